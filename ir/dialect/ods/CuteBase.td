@@ -1,0 +1,59 @@
+//===- CuteBase.td - the cute dialect and the base classes of its ops -----===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_BASE_TD
+#define CUTE_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Cute_Dialect : Dialect {
+  let name = "cute";
+  let cppNamespace = "::cute";
+  let summary = "CuTe layouts, tensors and tiled operations";
+  let description = [{
+    Layouts, tensors and tiled operations that know no architecture. Where an
+    op or a type exists in the open CuTe IR or in the IR that CuTe DSL prints,
+    its text is the same here.
+
+    What a layout means is decided by the `cute-layout` crate: each type
+    carries the canonical text of its value, and verifiers and result types
+    are computed in Rust.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  // Attributes stay in the attribute dictionary, where Rust reads them.
+  let usePropertiesForAttributes = 0;
+  let dependentDialects = [];
+}
+
+/// Hands the verification of an op to Rust (`verify.rs`).
+def RustVerify : NativeOpTrait<"RustVerify"> {
+  let cppNamespace = "::cute";
+}
+
+class Cute_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Cute_Dialect, mnemonic, !listconcat(traits, [RustVerify])>;
+
+/// An op whose result types Rust infers from its operands (`infer.rs`).
+class Cute_InferredOp<string mnemonic, list<Trait> traits = []>
+    : Cute_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, std::optional<::mlir::Location> location,
+        ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+        ::mlir::OpaqueProperties, ::mlir::RegionRange,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return ::cute::inferTypes(getOperationName(), context, location, operands,
+                                attributes, types);
+    }
+  }];
+}
+
+#endif

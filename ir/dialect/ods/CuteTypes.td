@@ -1,0 +1,172 @@
+//===- CuteTypes.td - the types of the cute dialect -----------------------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_TYPES_TD
+#define CUTE_TYPES_TD
+
+include "CuteBase.td"
+
+class Cute_Type<string name, string mnem> : TypeDef<Cute_Dialect, name> {
+  let mnemonic = mnem;
+}
+
+//===----------------------------------------------------------------------===//
+// Values of the layout algebra. The parameter is the canonical text: parsing
+// rewrites what was written into it, so equal values are the same type.
+//===----------------------------------------------------------------------===//
+
+class Cute_TextType<string name, string mnem> : Cute_Type<name, mnem> {
+  let parameters = (ins StringRefParameter<"canonical text">:$text);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Cute_IntTupleType : Cute_TextType<"IntTuple", "int_tuple"> {
+  let summary = "An integer or a nested tuple of integers";
+  let description = [{
+    Leaves are static (`4`), or dynamic: `?` (32 bits), `?{i64}`, and with a
+    known divisor `?{div=8}`, `?{i64 div=16}`.
+
+    Example: `!cute.int_tuple<"(1,(2,?))">`
+  }];
+}
+def Cute_ShapeType : Cute_TextType<"Shape", "shape"> {
+  let summary = "The extents of a layout";
+  let description = [{ Example: `!cute.shape<"(4,(2,?))">` }];
+}
+def Cute_StrideType : Cute_TextType<"Stride", "stride"> {
+  let summary = "The strides of a layout";
+  let description = [{
+    Leaves may be scaled basis elements too: `4@0`, `1@1@0`, the outermost
+    mode last.
+
+    Example: `!cute.stride<"(1,(4,?))">`
+  }];
+}
+def Cute_CoordType : Cute_TextType<"Coord", "coord"> {
+  let summary = "A coordinate, `_` where a mode is kept";
+  let description = [{ Example: `!cute.coord<"(_,_,?)">` }];
+}
+def Cute_LayoutType : Cute_TextType<"Layout", "layout"> {
+  let summary = "A shape and a congruent stride: a function from coordinates to offsets";
+  let description = [{ Example: `!cute.layout<"((2,2),8):((1,4),8)">` }];
+}
+def Cute_TileType : Cute_TextType<"Tile", "tile"> {
+  let summary = "A by-mode tiler: a list of layouts, nested tiles and `_`";
+  let description = [{ Example: `!cute.tile<"[128:1;(2,4):(1,8);_]">` }];
+}
+def Cute_SwizzleType : Cute_TextType<"Swizzle", "swizzle"> {
+  let summary = "S<B,M,S>: bits [M+S, M+S+B) are xored into bits [M, M+B)";
+  let description = [{ Example: `!cute.swizzle<"S<3,4,3>">` }];
+}
+def Cute_ComposedLayoutType : Cute_TextType<"ComposedLayout", "composed_layout"> {
+  let summary = "A swizzle after an offset after a layout";
+  let description = [{ Example: `!cute.composed_layout<"S<3,5,4> o 0 o (8,4):(1,8)">` }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+def Cute_PtrType : Cute_Type<"Ptr", "ptr"> {
+  let summary = "A typed pointer into a memory space";
+  let description = [{
+    `align<N>` is in bytes, the element's own size where it is not written. A
+    swizzle acts on the byte address.
+
+    Example: `!cute.ptr<f16, smem, align<1024>, S<3,4,3>>`
+  }];
+  let parameters = (ins
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
+    "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
+  let summary = "A tensor: a pointer and a layout in elements";
+  let description = [{
+    The element at coordinate `c` lies at `swizzle(pointer + layout(c) * size)`.
+    In `rmem` a tensor lives in registers: of one thread after partitioning;
+    before it, of the block's threads together.
+
+    Example: `!cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32,3):(32,1,4096)">`
+  }];
+  let parameters = (ins
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
+    "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle,
+    StringRefParameter<"layout">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiled operations
+//===----------------------------------------------------------------------===//
+
+def Cute_TiledCopyType : Cute_Type<"TiledCopy", "tiled_copy"> {
+  let summary = "A copy atom repeated over threads and values";
+  let description = [{
+    `layout_copy_tv` maps (thread, value) to the tile `tiler_mn`,
+    colexicographically.
+
+    Example:
+    ```mlir
+    !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>,
+      layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$atom,
+    StringRefParameter<"(thread, value) layout">:$layoutTv,
+    StringRefParameter<"tile">:$tilerMn);
+  let assemblyFormat = [{
+    `<` $atom `,` `layout_copy_tv` `=` `<` custom<LayoutText>($layoutTv) `>` `,`
+        `tiler_mn` `=` `<` custom<TileText>($tilerMn) `>` `>` }];
+  let genVerifyDecl = 1;
+}
+
+def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
+  let summary = "An MMA atom repeated over warps and values";
+  let description = [{
+    `atom_layout_MNK` places atoms over M, N and K; `permutation_MNK` is the
+    tile that they cover, by mode.
+
+    Example:
+    ```mlir
+    !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >,
+      atom_layout_MNK = <"(2,2,1):(1,2,0)">, permutation_MNK = <"[32:1;32:1;16:1]">>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$atom,
+    StringRefParameter<"atoms over (M,N,K)">:$atomLayout,
+    StringRefParameter<"tile">:$permutation);
+  let assemblyFormat = [{
+    `<` $atom `,` `atom_layout_MNK` `=` `<` custom<LayoutText>($atomLayout) `>` `,`
+        `permutation_MNK` `=` `<` custom<TileText>($permutation) `>` `>` }];
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+def Cute_PipelineType : Cute_Type<"Pipeline", "pipeline"> {
+  let summary = "A ring of buffers between asynchronous copies and their consumers";
+  let description = [{ Example: `!cute.pipeline<3>` }];
+  let parameters = (ins "int64_t":$stages);
+  let assemblyFormat = "`<` $stages `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cute_TokenType : Cute_Type<"Token", "token"> {
+  let summary = "Evidence that a buffer of a pipeline was filled or freed";
+  let description = [{
+    A producer's commit gives the token that a consumer's wait takes; a
+    consumer's release gives the one that a producer's acquire takes.
+  }];
+}
+
+#endif

@@ -1,0 +1,53 @@
+//===- Dialect.h - the C++ classes of both dialects -------------*- C++ -*-===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_SHIM_DIALECT_H
+#define CUTE_SHIM_DIALECT_H
+
+#include "cute.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace cute {
+
+const CuteCallbacks &callbacks();
+
+llvm::LogicalResult verifyOp(mlir::Operation *op);
+llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
+                               std::optional<mlir::Location> location,
+                               mlir::ValueRange operands, mlir::DictionaryAttr attributes,
+                               llvm::SmallVectorImpl<mlir::Type> &types);
+
+template <typename ConcreteOp>
+class RustVerify : public mlir::OpTrait::TraitBase<ConcreteOp, RustVerify> {
+public:
+  // Region traits are verified last, when operands and attributes are known to be well formed.
+  static llvm::LogicalResult verifyRegionTrait(mlir::Operation *op) { return verifyOp(op); }
+};
+
+} // namespace cute
+
+#include "CuteDialect.h.inc"
+#include "CuteNvgpuDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "CuteTypes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "CuteNvgpuTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "CuteOps.h.inc"
+
+#endif

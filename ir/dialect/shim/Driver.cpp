@@ -1,0 +1,202 @@
+//===- Driver.cpp - passes by name, and the tools' main functions ---------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Syntax.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+static void insertDialects(DialectRegistry &registry) {
+  registry.insert<cute::CuteDialect, cute_nvgpu::CuteNvgpuDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                  LLVM::LLVMDialect, NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect,
+                  vector::VectorDialect>();
+}
+
+static void registerDialects(DialectRegistry &registry) {
+  insertDialects(registry);
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertNVVMToLLVMInterface(registry);
+  ub::registerConvertUBToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+void cuteRegisterDialects(MlirDialectRegistry registry) { registerDialects(*unwrap(registry)); }
+
+void cuteRegisterUpstreamPasses(void) {
+  registerTransformsPasses();
+  registerConvertGpuOpsToNVVMOps();
+  registerConvertNVVMToLLVMPass();
+  registerConvertVectorToLLVMPass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFToControlFlowPass();
+  registerArithToLLVMConversionPass();
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OptionSpec {
+  std::string name, description, init;
+};
+
+std::vector<OptionSpec> copyOptions(intptr_t count, const CuteOption *options) {
+  std::vector<OptionSpec> specs;
+  for (const CuteOption &option : ArrayRef(options, count))
+    specs.push_back({unwrap(option.name).str(), unwrap(option.description).str(),
+                     unwrap(option.init).str()});
+  return specs;
+}
+
+struct PassSpec {
+  intptr_t index;
+  std::string name, description, anchor;
+  std::vector<OptionSpec> options;
+  // An address of its own for each pass is what MLIR tells passes apart by.
+  SelfOwningTypeID id;
+};
+
+/// A pass whose work is done in Rust. Its options are declared to MLIR, so that pipelines,
+/// reproducers and `--help` know them.
+class RustPass : public Pass {
+public:
+  explicit RustPass(const PassSpec &spec)
+      : Pass(spec.id, spec.anchor.empty() ? std::nullopt : std::optional<StringRef>(spec.anchor)),
+        spec(spec) {
+    for (const OptionSpec &option : spec.options)
+      options.push_back(std::make_unique<Option<std::string>>(
+          *this, option.name, llvm::cl::desc(option.description), llvm::cl::init(option.init)));
+  }
+  StringRef getName() const override { return spec.name; }
+  StringRef getArgument() const override { return spec.name; }
+  StringRef getDescription() const override { return spec.description; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    insertDialects(registry);
+  }
+  bool canScheduleOn(RegisteredOperationName op) const override {
+    return spec.anchor.empty() || op.getStringRef() == spec.anchor;
+  }
+  std::unique_ptr<Pass> clonePass() const override { return std::make_unique<RustPass>(spec); }
+  void runOnOperation() override {
+    SmallVector<std::string> values;
+    SmallVector<MlirStringRef> refs;
+    for (const auto &option : options)
+      values.push_back(option->getValue());
+    for (const std::string &value : values)
+      refs.push_back(wrap(StringRef(value)));
+    if (!cute::callbacks().runPass(spec.index, wrap(getOperation()), refs.size(), refs.data()))
+      signalPassFailure();
+  }
+
+private:
+  const PassSpec &spec;
+  std::vector<std::unique_ptr<Option<std::string>>> options;
+};
+} // namespace
+
+void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
+                      MlirStringRef anchor, intptr_t numOptions, const CuteOption *options) {
+  // Registered passes live as long as the process.
+  auto *spec = new PassSpec{index, unwrap(name).str(), unwrap(description).str(),
+                            unwrap(anchor).str(), copyOptions(numOptions, options), {}};
+  registerPass([spec]() -> std::unique_ptr<Pass> { return std::make_unique<RustPass>(*spec); });
+}
+
+namespace {
+/// The options of a pipeline, for `--help` and to be printed back; Rust reads the text itself.
+struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
+  explicit PipelineOptions(const std::vector<OptionSpec> &specs) {
+    for (const OptionSpec &spec : specs)
+      options.push_back(std::make_unique<Option<std::string>>(
+          *this, spec.name, llvm::cl::desc(spec.description), llvm::cl::init(spec.init)));
+  }
+  std::vector<std::unique_ptr<Option<std::string>>> options;
+};
+} // namespace
+
+void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef description,
+                          intptr_t numOptions, const CuteOption *options) {
+  auto *specs = new std::vector<OptionSpec>(copyOptions(numOptions, options));
+  registerPassPipeline(
+      unwrap(name), unwrap(description),
+      [index](OpPassManager &pm, StringRef text,
+              function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+        std::string answer;
+        if (!cute::callbacks().buildPipeline(index, wrap(text), cute::append, &answer))
+          return error(answer);
+        return parsePassPipeline(answer, pm);
+      },
+      [specs](function_ref<void(const detail::PassOptions &)> show) {
+        show(PipelineOptions(*specs));
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+void cuteEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
+                   const MlirLocation *noteLocations, const MlirStringRef *notes) {
+  InFlightDiagnostic diagnostic = emitError(unwrap(location)) << unwrap(message);
+  for (intptr_t i = 0; i < numNotes; ++i)
+    diagnostic.attachNote(unwrap(noteLocations[i])) << unwrap(notes[i]);
+}
+
+void cuteEmitRemark(MlirLocation location, MlirStringRef message) {
+  emitRemark(unwrap(location)) << unwrap(message);
+}
+
+//===----------------------------------------------------------------------===//
+// Tools
+//===----------------------------------------------------------------------===//
+
+int cuteOptMain(int argc, char **argv) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return asMainReturnCode(
+      MlirOptMain(argc, argv, "compiler for CuTe's layouts, tensors and tiled operations\n",
+                  registry));
+}
+
+int cuteLspServerMain(int argc, char **argv) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return asMainReturnCode(MlirLspServerMain(argc, argv, registry));
+}

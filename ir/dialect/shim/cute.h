@@ -1,0 +1,89 @@
+//===- cute.h - the C interface between MLIR's C++ and Rust -----*- C -*-===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Only what MLIR's own C interface lacks. Nothing here decides anything: text,
+// verification, inference, passes and pipelines are Rust callbacks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_SHIM_H
+#define CUTE_SHIM_H
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The dialects' types. The order is that of `Kind` in `types.rs`.
+enum CuteTypeKind {
+  CuteIntTuple, CuteShape, CuteStride, CuteCoord, CuteLayout, CuteTile, CuteSwizzle,
+  CuteComposedLayout, CutePtr, CuteMemRef, CuteTiledCopy, CuteTiledMma, CutePipeline,
+  CuteToken, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteSm80Mma,
+};
+
+/// A type, taken apart. Owned by whoever fills it.
+typedef struct {
+  int kind;
+  intptr_t numTypes, numTexts, numInts;
+  MlirType types[4];
+  MlirStringRef texts[4];
+  int64_t ints[4];
+} CuteTypeParts;
+
+typedef struct {
+  MlirStringRef name, description, init;
+} CuteOption;
+
+typedef struct {
+  /// Gives `sink` the canonical text, or false and the message.
+  bool (*canonicalize)(int kind, MlirStringRef text, MlirStringCallback sink, void *user);
+  /// True, or false and the message to `sink`.
+  bool (*verifyType)(const CuteTypeParts *parts, MlirStringCallback sink, void *user);
+  /// Emits its own diagnostics.
+  bool (*verifyOp)(MlirOperation op);
+  /// Gives `sink` the result types, or emits a diagnostic at `location`.
+  bool (*inferTypes)(MlirStringRef op, MlirContext context, MlirLocation location,
+                     intptr_t numOperands, const MlirValue *operands, MlirAttribute attributes,
+                     void (*sink)(MlirType, void *), void *user);
+  /// Runs pass `index` on `op`; emits its own diagnostics.
+  bool (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
+                  const MlirStringRef *options);
+  /// Gives `sink` the textual pass pipeline of pipeline `index`, or false and the message.
+  bool (*buildPipeline)(intptr_t index, MlirStringRef options, MlirStringCallback sink, void *user);
+} CuteCallbacks;
+
+/// Must be called first, once.
+void cuteSetCallbacks(const CuteCallbacks *callbacks);
+
+/// Fills `registry` with both dialects, those that they lower to, and the translations to LLVM IR.
+void cuteRegisterDialects(MlirDialectRegistry registry);
+/// Registers the upstream passes that the pipelines use.
+void cuteRegisterUpstreamPasses(void);
+
+/// False where the type is not ours.
+bool cuteTypeGetParts(MlirType type, CuteTypeParts *parts);
+/// Null, and a diagnostic at `location`, where the parts are not valid.
+MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *parts);
+
+void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
+                      MlirStringRef anchor, intptr_t numOptions, const CuteOption *options);
+void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef description,
+                          intptr_t numOptions, const CuteOption *options);
+
+/// An error with notes.
+void cuteEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
+                   const MlirLocation *noteLocations, const MlirStringRef *notes);
+void cuteEmitRemark(MlirLocation location, MlirStringRef message);
+
+int cuteOptMain(int argc, char **argv);
+int cuteLspServerMain(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

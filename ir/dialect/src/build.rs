@@ -1,0 +1,451 @@
+//! Building and rewriting IR: short handles over melior's, with one lifetime.
+
+use crate::{
+    diag::{self, Failure},
+    types,
+};
+use cute_layout::IntTuple;
+use melior::{
+    Context, ContextRef,
+    ir::{
+        Attribute, AttributeLike, Block, BlockLike, BlockRef, Identifier, Location, OperationRef,
+        Region, RegionLike, Type, Value, ValueLike,
+        attribute::{
+            DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute,
+            TypeAttribute,
+        },
+        operation::{OperationBuilder, OperationLike},
+        r#type::IntegerType,
+    },
+};
+use mlir_sys::*;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Mutex, PoisonError},
+};
+
+/// An operation in a module that outlives the handle. Keep none past its erasure.
+pub type Op<'c> = OperationRef<'c, 'c>;
+/// A value of such an operation or block.
+pub type Val<'c> = Value<'c, 'c>;
+/// A block in such a module.
+pub type Blk<'c> = BlockRef<'c, 'c>;
+
+/// The context that `op` lives in.
+pub fn context_of<'c>(op: Op<'c>) -> &'c Context {
+    // The context outlives every operation in it.
+    unsafe { context_from_raw(mlirOperationGetContext(op.to_raw())) }
+}
+
+/// melior's functions take references to a [`Context`], of which somebody else may own the only
+/// one. Handles that own nothing are kept here, one for each context that a process has had.
+///
+/// # Safety
+/// The context must outlive `'c`.
+pub(crate) unsafe fn context_from_raw<'c>(raw: MlirContext) -> &'c Context {
+    static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let handle = *handles.entry(raw.ptr as usize).or_insert_with(|| {
+        let handle: &ContextRef = Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) }));
+        std::ptr::from_ref(handle) as usize
+    });
+    // A `ContextRef` is taken for a `Context` where it lies, so it must lie still.
+    unsafe { (*(handle as *const ContextRef<'c>)).to_ref() }
+}
+
+/// Where new operations go.
+#[derive(Clone, Copy)]
+pub struct Builder<'c> {
+    pub context: &'c Context,
+    pub location: Location<'c>,
+    block: Blk<'c>,
+    before: Option<Op<'c>>,
+}
+
+impl<'c> Builder<'c> {
+    /// At the end of `block`.
+    pub fn at_end(context: &'c Context, block: Blk<'c>, location: Location<'c>) -> Self {
+        Self { context, location, block, before: None }
+    }
+
+    /// Before `op`, at its location.
+    pub fn before(op: Op<'c>) -> Self {
+        let block = op.block().expect("an operation in a block");
+        Self { context: context_of(op), location: op.location(), block, before: Some(op) }
+    }
+
+    /// After `op`, at its location.
+    pub fn after(op: Op<'c>) -> Self {
+        Self { before: op.next_in_block(), ..Self::before(op) }
+    }
+
+    /// The same place, with another location for what is built.
+    pub fn at_location(self, location: Location<'c>) -> Self {
+        Self { location, ..self }
+    }
+
+    /// An error at the builder's location.
+    pub fn error(&self, message: impl AsRef<str>) -> Failure {
+        diag::error(self.location, message)
+    }
+
+    fn insert(&self, builder: OperationBuilder<'c>, name: &str) -> Result<Op<'c>, Failure> {
+        let operation =
+            builder.build().map_err(|error| self.error(format!("cannot build '{name}': {error}")))?;
+        let op = match self.before {
+            Some(before) => self.block.insert_operation_before(before, operation),
+            None => self.block.append_operation(operation),
+        };
+        Ok(op)
+    }
+
+    fn start(&self, name: &str, operands: &[Val<'c>], attributes: &[(&str, Attribute<'c>)]) -> OperationBuilder<'c> {
+        let attributes: Vec<_> =
+            attributes.iter().map(|(n, a)| (Identifier::new(self.context, n), *a)).collect();
+        OperationBuilder::new(name, self.location).add_operands(operands).add_attributes(&attributes)
+    }
+
+    /// An operation with given result types.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Op<'c>, Failure> {
+        self.insert(self.start(name, operands, attributes).add_results(results), name)
+    }
+
+    /// The only result of an operation with a given result type.
+    pub fn value(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        result: Type<'c>,
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Val<'c>, Failure> {
+        self.op(name, operands, &[result], attributes).map(|op| result_of(op, 0))
+    }
+
+    /// The first result of an operation that infers its result types.
+    pub fn infer(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Val<'c>, Failure> {
+        let start = self.start(name, operands, attributes).enable_result_type_inference();
+        self.insert(start, name).map(|op| result_of(op, 0))
+    }
+
+    /// An operation with regions.
+    pub fn with_regions(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+        regions: Vec<Region<'c>>,
+    ) -> Result<Op<'c>, Failure> {
+        let start = self.start(name, operands, attributes).add_results(results);
+        self.insert(start.add_regions_vec(regions), name)
+    }
+
+    //===-- Attributes and types ------------------------------------------===//
+
+    pub fn i32_type(&self) -> Type<'c> {
+        IntegerType::new(self.context, 32).into()
+    }
+    pub fn i64_type(&self) -> Type<'c> {
+        IntegerType::new(self.context, 64).into()
+    }
+    pub fn index_type(&self) -> Type<'c> {
+        Type::index(self.context)
+    }
+    pub fn integer(&self, ty: Type<'c>, value: i64) -> Attribute<'c> {
+        IntegerAttribute::new(ty, value).into()
+    }
+    pub fn i64_attribute(&self, value: i64) -> Attribute<'c> {
+        self.integer(self.i64_type(), value)
+    }
+    pub fn string(&self, value: &str) -> Attribute<'c> {
+        StringAttribute::new(self.context, value).into()
+    }
+    pub fn type_attribute(&self, ty: Type<'c>) -> Attribute<'c> {
+        TypeAttribute::new(ty).into()
+    }
+    pub fn i64_array(&self, values: &[i64]) -> Attribute<'c> {
+        DenseI64ArrayAttribute::new(self.context, values).into()
+    }
+    pub fn i32_array(&self, values: &[i32]) -> Attribute<'c> {
+        DenseI32ArrayAttribute::new(self.context, values).into()
+    }
+    /// An attribute from its text, which the caller knows to be right.
+    pub fn attribute(&self, text: &str) -> Result<Attribute<'c>, Failure> {
+        Attribute::parse(self.context, text)
+            .ok_or_else(|| self.error(format!("cannot parse the attribute {text}")))
+    }
+    /// A type from its text, which the caller knows to be right.
+    pub fn ty(&self, text: &str) -> Result<Type<'c>, Failure> {
+        Type::parse(self.context, text)
+            .ok_or_else(|| self.error(format!("cannot parse the type {text}")))
+    }
+    /// `vector<NxT>`
+    pub fn vector(&self, length: i64, element: Type<'c>) -> Type<'c> {
+        Type::vector(&[length as u64], element)
+    }
+
+    //===-- Common operations ---------------------------------------------===//
+
+    /// An `arith.constant`.
+    pub fn constant(&self, ty: Type<'c>, value: i64) -> Result<Val<'c>, Failure> {
+        self.value("arith.constant", &[], ty, &[("value", self.integer(ty, value))])
+    }
+    pub fn i32(&self, value: i64) -> Result<Val<'c>, Failure> {
+        self.constant(self.i32_type(), value)
+    }
+    /// `cute.static` of a type.
+    pub fn static_value(&self, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+        self.value("cute.static", &[], ty, &[])
+    }
+    /// `cute.make_coord`, from the text of the coordinate and its dynamic leaves.
+    pub fn coord(&self, coord: &IntTuple, leaves: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+        self.value("cute.make_coord", leaves, types::coord_type(self.context, coord), &[])
+    }
+}
+
+/// Result `index` of `op`.
+pub fn result_of(op: Op<'_>, index: usize) -> Val<'_> {
+    unsafe { Value::from_raw(mlirOperationGetResult(op.to_raw(), index as isize)) }
+}
+
+/// The operands of `op`.
+pub fn operands_of<'c>(op: Op<'c>) -> Vec<Val<'c>> {
+    (0..op.operand_count()).filter_map(|i| op.operand(i).ok()).collect()
+}
+
+/// The name of `op`.
+pub fn name_of(op: Op<'_>) -> &str {
+    unsafe {
+        let text = mlirIdentifierStr(mlirOperationGetName(op.to_raw()));
+        std::str::from_utf8(crate::ffi::bytes(text)).unwrap_or_default()
+    }
+}
+
+/// The operation that defines `value`, unless a block does.
+pub fn defining_op(value: Val<'_>) -> Option<Op<'_>> {
+    unsafe {
+        let raw = value.to_raw();
+        mlirValueIsAOpResult(raw).then(|| OperationRef::from_raw(mlirOpResultGetOwner(raw)))
+    }
+}
+
+/// Which argument of which block `value` is.
+pub fn block_argument(value: Val<'_>) -> Option<(Blk<'_>, usize)> {
+    unsafe {
+        let raw = value.to_raw();
+        mlirValueIsABlockArgument(raw).then(|| {
+            (
+                BlockRef::from_raw(mlirBlockArgumentGetOwner(raw)),
+                mlirBlockArgumentGetArgNumber(raw) as usize,
+            )
+        })
+    }
+}
+
+/// An attribute of `op`.
+pub fn attribute_of<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
+    unsafe {
+        Attribute::from_option_raw(mlirOperationGetAttributeByName(
+            op.to_raw(),
+            crate::ffi::string_ref(name),
+        ))
+    }
+}
+
+/// The entry of a dictionary attribute.
+pub fn entry_of<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
+    unsafe {
+        let raw = dictionary.to_raw();
+        if !mlirAttributeIsADictionary(raw) {
+            return None;
+        }
+        let name = crate::ffi::string_ref(name);
+        Attribute::from_option_raw(mlirDictionaryAttrGetElementByName(raw, name))
+    }
+}
+
+/// An integer attribute of `op`.
+pub fn integer_of(op: Op<'_>, name: &str) -> Option<i64> {
+    let attribute = attribute_of(op, name)?;
+    unsafe {
+        let raw = attribute.to_raw();
+        mlirAttributeIsAInteger(raw).then(|| mlirIntegerAttrGetValueInt(raw))
+    }
+}
+
+/// A string attribute of `op`.
+pub fn string_of<'c>(op: Op<'c>, name: &str) -> Option<&'c str> {
+    string_value(attribute_of(op, name)?)
+}
+
+/// The text of a string attribute.
+pub fn string_value(attribute: Attribute<'_>) -> Option<&str> {
+    unsafe {
+        let raw = attribute.to_raw();
+        if !mlirAttributeIsAString(raw) {
+            return None;
+        }
+        std::str::from_utf8(crate::ffi::bytes(mlirStringAttrGetValue(raw))).ok()
+    }
+}
+
+/// Sets an attribute of `op`.
+pub fn set_attribute<'c>(op: Op<'c>, name: &str, attribute: Attribute<'c>) {
+    unsafe {
+        mlirOperationSetAttributeByName(
+            op.to_raw(),
+            crate::ffi::string_ref(name),
+            attribute.to_raw(),
+        );
+    }
+}
+
+/// Removes an attribute of `op`, if it has it.
+pub fn remove_attribute(op: Op<'_>, name: &str) {
+    unsafe {
+        mlirOperationRemoveAttributeByName(op.to_raw(), crate::ffi::string_ref(name));
+    }
+}
+
+/// The operations of `block`, collected so that they may be changed.
+pub fn ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
+    let mut ops = Vec::new();
+    let mut next = unsafe { OperationRef::from_option_raw(mlirBlockGetFirstOperation(block.to_raw())) };
+    while let Some(op) = next {
+        ops.push(op);
+        next = unsafe { OperationRef::from_option_raw(mlirOperationGetNextInBlock(op.to_raw())) };
+    }
+    ops
+}
+
+/// The first block of region `index` of `op`.
+pub fn body_of<'c>(op: Op<'c>, index: usize) -> Option<Blk<'c>> {
+    unsafe {
+        if index as isize >= mlirOperationGetNumRegions(op.to_raw()) {
+            return None;
+        }
+        BlockRef::from_option_raw(mlirRegionGetFirstBlock(mlirOperationGetRegion(
+            op.to_raw(),
+            index as isize,
+        )))
+    }
+}
+
+/// All operations within `op`, outermost first, collected so that they may be changed.
+pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
+    fn visit<'c>(op: Op<'c>, all: &mut Vec<Op<'c>>) {
+        unsafe {
+            for i in 0..mlirOperationGetNumRegions(op.to_raw()) {
+                let mut block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op.to_raw(), i));
+                while !block.ptr.is_null() {
+                    for inner in ops_of(BlockRef::from_raw(block)) {
+                        all.push(inner);
+                        visit(inner, all);
+                    }
+                    block = mlirBlockGetNextInRegion(block);
+                }
+            }
+        }
+    }
+    let mut all = Vec::new();
+    visit(op, &mut all);
+    all
+}
+
+/// The innermost operation around `op` with that name.
+pub fn parent_of<'c>(op: Op<'c>, name: &str) -> Option<Op<'c>> {
+    let mut op = op;
+    loop {
+        op = unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw()))? };
+        if name_of(op) == name {
+            return Some(op);
+        }
+    }
+}
+
+/// The operations that use `value`, once for each use.
+pub fn users_of<'c>(value: Val<'c>) -> Vec<Op<'c>> {
+    let mut users = Vec::new();
+    unsafe {
+        let mut usage = mlirValueGetFirstUse(value.to_raw());
+        while !usage.ptr.is_null() {
+            users.push(OperationRef::from_raw(mlirOpOperandGetOwner(usage)));
+            usage = mlirOpOperandGetNextUse(usage);
+        }
+    }
+    users
+}
+
+/// Makes every user of `old` use `new`.
+pub fn replace_uses<'c>(old: Val<'c>, new: Val<'c>) {
+    unsafe { mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
+}
+
+/// Erases `op`, whose results are not used any more.
+pub fn erase(op: Op<'_>) {
+    unsafe {
+        mlirOperationRemoveFromParent(op.to_raw());
+        mlirOperationDestroy(op.to_raw());
+    }
+}
+
+/// Changes the type of a value in place.
+pub fn set_type<'c>(value: Val<'c>, ty: Type<'c>) {
+    use melior::ir::TypeLike;
+    unsafe { mlirValueSetType(value.to_raw(), ty.to_raw()) }
+}
+
+/// A new block with arguments of these types, in a region of its own.
+pub fn region_with_block<'c>(arguments: &[(Type<'c>, Location<'c>)]) -> (Region<'c>, Blk<'c>) {
+    let region = Region::new();
+    let block = region.append_block(Block::new(arguments));
+    // The region moves into an operation, the block stays where it is in memory.
+    let block = unsafe { BlockRef::from_raw(block.to_raw()) };
+    (region, block)
+}
+
+/// Argument `index` of `block`.
+pub fn argument<'c>(block: Blk<'c>, index: usize) -> Val<'c> {
+    unsafe { Value::from_raw(mlirBlockGetArgument(block.to_raw(), index as isize)) }
+}
+
+/// Values in place of values, as by a clone.
+pub type Mapping<'c> = HashMap<usize, Val<'c>>;
+
+/// The key of a value in a [`Mapping`].
+pub fn key(value: Val<'_>) -> usize {
+    value.to_raw().ptr as usize
+}
+
+impl<'c> Builder<'c> {
+    /// A copy of `op` with its operands replaced; its results join the mapping.
+    pub fn clone_op(&self, op: Op<'c>, mapping: &mut Mapping<'c>) -> Op<'c> {
+        unsafe {
+            let clone = melior::ir::Operation::from_raw(mlirOperationClone(op.to_raw()));
+            let clone = match self.before {
+                Some(before) => self.block.insert_operation_before(before, clone),
+                None => self.block.append_operation(clone),
+            };
+            for (i, operand) in operands_of(op).into_iter().enumerate() {
+                if let Some(new) = mapping.get(&key(operand)) {
+                    mlirOperationSetOperand(clone.to_raw(), i as isize, new.to_raw());
+                }
+            }
+            for i in 0..op.result_count() {
+                mapping.insert(key(result_of(op, i)), result_of(clone, i));
+            }
+            clone
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `shim/cute.h`, as Rust sees it.
+
+use mlir_sys::*;
+use std::ffi::{c_char, c_int, c_void};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CuteTypeParts {
+    pub kind: c_int,
+    pub num_types: isize,
+    pub num_texts: isize,
+    pub num_ints: isize,
+    pub types: [MlirType; 4],
+    pub texts: [MlirStringRef; 4],
+    pub ints: [i64; 4],
+}
+
+impl CuteTypeParts {
+    pub fn empty(kind: c_int) -> Self {
+        Self {
+            kind,
+            num_types: 0,
+            num_texts: 0,
+            num_ints: 0,
+            types: [MlirType { ptr: std::ptr::null() }; 4],
+            texts: [MlirStringRef { data: std::ptr::null(), length: 0 }; 4],
+            ints: [0; 4],
+        }
+    }
+}
+
+#[repr(C)]
+pub struct CuteOption {
+    pub name: MlirStringRef,
+    pub description: MlirStringRef,
+    pub init: MlirStringRef,
+}
+
+pub type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
+pub type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
+
+#[repr(C)]
+pub struct CuteCallbacks {
+    pub canonicalize:
+        unsafe extern "C" fn(c_int, MlirStringRef, StringSink, *mut c_void) -> bool,
+    pub verify_type: unsafe extern "C" fn(*const CuteTypeParts, StringSink, *mut c_void) -> bool,
+    pub verify_op: unsafe extern "C" fn(MlirOperation) -> bool,
+    pub infer_types: unsafe extern "C" fn(
+        MlirStringRef,
+        MlirContext,
+        MlirLocation,
+        isize,
+        *const MlirValue,
+        MlirAttribute,
+        TypeSink,
+        *mut c_void,
+    ) -> bool,
+    pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
+    pub build_pipeline:
+        unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
+}
+
+unsafe extern "C" {
+    pub fn cuteSetCallbacks(callbacks: *const CuteCallbacks);
+    pub fn cuteRegisterDialects(registry: MlirDialectRegistry);
+    pub fn cuteRegisterUpstreamPasses();
+    pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteTypeParts) -> bool;
+    pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteTypeParts) -> MlirType;
+    pub fn cuteRegisterPass(
+        index: isize,
+        name: MlirStringRef,
+        description: MlirStringRef,
+        anchor: MlirStringRef,
+        num_options: isize,
+        options: *const CuteOption,
+    );
+    pub fn cuteRegisterPipeline(
+        index: isize,
+        name: MlirStringRef,
+        description: MlirStringRef,
+        num_options: isize,
+        options: *const CuteOption,
+    );
+    pub fn cuteEmitError(
+        location: MlirLocation,
+        message: MlirStringRef,
+        num_notes: isize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
+    pub fn cuteEmitRemark(location: MlirLocation, message: MlirStringRef);
+    pub fn cuteOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn cuteLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+}
+
+pub fn string_ref(text: &str) -> MlirStringRef {
+    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+}
+
+/// # Safety
+/// `text` must point at `length` bytes that outlive `'a`.
+pub unsafe fn bytes<'a>(text: MlirStringRef) -> &'a [u8] {
+    if text.length == 0 {
+        return &[];
+    }
+    unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) }
+}

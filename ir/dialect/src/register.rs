@@ -1,0 +1,274 @@
+//! Dialects, passes and pipelines, made known to MLIR.
+
+use crate::{
+    build::Op,
+    diag::{self, Failure},
+    ffi, infer, types, verify,
+};
+use melior::{
+    Context,
+    dialect::DialectRegistry,
+    ir::{Location, OperationRef, TypeLike, operation::OperationLike},
+};
+use mlir_sys::*;
+use std::{
+    ffi::{CString, c_int, c_void},
+    sync::{Once, OnceLock},
+};
+
+/// An option of a pass or a pipeline, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// The value where none is given.
+    pub default: &'static str,
+}
+
+/// What a pass does: it is called with the operation and its options' values, in the order in
+/// which they are declared. It emits its own diagnostics. Passes run on several threads at once.
+pub type RunPass = for<'c> fn(Op<'c>, &[&str]) -> Result<(), Failure>;
+
+/// A pass, known to MLIR by name.
+#[derive(Clone, Copy, Debug)]
+pub struct PassSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// The op that it runs on, such as `builtin.module`.
+    pub anchor: &'static str,
+    pub options: &'static [OptionSpec],
+    pub run: RunPass,
+}
+
+/// A named pipeline: options in, a textual pipeline out, or what is wrong with the options.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub options: &'static [OptionSpec],
+    pub build: fn(&str) -> Result<String, String>,
+}
+
+static PASSES: OnceLock<Vec<PassSpec>> = OnceLock::new();
+static PIPELINES: OnceLock<Vec<PipelineSpec>> = OnceLock::new();
+
+/// Installs the callbacks, and registers passes and pipelines. The first call in a process
+/// counts; MLIR's registries are global.
+pub fn initialize(passes: Vec<PassSpec>, pipelines: Vec<PipelineSpec>) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| unsafe {
+        ffi::cuteSetCallbacks(&ffi::CuteCallbacks {
+            canonicalize,
+            verify_type,
+            verify_op,
+            infer_types,
+            run_pass,
+            build_pipeline,
+        });
+        ffi::cuteRegisterUpstreamPasses();
+        for (index, pass) in PASSES.get_or_init(|| passes).iter().enumerate() {
+            let options = raw_options(pass.options);
+            ffi::cuteRegisterPass(
+                index as isize,
+                ffi::string_ref(pass.name),
+                ffi::string_ref(pass.description),
+                ffi::string_ref(pass.anchor),
+                options.len() as isize,
+                options.as_ptr(),
+            );
+        }
+        for (index, pipeline) in PIPELINES.get_or_init(|| pipelines).iter().enumerate() {
+            let options = raw_options(pipeline.options);
+            ffi::cuteRegisterPipeline(
+                index as isize,
+                ffi::string_ref(pipeline.name),
+                ffi::string_ref(pipeline.description),
+                options.len() as isize,
+                options.as_ptr(),
+            );
+        }
+    });
+}
+
+fn raw_options(options: &[OptionSpec]) -> Vec<ffi::CuteOption> {
+    options
+        .iter()
+        .map(|option| ffi::CuteOption {
+            name: ffi::string_ref(option.name),
+            description: ffi::string_ref(option.description),
+            init: ffi::string_ref(option.default),
+        })
+        .collect()
+}
+
+/// A registry of both dialects, those that they lower to, and their translations to LLVM IR.
+/// To embed the dialects, append it to a context of your own.
+pub fn registry() -> DialectRegistry {
+    initialize(Vec::new(), Vec::new());
+    let registry = DialectRegistry::new();
+    unsafe { ffi::cuteRegisterDialects(registry.to_raw()) };
+    registry
+}
+
+/// A context with every dialect of [`registry`] loaded.
+pub fn context() -> Context {
+    let context = Context::new();
+    context.append_dialect_registry(&registry());
+    context.load_all_available_dialects();
+    context
+}
+
+/// MLIR's own `mlir-opt` driver. Returns the exit status.
+pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    call_main(arguments, ffi::cuteOptMain)
+}
+
+/// MLIR's own language server. Returns the exit status.
+pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    call_main(arguments, ffi::cuteLspServerMain)
+}
+
+fn call_main(
+    arguments: impl IntoIterator<Item = String>,
+    main: unsafe extern "C" fn(c_int, *mut *mut std::ffi::c_char) -> c_int,
+) -> i32 {
+    let arguments: Vec<CString> =
+        arguments.into_iter().filter_map(|text| CString::new(text).ok()).collect();
+    let mut pointers: Vec<_> = arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
+    let count = pointers.len() as c_int;
+    pointers.push(std::ptr::null_mut());
+    unsafe { main(count, pointers.as_mut_ptr()) }
+}
+
+//===-- Callbacks ---------------------------------------------------------===//
+
+unsafe fn answer(text: &str, sink: ffi::StringSink, user: *mut c_void) {
+    unsafe { sink(ffi::string_ref(text), user) }
+}
+
+/// Sends the good or the bad text to `sink`; a panic is a bad text.
+unsafe fn reply(
+    sink: ffi::StringSink,
+    user: *mut c_void,
+    body: impl FnOnce() -> Result<String, String> + std::panic::UnwindSafe,
+) -> bool {
+    let result = std::panic::catch_unwind(body)
+        .unwrap_or_else(|_| Err("internal error: please report it with the input".to_owned()));
+    match result {
+        Ok(text) => {
+            unsafe { answer(&text, sink, user) };
+            true
+        }
+        Err(text) => {
+            unsafe { answer(&text, sink, user) };
+            false
+        }
+    }
+}
+
+unsafe fn utf8(text: MlirStringRef) -> Result<&'static str, String> {
+    std::str::from_utf8(unsafe { ffi::bytes(text) })
+        .map_err(|error| format!("expected UTF-8 text: {error}"))
+}
+
+unsafe extern "C" fn canonicalize(
+    kind: c_int,
+    text: MlirStringRef,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    unsafe { reply(sink, user, || types::canonicalize(kind, utf8(text)?)) }
+}
+
+unsafe extern "C" fn verify_type(
+    parts: *const ffi::CuteTypeParts,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    unsafe {
+        let parts = &*parts;
+        reply(
+            sink,
+            user,
+            std::panic::AssertUnwindSafe(|| {
+                types::CuteType::from_parts(parts)?.verify().map(|()| String::new())
+            }),
+        )
+    }
+}
+
+unsafe extern "C" fn verify_op(op: MlirOperation) -> bool {
+    let op = unsafe { OperationRef::from_raw(op) };
+    diag::catch_panics(op.location(), "a verifier", || verify::verify(op)).is_ok()
+}
+
+unsafe extern "C" fn infer_types(
+    op: MlirStringRef,
+    _context: MlirContext,
+    location: MlirLocation,
+    num_operands: isize,
+    operands: *const MlirValue,
+    attributes: MlirAttribute,
+    sink: ffi::TypeSink,
+    user: *mut c_void,
+) -> bool {
+    unsafe {
+        let location = Location::from_raw(location);
+        let operands = match num_operands {
+            0 => &[],
+            n => std::slice::from_raw_parts(operands, n as usize),
+        };
+        let result = diag::catch_panics(location, "type inference", || {
+            let name = utf8(op).map_err(|error| diag::error(location, error))?;
+            infer::infer(name, operands, attributes)
+                .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
+        });
+        match result {
+            Ok(types) => {
+                types.into_iter().for_each(|t| sink(t.to_raw(), user));
+                true
+            }
+            Err(Failure) => false,
+        }
+    }
+}
+
+unsafe extern "C" fn run_pass(
+    index: isize,
+    op: MlirOperation,
+    num_options: isize,
+    options: *const MlirStringRef,
+) -> bool {
+    unsafe {
+        let op = OperationRef::from_raw(op);
+        let options: Vec<&str> = match num_options {
+            0 => Vec::new(),
+            n => std::slice::from_raw_parts(options, n as usize)
+                .iter()
+                .map(|text| utf8(*text).unwrap_or_default())
+                .collect(),
+        };
+        let Some(pass) = PASSES.get().and_then(|passes| passes.get(index as usize)) else {
+            return false;
+        };
+        diag::catch_panics(op.location(), pass.name, || (pass.run)(op, &options)).is_ok()
+    }
+}
+
+unsafe extern "C" fn build_pipeline(
+    index: isize,
+    options: MlirStringRef,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    unsafe {
+        reply(sink, user, || {
+            let options = utf8(options)?;
+            let pipeline = PIPELINES
+                .get()
+                .and_then(|pipelines| pipelines.get(index as usize))
+                .ok_or_else(|| "unknown pipeline".to_owned())?;
+            (pipeline.build)(options)
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Inverses, both partial.
+
+use super::coalesce::coalesce_leaves;
+use super::{ENUMERATION_LIMIT, Leaves, from_leaves, leaves};
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::leaf::Leaf;
+
+/// A mode of the coalesced layout: its stride, extent, and the 1-D index at which it steps.
+struct Mode {
+    stride: i64,
+    extent: i64,
+    step: i64,
+}
+
+impl Layout {
+    /// The largest `R` that the modes allow with `self(R(i)) == i` for all `i < size(R)`.
+    ///
+    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Errors: dynamic extents;
+    /// basis strides.
+    pub fn right_inverse(&self) -> Result<Layout> {
+        let mut modes = self.inverse_modes("right_inverse", true)?;
+        modes.sort_by_key(|m| m.stride);
+        let mut out: Leaves = Leaves::new();
+        let mut next = 1i64;
+        for m in modes {
+            if m.stride == next && m.extent > 1 {
+                out.push((Leaf::Static(m.extent), Leaf::Static(m.step)));
+                next = m
+                    .extent
+                    .checked_mul(m.stride)
+                    .ok_or(LayoutError::Overflow {
+                        op: "right_inverse",
+                    })?;
+            }
+        }
+        from_leaves(coalesce_leaves(out)?)
+    }
+
+    /// A quasi-inverse: `self(L(self(i))) == self(i)` for all `i < size(self)`; `L(self(i)) == i` where it is injective.
+    ///
+    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Errors: dynamic leaves; negative or basis strides; strides
+    /// that do not divide in order.
+    pub fn left_inverse(&self) -> Result<Layout> {
+        const OP: &str = "left_inverse";
+        let mut modes = self.inverse_modes(OP, false)?;
+        modes.retain(|m| m.stride != 0 && m.extent > 1);
+        if modes.iter().any(|m| m.stride < 0) {
+            let expected = "non-negative strides in `left_inverse`";
+            return Err(LayoutError::Stride {
+                expected,
+                found: self.to_string(),
+            });
+        }
+        modes.sort_by_key(|m| m.stride);
+        let unfit = || LayoutError::NotInjective {
+            op: OP,
+            found: self.to_string(),
+            cure: "choose strides that are multiples of one another, with no offset reached twice",
+        };
+        let (mut shape, mut covered, mut overlaps, mut reach) = (Vec::new(), 1i64, false, 1i64);
+        for m in &modes {
+            if m.stride % covered != 0 {
+                return Err(unfit());
+            }
+            overlaps |= m.stride < reach;
+            reach = m
+                .extent
+                .checked_mul(m.stride)
+                .ok_or(LayoutError::Overflow { op: OP })?;
+            shape.push(m.stride / covered);
+            covered = m.stride;
+        }
+        let Some(last) = modes.last() else {
+            return Layout::leaf(1, 0);
+        };
+        shape.push(last.extent);
+        let steps = std::iter::once(0).chain(modes.iter().map(|m| m.step));
+        let out = shape
+            .into_iter()
+            .zip(steps)
+            .map(|(s, d)| (Leaf::Static(s), Leaf::Static(d)));
+        let inverse = from_leaves(coalesce_leaves(out.collect())?)?;
+        if overlaps && !self.is_quasi_inverse(&inverse)? {
+            return Err(unfit());
+        }
+        Ok(inverse)
+    }
+
+    // Modes that overlap are outside the proof; their whole domain is compared where it is small enough.
+    fn is_quasi_inverse(&self, inverse: &Layout) -> Result<bool> {
+        let (f, g) = (
+            self.flat_or("left_inverse")?,
+            inverse.flat_or("left_inverse")?,
+        );
+        let n = f.size();
+        Ok(n <= ENUMERATION_LIMIT && (0..n).all(|i| f.at(g.at(f.at(i))) == f.at(i)))
+    }
+
+    fn inverse_modes(&self, op: &'static str, skip_dynamic_strides: bool) -> Result<Vec<Mode>> {
+        let mut step = 1i64;
+        let mut out = Vec::new();
+        for (s, d) in coalesce_leaves(leaves(self))? {
+            let extent = s.as_static().ok_or_else(|| self.dynamic(op))?;
+            match d {
+                Leaf::Static(stride) => out.push(Mode {
+                    stride,
+                    extent,
+                    step,
+                }),
+                Leaf::Dynamic(_) if skip_dynamic_strides => {}
+                Leaf::Basis { .. } => return Err(self.basis(op)),
+                _ => return Err(self.dynamic(op)),
+            }
+            step = step
+                .checked_mul(extent)
+                .ok_or(LayoutError::Overflow { op })?;
+        }
+        Ok(out)
+    }
+}

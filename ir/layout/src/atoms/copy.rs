@@ -1,0 +1,228 @@
+//! Copy atoms.
+//!
+//! The layouts map (thread, bit) to a bit of the whole copy: bits, so that one atom serves every element width. Sources:
+//! PTX ISA, `ldmatrix`, `cp.async`; CuTe's `copy_traits.hpp`, `copy_traits_sm75.hpp`, `copy_traits_sm80.hpp`.
+
+use super::mma::unknown;
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+
+/// One copy instruction, for elements of one width.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyAtom {
+    /// CuTe's name of the operation; `UniversalCopy<N>` for N bits, `SM80_CP_ASYNC_<N>` for N bytes.
+    pub name: String,
+    /// Threads of the atom to thread index.
+    pub thr_id: Layout,
+    /// (thread, bit) to bit, as the source is read.
+    pub src_bits: Layout,
+    /// (thread, bit) to bit, as the destination is written.
+    pub dst_bits: Layout,
+    /// Whether the reference, by which threads and values are counted, is the source; else it is the destination.
+    pub ref_is_src: bool,
+    /// Width of an element, in bits.
+    pub val_bits: i64,
+    /// Elements a thread has in the reference.
+    pub num_val: i64,
+    /// The first architecture that has it, as in `sm_80`.
+    pub min_sm: u32,
+}
+
+struct Ldmatrix {
+    name: &'static str,
+    src: &'static str,
+    dst: &'static str,
+}
+
+// Addresses come from lanes 0-7, 0-15 or 0-31; the other lanes' are ignored, hence stride 0.
+const LDMATRIX: &[Ldmatrix] = &[
+    Ldmatrix {
+        name: "SM75_U32x1_LDSM_N",
+        src: "((8,4),128):((128,0),1)",
+        dst: "(32,32):(32,1)",
+    },
+    Ldmatrix {
+        name: "SM75_U32x2_LDSM_N",
+        src: "((16,2),128):((128,0),1)",
+        dst: "(32,(32,2)):(32,(1,1024))",
+    },
+    Ldmatrix {
+        name: "SM75_U32x4_LDSM_N",
+        src: "(32,128):(128,1)",
+        dst: "(32,(32,4)):(32,(1,1024))",
+    },
+    Ldmatrix {
+        name: "SM75_U16x2_LDSM_T",
+        src: "((8,4),128):((128,0),1)",
+        dst: "((4,8),(16,2)):((256,16),(1,128))",
+    },
+    Ldmatrix {
+        name: "SM75_U16x4_LDSM_T",
+        src: "((16,2),128):((128,0),1)",
+        dst: "((4,8),(16,2,2)):((256,16),(1,128,1024))",
+    },
+    Ldmatrix {
+        name: "SM75_U16x8_LDSM_T",
+        src: "(32,128):(128,1)",
+        dst: "((4,8),(16,2,4)):((256,16),(1,128,1024))",
+    },
+];
+
+const UNIVERSAL: [&str; 5] = [
+    "UniversalCopy<8>",
+    "UniversalCopy<16>",
+    "UniversalCopy<32>",
+    "UniversalCopy<64>",
+    "UniversalCopy<128>",
+];
+const CP_ASYNC: [&str; 3] = ["SM80_CP_ASYNC_4", "SM80_CP_ASYNC_8", "SM80_CP_ASYNC_16"];
+
+impl CopyAtom {
+    /// The names that [`CopyAtom::named`] takes.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        UNIVERSAL
+            .into_iter()
+            .chain(CP_ASYNC)
+            .chain(LDMATRIX.iter().map(|r| r.name))
+    }
+
+    /// The atom of that name for elements of `val_bits`. Errors: no such atom; a width that the atom cannot carry.
+    pub fn named(name: &str, val_bits: i64) -> Result<CopyAtom> {
+        if let Some(r) = LDMATRIX.iter().find(|r| r.name == name) {
+            return Self::build(name, "32:1", r.src, r.dst, false, val_bits, 75);
+        }
+        match name {
+            "UniversalCopy<8>" => Self::universal(8, val_bits),
+            "UniversalCopy<16>" => Self::universal(16, val_bits),
+            "UniversalCopy<32>" => Self::universal(32, val_bits),
+            "UniversalCopy<64>" => Self::universal(64, val_bits),
+            "UniversalCopy<128>" => Self::universal(128, val_bits),
+            "SM80_CP_ASYNC_4" => Self::cp_async(4, val_bits),
+            "SM80_CP_ASYNC_8" => Self::cp_async(8, val_bits),
+            "SM80_CP_ASYNC_16" => Self::cp_async(16, val_bits),
+            _ => Err(unknown("a copy atom", name, Self::names())),
+        }
+    }
+
+    /// A load and a store of `bits` by one thread: 8, 16, 32, 64 or 128.
+    pub fn universal(bits: i64, val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width("UniversalCopy", bits, &[8, 16, 32, 64, 128], "bits")?;
+        let tv = format!("(1,{bits}):(0,1)");
+        Self::build(
+            &format!("UniversalCopy<{bits}>"),
+            "1:0",
+            &tv,
+            &tv,
+            true,
+            val_bits,
+            50,
+        )
+    }
+
+    /// `cp.async` of 4, 8 or 16 bytes from global to shared memory (16 bypasses L1: `.cg`).
+    pub fn cp_async(bytes: i64, val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width("cp.async", bytes, &[4, 8, 16], "bytes")?;
+        let tv = format!("(1,{}):(0,1)", bytes * 8);
+        Self::build(
+            &format!("SM80_CP_ASYNC_{bytes}"),
+            "1:0",
+            &tv,
+            &tv,
+            true,
+            val_bits,
+            80,
+        )
+    }
+
+    /// `ldmatrix` of 1, 2 or 4 matrices of 8 rows of 16 bytes, plain or transposed.
+    pub fn ldmatrix(num: i64, transposed: bool, val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width("ldmatrix", num, &[1, 2, 4], "matrices")?;
+        let at = num.trailing_zeros() as usize + if transposed { 3 } else { 0 };
+        let r = &LDMATRIX[at];
+        Self::build(r.name, "32:1", r.src, r.dst, false, val_bits, 75)
+    }
+
+    fn check_width(op: &'static str, found: i64, allowed: &[i64], unit: &str) -> Result<()> {
+        if allowed.contains(&found) {
+            return Ok(());
+        }
+        Err(LayoutError::Divisibility {
+            op,
+            expected: format!("one of {allowed:?} {unit}"),
+            found: found.to_string(),
+            cure: "split the copy into widths that the instruction has".to_string(),
+        })
+    }
+
+    fn build(
+        name: &str,
+        thr: &str,
+        src: &str,
+        dst: &str,
+        ref_is_src: bool,
+        val_bits: i64,
+        min_sm: u32,
+    ) -> Result<CopyAtom> {
+        let mut atom = CopyAtom {
+            name: name.to_string(),
+            thr_id: Layout::parse(thr)?,
+            src_bits: Layout::parse(src)?,
+            dst_bits: Layout::parse(dst)?,
+            ref_is_src,
+            val_bits,
+            num_val: 0,
+            min_sm,
+        };
+        let threads = atom.thr_id.size()?;
+        for side in [atom.src_tv(), atom.dst_tv()] {
+            let fits = side
+                .as_ref()
+                .is_ok_and(|l| l.mode(0).and_then(|m| m.size()) == Ok(threads));
+            if !fits {
+                return Err(LayoutError::Divisibility {
+                    op: "copy atom",
+                    expected: format!("elements that {name} moves whole"),
+                    found: format!("elements of {val_bits} bits"),
+                    cure: "choose a wider copy, or the untransposed load for wider elements"
+                        .to_string(),
+                });
+            }
+        }
+        atom.num_val = atom.ref_tv()?.mode(1)?.size()?;
+        Ok(atom)
+    }
+
+    /// (thread, value) to element, of the source.
+    pub fn src_tv(&self) -> Result<Layout> {
+        self.src_bits.recast(1, self.val_bits)
+    }
+
+    /// (thread, value) to element, of the destination.
+    pub fn dst_tv(&self) -> Result<Layout> {
+        self.dst_bits.recast(1, self.val_bits)
+    }
+
+    /// (thread, value) to element, of the reference.
+    pub fn ref_tv(&self) -> Result<Layout> {
+        if self.ref_is_src {
+            self.src_tv()
+        } else {
+            self.dst_tv()
+        }
+    }
+
+    /// Elements that a thread reads.
+    pub fn num_val_src(&self) -> Result<i64> {
+        self.src_tv()?.mode(1)?.size()
+    }
+
+    /// Elements that a thread writes.
+    pub fn num_val_dst(&self) -> Result<i64> {
+        self.dst_tv()?.mode(1)?.size()
+    }
+
+    /// Threads that take part.
+    pub fn num_threads(&self) -> Result<i64> {
+        self.thr_id.size()
+    }
+}

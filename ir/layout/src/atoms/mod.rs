@@ -1,0 +1,12 @@
+//! The instructions that hold tiles, and who holds what in them: one table a family.
+//!
+//! *Invariant:* an atom's thread-value layouts stand here once; verifier, partitioner, lowering and emulator read them
+//! from here. The tests compare each with the fragment formulas of the PTX ISA, written down independently.
+
+mod copy;
+mod elem;
+mod mma;
+
+pub use copy::CopyAtom;
+pub use elem::Elem;
+pub use mma::MmaAtom;

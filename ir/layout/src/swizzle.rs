@@ -1,0 +1,179 @@
+//! XOR swizzles, and layouts whose offset passes through one.
+
+use std::fmt;
+
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::tuple::{IntTuple, int};
+
+/// `S<B,M,S>`: the B bits at M (at M - S for negative S) are xored with the B bits that stand |S| above (below).
+///
+/// Source: CuTe's `include/cute/swizzle.hpp`. What an offset counts (elements or bytes) is said by whoever holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Swizzle {
+    b: u32,
+    m: u32,
+    s: i32,
+}
+
+impl Swizzle {
+    /// The widest pattern: offsets that it touches fit 32 bits, as CuTe's 32-bit masks require.
+    const MAX_BITS: i64 = 32;
+
+    /// Errors: negative B or M; |S| below B; a pattern beyond 32 bits.
+    pub fn new(b: i64, m: i64, s: i64) -> Result<Swizzle> {
+        let bad = LayoutError::Swizzle { b, m, s };
+        let range = 0..=Self::MAX_BITS;
+        if !range.contains(&b)
+            || !range.contains(&m)
+            || !(-Self::MAX_BITS..=Self::MAX_BITS).contains(&s)
+        {
+            return Err(bad);
+        }
+        if s.abs() < b || b + m + s.abs() > Self::MAX_BITS {
+            return Err(bad);
+        }
+        Ok(Swizzle {
+            b: b as u32,
+            m: m as u32,
+            s: s as i32,
+        })
+    }
+
+    /// Bits in the mask.
+    pub fn b(&self) -> u32 {
+        self.b
+    }
+
+    /// Bits left alone at the bottom.
+    pub fn m(&self) -> u32 {
+        self.m
+    }
+
+    /// Distance of the shift, positive to the right.
+    pub fn s(&self) -> i32 {
+        self.s
+    }
+
+    /// The swizzled offset. It is its own inverse, and the identity for B = 0.
+    #[inline]
+    pub fn apply(&self, offset: i64) -> i64 {
+        let mask = (1i64 << self.b) - 1;
+        let by = self.s.unsigned_abs();
+        if self.s >= 0 {
+            offset ^ ((offset >> by) & (mask << self.m))
+        } else {
+            offset ^ ((offset & (mask << self.m)) << by)
+        }
+    }
+
+    /// The alignment, in units of the offset, that makes the pattern start afresh: `2^(B+M+|S|)`.
+    pub fn period(&self) -> i64 {
+        1i64 << (self.b + self.m + self.s.unsigned_abs())
+    }
+}
+
+impl fmt::Display for Swizzle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "S<{},{},{}>", self.b, self.m, self.s)
+    }
+}
+
+/// What the offset of a composed layout passes through.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Inner {
+    /// A swizzle of offsets.
+    Swizzle(Swizzle),
+    /// A layout, for example of coordinates.
+    Layout(Layout),
+}
+
+/// `inner o offset o outer`: `c -> inner(offset + outer(c))`, in elements.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ComposedLayout {
+    inner: Inner,
+    offset: IntTuple,
+    outer: Layout,
+}
+
+impl ComposedLayout {
+    /// Errors: a swizzle with an offset that is no scalar or an outer layout of basis strides; a scalar offset where the
+    /// outer layout gives coordinates, or the other way round.
+    pub fn new(inner: Inner, offset: IntTuple, outer: Layout) -> Result<ComposedLayout> {
+        let found = || format!("offset {offset} and outer {outer}");
+        if matches!(inner, Inner::Swizzle(_)) && (offset.is_tuple() || outer.stride().has_basis()) {
+            let expected = "a scalar offset and integer strides under a swizzle";
+            return Err(LayoutError::Stride {
+                expected,
+                found: found(),
+            });
+        }
+        if offset.is_tuple() != outer.stride().has_basis() {
+            let expected =
+                "a scalar offset with integer strides, or a coordinate with basis strides";
+            return Err(LayoutError::Stride {
+                expected,
+                found: found(),
+            });
+        }
+        Ok(ComposedLayout {
+            inner,
+            offset,
+            outer,
+        })
+    }
+
+    /// `swizzle o 0 o outer`.
+    pub fn swizzled(swizzle: Swizzle, outer: Layout) -> Result<ComposedLayout> {
+        Self::new(Inner::Swizzle(swizzle), int(0), outer)
+    }
+
+    /// The function applied last.
+    pub fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
+    /// What is added between.
+    pub fn offset(&self) -> &IntTuple {
+        &self.offset
+    }
+
+    /// The layout applied first; its shape is the domain.
+    pub fn outer(&self) -> &Layout {
+        &self.outer
+    }
+
+    /// Elements of the domain.
+    pub fn size(&self) -> Result<i64> {
+        self.outer.size()
+    }
+
+    /// The value at a coordinate. Errors: dynamic leaves; an intermediate coordinate, whose layouts have no integers.
+    pub fn crd2idx(&self, coord: &IntTuple) -> Result<i64> {
+        let Some(off) = self.offset.as_static() else {
+            return Err(LayoutError::Dynamic {
+                op: "crd2idx",
+                found: self.to_string(),
+            });
+        };
+        let i = self
+            .outer
+            .crd2idx(coord)?
+            .checked_add(off)
+            .ok_or(LayoutError::Overflow { op: "crd2idx" })?;
+        match &self.inner {
+            Inner::Swizzle(s) => Ok(s.apply(i)),
+            Inner::Layout(l) => l.crd2idx(&int(i)),
+        }
+    }
+}
+
+impl fmt::Display for ComposedLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inner {
+            Inner::Swizzle(s) => write!(f, "{s}")?,
+            Inner::Layout(l) => write!(f, "{l}")?,
+        }
+        write!(f, " o {} o {}", self.offset, self.outer)
+    }
+}

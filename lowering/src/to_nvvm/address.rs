@@ -1,0 +1,158 @@
+//! Addresses: a base pointer, a byte offset that is computed, and one that is known.
+
+use cute_ir::{Failure, build::*, types::MemRef};
+use cute_layout::Layout;
+use melior::ir::{Type, ValueLike};
+
+/// Where a tensor starts.
+#[derive(Clone)]
+pub(super) struct Address<'c> {
+    /// What the tensor is now.
+    pub memref: MemRef<'c>,
+    base: Val<'c>,
+    /// In bytes; `width` bits wide.
+    dynamic: Option<Val<'c>>,
+    /// In bytes.
+    pub constant: i64,
+    /// Bits that every offset into the whole tensor fits in: 32, or 64 beyond 2 GiB.
+    pub width: u32,
+    shared: bool,
+}
+
+/// Offsets below this fit 32 bits, with the sign to spare.
+const NARROW: i64 = i32::MAX as i64;
+
+impl<'c> Address<'c> {
+    /// A kernel's argument that spans `bytes`.
+    pub fn global(base: Val<'c>, memref: &MemRef<'c>, bytes: i64) -> Self {
+        let width = if bytes <= NARROW { 32 } else { 64 };
+        Self { memref: memref.clone(), base, dynamic: None, constant: 0, width, shared: false }
+    }
+
+    /// A tensor at `offset` bytes in shared memory.
+    pub fn shared(base: Val<'c>, memref: &MemRef<'c>, offset: i64) -> Self {
+        Self { memref: memref.clone(), base, dynamic: None, constant: offset, width: 32, shared: true }
+    }
+
+    /// Moves the start by a computed number of bytes.
+    pub fn add(&mut self, b: Builder<'c>, bytes: Option<Val<'c>>) -> Result<(), Failure> {
+        self.dynamic = match (self.dynamic, bytes) {
+            (old, None) => old,
+            (None, new) => new,
+            (Some(old), Some(new)) => {
+                Some(b.value("arith.addi", &[old, new], integer_type(b, self.width), &[])?)
+            }
+        };
+        Ok(())
+    }
+
+    /// The pointer `more` bytes on, swizzled.
+    pub fn pointer(&self, b: Builder<'c>, more: i64) -> Result<Val<'c>, Failure> {
+        let space = if self.shared { "!llvm.ptr<3>" } else { "!llvm.ptr<1>" };
+        let pointer = b.ty(space)?;
+        let constant = self.constant + more;
+        let Some(swizzle) = self.memref.swizzle else {
+            let base = match self.dynamic {
+                None => self.base,
+                Some(offset) => gep(b, pointer, self.base, offset)?,
+            };
+            return constant_gep(b, pointer, base, constant);
+        };
+        let Some(dynamic) = self.dynamic else {
+            return constant_gep(b, pointer, self.base, swizzle.apply(constant));
+        };
+        let ty = integer_type(b, self.width);
+        let offset = if constant == 0 {
+            dynamic
+        } else {
+            let constant = b.constant(ty, constant)?;
+            b.value("arith.addi", &[dynamic, constant], ty, &[])?
+        };
+        // x ^ ((x & mask) >> s), or the other way for a negative s.
+        let (bits, base, shift) = (i64::from(swizzle.b()), i64::from(swizzle.m()), i64::from(swizzle.s()));
+        let mask = ((1i64 << bits) - 1) << (base + shift.max(0));
+        let mask = b.constant(ty, mask)?;
+        let selected = b.value("arith.andi", &[offset, mask], ty, &[])?;
+        let amount = b.constant(ty, shift.abs())?;
+        let name = if shift >= 0 { "arith.shrui" } else { "arith.shli" };
+        let moved = b.value(name, &[selected, amount], ty, &[])?;
+        let offset = b.value("arith.xori", &[offset, moved], ty, &[])?;
+        gep(b, pointer, self.base, offset)
+    }
+}
+
+/// `iN`
+pub(super) fn integer_type<'c>(b: Builder<'c>, width: u32) -> Type<'c> {
+    if width == 64 { b.i64_type() } else { b.i32_type() }
+}
+
+fn gep<'c>(b: Builder<'c>, ty: Type<'c>, base: Val<'c>, offset: Val<'c>) -> Result<Val<'c>, Failure> {
+    let attributes = [
+        ("rawConstantIndices", b.i32_array(&[i32::MIN])),
+        ("elem_type", b.type_attribute(b.ty("i8")?)),
+    ];
+    b.value("llvm.getelementptr", &[base, offset], ty, &attributes)
+}
+
+/// A known number of bytes on; beyond 31 bits as an operand.
+pub(super) fn constant_gep<'c>(b: Builder<'c>, ty: Type<'c>, base: Val<'c>, bytes: i64) -> Result<Val<'c>, Failure> {
+    match i32::try_from(bytes) {
+        Ok(0) => Ok(base),
+        Ok(small) if small != i32::MIN => {
+            let attributes = [
+                ("rawConstantIndices", b.i32_array(&[small])),
+                ("elem_type", b.type_attribute(b.ty("i8")?)),
+            ];
+            b.value("llvm.getelementptr", &[base], ty, &attributes)
+        }
+        _ => {
+            let offset = b.constant(b.i64_type(), bytes)?;
+            gep(b, ty, base, offset)
+        }
+    }
+}
+
+/// `scale * layout(index)`: for each mode `(index / before) mod extent * stride`. Nothing where
+/// that is zero. `index` must be within the layout.
+pub(super) fn evaluate<'c>(
+    b: Builder<'c>,
+    layout: &Layout,
+    index: Val<'c>,
+    scale: i64,
+    width: u32,
+) -> Result<Option<Val<'c>>, Failure> {
+    let fail = |e: cute_layout::LayoutError| b.error(e.to_string());
+    let flat = layout.coalesce().and_then(|l| l.flat_or("evaluate")).map_err(fail)?;
+    let ty = integer_type(b, width);
+    let mut index = index;
+    if width == 64 && index.r#type() == b.i32_type() {
+        index = b.value("arith.extui", &[index], ty, &[])?;
+    }
+    let mut sum: Option<Val<'c>> = None;
+    let mut before = 1i64;
+    let modes = flat.modes();
+    for (i, (extent, stride)) in modes.iter().enumerate() {
+        if *stride != 0 && *extent != 1 {
+            let mut part = index;
+            if before != 1 {
+                let divisor = b.constant(ty, before)?;
+                part = b.value("arith.divui", &[part, divisor], ty, &[])?;
+            }
+            if i + 1 != modes.len() {
+                let divisor = b.constant(ty, *extent)?;
+                part = b.value("arith.remui", &[part, divisor], ty, &[])?;
+            }
+            let factor = stride.checked_mul(scale).ok_or_else(|| b.error("a stride overflows 64 bits"))?;
+            if factor != 1 {
+                let factor = b.constant(ty, factor)?;
+                part = b.value("arith.muli", &[part, factor], ty, &[])?;
+            }
+            sum = Some(match sum {
+                None => part,
+                Some(old) => b.value("arith.addi", &[old, part], ty, &[])?,
+            });
+        }
+        before *= extent;
+    }
+    Ok(sum)
+}

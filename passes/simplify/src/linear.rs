@@ -1,0 +1,261 @@
+//! Sums in order. Commutativity and associativity as rules make an e-graph explode; here every sum is flattened once
+//! to `constant + coefficient * atom + ...` and written back in one order, so that equal sums are the same terms,
+//! whatever the order in which they were added up, and opposite terms cancel:
+//!
+//! - atoms that depend on lower leaves first, so that what changes least is added first;
+//! - atoms with the same coefficient together, multiplied once;
+//! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
+//! - the constant last.
+
+use crate::graph::{Data, Graph, Term, add_op, constant};
+use crate::node::Op;
+use egg::Id;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longer sums stay as they are.
+const MOST_TERMS: usize = 16;
+/// Sums nested deeper count as atoms. Bounds the stack; sums below are flattened on their own.
+const MOST_NESTING: usize = 64;
+
+/// `constant + sum of coefficient * atom`, wrapping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Form {
+    constant: u64,
+    terms: BTreeMap<Id, u64>,
+}
+
+impl Form {
+    fn atom(id: Id) -> Form {
+        Form {
+            constant: 0,
+            terms: BTreeMap::from([(id, 1)]),
+        }
+    }
+
+    fn add_scaled(&mut self, other: &Form, scale: u64, all: u64) {
+        self.constant = self
+            .constant
+            .wrapping_add(other.constant.wrapping_mul(scale))
+            & all;
+        for (&atom, coefficient) in &other.terms {
+            self.add_atom(atom, coefficient.wrapping_mul(scale), all);
+        }
+    }
+
+    fn add_atom(&mut self, atom: Id, coefficient: u64, all: u64) {
+        let sum = self
+            .terms
+            .get(&atom)
+            .copied()
+            .unwrap_or(0)
+            .wrapping_add(coefficient)
+            & all;
+        if sum == 0 {
+            self.terms.remove(&atom);
+        } else {
+            self.terms.insert(atom, sum);
+        }
+    }
+}
+
+/// Writes the sums among `classes` in order, beside what stands there already.
+pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
+    let is_linear = |graph: &Graph, id: Id| {
+        graph[id].nodes.iter().any(|t| match *t {
+            Term::Bin(Op::Add | Op::Sub, _) => true,
+            Term::Bin(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
+            _ => false,
+        })
+    };
+    let mut forms = Forms {
+        all: crate::facts::mask(graph.analysis.width),
+        known: BTreeMap::new(),
+    };
+    let sums: Vec<(Id, Form)> = classes
+        .iter()
+        .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id))
+        .map(|&id| (id, forms.of(graph, id, 0)))
+        .collect();
+    for (id, mut form) in sums {
+        forms.combine(graph, &mut form);
+        if form.terms.len() <= MOST_TERMS {
+            let written = forms.write(graph, &form);
+            graph.union(id, written);
+        }
+    }
+}
+
+struct Forms {
+    all: u64,
+    /// Nothing stands for a class that is being flattened: in a cycle, it is an atom.
+    known: BTreeMap<Id, Option<Form>>,
+}
+
+impl Forms {
+    fn of(&mut self, graph: &Graph, id: Id, nesting: usize) -> Form {
+        let id = graph.find(id);
+        if let Some(value) = constant(graph, id) {
+            return Form {
+                constant: value,
+                ..Form::default()
+            };
+        }
+        if nesting > MOST_NESTING {
+            return Form::atom(id);
+        }
+        match self.known.get(&id) {
+            Some(Some(form)) => return form.clone(),
+            Some(None) => return Form::atom(id),
+            None => {}
+        }
+        self.known.insert(id, None);
+        let form = self
+            .flatten(graph, id, nesting + 1)
+            .filter(|f| f.terms.len() <= MOST_TERMS);
+        let form = form.unwrap_or_else(|| Form::atom(id));
+        self.known.insert(id, Some(form.clone()));
+        form
+    }
+
+    /// By a sum in the class if it has one, else by its product with the smallest constant, whose other factor says
+    /// most about the value.
+    fn flatten(&mut self, graph: &Graph, id: Id, nesting: usize) -> Option<Form> {
+        let nodes = &graph[id].nodes;
+        let sum = nodes.iter().find_map(|t| match *t {
+            Term::Bin(op @ (Op::Add | Op::Sub), [a, b]) => Some((op, a, b)),
+            _ => None,
+        });
+        if let Some((op, a, b)) = sum {
+            let mut form = self.of(graph, a, nesting);
+            let sign = if op == Op::Add { 1 } else { self.all };
+            let other = self.of(graph, b, nesting);
+            form.add_scaled(&other, sign, self.all);
+            return Some(form);
+        }
+        let scaled = |t: &Term| match *t {
+            Term::Bin(Op::Mul, [a, b]) => constant(graph, b)
+                .map(|c| (c, a))
+                .or(constant(graph, a).map(|c| (c, b))),
+            _ => None,
+        };
+        let (scale, factor) = nodes.iter().filter_map(scaled).min()?;
+        let mut form = Form::default();
+        let factor = self.of(graph, factor, nesting);
+        form.add_scaled(&factor, scale, self.all);
+        Some(form)
+    }
+
+    /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
+    fn combine(&mut self, graph: &mut Graph, form: &mut Form) {
+        while let Some((one, other, merged)) = self.fitting(graph, form) {
+            form.terms.remove(&one);
+            form.terms.remove(&other);
+            form.add_scaled(&merged, 1, self.all);
+        }
+    }
+
+    fn fitting(&mut self, graph: &mut Graph, form: &Form) -> Option<(Id, Id, Form)> {
+        if form.terms.len() > MOST_TERMS {
+            return None;
+        }
+        let terms: Vec<(Id, u64)> = form.terms.iter().map(|(&id, &c)| (id, c)).collect();
+        for &(rest, small) in &terms {
+            for &(other, large) in &terms {
+                if rest == other {
+                    continue;
+                }
+                let mut merged = Form::default();
+                if let Some((x, c)) = quotient_and_remainder(graph, other, rest)
+                    && large == c.wrapping_mul(small) & self.all
+                {
+                    merged.add_scaled(&Form::atom(x), small, self.all);
+                    return Some((rest, other, merged));
+                }
+                if large == small
+                    && let Some((x, bits)) = masks_of_one(graph, other, rest)
+                {
+                    let bits = graph.add(Term::Const(bits));
+                    let masked = add_op(graph, Op::And, x, bits);
+                    merged.add_scaled(&Form::atom(masked), small, self.all);
+                    return Some((rest, other, merged));
+                }
+            }
+        }
+        None
+    }
+
+    fn write(&self, graph: &mut Graph, form: &Form) -> Id {
+        // Whatever is subtracted comes after whatever is added, if anything is added.
+        let negative = |c: u64| c > self.all / 2;
+        let mut groups: BTreeMap<(bool, u32, u64), Vec<Id>> = BTreeMap::new();
+        for (&atom, &coefficient) in &form.terms {
+            let Data { depth, .. } = graph[atom].data;
+            groups
+                .entry((negative(coefficient), depth, coefficient))
+                .or_default()
+                .push(atom);
+        }
+        let mut sum: Option<Id> = None;
+        for ((negative, _, coefficient), atoms) in groups {
+            let subtract = negative && sum.is_some();
+            let scale = if subtract {
+                coefficient.wrapping_neg() & self.all
+            } else {
+                coefficient
+            };
+            let group = atoms
+                .into_iter()
+                .reduce(|a, b| add_op(graph, Op::Add, a, b));
+            let Some(group) = group else { continue };
+            let scale = graph.add(Term::Const(scale));
+            let term = add_op(graph, Op::Mul, group, scale);
+            sum = Some(match sum {
+                None => term,
+                Some(before) if subtract => add_op(graph, Op::Sub, before, term),
+                Some(before) => add_op(graph, Op::Add, before, term),
+            });
+        }
+        let offset = graph.add(Term::Const(form.constant));
+        match sum {
+            None => offset,
+            Some(sum) => add_op(graph, Op::Add, sum, offset),
+        }
+    }
+}
+
+/// `x` and `c`, if the classes are `x / c` and `x % c`.
+fn quotient_and_remainder(graph: &Graph, quotient: Id, remainder: Id) -> Option<(Id, u64)> {
+    let divided = |t: &Term| match *t {
+        Term::Bin(Op::DivU, [x, c]) => {
+            Some((graph.find(x), constant(graph, c).filter(|&c| c != 0)?))
+        }
+        _ => None,
+    };
+    let left = |t: &Term| match *t {
+        Term::Bin(Op::RemU, [x, c]) => Some((graph.find(x), constant(graph, c)?)),
+        Term::Bin(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?.checked_add(1)?))
+            .filter(|(_, c)| c.is_power_of_two()),
+        _ => None,
+    };
+    let wanted: Vec<(Id, u64)> = graph[remainder].nodes.iter().filter_map(left).collect();
+    graph[quotient]
+        .nodes
+        .iter()
+        .filter_map(divided)
+        .find(|pair| wanted.contains(pair))
+}
+
+/// `x` and the bits of both masks, if the classes are masks of `x` with no bit in common.
+fn masks_of_one(graph: &Graph, one: Id, other: Id) -> Option<(Id, u64)> {
+    let masked = |id: Id| {
+        graph[id].nodes.iter().filter_map(|t| match *t {
+            Term::Bin(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?)),
+            _ => None,
+        })
+    };
+    masked(one).find_map(|(x, m)| {
+        masked(other)
+            .find(|&(y, n)| x == y && m & n == 0)
+            .map(|(_, n)| (x, m | n))
+    })
+}

@@ -1,0 +1,272 @@
+//! The driver: a region in, e-graph, rules until nothing changes or a limit is met, a DAG out.
+//!
+//! The loop is our own rather than egg's runner: it has no clock, looks again only where something changed, and lets
+//! patterns ask for constants, which prunes most matches before they are made.
+
+use crate::cost::dag_cost;
+use crate::extract::extract;
+use crate::facts::Facts;
+use crate::graph::{Analysis, Graph, Term, add_op, constant};
+use crate::linear;
+use crate::node::{Error, Node, Op, Region, hash_cons, validate};
+use crate::rules::{BOUND, Compiled, Env, Pat, TERMS, compiled, is_constant_slot, is_varying_slot};
+use egg::Id;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// What bounds a simplification. Never time: the same region gives the same answer on any machine.
+///
+/// The default is for a kernel's addresses: hundreds of distinct nodes. Thousands need a larger limit of nodes, or come
+/// back much as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// E-nodes beyond which no rule is applied any more.
+    pub nodes: usize,
+    /// Rounds of applying every rule.
+    pub iterations: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            nodes: 8_000,
+            iterations: 24,
+        }
+    }
+}
+
+/// A region simplified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simplified {
+    /// The nodes: each distinct one once, operands before users.
+    pub nodes: Vec<Node>,
+    /// The roots, in the order of the region's.
+    pub roots: Vec<usize>,
+    /// What is known about the value of each root.
+    pub facts: Vec<Facts>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// What a simplification took and brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Rounds of rules.
+    pub iterations: usize,
+    /// Size of the e-graph at the end.
+    pub e_nodes: usize,
+    /// Cost of the region as given, each distinct node once. See [`crate::dag_cost`].
+    pub cost_before: u64,
+    /// Cost of the answer; never more.
+    pub cost_after: u64,
+    /// How often each rule taught the e-graph something; rules that never did are left out.
+    pub applied: Vec<(&'static str, usize)>,
+    /// Whether a limit ended the search before the rules did.
+    pub hit_limit: bool,
+}
+
+/// The cheapest DAG found for a region's roots. Fails only if the region is not well formed.
+pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
+    let leaves = validate(region)?;
+    let width = region.width;
+    let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
+    let mut graph = Graph::new(Analysis {
+        width,
+        leaves,
+        touched: Vec::new(),
+    });
+    let mut ids: Vec<Id> = Vec::with_capacity(nodes.len());
+    for node in &nodes {
+        ids.push(match (*node, node.parts()) {
+            (_, Some((op, a, b))) => add_op(&mut graph, op, ids[a], ids[b]),
+            (Node::Leaf(leaf), _) => graph.add(Term::Leaf(leaf)),
+            (Node::Const(value), _) => graph.add(Term::Const(value)),
+            _ => continue,
+        });
+    }
+    graph.rebuild();
+    let mut stats = Stats {
+        cost_before: dag_cost(&nodes, &roots, width),
+        ..Stats::default()
+    };
+    saturate(&mut graph, limits, &mut stats);
+    let root_ids: Vec<Id> = roots.iter().map(|&r| graph.find(ids[r])).collect();
+    let facts = root_ids.iter().map(|&id| graph[id].data.facts).collect();
+    stats.e_nodes = graph.total_number_of_nodes();
+    let best = extract(&graph, &root_ids)
+        .map(|(nodes, roots)| (dag_cost(&nodes, &roots, width), nodes, roots))
+        .filter(|(cost, ..)| *cost <= stats.cost_before);
+    let (cost_after, nodes, roots) = best.unwrap_or((stats.cost_before, nodes, roots));
+    stats.cost_after = cost_after;
+    Ok(Simplified {
+        nodes,
+        roots,
+        facts,
+        stats,
+    })
+}
+
+/// A match of a rule, with everything that applying it needs.
+struct Match {
+    rule: usize,
+    class: Id,
+    bound: Bound,
+    computed: [u64; 2],
+}
+
+type Bound = [Option<Id>; BOUND];
+
+fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
+    let rules = compiled();
+    let height = rules.iter().map(|r| r.lhs.height()).max().unwrap_or(0);
+    let mut counts = vec![0; rules.len()];
+    let mut matches = Vec::new();
+    loop {
+        let touched = take_touched(graph);
+        if touched.is_empty() {
+            break;
+        }
+        if stats.iterations == limits.iterations || graph.total_size() > limits.nodes {
+            stats.hit_limit = true;
+            break;
+        }
+        stats.iterations += 1;
+        linear::normalise(graph, &touched);
+        graph.rebuild();
+        let mut dirty = touched;
+        dirty.extend(take_touched(graph));
+        for class in with_users(graph, dirty, height) {
+            search(graph, rules, class, &mut matches);
+        }
+        for found in matches.drain(..) {
+            if graph.total_size() > limits.nodes {
+                stats.hit_limit = true;
+                break;
+            }
+            let id = build(graph, &rules[found.rule].rhs, &found);
+            counts[found.rule] += usize::from(graph.union(found.class, id));
+        }
+        graph.rebuild();
+    }
+    let named = rules
+        .iter()
+        .zip(counts)
+        .map(|(r, count)| (r.rule.name, count));
+    stats.applied = named.filter(|&(_, count)| count > 0).collect();
+}
+
+/// The classes touched since the last time, in order.
+fn take_touched(graph: &mut Graph) -> BTreeSet<Id> {
+    let touched = std::mem::take(&mut graph.analysis.touched);
+    touched.into_iter().map(|id| graph.find(id)).collect()
+}
+
+/// The classes and what uses them, up to `height` levels.
+fn with_users(graph: &Graph, mut classes: BTreeSet<Id>, height: usize) -> BTreeSet<Id> {
+    let mut level: Vec<Id> = classes.iter().copied().collect();
+    for _ in 0..height {
+        let users: Vec<Id> = level
+            .iter()
+            .flat_map(|&id| graph[id].parents().map(|p| graph.find(p)))
+            .collect();
+        level = users
+            .into_iter()
+            .filter(|&user| classes.insert(user))
+            .collect();
+    }
+    classes
+}
+
+fn search(graph: &Graph, rules: &[Compiled], class: Id, matches: &mut Vec<Match>) {
+    let mut ops = 0_u32;
+    for term in &graph[class].nodes {
+        if let Term::Bin(op, _) = term {
+            ops |= 1 << *op as u32;
+        }
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        if ops >> rule.op as u32 & 1 == 0 {
+            continue;
+        }
+        walk(graph, &rule.lhs, class, [None; BOUND], &mut |bound| {
+            let env = env(graph, &bound);
+            if rule.holds(&env) {
+                matches.push(Match {
+                    rule: index,
+                    class,
+                    bound,
+                    computed: rule.compute(&env),
+                });
+            }
+        });
+    }
+}
+
+/// Every way in which a pattern matches a class.
+fn walk(graph: &Graph, pat: &Pat, class: Id, mut bound: Bound, found: &mut dyn FnMut(Bound)) {
+    match pat {
+        Pat::Const(value) => {
+            if constant(graph, class) == Some(*value) {
+                found(bound);
+            }
+        }
+        Pat::Var(slot) => {
+            let is_constant = constant(graph, class).is_some();
+            if (is_constant_slot(*slot) && !is_constant) || (is_varying_slot(*slot) && is_constant)
+            {
+                return;
+            }
+            let class = graph.find(class);
+            if bound[*slot]
+                .replace(class)
+                .is_none_or(|before| before == class)
+            {
+                found(bound);
+            }
+        }
+        Pat::Computed(_) => {}
+        Pat::Bin(op, left, right) => {
+            for term in &graph[class].nodes {
+                let Term::Bin(found_op, [a, b]) = *term else {
+                    continue;
+                };
+                if found_op != *op {
+                    continue;
+                }
+                walk(graph, left, a, bound, &mut |bound| {
+                    walk(graph, right, b, bound, found)
+                });
+                if op.commutes() && a != b {
+                    walk(graph, left, b, bound, &mut |bound| {
+                        walk(graph, right, a, bound, found)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn env(graph: &Graph, bound: &Bound) -> Env {
+    let width = graph.analysis.width;
+    let facts = |slot: usize| bound[slot].map_or(Facts::any(width), |id| graph[id].data.facts);
+    Env {
+        width,
+        facts: std::array::from_fn(facts),
+        consts: std::array::from_fn(|i| facts(TERMS + 1 + i).lo),
+        seen: Cell::new(0),
+    }
+}
+
+/// The right side of a rule, in the e-graph.
+fn build(graph: &mut Graph, pat: &Pat, found: &Match) -> Id {
+    match pat {
+        Pat::Const(value) => graph.add(Term::Const(*value)),
+        Pat::Computed(index) => graph.add(Term::Const(found.computed[*index])),
+        // Right sides use only what left sides bind: a test of the rules says so.
+        Pat::Var(slot) => found.bound[*slot].unwrap_or(found.class),
+        Pat::Bin(op, a, b) => {
+            let (a, b): (Id, Id) = (build(graph, a, found), build(graph, b, found));
+            add_op(graph, Op::clone(op), a, b)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The architectures: what each has, from the CUDA C++ Programming Guide's table of compute
+//! capabilities and the PTX ISA's of targets.
+
+/// An architecture that kernels are compiled for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Arch {
+    /// As `ptxas -arch` names it.
+    pub name: &'static str,
+    /// Compute capability, 10 * major + minor.
+    pub sm: u32,
+    /// The least PTX ISA version that knows it and all that is emitted, as LLVM's feature.
+    pub ptx: &'static str,
+    /// Dynamic shared memory that a block may ask for, in bytes.
+    pub shared_memory: i64,
+}
+
+/// 32-bit registers of an SM.
+pub const REGISTERS: i64 = 65536;
+/// Registers that one thread can have.
+pub const REGISTERS_PER_THREAD: i64 = 255;
+/// Threads of one block.
+pub const THREADS_PER_BLOCK: i64 = 1024;
+/// Shared memory that a kernel has without asking, in bytes.
+pub const DEFAULT_SHARED_MEMORY: i64 = 48 * 1024;
+/// Threads of a warp.
+pub const WARP: i64 = 32;
+
+/// Those that are supported.
+pub const ARCHS: &[Arch] = &[
+    Arch { name: "sm_80", sm: 80, ptx: "+ptx80", shared_memory: 163 * 1024 },
+    Arch { name: "sm_89", sm: 89, ptx: "+ptx80", shared_memory: 99 * 1024 },
+    Arch { name: "sm_90", sm: 90, ptx: "+ptx80", shared_memory: 227 * 1024 },
+    Arch { name: "sm_90a", sm: 90, ptx: "+ptx80", shared_memory: 227 * 1024 },
+    Arch { name: "sm_120", sm: 120, ptx: "+ptx87", shared_memory: 99 * 1024 },
+];
+
+impl Arch {
+    /// The architecture of that name, or what there is.
+    pub fn find(name: &str) -> Result<&'static Arch, String> {
+        ARCHS.iter().find(|arch| arch.name == name).ok_or_else(|| {
+            let known: Vec<_> = ARCHS.iter().map(|arch| arch.name).collect();
+            if name.is_empty() {
+                format!("no architecture: give arch=, one of {}", known.join(", "))
+            } else {
+                format!("unsupported architecture '{name}': expected one of {}", known.join(", "))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_are_answered_with_the_known_ones() {
+        assert_eq!(Arch::find("sm_90a").map(|arch| arch.sm), Ok(90));
+        let error = Arch::find("sm_70").unwrap_err();
+        assert!(error.contains("'sm_70'") && error.contains("sm_80, sm_89"), "{error}");
+    }
+}

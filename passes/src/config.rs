@@ -1,0 +1,429 @@
+//! How a GEMM is cut up: the tile, the warps, the stages, the swizzle, the order of blocks.
+//!
+//! `cute-tile` decides it from its options, an attribute of the op, or a table, checks that it
+//! fits the architecture, and leaves it on the kernel as `cute.config`; every later pass reads it
+//! there.
+
+use crate::arch::{Arch, REGISTERS, REGISTERS_PER_THREAD, THREADS_PER_BLOCK, WARP};
+use cute_ir::build::{Builder, Op, attribute_of, entry_of, integer_of};
+use cute_ir::diag::Failure;
+use melior::ir::{Attribute, AttributeLike};
+use mlir_sys::*;
+
+/// Of an m16n8k16 MMA.
+pub const ATOM: [i64; 3] = [16, 8, 16];
+/// Bytes that one cp.async copies, and one vector store.
+pub const VECTOR: i64 = 16;
+
+/// How shared memory is swizzled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwizzleChoice {
+    /// The one that makes ldmatrix and 16-byte accesses free of bank conflicts for the row's size.
+    Auto,
+    None,
+    /// S<B,M,S> on byte addresses, for A and B.
+    Given(i64, i64, i64),
+}
+
+/// A configuration of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// M, N and K of a block's tile, in elements.
+    pub tile: [i64; 3],
+    /// Warps along M and N.
+    pub warps: [i64; 2],
+    /// Buffers of the ring in shared memory; 1 is no pipelining.
+    pub stages: i64,
+    pub swizzle: SwizzleChoice,
+    /// Blocks along M that are neighbours in launch order, so that they share B in L2.
+    pub raster: i64,
+}
+
+impl Config {
+    pub fn threads(&self) -> i64 {
+        self.warps[0] * self.warps[1] * WARP
+    }
+
+    /// M and N of a warp's tile.
+    pub fn warp_tile(&self) -> [i64; 2] {
+        [self.tile[0] / self.warps[0], self.tile[1] / self.warps[1]]
+    }
+
+    /// Bytes of shared memory: the ring of A and B tiles, reused by the C tile.
+    pub fn shared_memory(&self) -> i64 {
+        let [m, n, k] = self.tile;
+        (self.stages * (m + n) * k * 2).max(m * n * 2)
+    }
+
+    /// Registers of a thread, estimated: accumulators, two sets of fragments, and addresses.
+    /// ptxas needs 26 to 34 beyond accumulators and fragments in the measured configurations.
+    pub fn registers(&self) -> i64 {
+        let [m, n] = self.warp_tile();
+        let accumulators = m * n / WARP;
+        // f16 pairs of a k-slice of 16.
+        let fragments = (m + n) * ATOM[2] / WARP / 2;
+        accumulators + 2 * fragments + 34
+    }
+
+    /// What does not fit, with both figures.
+    pub fn check(&self, arch: &Arch) -> Result<(), String> {
+        let [m, n, k] = self.tile;
+        let [wm, wn] = self.warps;
+        if m < 1 || n < 1 || k < 1 || wm < 1 || wn < 1 || self.stages < 1 || self.raster < 1 {
+            return Err("tile, warps, stages and raster are at least 1".to_owned());
+        }
+        if self.threads() > THREADS_PER_BLOCK {
+            return Err(format!(
+                "{wm}x{wn} warps are {} threads, a block has at most {THREADS_PER_BLOCK}",
+                self.threads()
+            ));
+        }
+        if m % (wm * ATOM[0]) != 0 || n % (wn * 2 * ATOM[1]) != 0 || k % ATOM[2] != 0 {
+            return Err(format!(
+                "the tile {m}x{n}x{k} is not a multiple of {}x{}x{}, which {wm}x{wn} warps of \
+                 m16n8k16 with ldmatrix.x4 compute",
+                wm * ATOM[0],
+                wn * 2 * ATOM[1],
+                ATOM[2]
+            ));
+        }
+        for (what, rows, columns) in [("A", m, k), ("B", n, k), ("C", m, n)] {
+            let (_, per_pass) = copy_threads(self.threads(), columns);
+            if per_pass == 0 || rows % per_pass != 0 {
+                return Err(format!(
+                    "{} threads copy {} rows of the {rows}x{columns} tile of {what} at a time, \
+                     which does not divide {rows}",
+                    self.threads(),
+                    per_pass.max(1)
+                ));
+            }
+        }
+        if self.shared_memory() > arch.shared_memory {
+            return Err(format!(
+                "{} stages of {m}x{n}x{k} need {} bytes of shared memory, {} has {}",
+                self.stages,
+                self.shared_memory(),
+                arch.name,
+                arch.shared_memory
+            ));
+        }
+        let limit = REGISTERS_PER_THREAD.min(REGISTERS / self.threads() / 8 * 8);
+        if self.registers() > limit {
+            return Err(format!(
+                "{wm}x{wn} warps on {m}x{n} need about {} registers a thread, at most {limit} \
+                 can be had",
+                self.registers()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the tile divides the problem.
+    pub fn divides(&self, problem: [i64; 3]) -> bool {
+        problem.iter().zip(self.tile).all(|(extent, tile)| tile > 0 && extent % tile == 0)
+    }
+
+    /// As pass options.
+    pub fn to_options(&self) -> String {
+        let [m, n, k] = self.tile;
+        let [wm, wn] = self.warps;
+        format!("tile={m}x{n}x{k} warps={wm}x{wn} stages={}", self.stages)
+    }
+
+    /// Leaves it on a kernel.
+    pub fn store<'c>(&self, builder: &Builder<'c>, arch: &Arch) -> Result<Attribute<'c>, Failure> {
+        let [m, n, k] = self.tile;
+        let [wm, wn] = self.warps;
+        let swizzle = match self.swizzle {
+            SwizzleChoice::Auto => "auto".to_owned(),
+            SwizzleChoice::None => "none".to_owned(),
+            SwizzleChoice::Given(b, base, s) => format!("{b},{base},{s}"),
+        };
+        builder.attribute(&format!(
+            "{{arch = \"{}\", tile = array<i64: {m}, {n}, {k}>, warps = array<i64: {wm}, {wn}>, \
+             stages = {} : i64, raster = {} : i64, swizzle = \"{swizzle}\"}}",
+            arch.name, self.stages, self.raster
+        ))
+    }
+
+    /// Reads it from a kernel.
+    pub fn load(kernel: Op) -> Result<(Config, &'static Arch), String> {
+        let missing = || {
+            "expected the attribute cute.config on the kernel, as cute-tile leaves it: {arch, \
+             tile, warps, stages, raster, swizzle}"
+                .to_owned()
+        };
+        let attribute = attribute_of(kernel, "cute.config").ok_or_else(missing)?;
+        let get = |name: &str| entry_of(attribute, name);
+        let integers = |name: &str| -> Result<Vec<i64>, String> {
+            let raw = get(name).ok_or_else(missing)?.to_raw();
+            unsafe {
+                if mlirAttributeIsADenseI64Array(raw) {
+                    Ok((0..mlirDenseArrayGetNumElements(raw))
+                        .map(|i| mlirDenseI64ArrayGetElement(raw, i))
+                        .collect())
+                } else if mlirAttributeIsAInteger(raw) {
+                    Ok(vec![mlirIntegerAttrGetValueInt(raw)])
+                } else {
+                    Err(missing())
+                }
+            }
+        };
+        let text = |name: &str| {
+            get(name).and_then(cute_ir::build::string_value).ok_or_else(missing)
+        };
+        let arch = Arch::find(text("arch")?)?;
+        let config = Config {
+            tile: integers("tile")?.try_into().map_err(|_| missing())?,
+            warps: integers("warps")?.try_into().map_err(|_| missing())?,
+            stages: integers("stages")?[0],
+            raster: integers("raster")?[0],
+            swizzle: parse_swizzle(text("swizzle")?)?,
+        };
+        Ok((config, arch))
+    }
+}
+
+/// How threads cover rows of `columns` f16 with 16-byte vectors: threads along a row, and rows
+/// at a time.
+pub fn copy_threads(threads: i64, columns: i64) -> (i64, i64) {
+    let vectors = columns * 2 / VECTOR;
+    let across = (1..=vectors.min(threads)).rev().find(|n| vectors % n == 0 && threads % n == 0);
+    across.map_or((0, 0), |across| (across, threads / across))
+}
+
+/// `128x256x32`
+pub fn parse_extents<const N: usize>(name: &str, text: &str) -> Result<[i64; N], String> {
+    let parts: Vec<i64> = text
+        .split('x')
+        .map(|part| part.parse().map_err(|_| ()))
+        .collect::<Result<_, ()>>()
+        .unwrap_or_default();
+    parts.try_into().map_err(|_| {
+        let form = if N == 3 { "128x128x32" } else { "2x2" };
+        format!("expected {name} such as {form}, found '{text}'")
+    })
+}
+
+/// `auto`, `none` or `B,M,S`, also written `S<B,M,S>`
+pub fn parse_swizzle(text: &str) -> Result<SwizzleChoice, String> {
+    let wrong = || format!("expected swizzle=auto, none or S<B,M,S>, found '{text}'");
+    match text {
+        "" | "auto" => Ok(SwizzleChoice::Auto),
+        "none" => Ok(SwizzleChoice::None),
+        _ => {
+            let inner = text.strip_prefix("S<").and_then(|t| t.strip_suffix('>')).unwrap_or(text);
+            let parts: Vec<i64> = inner
+                .split(',')
+                .map(|part| part.trim().parse().map_err(|_| wrong()))
+                .collect::<Result<_, _>>()?;
+            let [b, m, s] = parts[..] else { return Err(wrong()) };
+            cute_layout::Swizzle::new(b, m, s).map_err(|error| error.to_string())?;
+            Ok(SwizzleChoice::Given(b, m, s))
+        }
+    }
+}
+
+/// Configurations that were measured, the fastest on large problems first; `docs/performance.md`.
+const TABLE: &[([i64; 3], [i64; 2], i64)] = &[
+    ([128, 128, 32], [2, 2], 4),
+    ([128, 256, 32], [2, 4], 3),
+    ([256, 128, 32], [4, 2], 3),
+    ([128, 128, 64], [2, 2], 3),
+    ([128, 64, 32], [2, 2], 4),
+    ([64, 128, 32], [2, 2], 4),
+    ([64, 64, 32], [2, 2], 4),
+    ([64, 64, 16], [2, 2], 4),
+    ([32, 64, 32], [1, 2], 4),
+    ([64, 32, 32], [2, 1], 4),
+    ([32, 32, 32], [1, 2], 4),
+    ([32, 32, 16], [1, 1], 4),
+    ([16, 16, 16], [1, 1], 3),
+];
+
+fn table(raster: i64) -> impl Iterator<Item = Config> {
+    TABLE.iter().map(move |&(tile, warps, stages)| Config {
+        tile,
+        warps,
+        stages,
+        swizzle: SwizzleChoice::Auto,
+        raster,
+    })
+}
+
+/// What was asked for; what is missing comes from the table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request {
+    pub tile: Option<[i64; 3]>,
+    pub warps: Option<[i64; 2]>,
+    pub stages: Option<i64>,
+    pub swizzle: Option<SwizzleChoice>,
+    pub raster: Option<i64>,
+}
+
+const DEFAULT_RASTER: i64 = 8;
+
+impl Request {
+    /// From the values of options, empty where not given.
+    pub fn parse(tile: &str, warps: &str, stages: &str, swizzle: &str, raster: &str) -> Result<Self, String> {
+        let number = |name: &str, text: &str| -> Result<Option<i64>, String> {
+            match text {
+                "" => Ok(None),
+                _ => text
+                    .parse()
+                    .ok()
+                    .filter(|n| *n >= 1)
+                    .map(Some)
+                    .ok_or_else(|| format!("expected {name}= a positive number, found '{text}'")),
+            }
+        };
+        Ok(Self {
+            tile: if tile.is_empty() { None } else { Some(parse_extents("tile", tile)?) },
+            warps: if warps.is_empty() { None } else { Some(parse_extents("warps", warps)?) },
+            stages: number("stages", stages)?,
+            swizzle: if swizzle.is_empty() { None } else { Some(parse_swizzle(swizzle)?) },
+            raster: number("raster", raster)?,
+        })
+    }
+
+    /// What `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
+    pub fn or_attributes(mut self, op: Op) -> Self {
+        let array = |name: &str| -> Option<Vec<i64>> {
+            let raw = attribute_of(op, name)?.to_raw();
+            unsafe {
+                mlirAttributeIsADenseI64Array(raw).then(|| {
+                    (0..mlirDenseArrayGetNumElements(raw))
+                        .map(|i| mlirDenseI64ArrayGetElement(raw, i))
+                        .collect()
+                })
+            }
+        };
+        self.tile = self.tile.or_else(|| array("cute.tile")?.try_into().ok());
+        self.warps = self.warps.or_else(|| array("cute.warps")?.try_into().ok());
+        self.stages = self.stages.or_else(|| integer_of(op, "cute.stages"));
+        self.raster = self.raster.or_else(|| integer_of(op, "cute.raster"));
+        self
+    }
+
+    /// A configuration for the problem M, N, K, or why there is none and one that would do.
+    pub fn resolve(&self, problem: [i64; 3], arch: &Arch) -> Result<Config, String> {
+        let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
+        let raster = self.raster.unwrap_or(DEFAULT_RASTER);
+        let complete = |base: Config| Config {
+            tile: self.tile.unwrap_or(base.tile),
+            warps: self.warps.unwrap_or(base.warps),
+            stages: self.stages.unwrap_or(base.stages),
+            swizzle: self.swizzle.unwrap_or(base.swizzle),
+            raster,
+        };
+        let mut candidates = table(raster).map(complete).filter(fits).collect::<Vec<_>>();
+        // With nothing left open the candidates are all the same.
+        if self.tile.is_none() && self.warps.is_none() {
+            prefer_full_waves(&mut candidates, problem);
+        }
+        if let Some(config) = candidates.first() {
+            return Ok(*config);
+        }
+        let asked = complete(table(raster).next().expect("the table is not empty"));
+        let mut reason = match asked.check(arch) {
+            Err(reason) => reason,
+            Ok(()) => {
+                let [m, n, k] = problem;
+                let [tm, tn, tk] = asked.tile;
+                format!("the tile {tm}x{tn}x{tk} does not divide the problem {m}x{n}x{k}; tails are not supported yet")
+            }
+        };
+        match self.alternative(asked, problem, arch) {
+            Some(config) => reason += &format!("; {} fits", config.to_options()),
+            None => {
+                reason += "; no tile divides it: pad M, N and K to multiples of 16, better of 128";
+            }
+        }
+        Err(reason)
+    }
+
+    /// A configuration that fits, as near to what was asked for as can be.
+    pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: &Arch) -> Option<Config> {
+        let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
+        let stages = (1..=asked.stages).rev().map(|stages| Config { stages, ..asked });
+        let warps = [[2, 2], [2, 4], [4, 2], [4, 4], [1, 2], [2, 1], [1, 4], [4, 1], [1, 1]]
+            .into_iter()
+            .flat_map(|warps| {
+                (1..=asked.stages).rev().map(move |stages| Config { warps, stages, ..asked })
+            });
+        stages
+            .chain(warps)
+            .chain(table(asked.raster))
+            .filter(|config| *config != asked)
+            .find(fits)
+    }
+}
+
+/// Puts the configurations first that leave fewer SMs idle, where the grid is small.
+fn prefer_full_waves(candidates: &mut [Config], problem: [i64; 3]) {
+    // The SMs of the smallest data-center part of these architectures.
+    const SMS: i64 = 108;
+    let blocks = |c: &Config| (problem[0] / c.tile[0]) * (problem[1] / c.tile[1]);
+    candidates.sort_by_key(|config| match blocks(config) {
+        enough if enough >= SMS => 0,
+        few => SMS - few,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arch(name: &str) -> &'static Arch {
+        Arch::find(name).unwrap()
+    }
+
+    #[test]
+    fn every_entry_of_the_table_fits_every_architecture_somehow() {
+        for config in table(DEFAULT_RASTER) {
+            for arch in crate::arch::ARCHS {
+                let request = Request {
+                    tile: Some(config.tile),
+                    warps: Some(config.warps),
+                    ..Request::default()
+                };
+                assert!(request.resolve(config.tile, arch).is_ok(), "{config:?} {}", arch.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_answered_with_what_does() {
+        let request = Request {
+            tile: Some([256, 256, 64]),
+            warps: Some([2, 2]),
+            stages: Some(4),
+            ..Request::default()
+        };
+        let error = request.resolve([4096, 4096, 4096], arch("sm_90a")).unwrap_err();
+        let (_, cure) = error.rsplit_once("; ").unwrap();
+        let cure = cure.strip_suffix(" fits").unwrap();
+        let value = |name: &str| {
+            cure.split(' ').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')).unwrap()
+        };
+        let cured = Request::parse(value("tile"), value("warps"), value("stages"), "", "").unwrap();
+        assert!(cured.resolve([4096, 4096, 4096], arch("sm_90a")).is_ok(), "{error}");
+    }
+
+    #[test]
+    fn a_tile_that_does_not_divide_is_an_error() {
+        let request = Request { tile: Some([128, 128, 32]), ..Request::default() };
+        let error = request.resolve([4096, 4000, 4096], arch("sm_80")).unwrap_err();
+        assert!(error.contains("does not divide the problem 4096x4000x4096"), "{error}");
+        let error = Request::default().resolve([1000, 1000, 1001], arch("sm_80")).unwrap_err();
+        assert!(error.contains("pad M, N and K"), "{error}");
+    }
+
+    #[test]
+    fn threads_cover_rows() {
+        assert_eq!(copy_threads(128, 32), (4, 32));
+        assert_eq!(copy_threads(128, 64), (8, 16));
+        assert_eq!(copy_threads(256, 16), (2, 128));
+        assert_eq!(copy_threads(32, 96), (4, 8));
+    }
+}

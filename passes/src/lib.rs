@@ -1,0 +1,16 @@
+//! The passes from an algorithm on whole tensors to pipelined atoms, one file each.
+
+pub mod allocate_shared;
+pub mod arch;
+pub mod config;
+pub mod partition;
+mod sync;
+pub mod tile;
+pub mod values;
+
+use cute_ir::PassSpec;
+
+/// Every pass of this crate, in the order in which the pipeline runs them.
+pub fn passes() -> Vec<PassSpec> {
+    vec![tile::PASS, partition::PASS, values::PASS, allocate_shared::PASS]
+}

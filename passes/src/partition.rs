@@ -1,0 +1,265 @@
+//! `cute-partition`: from tiles of a block to what each thread holds.
+//!
+//! Whole-tile copies and products become tiled copies and tiled MMAs, partitioned at the thread's
+//! index; which thread holds what comes from their layouts alone. Shared memory between copies and
+//! their readers is guarded by waits and barriers (`sync.rs`), so the result may run as it stands.
+
+use crate::{
+    config::{ATOM, Config, VECTOR, copy_threads},
+    sync,
+};
+use cute_ir::{
+    Failure, PassSpec,
+    build::*,
+    diag,
+    infer::memref_of,
+    types::{self, CopyOp, CuteType, MemRef, Space},
+};
+use cute_layout::{
+    IntTuple, Layout, Tile, int,
+    tiled::{TiledCopy, TiledMma},
+    tuple,
+};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use std::collections::HashMap;
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-partition",
+    description: "Partition the tiles of a block over its threads",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        let body = body_of(kernel, 0).ok_or(Failure)?;
+        Partition::new(config, body, kernel)?.block(body)?;
+        sync::guard(body)?;
+    }
+    Ok(())
+}
+
+/// The kernels of a module.
+pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
+    nested_ops(module).into_iter().filter(|op| name_of(*op) == "gpu.func").collect()
+}
+
+struct Partition<'c> {
+    config: Config,
+    /// Where thread-wide values are made: the kernel's start.
+    top: Builder<'c>,
+    thread: Val<'c>,
+    mma: Val<'c>,
+    mma_type: CuteType<'c>,
+    half: Type<'c>,
+    /// What the block's register tensors became, by value.
+    fragments: HashMap<usize, Val<'c>>,
+}
+
+fn wrong<E: ToString>(b: Builder) -> impl Fn(E) -> Failure {
+    move |error| b.error(error.to_string())
+}
+
+impl<'c> Partition<'c> {
+    fn new(config: Config, body: Blk<'c>, kernel: Op<'c>) -> Result<Self, Failure> {
+        let first = ops_of(body).into_iter().next().ok_or(Failure)?;
+        let top = Builder::before(first).at_location(kernel.location());
+        let dimension = top.attribute("#gpu<dim x>")?;
+        let thread = top.value("gpu.thread_id", &[], top.index_type(), &[("dimension", dimension)])?;
+        let thread = top.value("arith.index_cast", &[thread], top.i32_type(), &[])?;
+        let thread = top.coord(&IntTuple::dynamic(), &[thread])?;
+
+        let half = top.ty("f16")?;
+        let [wm, wn] = config.warps;
+        let atom = types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?).ok_or(Failure)?;
+        let atoms = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int))).map_err(wrong(top))?;
+        // Two atoms along N for each warp, so that one ldmatrix.x4 feeds both.
+        let tile = tuple([wm * ATOM[0], wn * ATOM[1] * 2, ATOM[2]].map(int));
+        let tile = Tile::from_shape(&tile).map_err(wrong(top))?;
+        let ty = types::tiled_mma_type(top.location, atom, &atoms, &tile).ok_or(Failure)?;
+        let atom = top.value("cute.make_atom", &[], atom, &[])?;
+        let mma = top.value("cute.make_tiled_mma", &[atom], ty, &[])?;
+        let mma_type = CuteType::of(ty).ok_or(Failure)?;
+        Ok(Self { config, top, thread, mma, mma_type, half, fragments: HashMap::new() })
+    }
+
+    fn tiled_mma(&self, b: Builder<'c>) -> Result<TiledMma, Failure> {
+        types::tiled_mma(&self.mma_type).map_err(wrong(b))
+    }
+
+    fn block(&mut self, block: Blk<'c>) -> Result<(), Failure> {
+        let mut dead = Vec::new();
+        for op in ops_of(block) {
+            let b = Builder::before(op);
+            let operands = operands_of(op);
+            match name_of(op) {
+                "cute.memref.alloca" if is_registers(result_of(op, 0)) => {
+                    let fragment = self.accumulators(b, op)?;
+                    self.fragments.insert(key(result_of(op, 0)), fragment);
+                }
+                "cute.clear" => {
+                    let fragment = self.fragment(b, operands[0])?;
+                    b.op("cute.clear", &[fragment], &[], &[])?;
+                }
+                "cute.convert" => {
+                    let fragment = self.fragment(b, operands[0])?;
+                    let (Some(from), Some(to)) = (memref_of(fragment), memref_of(result_of(op, 0))) else {
+                        return Err(b.error("expected tensors"));
+                    };
+                    let to = cute_ir::tensor::registers(to.element, from.layout);
+                    let ty = to.to_type(b.location).ok_or(Failure)?;
+                    let converted = b.value("cute.convert", &[fragment], ty, &[])?;
+                    self.fragments.insert(key(result_of(op, 0)), converted);
+                }
+                "cute.gemm" if operands.len() == 3 => self.gemm(b, &operands)?,
+                "cute.copy" if operands.len() == 2 => self.copy(b, operands[0], operands[1])?,
+                _ => {
+                    if let Some(inner) = body_of(op, 0) {
+                        self.block(inner)?;
+                    }
+                    continue;
+                }
+            }
+            dead.push(op);
+        }
+        // Users before what they use.
+        dead.into_iter().rev().for_each(erase);
+        Ok(())
+    }
+
+    fn fragment(&self, b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
+        self.fragments
+            .get(&key(value))
+            .copied()
+            .ok_or_else(|| b.error("expected a register tensor that this block allocates"))
+    }
+
+    /// Each thread's part of a register tile of the block.
+    fn accumulators(&self, b: Builder<'c>, op: Op<'c>) -> Result<Val<'c>, Failure> {
+        let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        let shape = types::shape_type(b.context, memref.layout.shape());
+        let shape = b.static_value(shape)?;
+        let id = [("operand_id", b.integer(b.i32_type(), 2))];
+        let part = b.infer("cute.tiled.mma.partition_shape", &[self.mma, shape], &id)?;
+        b.infer("cute.mma.make_fragment", &[self.mma, part], &id)
+    }
+
+    /// C += A B with A and B in shared memory.
+    fn gemm(&self, b: Builder<'c>, operands: &[Val<'c>]) -> Result<(), Failure> {
+        let accumulators = self.fragment(b, operands[2])?;
+        let tiled = self.tiled_mma(b)?;
+        let mut fragments = Vec::new();
+        for (id, shared) in operands[..2].iter().enumerate() {
+            let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
+            let part = b.infer("cute.tiled.mma.partition", &[self.mma, *shared, self.thread], &attributes)?;
+            let fragment = b.infer("cute.mma.make_fragment", &[self.mma, part], &attributes)?;
+            let copy = |atom| match id {
+                0 => TiledCopy::make_tiled_copy_a(atom, &tiled),
+                _ => TiledCopy::make_tiled_copy_b(atom, &tiled),
+            };
+            let copy = self.tiled_copy(b, CopyOp::Ldsm { matrices: 4, transpose: false }, copy)?;
+            let source = b.infer("cute.tiled.copy.partition_S", &[copy, *shared, self.thread], &[])?;
+            let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+            b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+            fragments.push(fragment);
+        }
+        let arguments = [self.mma, accumulators, fragments[0], fragments[1], accumulators];
+        b.op("cute.gemm", &arguments, &[], &[])?;
+        Ok(())
+    }
+
+    fn copy(&self, b: Builder<'c>, source: Val<'c>, destination: Val<'c>) -> Result<(), Failure> {
+        let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
+            return Err(b.error("expected tensors"));
+        };
+        match (from.space, to.space) {
+            (Space::Gmem, Space::Smem) => {
+                let op = CopyOp::SimtAsync { global: true, bits: VECTOR * 8 };
+                self.by_vectors(b, op, source, destination, &from)
+            }
+            (Space::Smem, Space::Gmem) => {
+                let op = CopyOp::Universal { bits: VECTOR * 8 };
+                self.by_vectors(b, op, source, destination, &from)
+            }
+            (Space::Rmem, Space::Smem) => {
+                let fragment = self.fragment(b, source)?;
+                let tiled = self.tiled_mma(b)?;
+                // An accumulator's pairs are neighbours along N.
+                let op = CopyOp::Universal { bits: 32 };
+                let copy = self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy_c(atom, &tiled))?;
+                let source = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+                let destination =
+                    b.infer("cute.tiled.copy.partition_D", &[copy, destination, self.thread], &[])?;
+                b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+                Ok(())
+            }
+            (from, to) => Err(b.error(format!("no way to copy a tile from {from} to {to}"))),
+        }
+    }
+
+    /// A copy in which neighbouring threads move neighbouring vectors of a row.
+    fn by_vectors(
+        &self,
+        b: Builder<'c>,
+        op: CopyOp,
+        source: Val<'c>,
+        destination: Val<'c>,
+        tile: &MemRef<'c>,
+    ) -> Result<(), Failure> {
+        let columns = tile.layout.mode(1).and_then(|mode| mode.size()).map_err(wrong(b))?;
+        let (across, down) = copy_threads(self.config.threads(), columns);
+        let length = VECTOR / tile.element_bytes();
+        let threads = Layout::row_major(&tuple([int(down), int(across)])).map_err(wrong(b))?;
+        let values = Layout::row_major(&tuple([int(1), int(length)])).map_err(wrong(b))?;
+        let copy = self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy(atom, &threads, &values))?;
+        let source = b.infer("cute.tiled.copy.partition_S", &[copy, source, self.thread], &[])?;
+        let destination = b.infer("cute.tiled.copy.partition_D", &[copy, destination, self.thread], &[])?;
+        b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+        Ok(())
+    }
+
+    fn tiled_copy(
+        &self,
+        b: Builder<'c>,
+        op: CopyOp,
+        make: impl FnOnce(cute_layout::atoms::CopyAtom) -> cute_layout::Result<TiledCopy>,
+    ) -> Result<Val<'c>, Failure> {
+        let top = self.top;
+        let atom = types::copy_atom_type(top.location, self.half, op).ok_or(Failure)?;
+        let table = types::copy_atom(&CuteType::of(atom).ok_or(Failure)?).map_err(wrong(b))?;
+        let tiled = make(table).map_err(wrong(b))?;
+        let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn()).ok_or(Failure)?;
+        let atom = top.value("cute.make_atom", &[], atom, &[])?;
+        top.value("cute.make_tiled_copy", &[atom], ty, &[])
+    }
+}
+
+fn is_registers(value: Val) -> bool {
+    memref_of(value).is_some_and(|memref| memref.space == Space::Rmem)
+}
+
+/// The allocation or argument that a view is of.
+pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
+    let mut value = value;
+    while let Some(op) = defining_op(value) {
+        let index = match name_of(op) {
+            "cute.slice" | "cute.local_tile" => 0,
+            "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D" | "cute.tiled.mma.partition" => 1,
+            _ => break,
+        };
+        let Some(source) = operands_of(op).get(index).copied() else { break };
+        value = source;
+    }
+    value
+}
+
+/// The space of a tensor's elements.
+pub(crate) fn space_of(value: Val<'_>) -> Option<Space> {
+    if !value.r#type().to_string().starts_with("!cute.memref") {
+        return None;
+    }
+    memref_of(value).map(|memref| memref.space)
+}

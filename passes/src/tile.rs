@@ -1,0 +1,417 @@
+//! `cute-tile`: from an algorithm on whole tensors to kernels whose blocks compute tiles.
+//!
+//! Each `cute.gemm` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
+//! kernel a block finds its tile of C through layouts of the block index, and loops over the tiles
+//! of A and B along K; copies and products are still whole tiles, done by all threads together.
+
+use crate::{
+    arch::Arch,
+    config::{Config, Request, SwizzleChoice, VECTOR},
+};
+use cute_ir::{
+    Failure, OptionSpec, PassSpec,
+    build::*,
+    diag,
+    infer::memref_of,
+    types::{self, MemRef, Space},
+};
+use cute_layout::{IntTuple, Layout, Swizzle, Tile, int, tuple};
+use melior::ir::{
+    Type, ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
+};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-tile",
+    description: "Tile algorithms on whole tensors over the blocks of kernels",
+    anchor: "builtin.module",
+    options: OPTIONS,
+    run,
+};
+
+pub(crate) const OPTIONS: &[OptionSpec] = &[
+    OptionSpec { name: "arch", description: "sm_80, sm_89, sm_90, sm_90a or sm_120", default: "" },
+    OptionSpec { name: "tile", description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given", default: "" },
+    OptionSpec { name: "warps", description: "Warps along M and N, such as 2x2", default: "" },
+    OptionSpec { name: "stages", description: "Buffers of the ring in shared memory", default: "" },
+    OptionSpec { name: "swizzle", description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>", default: "" },
+    OptionSpec { name: "raster", description: "Blocks along M that are neighbours in launch order", default: "" },
+];
+
+fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
+    let arch = Arch::find(options[0]).map_err(fail)?;
+    let request = Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
+    for function in ops_of(body_of(module, 0).ok_or(Failure)?) {
+        if name_of(function) != "func.func" {
+            continue;
+        }
+        let gemms: Vec<_> =
+            nested_ops(function).into_iter().filter(|op| name_of(*op) == "cute.gemm").collect();
+        for (index, gemm) in gemms.iter().enumerate() {
+            let name = string_of(function, "sym_name").unwrap_or("kernel");
+            let name = if gemms.len() == 1 { name.to_owned() } else { format!("{name}_{index}") };
+            Gemm::check(*gemm, function, arch, &request)?.lower(module, &name)?;
+        }
+    }
+    Ok(())
+}
+
+/// A `cute.gemm` that can be tiled.
+struct Gemm<'c> {
+    op: Op<'c>,
+    function: Op<'c>,
+    tensors: [MemRef<'c>; 3],
+    accumulate: Type<'c>,
+    arch: &'static Arch,
+    config: Config,
+    /// M, N, K
+    problem: [i64; 3],
+}
+
+impl<'c> Gemm<'c> {
+    fn check(op: Op<'c>, function: Op<'c>, arch: &'static Arch, request: &Request) -> Result<Self, Failure> {
+        let fail = |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
+        let operands = operands_of(op);
+        let tensors: Vec<_> = operands.iter().filter_map(|v| memref_of(*v)).collect();
+        let Ok(tensors) = <[MemRef<'c>; 3]>::try_from(tensors) else {
+            return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
+        };
+        let Some(accumulate) = attribute_of(op, "accumulate") else {
+            return Err(fail(
+                "adds to C in C's own type, which is not supported on whole tensors yet; write \
+                 `accumulate f32` to set C to the product"
+                    .to_owned(),
+            ));
+        };
+        let accumulate = TypeAttribute::try_from(accumulate).map_err(|_| Failure)?.value();
+        for (name, tensor) in ["A", "B", "C"].iter().zip(&tensors) {
+            check_tensor(name, tensor).map_err(fail)?;
+        }
+        if accumulate.to_string() != "f32" {
+            return Err(fail(format!(
+                "no atom accumulates f16 products in {accumulate} here yet; expected `accumulate f32`"
+            )));
+        }
+        let extent = |t: usize, mode: usize| {
+            tensors[t].layout.mode(mode).and_then(|m| m.size()).map_err(|e| fail(e.to_string()))
+        };
+        let problem = [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?];
+        let config = request.or_attributes(op).resolve(problem, arch).map_err(fail)?;
+        Ok(Self { op, function, tensors, accumulate, arch, config, problem })
+    }
+
+    fn lower(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+        let op = self.op;
+        let context = context_of(op);
+        let [m, n, _] = self.config.tile;
+        let grid = [self.problem[0] / m, self.problem[1] / n];
+        let host = Builder::before(op);
+
+        // The module of the kernel.
+        let module_name = format!("{name}_kernels");
+        let kernel_name = format!("{name}_kernel");
+        let (region, body) = region_with_block(&[]);
+        let place = Builder::at_end(context, body_of(module, 0).ok_or(Failure)?, op.location());
+        place.with_regions(
+            "gpu.module",
+            &[],
+            &[],
+            &[
+                ("sym_name", host.string(&module_name)),
+                (
+                    "targets",
+                    host.attribute(&format!(
+                        "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
+                        self.arch.name, self.arch.ptx
+                    ))?,
+                ),
+            ],
+            vec![region],
+        )?;
+        self.kernel(Builder::at_end(context, body, op.location()), &kernel_name, grid)?;
+
+        // The launch.
+        let index = host.index_type();
+        let sizes = [grid[0] * grid[1], 1, 1, self.config.threads(), 1, 1];
+        let mut operands =
+            sizes.iter().map(|v| host.constant(index, *v)).collect::<Result<Vec<_>, _>>()?;
+        operands.push(host.i32(0)?);
+        operands.extend(operands_of(op));
+        let kernel = host.attribute(&format!("@{module_name}::@{kernel_name}"))?;
+        host.op(
+            "gpu.launch_func",
+            &operands,
+            &[],
+            &[
+                ("kernel", kernel),
+                ("operandSegmentSizes", host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 3, 0])),
+            ],
+        )?;
+        set_attribute(module, "gpu.container_module", host.attribute("unit")?);
+        self.record()?;
+        erase(op);
+        Ok(())
+    }
+
+    /// Leaves on the function what it computes, so that a run can be verified.
+    fn record(&self) -> Result<(), Failure> {
+        let builder = Builder::before(self.op);
+        let arguments: Vec<String> = operands_of(self.op)
+            .iter()
+            .map(|v| block_argument(*v).map_or("-1".to_owned(), |(_, i)| i.to_string()))
+            .collect();
+        let entry = format!(
+            "{{gemm = array<i64: {}>, accumulate = {}}}",
+            arguments.join(", "),
+            self.accumulate
+        );
+        let all = match attribute_of(self.function, "cute.computes") {
+            Some(old) => format!("{}, {entry}]", old.to_string().trim_end_matches(']')),
+            None => format!("[{entry}]"),
+        };
+        set_attribute(self.function, "cute.computes", builder.attribute(&all)?);
+        Ok(())
+    }
+
+    fn kernel(&self, place: Builder<'c>, name: &str, grid: [i64; 2]) -> Result<(), Failure> {
+        let location = self.op.location();
+        let context = place.context;
+        let arguments: Vec<_> = operands_of(self.op).iter().map(|v| v.r#type()).collect();
+        let (region, body) = region_with_block(
+            &arguments.iter().map(|ty| (*ty, location)).collect::<Vec<_>>(),
+        );
+        let blocks = (grid[0] * grid[1]) as i32;
+        let kernel = place.with_regions(
+            "gpu.func",
+            &[],
+            &[],
+            &[
+                ("sym_name", place.string(name)),
+                ("function_type", place.type_attribute(FunctionType::new(context, &arguments, &[]).into())),
+                ("gpu.kernel", place.attribute("unit")?),
+                ("known_block_size", place.i32_array(&[self.config.threads() as i32, 1, 1])),
+                ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
+                ("cute.config", self.config.store(&place, self.arch)?),
+            ],
+            vec![region],
+        )?;
+        debug_assert!(name_of(kernel) == "gpu.func");
+        let b = Builder::at_end(context, body, location);
+        self.body(b, body, grid)?;
+        b.op("gpu.return", &[], &[], &[])?;
+        Ok(())
+    }
+
+    fn body(&self, b: Builder<'c>, body: Blk<'c>, grid: [i64; 2]) -> Result<(), Failure> {
+        let [tm, tn, tk] = self.config.tile;
+        let context = b.context;
+        let at = |index: usize| argument(body, index);
+
+        // The block's tile, through two layouts of the block index.
+        let dimension = b.attribute("#gpu<dim x>")?;
+        let block = b.value("gpu.block_id", &[], b.index_type(), &[("dimension", dimension)])?;
+        let block = b.value("arith.index_cast", &[block], b.i32_type(), &[])?;
+        let [to_m, to_n] = raster(grid, self.config.raster).map_err(|e| b.error(e))?;
+        let block_m = evaluate(&b, &to_m, block)?;
+        let block_n = evaluate(&b, &to_n, block)?;
+
+        // This block's part of the tensors.
+        let keep = IntTuple::underscore;
+        let dynamic = IntTuple::dynamic;
+        let local = |tensor: Val<'c>, tile: [i64; 2], coord: IntTuple, leaves: &[Val<'c>]| {
+            let tile = tile_of(tile).map_err(|e| b.error(e))?;
+            let tile = b.static_value(types::tile_type(context, &tile))?;
+            let coord = b.coord(&coord, leaves)?;
+            b.infer("cute.local_tile", &[tensor, tile, coord], &[])
+        };
+        let a = local(at(0), [tm, tk], tuple([dynamic(), keep()]), &[block_m])?;
+        let bb = local(at(1), [tn, tk], tuple([dynamic(), keep()]), &[block_n])?;
+        let c = local(at(2), [tm, tn], tuple([dynamic(), dynamic()]), &[block_m, block_n])?;
+
+        // Shared memory and accumulators.
+        let shared = |element: Type<'c>, rows: i64, columns: i64, choice: SwizzleChoice| {
+            let ty = shared_tile(element, rows, columns, choice).map_err(|e| b.error(e))?;
+            let ty = ty.to_type(b.location).ok_or(Failure)?;
+            b.value("cute.memref.alloca", &[], ty, &[])
+        };
+        let element = self.tensors[0].element;
+        let shared_a = shared(element, tm, tk, self.config.swizzle)?;
+        let shared_b = shared(element, tn, tk, self.config.swizzle)?;
+        let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
+        let accumulators = accumulators.to_type(b.location).ok_or(Failure)?;
+        let accumulators = b.value("cute.memref.alloca", &[], accumulators, &[])?;
+        b.op("cute.clear", &[accumulators], &[], &[])?;
+
+        // Along K.
+        let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
+        let (region, inner) = region_with_block(&[(b.i32_type(), b.location)]);
+        b.with_regions("scf.for", &[from, to, step], &[], &[], vec![region])?;
+        let l = Builder::at_end(context, inner, b.location);
+        let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
+        for (tensor, shared) in [(a, shared_a), (bb, shared_b)] {
+            let tile = l.infer("cute.slice", &[tensor, coord], &[])?;
+            l.op("cute.copy", &[tile, shared], &[], &[])?;
+        }
+        l.op("cute.gemm", &[shared_a, shared_b, accumulators], &[], &[])?;
+        l.op("scf.yield", &[], &[], &[])?;
+
+        // Out through shared memory, so that whole vectors are stored.
+        let element = self.tensors[2].element;
+        let rounded = block_registers(element, tm, tn).map_err(|e| b.error(e))?;
+        let rounded = rounded.to_type(b.location).ok_or(Failure)?;
+        let rounded = b.value("cute.convert", &[accumulators], rounded, &[])?;
+        let shared_c = shared(element, tm, tn, SwizzleChoice::Auto)?;
+        b.op("cute.copy", &[rounded, shared_c], &[], &[])?;
+        b.op("cute.copy", &[shared_c, c], &[], &[])?;
+        Ok(())
+    }
+}
+
+fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
+    if tensor.space != Space::Gmem {
+        return Err(format!("expected {name} in gmem, found {}", tensor.space));
+    }
+    if !tensor.layout.is_static() {
+        return Err(format!(
+            "expected a static layout of {name}, found {}; dynamic shapes are not supported yet: \
+             write the extents",
+            tensor.layout
+        ));
+    }
+    if tensor.element.to_string() != "f16" {
+        return Err(format!(
+            "no atom multiplies {} here yet: expected {name} of f16, found {}",
+            tensor.element, tensor.element
+        ));
+    }
+    let stride = |mode: usize| tensor.layout.mode(mode).map(|m| m.stride().as_static());
+    let (outer, inner) = (stride(0).ok().flatten(), stride(1).ok().flatten());
+    let (Some(outer), Some(1)) = (outer, inner) else {
+        return Err(format!(
+            "expected {name} with its second mode contiguous (stride 1, A and B K-major, C \
+             row-major), found {}; other majors are not supported yet: transpose it",
+            tensor.layout
+        ));
+    };
+    let (rows, columns) = (tensor.layout.mode(0), tensor.layout.mode(1));
+    let columns = columns.and_then(|m| m.size()).map_err(|e| e.to_string())?;
+    let rows = rows.and_then(|m| m.size()).map_err(|e| e.to_string())?;
+    if outer < columns && rows > 1 {
+        return Err(format!(
+            "expected rows of {name} that do not overlap: a stride of at least {columns}, found \
+             {outer}"
+        ));
+    }
+    let bytes = outer * tensor.element_bytes();
+    if bytes % VECTOR != 0 {
+        return Err(format!(
+            "copies {VECTOR} bytes at a time, but the rows of {name} are {bytes} bytes apart; \
+             expected a stride that is a multiple of {}",
+            VECTOR / tensor.element_bytes()
+        ));
+    }
+    if tensor.align < VECTOR {
+        return Err(format!(
+            "copies {VECTOR} bytes at a time, but {name} is aligned to {} bytes; expected \
+             align<{VECTOR}>",
+            tensor.align
+        ));
+    }
+    tensor.bytes().map(|_| ())
+}
+
+/// Layouts from the block index to the block's coordinates in M and N: `group` blocks along M,
+/// then all along N, then the next group.
+fn raster(grid: [i64; 2], group: i64) -> Result<[Layout; 2], String> {
+    let [m, n] = grid;
+    let group = (1..=group.min(m)).rev().find(|g| m % g == 0).unwrap_or(1);
+    let shape = tuple([int(group), int(n), int(m / group)]);
+    let layout = |strides: [i64; 3]| {
+        Layout::new(shape.clone(), tuple(strides.map(int))).map_err(|e| e.to_string())
+    };
+    Ok([layout([1, 0, group])?, layout([0, 1, 0])?])
+}
+
+/// The offset that `layout` gives the one-dimensional coordinate `index`.
+fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<'c>, Failure> {
+    let coord = b.coord(&IntTuple::dynamic(), &[index])?;
+    let layout = b.static_value(types::layout_type(b.context, layout))?;
+    let offset = b.infer("cute.crd2idx", &[coord, layout], &[])?;
+    b.infer("cute.get_scalars", &[offset], &[])
+}
+
+fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
+    Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
+}
+
+/// A row-major tile in shared memory.
+fn shared_tile<'c>(element: Type<'c>, rows: i64, columns: i64, choice: SwizzleChoice) -> Result<MemRef<'c>, String> {
+    let shape = tuple([int(rows), int(columns)]);
+    let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
+    let mut memref = MemRef { element, space: Space::Smem, align: VECTOR, swizzle: None, layout };
+    memref.swizzle = match choice {
+        SwizzleChoice::None => None,
+        SwizzleChoice::Given(b, m, s) => Some(Swizzle::new(b, m, s).map_err(|e| e.to_string())?),
+        SwizzleChoice::Auto => conflict_free(columns * memref.element_bytes()),
+    };
+    // At least a line of all 32 banks, so that rows meet banks as the swizzle supposes.
+    memref.align = memref.swizzle.map_or(128, |swizzle| swizzle.period().max(128));
+    Ok(memref)
+}
+
+/// The swizzle that spreads 8 consecutive rows of `row` bytes over all banks, 16 bytes each.
+fn conflict_free(row: i64) -> Option<Swizzle> {
+    const LINE: i64 = 128;
+    let bits = match row {
+        _ if row >= LINE => 3,
+        64 => 2,
+        32 => 1,
+        _ => return None,
+    };
+    // The row's number starts at the bit of the largest power of two that divides its size; below
+    // a line, two or four rows share one and the line's number takes its part.
+    let shift = (row & row.wrapping_neg()).max(LINE).trailing_zeros() as i64 - 4;
+    Swizzle::new(bits, 4, shift).ok()
+}
+
+/// A tile that a block's threads hold together.
+fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
+    let shape = tuple([int(rows), int(columns)]);
+    let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
+    let mut memref = MemRef { element, space: Space::Rmem, align: 1, swizzle: None, layout };
+    memref.align = memref.element_bytes();
+    Ok(memref)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raster_visits_every_block_once() {
+        for (grid, group) in [([32, 32], 8), ([3, 5], 8), ([12, 7], 8), ([1, 1], 8), ([10, 4], 3)] {
+            let [m, n] = raster(grid, group).unwrap();
+            let mut seen: Vec<_> = (0..grid[0] * grid[1]).map(|i| (m.at(i), n.at(i))).collect();
+            seen.sort_unstable();
+            let expected: Vec<_> =
+                (0..grid[0]).flat_map(|i| (0..grid[1]).map(move |j| (i, j))).collect();
+            assert_eq!(seen, expected, "{grid:?} {group}");
+        }
+    }
+
+    /// Eight rows at one column of 16 bytes: what ldmatrix reads at a time.
+    #[test]
+    fn swizzles_are_free_of_conflicts() {
+        for row in [32, 64, 128, 192, 256, 320, 384, 512, 1024] {
+            let swizzle = conflict_free(row).unwrap();
+            for column in (0..row).step_by(16) {
+                for first in [0, 8, 16] {
+                    let offsets: Vec<i64> =
+                        (0..8).map(|r| swizzle.apply((first + r) * row + column)).collect();
+                    assert_eq!(cute_layout::banks::wavefronts(&offsets, 16), 1, "{row} {column}");
+                }
+            }
+        }
+    }
+}

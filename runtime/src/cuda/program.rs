@@ -1,0 +1,334 @@
+//! A loaded function: its kernels with their attributes set, and how they are launched.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
+
+use super::driver::{Kernel, Module, Stream, check};
+use super::memory::Buffer;
+use super::stopwatch::CudaStopwatch;
+use super::{CudaDevice, driver};
+use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
+use crate::package::{Function, Launch, Package};
+use crate::tensor::{HostTensor, check_args};
+
+/// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared Memory".)
+const DEFAULT_SMEM: u32 = 48 * 1024;
+/// Blocks in a cluster that every GPU with clusters can have. (The same, "Thread Block Clusters".)
+const PORTABLE_CLUSTER: u32 = 8;
+
+pub(super) struct CudaProgram<'d> {
+    device: &'d CudaDevice,
+    function: Function,
+    /// One for each launch of the plan.
+    kernels: Vec<Kernel>,
+    /// Owns what `kernels` point into.
+    _module: Module<'d>,
+    code: String,
+    note: Option<String>,
+}
+
+impl<'d> CudaProgram<'d> {
+    pub(super) fn load(
+        device: &'d CudaDevice,
+        package: &Package,
+        function: &Function,
+    ) -> Result<CudaProgram<'d>, DeviceError> {
+        let info = device.info();
+        let candidates = select(package, info.compute_capability, &info.name)?;
+        let (module, chosen, note) = load_first(package, &candidates, &device.stream)?;
+        let kernels = function.launches.iter().map(|launch| {
+            let kernel = module.kernel(&launch.kernel)?;
+            prepare(&kernel, launch, info)?;
+            Ok(kernel)
+        });
+        Ok(CudaProgram {
+            kernels: kernels.collect::<Result<_, DeviceError>>()?,
+            device,
+            function: function.clone(),
+            _module: module,
+            code: format!(
+                "{} {}",
+                chosen.arch,
+                if chosen.code == Code::Cubin {
+                    "cubin"
+                } else {
+                    "PTX"
+                }
+            ),
+            note,
+        })
+    }
+
+    pub(super) fn stream(&self) -> &'d Stream {
+        &self.device.stream
+    }
+
+    pub(super) fn l2(&self) -> u64 {
+        self.device.info.l2
+    }
+
+    pub(super) fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Queues all launches; `buffers` are all arguments.
+    pub(super) fn launch(&self, buffers: &[Buffer]) -> Result<(), DeviceError> {
+        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+            self.launch_kernel(launch, kernel, buffers)?;
+        }
+        Ok(())
+    }
+
+    fn launch_kernel(
+        &self,
+        launch: &Launch,
+        kernel: &Kernel,
+        buffers: &[Buffer],
+    ) -> Result<(), DeviceError> {
+        // The driver takes the address of each parameter, so they live here until the call is over.
+        let mut pointers: Vec<sys::CUdeviceptr> = launch
+            .args
+            .iter()
+            .map(|&index| buffers[index].pointer())
+            .collect();
+        let mut params: Vec<*mut c_void> = pointers
+            .iter_mut()
+            .map(|pointer| ptr::from_mut(pointer).cast())
+            .collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+        let stream = self.device.stream.raw();
+        // SAFETY: the package's parameters are device pointers, one for each argument of the launch, to live memory of the
+        // size that the layout needs; the kernel's module lives as long as `self`.
+        let result = unsafe {
+            if launch.cluster == [1, 1, 1] {
+                // Not the extended call, which drivers before CUDA 11.8 lack.
+                let smem = launch.dynamic_smem;
+                let params = params.as_mut_ptr();
+                sys::cuLaunchKernel(
+                    kernel.handle,
+                    gx,
+                    gy,
+                    gz,
+                    bx,
+                    by,
+                    bz,
+                    smem,
+                    stream,
+                    params,
+                    ptr::null_mut(),
+                )
+            } else {
+                // Zero bytes are a valid value of this C struct and of its union.
+                let mut attribute: sys::CUlaunchAttribute = std::mem::zeroed();
+                attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+                attribute.value.clusterDim.x = launch.cluster[0];
+                attribute.value.clusterDim.y = launch.cluster[1];
+                attribute.value.clusterDim.z = launch.cluster[2];
+                let config = sys::CUlaunchConfig {
+                    gridDimX: gx,
+                    gridDimY: gy,
+                    gridDimZ: gz,
+                    blockDimX: bx,
+                    blockDimY: by,
+                    blockDimZ: bz,
+                    sharedMemBytes: launch.dynamic_smem,
+                    hStream: stream,
+                    attrs: &mut attribute,
+                    numAttrs: 1,
+                };
+                sys::cuLaunchKernelEx(&config, kernel.handle, params.as_mut_ptr(), ptr::null_mut())
+            }
+        };
+        check(&format!("launching {}", launch.kernel), result)
+    }
+}
+
+/// The first code that the driver takes, and what to tell the user of the choice. The error is that of the best code.
+fn load_first<'p, 'd>(
+    package: &'p Package,
+    candidates: &[Selection<'p>],
+    stream: &'d Stream,
+) -> Result<(Module<'d>, Selection<'p>, Option<String>), DeviceError> {
+    let mut refused: Option<DeviceError> = None;
+    for candidate in candidates {
+        match load_code(package, candidate, stream) {
+            Ok(module) => {
+                let mut note = Vec::new();
+                if let Some(error) = refused {
+                    note.push(format!("{error}; fell back"));
+                }
+                if candidate.code == Code::Ptx {
+                    note.push(format!(
+                        "the driver compiled the PTX for {}",
+                        candidate.arch
+                    ));
+                }
+                let note = if note.is_empty() {
+                    None
+                } else {
+                    Some(note.join("; "))
+                };
+                return Ok((module, candidate.clone(), note));
+            }
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    // `select` gives at least one candidate.
+    Err(refused.unwrap_or(DeviceError::NoDriver))
+}
+
+fn load_code<'d>(
+    package: &Package,
+    selection: &Selection,
+    stream: &'d Stream,
+) -> Result<Module<'d>, DeviceError> {
+    let bytes = package.blob(&selection.blob);
+    match selection.code {
+        Code::Cubin if !bytes.starts_with(b"\x7fELF") => Err(DeviceError::Unsupported {
+            place: format!("the cubin for {}", selection.arch),
+            expected: "an ELF file".into(),
+            found: format!("`{}`", bytes[..bytes.len().min(8)].escape_ascii()),
+            cure: "compile the package again",
+        }),
+        Code::Cubin => Module::load(&format!("the cubin for {}", selection.arch), bytes, stream),
+        Code::Ptx => {
+            let mut text = bytes.to_vec();
+            text.push(0);
+            Module::load(&format!("the PTX for {}", selection.arch), &text, stream)
+        }
+    }
+}
+
+/// Checks what a launch asks for against the GPU, and opts in to what needs it.
+fn prepare(kernel: &Kernel, launch: &Launch, info: &DeviceInfo) -> Result<(), DeviceError> {
+    let unsupported = |expected: String, found: String, cure| {
+        let place = format!("launch of {} on {}", launch.kernel, info.name);
+        Err(DeviceError::Unsupported {
+            place,
+            expected,
+            found,
+            cure,
+        })
+    };
+    let threads: u32 = launch.block.iter().product();
+    let most = kernel.attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+    if threads > most {
+        return unsupported(
+            format!("at most {most} threads in a block, for the kernel's registers"),
+            threads.to_string(),
+            "compile it with .maxntid",
+        );
+    }
+    let smem =
+        kernel.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + launch.dynamic_smem;
+    if smem > info.max_smem {
+        return unsupported(
+            format!(
+                "at most {} bytes of shared memory in a block",
+                info.max_smem
+            ),
+            smem.to_string(),
+            "choose smaller tiles or fewer stages",
+        );
+    }
+    if launch.dynamic_smem > DEFAULT_SMEM {
+        kernel.set_attribute(
+            Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            launch.dynamic_smem,
+        )?;
+    }
+    let cluster: u32 = launch.cluster.iter().product();
+    if cluster > 1 && info.compute_capability < (9, 0) {
+        return unsupported(
+            "no clusters".into(),
+            format!("{:?}", launch.cluster),
+            "compile for this GPU's architecture",
+        );
+    }
+    if cluster > PORTABLE_CLUSTER {
+        kernel.set_attribute(
+            Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+            1,
+        )?;
+    }
+    Ok(())
+}
+
+impl Program for CudaProgram<'_> {
+    fn code(&self) -> &str {
+        &self.code
+    }
+
+    fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
+        check_args(&self.function, tensors)?;
+        let stream = self.stream();
+        let buffers: Vec<Buffer> = tensors
+            .iter()
+            .map(|tensor| Buffer::upload(tensor.bytes(), stream))
+            .collect::<Result<_, _>>()?;
+        check_alignment(&self.function, &buffers)?;
+        // Copies from pageable memory may return before they are done.
+        wait_for_all()?;
+        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+            self.launch_kernel(launch, kernel, &buffers)?;
+            // One at a time, so that an error names the kernel.
+            stream.wait(&format!("kernel {}", launch.kernel))?;
+        }
+        for ((arg, buffer), tensor) in self.function.args.iter().zip(&buffers).zip(tensors) {
+            buffer.check_guards(arg.name())?;
+            if arg.access().writes() {
+                buffer.download(tensor.bytes_mut())?;
+                continue;
+            }
+            let mut after = vec![0; tensor.bytes().len()];
+            buffer.download(&mut after)?;
+            if let Some(byte) = after
+                .iter()
+                .zip(tensor.bytes())
+                .position(|(after, before)| after != before)
+            {
+                return Err(DeviceError::InputChanged {
+                    name: arg.name().to_string(),
+                    byte,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn stopwatch<'p>(
+        &'p mut self,
+        tensors: &[HostTensor],
+    ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError> {
+        check_args(&self.function, tensors)?;
+        Ok(Box::new(CudaStopwatch::new(self, tensors)?))
+    }
+}
+
+/// The driver aligns to 256 bytes, which is the most that a package may ask for: this says so if it ever does not.
+pub(super) fn check_alignment(function: &Function, buffers: &[Buffer]) -> Result<(), DeviceError> {
+    for (arg, buffer) in function.args.iter().zip(buffers) {
+        let crate::package::Arg::Tensor { name, align, .. } = arg;
+        if buffer.pointer() % u64::from(*align) != 0 {
+            return Err(DeviceError::Unsupported {
+                place: format!("argument {name}"),
+                expected: format!("an address that is a multiple of {align}"),
+                found: format!("{:#x}", buffer.pointer()),
+                cure: "report this: the driver aligns allocations to 256 bytes",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Waits for everything on the device, as the launches' stream does not wait for the copies'.
+pub(super) fn wait_for_all() -> Result<(), DeviceError> {
+    // SAFETY: a context is current while a device is open.
+    driver::check("copying the arguments", unsafe { sys::cuCtxSynchronize() })
+}

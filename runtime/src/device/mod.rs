@@ -1,0 +1,161 @@
+//! What executes a package: the boundary between a launch plan and a device.
+//!
+//! Arguments, verification and reports are the same for every [`Device`]. A program is loaded once, run on host tensors, and
+//! measured through a [`Stopwatch`] where the device has a clock that means something.
+
+mod select;
+mod timing;
+
+pub use select::{Code, SelectError, Selection, select};
+pub use timing::{Measurement, Stats, TimingConfig, flops, measure};
+
+use crate::package::{Function, Package};
+use crate::tensor::{ArgError, HostTensor};
+
+/// What a device says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DeviceInfo {
+    pub name: String,
+    /// Major and minor.
+    pub compute_capability: (u32, u32),
+    /// Bytes.
+    pub memory: u64,
+    /// Bytes of the second-level cache.
+    pub l2: u64,
+    pub multiprocessors: u32,
+    /// The most shared memory of a block with the opt-in, bytes.
+    pub max_smem: u32,
+    /// The newest CUDA version that the driver supports: 13000 is 13.0.
+    pub driver: u32,
+}
+
+/// Something that executes packages.
+pub trait Device {
+    fn info(&self) -> &DeviceInfo;
+
+    /// Loads the image that suits the device. Nothing is launched.
+    ///
+    /// # Errors
+    /// [`DeviceError`] if no image suits, or a launch asks for more than the device has.
+    fn load<'d>(
+        &'d self,
+        package: &Package,
+        function: &Function,
+    ) -> Result<Box<dyn Program + 'd>, DeviceError>;
+}
+
+/// A function that is loaded on a device.
+pub trait Program {
+    /// The code that runs, such as `sm_90a cubin`.
+    fn code(&self) -> &str;
+
+    /// What the user should know of the choice, such as that the driver compiled PTX.
+    fn note(&self) -> Option<&str>;
+
+    /// Runs the launches in order and waits. `tensors` are all arguments; those that the function writes hold the result after it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Args`] before anything is launched; [`DeviceError::OutOfBounds`] and [`DeviceError::InputChanged`] if
+    /// memory was written that must not be; what the device reports.
+    fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError>;
+
+    /// Prepares repeated runs on copies of these tensors. The results are not looked at.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoClock`] where time has no meaning, and as [`Program::run`].
+    fn stopwatch<'p>(
+        &'p mut self,
+        tensors: &[HostTensor],
+    ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError>;
+}
+
+/// Measures a loaded function.
+pub trait Stopwatch {
+    /// Copies of the arguments that successive runs go through, so that inputs come from memory and not from the cache.
+    fn sets(&self) -> usize;
+
+    /// Queues one timed run and does not wait. Runs of several stopwatches of one device happen in the order of the calls.
+    ///
+    /// # Errors
+    /// What the device reports.
+    fn enqueue(&mut self) -> Result<(), DeviceError>;
+
+    /// Waits, and returns the seconds of every run queued since the last call.
+    ///
+    /// # Errors
+    /// What the device reports.
+    fn collect(&mut self) -> Result<Vec<f64>, DeviceError>;
+
+    /// Seconds from the first of `count` runs in a row to the end of the last, with no event between them.
+    ///
+    /// # Errors
+    /// What the device reports.
+    fn batch(&mut self, count: usize) -> Result<f64, DeviceError>;
+}
+
+/// Why a function did not run, or ran out of bounds.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    #[error(
+        "no CUDA driver found (libcuda.so.1); install an NVIDIA driver, or run on a machine that has one; \
+         `cute-run --info` reads a package without a GPU"
+    )]
+    NoDriver,
+    #[error(
+        "the CUDA driver finds no GPU ({0}); check that nvidia-smi lists one and that CUDA_VISIBLE_DEVICES does not hide it"
+    )]
+    NoGpu(String),
+    #[error(
+        "the NVIDIA driver supports CUDA {}.{}, {}.{} or newer is needed; update the driver",
+        found / 1000, found % 1000 / 10, needed / 1000, needed % 1000 / 10
+    )]
+    OldDriver { found: u32, needed: u32 },
+    #[error("{what} failed: {code} ({message}){hint}")]
+    Driver {
+        what: String,
+        code: String,
+        message: String,
+        hint: String,
+    },
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error(transparent)]
+    Args(#[from] ArgError),
+    #[error("{place}: expected {expected}, found {found}; {cure}")]
+    Unsupported {
+        place: String,
+        expected: String,
+        found: String,
+        cure: &'static str,
+    },
+    #[error(
+        "not enough memory on the GPU: {needed} bytes needed, {free} free; use smaller tensors or free the GPU"
+    )]
+    Memory { needed: u64, free: u64 },
+    #[error(
+        "argument {name}: {count} bytes outside of the tensor were overwritten, the first {distance} bytes {side} it; \
+         the kernel writes out of bounds"
+    )]
+    OutOfBounds {
+        name: String,
+        count: usize,
+        distance: usize,
+        side: &'static str,
+    },
+    #[error(
+        "argument {name}: byte {byte} was overwritten, although the function only reads the argument"
+    )]
+    InputChanged { name: String, byte: usize },
+    #[error("{0} does not measure time")]
+    NoClock(String),
+}
+
+impl DeviceError {
+    /// Whether the function ran and did what it must not do, in contrast to one that could not run.
+    pub fn is_wrong_result(&self) -> bool {
+        matches!(
+            self,
+            DeviceError::OutOfBounds { .. } | DeviceError::InputChanged { .. }
+        )
+    }
+}

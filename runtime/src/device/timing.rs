@@ -1,0 +1,230 @@
+//! Timing: how runs are repeated, and what is said of their times.
+
+use serde::Serialize;
+
+use super::{DeviceError, Stopwatch};
+use crate::package::{Compute, Function, PackageError, gemm_shape};
+
+/// How a measurement is made.
+#[derive(Clone, Debug)]
+pub struct TimingConfig {
+    /// Runs before the first that counts: they load code, fill the queue and raise the clocks.
+    pub warmup: usize,
+    /// Runs that are timed one by one, and then again as one batch; at least one.
+    pub reps: usize,
+}
+
+impl Default for TimingConfig {
+    fn default() -> Self {
+        TimingConfig {
+            warmup: 10,
+            reps: 100,
+        }
+    }
+}
+
+/// Times in seconds. Percentiles are interpolated between the two nearest samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    pub median: f64,
+    pub min: f64,
+    pub max: f64,
+    pub p10: f64,
+    pub p90: f64,
+}
+
+impl Stats {
+    /// None without samples.
+    pub fn new(samples: &[f64]) -> Option<Stats> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |fraction: f64| {
+            let place = fraction * (sorted.len() - 1) as f64;
+            let (below, above) = (
+                sorted[place.floor() as usize],
+                sorted[place.ceil() as usize],
+            );
+            below + (above - below) * place.fract()
+        };
+        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        Some(Stats {
+            median: at(0.5),
+            min,
+            max,
+            p10: at(0.1),
+            p90: at(0.9),
+        })
+    }
+
+    /// `(p90 - p10) / median`.
+    pub fn spread(&self) -> f64 {
+        (self.p90 - self.p10) / self.median
+    }
+}
+
+/// What was measured of one function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measurement {
+    /// One by one.
+    pub each: Stats,
+    /// A batch's time divided by its runs, seconds: launches overlap the end of the run before.
+    pub batch: f64,
+    pub reps: usize,
+    pub warmup: usize,
+    /// Copies of the arguments that the runs went through.
+    pub sets: usize,
+    /// Floating-point (or integer) operations of one run; none if the function does not say.
+    pub flops: Option<f64>,
+}
+
+impl Measurement {
+    /// 10^12 operations in a second, at the median time.
+    pub fn tflops(&self) -> Option<f64> {
+        self.flops.map(|flops| flops / self.each.median / 1e12)
+    }
+
+    /// 10^12 operations in a second, in the batch.
+    pub fn batch_tflops(&self) -> Option<f64> {
+        self.flops.map(|flops| flops / self.batch / 1e12)
+    }
+}
+
+/// Operations of one run: a multiply and an add for each step of each sum. None if the function does not say what it computes.
+///
+/// # Errors
+/// If the shapes do not fit, which no package that was loaded has.
+pub fn flops(function: &Function) -> Result<Option<f64>, PackageError> {
+    let mut total = None;
+    for compute in &function.computes {
+        let Compute::Gemm { a, b, c, .. } = compute;
+        let [m, n, k] = gemm_shape(
+            &format!("function {}", function.name),
+            function,
+            [*a, *b, *c],
+        )?;
+        *total.get_or_insert(0.0) += 2.0 * m as f64 * n as f64 * k as f64;
+    }
+    Ok(total)
+}
+
+/// Measures stopwatches of one device. With several, their runs alternate one by one, so that clocks, heat and neighbours are
+/// the same for all; `flops` are those of each.
+///
+/// # Errors
+/// What the device reports.
+pub fn measure(
+    watches: &mut [Box<dyn Stopwatch + '_>],
+    flops: &[Option<f64>],
+    config: &TimingConfig,
+) -> Result<Vec<Measurement>, DeviceError> {
+    let reps = config.reps.max(1);
+    let mut samples = vec![Vec::with_capacity(reps); watches.len()];
+    for _ in 0..config.warmup {
+        for watch in &mut *watches {
+            watch.enqueue()?;
+        }
+    }
+    for _ in 0..reps {
+        for watch in &mut *watches {
+            watch.enqueue()?;
+        }
+    }
+    for (watch, samples) in watches.iter_mut().zip(&mut samples) {
+        // Nothing waits between the warm-up and the first run that counts, so that the queue stays full.
+        samples.extend(watch.collect()?.into_iter().skip(config.warmup));
+    }
+    let mut measurements = Vec::new();
+    for ((watch, samples), flops) in watches.iter_mut().zip(samples).zip(flops) {
+        let batch = watch.batch(reps)? / reps as f64;
+        let each = Stats::new(&samples).ok_or_else(|| DeviceError::NoClock("the device".into()))?;
+        measurements.push(Measurement {
+            each,
+            batch,
+            reps,
+            warmup: config.warmup,
+            sets: watch.sets(),
+            flops: *flops,
+        });
+    }
+    Ok(measurements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn stats_are_those_of_the_samples() {
+        let samples: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        let stats = Stats::new(&samples).unwrap();
+        assert_eq!(
+            stats,
+            Stats {
+                median: 50.0,
+                min: 0.0,
+                max: 100.0,
+                p10: 10.0,
+                p90: 90.0
+            }
+        );
+        assert_eq!(Stats::new(&[3.0, 1.0]).unwrap().median, 2.0);
+        assert_eq!(Stats::new(&[7.0]).unwrap().p90, 7.0);
+        assert_eq!(Stats::new(&[]), None);
+    }
+
+    /// A device whose clock is a counter: run i of watch `id` takes `i` seconds.
+    struct Fake<'a> {
+        id: usize,
+        runs: usize,
+        pending: Vec<f64>,
+        order: &'a RefCell<Vec<usize>>,
+    }
+
+    impl Stopwatch for Fake<'_> {
+        fn sets(&self) -> usize {
+            3
+        }
+
+        fn enqueue(&mut self) -> Result<(), DeviceError> {
+            self.order.borrow_mut().push(self.id);
+            self.pending.push(self.runs as f64);
+            self.runs += 1;
+            Ok(())
+        }
+
+        fn collect(&mut self) -> Result<Vec<f64>, DeviceError> {
+            Ok(std::mem::take(&mut self.pending))
+        }
+
+        fn batch(&mut self, count: usize) -> Result<f64, DeviceError> {
+            Ok(count as f64 * 2.0)
+        }
+    }
+
+    #[test]
+    fn runs_alternate_and_warmup_does_not_count() {
+        let order = RefCell::new(Vec::new());
+        let fake = |id| {
+            Box::new(Fake {
+                id,
+                runs: 0,
+                pending: vec![],
+                order: &order,
+            }) as Box<dyn Stopwatch>
+        };
+        let mut watches = [fake(0), fake(1)];
+        let config = TimingConfig { warmup: 2, reps: 3 };
+        let all = measure(&mut watches, &[Some(6e12), None], &config).unwrap();
+        assert_eq!(*order.borrow(), [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+        assert_eq!(
+            (all[0].each.min, all[0].each.median, all[0].each.max),
+            (2.0, 3.0, 4.0)
+        );
+        assert_eq!(
+            (all[0].tflops(), all[0].batch_tflops()),
+            (Some(2.0), Some(3.0))
+        );
+        assert_eq!((all[1].tflops(), all[1].sets), (None, 3));
+    }
+}

@@ -1,0 +1,204 @@
+//! Layouts of tensor arguments, in the form that the runtime needs: static, and split into their top-level modes.
+//!
+//! Text is read by `cute_layout`; nothing here parses.
+
+use std::fmt;
+
+use cute_layout::Layout;
+
+/// The largest tensor, in elements from the first to the last: with the largest element, every byte offset fits `i64`.
+const MAX_COSIZE: i64 = 1 << 48;
+
+/// A static layout with non-negative offsets: the index of an element to its place in memory, both in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    text: String,
+    /// For each top-level mode, its leaves' shapes and strides, fastest first.
+    modes: Vec<Vec<(i64, i64)>>,
+    size: i64,
+    cosize: i64,
+}
+
+/// A layout that no tensor argument can have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("layout `{text}`: {reason}")]
+pub struct LayoutError {
+    pub text: String,
+    pub reason: String,
+}
+
+impl Parsed {
+    /// Reads CuTe text such as `(4096,4096):(4096,1)`.
+    ///
+    /// # Errors
+    /// If the text is no layout, is dynamic, has a negative stride, or spans more than 2^48 elements.
+    pub fn parse(text: &str) -> Result<Parsed, LayoutError> {
+        let fail = |reason: String| LayoutError {
+            text: text.to_string(),
+            reason,
+        };
+        let layout = Layout::parse(text).map_err(|error| fail(error.to_string()))?;
+        let leaves = |mode: &Layout| {
+            let (shape, stride) = (
+                mode.shape().static_leaves()?,
+                mode.stride().static_leaves()?,
+            );
+            Some(shape.into_iter().zip(stride).collect())
+        };
+        let modes: Option<Vec<_>> = layout.modes().iter().map(leaves).collect();
+        let modes = modes.ok_or_else(|| {
+            fail("a tensor argument's shape and strides are known integers".into())
+        })?;
+        Parsed::from_modes(text, modes).map_err(fail)
+    }
+
+    fn from_modes(text: &str, modes: Vec<Vec<(i64, i64)>>) -> Result<Parsed, String> {
+        let (mut size, mut last) = (1i64, 0i64);
+        for &(shape, stride) in modes.iter().flatten() {
+            if shape < 1 {
+                return Err(format!("shape {shape} is no positive number"));
+            }
+            if stride < 0 {
+                return Err(format!(
+                    "stride {stride} is negative, and the tensor's memory begins at its base address"
+                ));
+            }
+            let span = (shape - 1)
+                .checked_mul(stride)
+                .and_then(|span| last.checked_add(span));
+            size = size
+                .checked_mul(shape)
+                .filter(|&s| s <= MAX_COSIZE)
+                .ok_or("has more than 2^48 elements")?;
+            last = span
+                .filter(|&s| s < MAX_COSIZE)
+                .ok_or("spans more than 2^48 elements")?;
+        }
+        Ok(Parsed {
+            text: text.to_string(),
+            modes,
+            size,
+            cosize: last + 1,
+        })
+    }
+
+    /// The text that was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> i64 {
+        self.size
+    }
+
+    /// One more than the largest offset: the elements that the tensor's memory holds.
+    pub fn cosize(&self) -> i64 {
+        self.cosize
+    }
+
+    /// Number of top-level modes.
+    pub fn rank(&self) -> usize {
+        self.modes.len()
+    }
+
+    /// Elements of each top-level mode.
+    pub fn shape(&self) -> Vec<i64> {
+        self.modes
+            .iter()
+            .map(|mode| mode.iter().map(|&(shape, _)| shape).product())
+            .collect()
+    }
+
+    /// Shape and stride of every leaf, the fastest first.
+    pub fn leaves(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.modes.iter().flatten().copied()
+    }
+
+    /// The offset of the element with that colexicographic index. It must be in `0..size()`.
+    pub fn at(&self, index: i64) -> i64 {
+        let mut rest = index;
+        let mut offset = 0;
+        for &(shape, stride) in self.modes.iter().flatten() {
+            offset += rest % shape * stride;
+            rest /= shape;
+        }
+        offset
+    }
+
+    /// The offsets that the indices of one top-level mode contribute. The offset of an element is the sum over its modes, so
+    /// these tables replace a division for each element and mode.
+    pub fn mode_offsets(&self, mode: usize) -> Vec<i64> {
+        let mut offsets = vec![0];
+        for &(shape, stride) in &self.modes[mode] {
+            let inner = offsets;
+            offsets = (0..shape)
+                .flat_map(|i| inner.iter().map(move |&o| o + i * stride))
+                .collect();
+        }
+        offsets
+    }
+}
+
+impl fmt::Display for Parsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_add_up_to_the_layout() {
+        for text in [
+            "(4,6):(6,1)",
+            "((2,2),3):((1,6),2)",
+            "(8):(2)",
+            "7:1",
+            "(2,3,(2,2)):(1,2,(24,6))",
+            "(3,5):(0,1)",
+        ] {
+            let layout = Parsed::parse(text).unwrap();
+            let tables: Vec<_> = (0..layout.rank()).map(|m| layout.mode_offsets(m)).collect();
+            for index in 0..layout.size() {
+                let mut rest = index as usize;
+                let mut offset = 0;
+                for table in &tables {
+                    offset += table[rest % table.len()];
+                    rest /= table.len();
+                }
+                assert_eq!(layout.at(index), offset, "{text} at {index}");
+            }
+            let reference = Layout::parse(text).unwrap();
+            assert!(
+                (0..layout.size()).all(|i| layout.at(i) == reference.at(i)),
+                "{text}"
+            );
+            assert_eq!(
+                (layout.size(), layout.cosize()),
+                (reference.size().unwrap(), reference.cosize().unwrap())
+            );
+            let largest = (0..layout.size()).map(|i| layout.at(i)).max().unwrap();
+            assert_eq!(layout.cosize(), largest + 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_tensor_has_is_refused() {
+        for (text, says) in [
+            ("(4,?):(1,4)", "known integers"),
+            ("(4,4):(1@0,1@1)", "known integers"),
+            ("(4,4", "at offset 4"),
+            ("", "at offset 0"),
+            ("(4,0):(1,4)", ""),
+            ("(4,4):(1,-4)", "negative"),
+            ("(100000,100000,100000):(1,1,1)", "2^48"),
+            ("(2,2):(1,9223372036854775)", "2^48"),
+        ] {
+            let error = Parsed::parse(text).unwrap_err();
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+}

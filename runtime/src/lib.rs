@@ -1,0 +1,28 @@
+//! Kernel packages, tensors and launches: everything that happens after the compiler.
+//!
+//! - [`package`]: the file that carries kernels, their launch plan and what they mean.
+//! - [`tensor`]: host tensors over CuTe layouts, `.npy` files, generated data.
+//! - [`verify`]: whether a result is right, and how sure that is.
+//! - [`device`]: the boundary between a plan and what executes it.
+//! - [`cuda`]: the device behind the NVIDIA driver.
+//!
+//! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the driver.
+
+pub mod arch;
+pub mod cuda;
+pub mod device;
+pub mod element;
+pub mod layout;
+pub mod package;
+mod parallel;
+pub mod tensor;
+pub mod verify;
+
+pub use arch::Arch;
+pub use element::Element;
+pub use layout::Parsed;
+pub use package::{
+    Access, Arg, Blob, Compute, Function, Image, ImageSource, KernelInfo, Launch, Manifest,
+    Package, PackageBuilder, PackageError,
+};
+pub use tensor::HostTensor;

@@ -1,0 +1,155 @@
+//! Single elements, and rows and columns of matrices, as `f64`.
+
+use half::{bf16, f16};
+
+use super::HostTensor;
+use crate::element::Element;
+
+/// The element at an offset, in elements.
+pub(super) fn load(element: Element, bytes: &[u8], offset: i64) -> f64 {
+    macro_rules! read {
+        ($type:ty) => {{
+            let at = offset as usize * size_of::<$type>();
+            let mut raw = [0; size_of::<$type>()];
+            raw.copy_from_slice(&bytes[at..at + size_of::<$type>()]);
+            <$type>::from_le_bytes(raw)
+        }};
+    }
+    match element {
+        Element::F16 => read!(f16).to_f64(),
+        Element::Bf16 => read!(bf16).to_f64(),
+        Element::F32 => f64::from(read!(f32)),
+        Element::F64 => read!(f64),
+        Element::I8 => f64::from(read!(i8)),
+        Element::U8 => f64::from(read!(u8)),
+        Element::I32 => f64::from(read!(i32)),
+        Element::I64 => read!(i64) as f64,
+    }
+}
+
+/// Writes the element at an offset, in elements: rounded to nearest even, integers saturated.
+pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64) {
+    macro_rules! write {
+        ($value:expr) => {{
+            let raw = $value.to_le_bytes();
+            let at = offset as usize * raw.len();
+            bytes[at..at + raw.len()].copy_from_slice(&raw);
+        }};
+    }
+    match element {
+        Element::F16 => write!(f16::from_f32(to_f32_odd(value))),
+        Element::Bf16 => write!(bf16::from_f32(to_f32_odd(value))),
+        Element::F32 => write!((value as f32)),
+        Element::F64 => write!(value),
+        Element::I8 => write!((value.round_ties_even() as i8)),
+        Element::U8 => write!((value.round_ties_even() as u8)),
+        Element::I32 => write!((value.round_ties_even() as i32)),
+        Element::I64 => write!((value.round_ties_even() as i64)),
+    }
+}
+
+/// Rounds to odd: what is then rounded to a shorter type is as if it had been rounded once. (Boldo and Melquiond 2008;
+/// `half` goes through the nearest `f32` where the CPU converts.)
+fn to_f32_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if nearest.is_nan() || f64::from(nearest) == value {
+        return nearest;
+    }
+    let truncated = nearest.to_bits() - u32::from(f64::from(nearest.abs()) > value.abs());
+    f32::from_bits(truncated | 1)
+}
+
+/// Whether the bytes of an element are a NaN other than poison: something computed it.
+pub fn canonical_nan(element: Element, bytes: &[u8]) -> bool {
+    element.is_float()
+        && bytes.len() == element.size()
+        && load(element, bytes, 0).is_nan()
+        && !is_poison(bytes)
+}
+
+fn is_poison(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == super::POISON)
+}
+
+/// A tensor of two modes, read by rows and columns.
+#[derive(Clone, Debug)]
+pub struct Matrix<'a> {
+    tensor: &'a HostTensor,
+    rows: Vec<i64>,
+    columns: Vec<i64>,
+}
+
+impl<'a> Matrix<'a> {
+    /// None if the tensor has not two modes.
+    pub fn new(tensor: &'a HostTensor) -> Option<Matrix<'a>> {
+        let layout = tensor.layout();
+        (layout.rank() == 2).then(|| Matrix {
+            tensor,
+            rows: layout.mode_offsets(0),
+            columns: layout.mode_offsets(1),
+        })
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub fn element(&self) -> Element {
+        self.tensor.element
+    }
+
+    /// The element in that row and column, both in range.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        load(
+            self.tensor.element,
+            &self.tensor.bytes,
+            self.rows[row] + self.columns[column],
+        )
+    }
+
+    /// Whether that element's bytes are all poison.
+    pub fn is_poison(&self, row: usize, column: usize) -> bool {
+        let size = self.tensor.element.size();
+        let at = (self.rows[row] + self.columns[column]) as usize * size;
+        is_poison(&self.tensor.bytes[at..at + size])
+    }
+
+    /// A row from column `from` on, as many elements as `out` has.
+    pub fn read_row(&self, row: usize, from: usize, out: &mut [f64]) {
+        let offsets = self.columns[from..from + out.len()]
+            .iter()
+            .map(|column| self.rows[row] + column);
+        self.read(offsets, out);
+    }
+
+    /// A column from row `from` on, as many elements as `out` has.
+    pub fn read_column(&self, column: usize, from: usize, out: &mut [f64]) {
+        let offsets = self.rows[from..from + out.len()]
+            .iter()
+            .map(|row| self.columns[column] + row);
+        self.read(offsets, out);
+    }
+
+    fn read(&self, offsets: impl Iterator<Item = i64>, out: &mut [f64]) {
+        let bytes = &self.tensor.bytes;
+        // The match stands outside of the loop, as a row is read element by element.
+        macro_rules! read_all {
+            ($element:expr) => {
+                for (value, offset) in out.iter_mut().zip(offsets) {
+                    *value = load($element, bytes, offset);
+                }
+            };
+        }
+        match self.tensor.element {
+            Element::F16 => read_all!(Element::F16),
+            Element::Bf16 => read_all!(Element::Bf16),
+            Element::F32 => read_all!(Element::F32),
+            Element::F64 => read_all!(Element::F64),
+            other => read_all!(other),
+        }
+    }
+}

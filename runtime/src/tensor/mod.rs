@@ -1,0 +1,316 @@
+//! Host tensors: elements in memory as a CuTe layout places them.
+
+mod access;
+mod fill;
+mod npy;
+
+pub use access::{Matrix, canonical_nan};
+pub use fill::Distribution;
+pub(crate) use fill::{SplitMix, mix};
+pub use npy::NpyError;
+
+use crate::element::Element;
+use crate::layout::{LayoutError, Parsed};
+use crate::package::{Access, Arg, Function};
+
+/// Every byte of memory that nothing has written yet. As a float of any width it is a NaN, and not the one that NVIDIA
+/// GPUs compute (`0x7fff`, `0x7fffffff`), so that "never written" and "computed a NaN" can be told apart.
+pub const POISON: u8 = 0xff;
+
+/// A tensor in host memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostTensor {
+    element: Element,
+    layout: Parsed,
+    /// `cosize` elements, little endian.
+    bytes: Vec<u8>,
+}
+
+impl HostTensor {
+    /// A tensor whose every byte, between its elements too, is [`POISON`].
+    pub fn poisoned(element: Element, layout: Parsed) -> HostTensor {
+        HostTensor::of_byte(element, layout, POISON)
+    }
+
+    /// A tensor of zeros.
+    pub fn zeroed(element: Element, layout: Parsed) -> HostTensor {
+        HostTensor::of_byte(element, layout, 0)
+    }
+
+    fn of_byte(element: Element, layout: Parsed, byte: u8) -> HostTensor {
+        // A layout spans at most 2^48 elements, so this does not overflow.
+        let length = layout.cosize() as usize * element.size();
+        HostTensor {
+            element,
+            layout,
+            bytes: vec![byte; length],
+        }
+    }
+
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    pub fn layout(&self) -> &Parsed {
+        &self.layout
+    }
+
+    /// The memory from the first element to the last, as the GPU sees it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// The element at an index into the layout; none outside of it. `i64` above 2^53 is rounded.
+    pub fn get(&self, index: i64) -> Option<f64> {
+        let inside = (0..self.layout.size()).contains(&index);
+        inside.then(|| access::load(self.element, &self.bytes, self.layout.at(index)))
+    }
+
+    /// Writes an element, rounded to the element type; nothing outside of the layout.
+    pub fn set(&mut self, index: i64, value: f64) {
+        if (0..self.layout.size()).contains(&index) {
+            let offset = self.layout.at(index);
+            access::store(self.element, &mut self.bytes, offset, value);
+        }
+    }
+
+    /// The coordinate of an index, one number for each top-level mode.
+    pub fn coordinate(&self, index: i64) -> Vec<i64> {
+        let mut rest = index;
+        self.layout
+            .shape()
+            .into_iter()
+            .map(|size| {
+                let here = rest % size;
+                rest /= size;
+                here
+            })
+            .collect()
+    }
+}
+
+/// An argument that a function cannot take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgError {
+    #[error("function {function} takes {expected} arguments, found {found}")]
+    Count {
+        function: String,
+        expected: usize,
+        found: usize,
+    },
+    #[error("argument {name}: expected elements of type {expected}, found {found}")]
+    Element {
+        name: String,
+        expected: String,
+        found: Element,
+    },
+    #[error("argument {name}: expected layout {expected}, found {found}")]
+    Layout {
+        name: String,
+        expected: String,
+        found: String,
+    },
+    #[error("argument {name}: {error}")]
+    BadLayout { name: String, error: LayoutError },
+    #[error("argument {name}: {error}")]
+    BadElement {
+        name: String,
+        error: crate::element::UnknownElement,
+    },
+}
+
+/// A poisoned tensor as an argument describes it.
+///
+/// # Errors
+/// If its layout or element type cannot be read, which no package that was loaded has.
+pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
+    let Arg::Tensor {
+        name,
+        element,
+        layout,
+        ..
+    } = arg;
+    let element = element.parse().map_err(|error| ArgError::BadElement {
+        name: name.clone(),
+        error,
+    })?;
+    let layout = Parsed::parse(layout).map_err(|error| ArgError::BadLayout {
+        name: name.clone(),
+        error,
+    })?;
+    Ok(HostTensor::poisoned(element, layout))
+}
+
+/// Tensors for all arguments of a function: random ones where it reads, poisoned ones where it only writes. An argument's
+/// values depend on `seed`, its place in the list and its coordinates alone, not on its layout.
+///
+/// # Errors
+/// As [`tensor_for`].
+pub fn generate(function: &Function, seed: u64) -> Result<Vec<HostTensor>, ArgError> {
+    let tensors = function.args.iter().enumerate().map(|(i, arg)| {
+        let mut tensor = tensor_for(arg)?;
+        if arg.access().reads() {
+            tensor.fill_random(
+                Distribution::default_for(tensor.element()),
+                fill::mix(seed, i as u64),
+            );
+        }
+        Ok(tensor)
+    });
+    tensors.collect()
+}
+
+/// Whether the tensors are what the function takes, before anything touches a device.
+///
+/// # Errors
+/// [`ArgError`] for the first that is not.
+pub fn check_args(function: &Function, tensors: &[HostTensor]) -> Result<(), ArgError> {
+    if function.args.len() != tensors.len() {
+        return Err(ArgError::Count {
+            function: function.name.clone(),
+            expected: function.args.len(),
+            found: tensors.len(),
+        });
+    }
+    for (arg, tensor) in function.args.iter().zip(tensors) {
+        let Arg::Tensor {
+            name,
+            element,
+            layout,
+            ..
+        } = arg;
+        if *element != tensor.element.name() {
+            return Err(ArgError::Element {
+                name: name.clone(),
+                expected: element.clone(),
+                found: tensor.element,
+            });
+        }
+        if layout != tensor.layout.text() {
+            return Err(ArgError::Layout {
+                name: name.clone(),
+                expected: layout.clone(),
+                found: tensor.layout.text().to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The first output byte between elements that a launch changed although no element lies there.
+pub(crate) fn changed_gap(arg: &Arg, tensor: &HostTensor) -> Option<usize> {
+    if arg.access() != Access::Write {
+        return None;
+    }
+    tensor.first_gap_not(POISON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(element: Element, layout: &str) -> HostTensor {
+        HostTensor::poisoned(element, Parsed::parse(layout).unwrap())
+    }
+
+    #[test]
+    fn poison_is_nan_in_every_float() {
+        for element in [Element::F16, Element::Bf16, Element::F32, Element::F64] {
+            assert!(
+                tensor(element, "(2,2):(1,2)").get(3).unwrap().is_nan(),
+                "{element}"
+            );
+        }
+    }
+
+    #[test]
+    fn elements_lie_where_the_layout_says() {
+        for element in Element::ALL {
+            let mut t = tensor(element, "(2,3):(4,1)");
+            assert_eq!(t.bytes().len(), 7 * element.size());
+            for i in 0..6 {
+                t.set(i, i as f64);
+            }
+            for i in 0..6 {
+                assert_eq!(t.get(i), Some(i as f64), "{element}");
+                assert_eq!(access::load(element, t.bytes(), t.layout().at(i)), i as f64);
+            }
+            assert_eq!((t.get(6), t.get(-1)), (None, None));
+            let gap = 3 * element.size();
+            assert_eq!(t.first_gap_not(POISON), None);
+            t.bytes_mut()[gap] = 0;
+            assert_eq!(t.first_gap_not(POISON), Some(gap));
+        }
+    }
+
+    #[test]
+    fn values_round_to_the_element_type() {
+        let mut t = tensor(Element::F16, "1:1");
+        for (value, stored) in [
+            (1.0 + 1.0 / 4096.0, 1.0),
+            (1e9, f64::INFINITY),
+            (-0.1, -0.0999755859375),
+        ] {
+            t.set(0, value);
+            assert_eq!(t.get(0), Some(stored));
+        }
+        // Above 1.5 ulp by less than an f32 can tell: rounding through f32 would give the wrong neighbour.
+        t.set(0, 1.0 + 1.5 / 1024.0 - 1e-12);
+        assert_eq!(t.get(0), Some(1.0 + 1.0 / 1024.0));
+        let mut t = tensor(Element::I8, "1:1");
+        t.set(0, 300.0);
+        assert_eq!(t.get(0), Some(127.0));
+    }
+
+    #[test]
+    fn coordinates_are_colexicographic() {
+        let t = tensor(Element::F32, "((2,2),3):((1,2),4)");
+        assert_eq!(t.coordinate(0), [0, 0]);
+        assert_eq!(t.coordinate(7), [3, 1]);
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let arg = |name: &str, access| Arg::Tensor {
+            name: name.into(),
+            element: "f16".into(),
+            layout: "(4,4):(4,1)".into(),
+            align: 16,
+            access,
+        };
+        let function = Function {
+            name: "f".into(),
+            args: vec![arg("A", Access::Read), arg("C", Access::Write)],
+            launches: vec![],
+            computes: vec![],
+        };
+        let tensors = generate(&function, 1).unwrap();
+        assert_eq!(check_args(&function, &tensors), Ok(()));
+        assert!((0..16).all(|i| tensors[0].get(i).unwrap().is_finite()));
+        assert!((0..16).all(|i| tensors[1].get(i).unwrap().is_nan()));
+        assert!(matches!(
+            check_args(&function, &tensors[..1]),
+            Err(ArgError::Count {
+                expected: 2,
+                found: 1,
+                ..
+            })
+        ));
+        let wrong = [tensors[0].clone(), tensor(Element::F32, "(4,4):(4,1)")];
+        let error = check_args(&function, &wrong).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "argument C: expected elements of type f16, found f32"
+        );
+        let wrong = [tensors[0].clone(), tensor(Element::F16, "(4,4):(1,4)")];
+        let error = check_args(&function, &wrong).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "argument C: expected layout (4,4):(4,1), found (4,4):(1,4)"
+        );
+    }
+}

@@ -1,0 +1,528 @@
+//! `.npy` files (format versions 1 to 3, little endian), in C and in Fortran order.
+//!
+//! Own code, as `npyz` 0.8 overflows on the shapes that a damaged header can claim. The format is NumPy's
+//! `numpy/lib/format.py`: magic, version, header length, a Python dictionary, the elements.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{HostTensor, access};
+use crate::element::Element;
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// Longer headers than this belong to structured types, which are refused anyway.
+const LONGEST_HEADER: u32 = 1 << 16;
+
+/// Why an `.npy` file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum NpyError {
+    #[error("cannot {action} {}: {error}", path.display())]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
+    #[error("{}: expected an .npy file, which begins with \\x93NUMPY; save one with numpy.save", path.display())]
+    Foreign { path: PathBuf },
+    #[error("{}: the .npy header cannot be understood: expected {expected}; save the file again", path.display())]
+    Header {
+        path: PathBuf,
+        expected: &'static str,
+    },
+    #[error("{}: expected elements of type {expected}, found {found}; convert them with array.astype", path.display())]
+    Type {
+        path: PathBuf,
+        expected: String,
+        found: String,
+    },
+    #[error("{}: expected shape {expected:?}, found {found:?}", path.display())]
+    Shape {
+        path: PathBuf,
+        expected: Vec<i64>,
+        found: Vec<u64>,
+    },
+    #[error("{}: file is truncated: expected {expected} bytes of elements, found {found}", path.display())]
+    Truncated {
+        path: PathBuf,
+        expected: u64,
+        found: u64,
+    },
+}
+
+impl HostTensor {
+    /// Fills the elements from a file whose shape is that of the layout's top-level modes and whose type is the element
+    /// type. NumPy has no bf16: such a tensor takes float32, rounded to nearest.
+    ///
+    /// # Errors
+    /// [`NpyError`]; the tensor is then unchanged.
+    pub fn read_npy(&mut self, path: impl AsRef<Path>) -> Result<(), NpyError> {
+        let path = path.as_ref();
+        let failed = |error| NpyError::Io {
+            action: "read",
+            path: path.to_path_buf(),
+            error,
+        };
+        let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+        let header = Header::read(path, &mut reader)?;
+
+        let stored = stored_as(self.element);
+        if header.descr != descr(stored) {
+            let mut expected = format!("{} ({})", self.element, descr(stored));
+            if self.element == Element::Bf16 {
+                expected.push_str(", as NumPy has no bf16");
+            }
+            return Err(NpyError::Type {
+                path: path.to_path_buf(),
+                expected,
+                found: header.descr,
+            });
+        }
+        let shape = self.layout.shape();
+        if !header
+            .shape
+            .iter()
+            .copied()
+            .eq(shape.iter().map(|&size| size as u64))
+        {
+            return Err(NpyError::Shape {
+                path: path.to_path_buf(),
+                expected: shape,
+                found: header.shape,
+            });
+        }
+        let expected = self.layout.size() as u64 * stored.size() as u64;
+        let mut data = Vec::new();
+        reader
+            .take(expected)
+            .read_to_end(&mut data)
+            .map_err(failed)?;
+        if (data.len() as u64) < expected {
+            let found = data.len() as u64;
+            return Err(NpyError::Truncated {
+                path: path.to_path_buf(),
+                expected,
+                found,
+            });
+        }
+        if header.fortran_order {
+            self.fill_with(|index| access::load(stored, &data, index));
+        } else {
+            self.fill_with(|index| access::load(stored, &data, c_order(&shape, index)));
+        }
+        Ok(())
+    }
+
+    /// Writes the elements in C order, bf16 as float32.
+    ///
+    /// # Errors
+    /// [`NpyError::Io`].
+    pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<(), NpyError> {
+        let path = path.as_ref();
+        self.write_elements(path).map_err(|error| NpyError::Io {
+            action: "write",
+            path: path.to_path_buf(),
+            error,
+        })
+    }
+
+    fn write_elements(&self, path: &Path) -> io::Result<()> {
+        let shape = self.layout.shape();
+        let stored = stored_as(self.element);
+        let mut out = BufWriter::new(File::create(path)?);
+        let dims: String = shape.iter().map(|size| format!("{size},")).collect();
+        let mut header = format!(
+            "{{'descr': '{}', 'fortran_order': False, 'shape': ({dims}), }}",
+            descr(stored)
+        );
+        // NumPy aligns the elements to 64 bytes; magic, version and length take 10, the newline 1.
+        let padded = (11 + header.len()).next_multiple_of(64) - 11;
+        header.extend(std::iter::repeat_n(' ', padded - header.len()));
+        header.push('\n');
+        let length = u16::try_from(header.len()).map_err(io::Error::other)?;
+        out.write_all(MAGIC)?;
+        out.write_all(&[1, 0])?;
+        out.write_all(&length.to_le_bytes())?;
+        out.write_all(header.as_bytes())?;
+        let mut raw = vec![0; stored.size()];
+        for place in 0..self.layout.size() {
+            let value = access::load(
+                self.element,
+                &self.bytes,
+                self.layout.at(from_c_order(&shape, place)),
+            );
+            access::store(stored, &mut raw, 0, value);
+            out.write_all(&raw)?;
+        }
+        out.flush()
+    }
+}
+
+/// The type that holds such elements in a file.
+fn stored_as(element: Element) -> Element {
+    if element == Element::Bf16 {
+        Element::F32
+    } else {
+        element
+    }
+}
+
+/// NumPy's name of a type that is in files.
+fn descr(stored: Element) -> &'static str {
+    match stored {
+        Element::F16 => "<f2",
+        Element::Bf16 | Element::F32 => "<f4",
+        Element::F64 => "<f8",
+        Element::I8 => "|i1",
+        Element::U8 => "|u1",
+        Element::I32 => "<i4",
+        Element::I64 => "<i8",
+    }
+}
+
+struct Header {
+    descr: String,
+    fortran_order: bool,
+    shape: Vec<u64>,
+}
+
+impl Header {
+    fn read(path: &Path, reader: &mut impl Read) -> Result<Header, NpyError> {
+        let foreign = || NpyError::Foreign {
+            path: path.to_path_buf(),
+        };
+        let bad = |expected| NpyError::Header {
+            path: path.to_path_buf(),
+            expected,
+        };
+        let mut start = [0; 8];
+        reader.read_exact(&mut start).map_err(|_| foreign())?;
+        if start[..6] != *MAGIC {
+            return Err(foreign());
+        }
+        let mut length = [0; 4];
+        let width = match start[6] {
+            1 => 2,
+            2 | 3 => 4,
+            _ => return Err(bad("format version 1, 2 or 3")),
+        };
+        reader
+            .read_exact(&mut length[..width])
+            .map_err(|_| bad("the length of the header"))?;
+        let length = u32::from_le_bytes(length);
+        if length > LONGEST_HEADER {
+            return Err(bad("a header of at most 65536 bytes"));
+        }
+        let mut text = vec![0; length as usize];
+        reader
+            .read_exact(&mut text)
+            .map_err(|_| bad("a header as long as the file says"))?;
+        let text = String::from_utf8(text).map_err(|_| bad("a header in UTF-8"))?;
+        Dictionary { rest: &text }.read().map_err(bad)
+    }
+}
+
+/// Reads the subset of Python's literals that NumPy writes: strings, booleans, a tuple of integers.
+struct Dictionary<'a> {
+    rest: &'a str,
+}
+
+type Parsed<T> = Result<T, &'static str>;
+
+impl<'a> Dictionary<'a> {
+    fn read(mut self) -> Parsed<Header> {
+        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        self.expect('{', "a dictionary")?;
+        while !self.eat('}') {
+            let key = self.string()?;
+            self.expect(':', "a colon after the key")?;
+            match key {
+                "descr" => descr = Some(self.type_text()?),
+                "fortran_order" => fortran_order = Some(self.boolean()?),
+                "shape" => shape = Some(self.tuple()?),
+                _ => return Err("the keys descr, fortran_order and shape alone"),
+            }
+            if !self.eat(',') {
+                self.expect('}', "a comma or the end of the dictionary")?;
+                break;
+            }
+        }
+        if !self.rest.trim().is_empty() {
+            return Err("nothing after the dictionary");
+        }
+        Ok(Header {
+            descr: descr.ok_or("the key descr")?,
+            fortran_order: fortran_order.ok_or("the key fortran_order")?,
+            shape: shape.ok_or("the key shape")?,
+        })
+    }
+
+    fn eat(&mut self, token: char) -> bool {
+        let rest = self.rest.trim_start();
+        match rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expect(&mut self, token: char, what: &'static str) -> Parsed<()> {
+        if self.eat(token) { Ok(()) } else { Err(what) }
+    }
+
+    fn string(&mut self) -> Parsed<&'a str> {
+        let quote = if self.eat('\'') {
+            '\''
+        } else if self.eat('"') {
+            '"'
+        } else {
+            return Err("a string");
+        };
+        let (text, rest) = self.rest.split_once(quote).ok_or("the end of a string")?;
+        self.rest = rest;
+        Ok(text)
+    }
+
+    /// A structured type is a list; it is refused as a type, and skipped here.
+    fn type_text(&mut self) -> Parsed<String> {
+        if !self.rest.trim_start().starts_with('[') {
+            return self.string().map(str::to_string);
+        }
+        let end = self.rest.rfind(']').ok_or("the end of a list")?;
+        self.rest = &self.rest[end + 1..];
+        Ok("a structured type".into())
+    }
+
+    fn boolean(&mut self) -> Parsed<bool> {
+        let rest = self.rest.trim_start();
+        for (text, value) in [("True", true), ("False", false)] {
+            if let Some(rest) = rest.strip_prefix(text) {
+                self.rest = rest;
+                return Ok(value);
+            }
+        }
+        Err("True or False")
+    }
+
+    fn tuple(&mut self) -> Parsed<Vec<u64>> {
+        self.expect('(', "a tuple")?;
+        let mut numbers = Vec::new();
+        while !self.eat(')') {
+            let rest = self.rest.trim_start();
+            let digits = rest
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(rest.len());
+            numbers.push(
+                rest[..digits]
+                    .parse()
+                    .map_err(|_| "a shape of integers of 64 bits")?,
+            );
+            self.rest = &rest[digits..];
+            if !self.eat(',') {
+                self.expect(')', "a comma or the end of the tuple")?;
+                break;
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// The place in C order of the element with that colexicographic index.
+fn c_order(shape: &[i64], index: i64) -> i64 {
+    let mut rest = index;
+    let (mut place, mut weight) = (0, shape.iter().product::<i64>());
+    for &size in shape {
+        weight /= size;
+        place += rest % size * weight;
+        rest /= size;
+    }
+    place
+}
+
+/// The colexicographic index of the element at that place in C order.
+fn from_c_order(shape: &[i64], place: i64) -> i64 {
+    let mut rest = place;
+    let (mut index, mut weight) = (0, shape.iter().product::<i64>());
+    for &size in shape.iter().rev() {
+        weight /= size;
+        index += rest % size * weight;
+        rest /= size;
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Parsed;
+    use crate::tensor::Distribution;
+    use half::f16;
+
+    fn tensor(element: Element, layout: &str) -> HostTensor {
+        HostTensor::poisoned(element, Parsed::parse(layout).unwrap())
+    }
+
+    /// A version 1 file as NumPy writes it.
+    fn file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+        let mut header =
+            format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}");
+        while (11 + header.len()) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(header.as_bytes());
+        bytes.extend_from_slice(data);
+        bytes
+    }
+
+    fn read(tensor: &mut HostTensor, bytes: &[u8]) -> Result<(), NpyError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        std::fs::write(&path, bytes).unwrap();
+        tensor.read_npy(&path)
+    }
+
+    fn halves(values: &[f32]) -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|&v| f16::from_f32(v).to_le_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn both_orders_give_the_same_elements() {
+        // [[1, 2, 3], [4, 5, 6]]
+        let c = file(
+            "'<f2'",
+            "False",
+            "(2, 3)",
+            &halves(&[1., 2., 3., 4., 5., 6.]),
+        );
+        let fortran = file(
+            "'<f2'",
+            "True",
+            "(2, 3)",
+            &halves(&[1., 4., 2., 5., 3., 6.]),
+        );
+        for layout in ["(2,3):(3,1)", "(2,3):(1,2)", "(2,3):(8,2)"] {
+            for bytes in [&c, &fortran] {
+                let mut t = tensor(Element::F16, layout);
+                read(&mut t, bytes).unwrap();
+                let values: Vec<_> = (0..6).filter_map(|i| t.get(i)).collect();
+                assert_eq!(values, [1., 4., 2., 5., 3., 6.], "{layout}");
+            }
+        }
+    }
+
+    #[test]
+    fn version_2_and_one_mode() {
+        let version1 = file("\"<f4\"", "False", "(2,)", &[0, 0, 128, 63, 0, 0, 0, 64]);
+        let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
+        bytes.extend_from_slice(&version1[8..10]);
+        bytes.extend_from_slice(&[0, 0]);
+        bytes.extend_from_slice(&version1[10..]);
+        let mut t = tensor(Element::F32, "2:3");
+        read(&mut t, &bytes).unwrap();
+        assert_eq!((t.get(0), t.get(1)), (Some(1.0), Some(2.0)));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.npy");
+        for element in Element::ALL {
+            let mut t = tensor(element, "((2,3),(4,2)):((1,24),(2,96))");
+            t.fill_random(Distribution::default_for(element), 5);
+            t.write_npy(&path).unwrap();
+            let mut back = tensor(element, "(6,8):(8,1)");
+            back.read_npy(&path).unwrap();
+            for i in 0..48 {
+                assert_eq!(t.get(i), back.get(i), "{element} at {i}");
+            }
+        }
+        let mut t = tensor(Element::F16, "(2,3):(1,2)");
+        t.fill_with(|i| i as f64);
+        t.write_npy(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(
+            bytes,
+            file(
+                "'<f2'",
+                "False",
+                "(2,3,)",
+                &halves(&[0., 2., 4., 1., 3., 5.])
+            )
+        );
+        assert_eq!(
+            bytes.len() - 12,
+            128,
+            "the elements are aligned to 64 bytes"
+        );
+    }
+
+    #[test]
+    fn other_files_are_refused_with_the_cure() {
+        let mut t = tensor(Element::F16, "(2,3):(3,1)");
+        let before = t.clone();
+        let mut refused = |bytes: &[u8], says: &str| {
+            let error = read(&mut t, bytes).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        };
+        refused(b"PK\x03\x04 a zip", "begins with \\x93NUMPY");
+        refused(b"", "begins with \\x93NUMPY");
+        refused(b"\x93NUMPY\x09\x00\x00\x00", "version 1, 2 or 3");
+        refused(
+            &file("'<f4'", "False", "(2, 3)", &[0; 24]),
+            "elements of type f16 (<f2), found <f4; convert them with array.astype",
+        );
+        refused(&file("'>f2'", "False", "(2, 3)", &[0; 12]), "found >f2");
+        refused(
+            &file("[('x', '<f2')]", "False", "(2, 3)", &[0; 12]),
+            "found a structured type",
+        );
+        refused(
+            &file("'<f2'", "False", "(3, 2)", &[0; 12]),
+            "expected shape [2, 3], found [3, 2]",
+        );
+        refused(
+            &file("'<f2'", "False", "()", &[0; 12]),
+            "expected shape [2, 3], found []",
+        );
+        refused(
+            &file(
+                "'<f2'",
+                "False",
+                "(18446744073709551615, 18446744073709551615)",
+                &[0; 12],
+            ),
+            "found [18446744073709551615, 18446744073709551615]",
+        );
+        refused(
+            &file("'<f2'", "False", "(18446744073709551616,)", &[0; 12]),
+            "integers of 64 bits",
+        );
+        refused(
+            &file("'<f2'", "False", "(-2, 3)", &[0; 12]),
+            "integers of 64 bits",
+        );
+        refused(&file("'<f2'", "Maybe", "(2, 3)", &[0; 12]), "True or False");
+        refused(
+            &file("'<f2", "False", "(2, 3)", &[0; 12]),
+            "header cannot be understood",
+        );
+        refused(
+            &file("'<f2'", "False", "(2, 3)", &[0; 11]),
+            "expected 12 bytes of elements, found 11",
+        );
+        let whole = file("'<f2'", "False", "(2, 3)", &[0; 12]);
+        for length in 0..whole.len() {
+            refused(&whole[..length], "a.npy: ");
+        }
+        assert_eq!(t, before);
+    }
+}

@@ -1,0 +1,248 @@
+//! Element by element: what needs no reference, and the comparison with one.
+
+use super::reference::{BLOCK, Workspace};
+use super::report::{Deviation, Failure, Method, Report};
+use super::{Product, VerifyError};
+use crate::parallel::parallel_fold;
+use crate::tensor::Matrix;
+
+/// Euclidean norms of the rows.
+///
+/// # Errors
+/// [`VerifyError::NotFinite`] with the first element that is not.
+pub(super) fn row_norms(name: &str, matrix: &Matrix) -> Result<Vec<f64>, VerifyError> {
+    let rows: Vec<usize> = (0..matrix.rows()).collect();
+    let chunks: Vec<&[usize]> = rows.chunks(64).collect();
+    let parts = parallel_fold(chunks, Vec::new, |norms, rows| {
+        let mut line = vec![0.0; matrix.columns()];
+        for &row in rows {
+            matrix.read_row(row, 0, &mut line);
+            norms.push((
+                row,
+                line.iter().map(|v| v * v).sum::<f64>().sqrt(),
+                line.iter().position(|v| !v.is_finite()),
+            ));
+        }
+    });
+    let mut norms: Vec<_> = parts.concat();
+    norms.sort_unstable_by_key(|&(row, ..)| row);
+    if let Some(&(row, _, Some(column))) = norms.iter().find(|(.., bad)| bad.is_some()) {
+        let value = matrix.get(row, column);
+        return Err(VerifyError::NotFinite {
+            name: name.to_string(),
+            value,
+            row,
+            column,
+        });
+    }
+    Ok(norms.into_iter().map(|(_, norm, _)| norm).collect())
+}
+
+/// Elements of one kind: how many, and the first in the order of rows.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    count: u64,
+    first: Option<(usize, usize)>,
+}
+
+impl Found {
+    fn add(&mut self, row: usize, column: usize) {
+        self.count += 1;
+        self.join(Found {
+            count: 0,
+            first: Some((row, column)),
+        });
+    }
+
+    fn join(&mut self, other: Found) {
+        self.count += other.count;
+        self.first = match (self.first, other.first) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// Looks at every element for what no right result holds: nothing written, or NaN.
+pub(super) fn scan(product: &Product) -> Option<Failure> {
+    let c = &product.c;
+    if !c.element().is_float() {
+        return None;
+    }
+    let parts = parallel_fold(
+        (0..product.m).collect(),
+        || ([Found::default(); 2], vec![0.0; product.n]),
+        |([unwritten, nan], line), row| {
+            c.read_row(row, 0, line);
+            for (column, value) in line.iter().enumerate() {
+                if value.is_nan() {
+                    if c.is_poison(row, column) {
+                        &mut *unwritten
+                    } else {
+                        &mut *nan
+                    }
+                    .add(row, column);
+                }
+            }
+        },
+    );
+    let [mut unwritten, mut nan] = [Found::default(); 2];
+    for ([u, n], _) in parts {
+        unwritten.join(u);
+        nan.join(n);
+    }
+    let name = product.names[2].to_string();
+    if let Some((row, column)) = unwritten.first {
+        return Some(Failure::Unwritten {
+            name,
+            count: unwritten.count,
+            row,
+            column,
+        });
+    }
+    let (row, column) = nan.first?;
+    Some(Failure::NotANumber {
+        name,
+        count: nan.count,
+        row,
+        column,
+    })
+}
+
+/// The sums that a comparison gathers.
+#[derive(Clone, Default)]
+pub(super) struct Tally {
+    pub(super) compared: u64,
+    pub(super) wrong: u64,
+    pub(super) squared_deviation: f64,
+    pub(super) squared_reference: f64,
+    pub(super) squared_typical: f64,
+    pub(super) max_abs: f64,
+    pub(super) worst: Option<Deviation>,
+    /// An element whose exact value C's type has no number for.
+    pub(super) overflow: Option<(usize, usize, f64)>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, product: &Product, row: usize, column: usize, expected: f64) {
+        let scale = product.a_norms[row] * product.b_norms[column];
+        let found = product.c.get(row, column);
+        let allowed = product.tolerance.limit(expected, scale);
+        if found.is_infinite() && product.tolerance.may_overflow(expected, allowed) {
+            self.overflow = self.overflow.or(Some((row, column, expected)));
+            return;
+        }
+        let typical = product.tolerance.typical(expected, scale);
+        let deviation = Deviation {
+            row,
+            column,
+            found,
+            expected,
+            allowed,
+        };
+        self.compared += 1;
+        self.wrong += u64::from(deviation.ratio() > 1.0);
+        self.squared_deviation += deviation.size() * deviation.size();
+        self.squared_reference += expected * expected;
+        self.squared_typical += typical * typical;
+        self.keep_worse(deviation);
+    }
+
+    fn keep_worse(&mut self, deviation: Deviation) {
+        self.max_abs = self.max_abs.max(deviation.size());
+        // Ties go to the first in the order of rows, so that the report does not depend on the threads.
+        let key = |d: &Deviation| (d.ratio(), std::cmp::Reverse((d.row, d.column)));
+        if self
+            .worst
+            .as_ref()
+            .is_none_or(|worst| key(&deviation) > key(worst))
+        {
+            self.worst = Some(deviation);
+        }
+    }
+
+    pub(super) fn join(&mut self, other: Tally) {
+        self.compared += other.compared;
+        self.wrong += other.wrong;
+        self.squared_deviation += other.squared_deviation;
+        self.squared_reference += other.squared_reference;
+        self.squared_typical += other.squared_typical;
+        self.overflow = self.overflow.or(other.overflow);
+        self.max_abs = self.max_abs.max(other.max_abs);
+        if let Some(worst) = other.worst {
+            self.keep_worse(worst);
+        }
+    }
+
+    /// What the comparison says as a report; the norms are those of the compared elements.
+    pub(super) fn into_report(
+        self,
+        product: &Product,
+        method: Method,
+    ) -> Result<Report, VerifyError> {
+        if let Some((row, column, value)) = self.overflow {
+            return Err(VerifyError::Overflow {
+                value,
+                row,
+                column,
+                element: product.c.element(),
+            });
+        }
+        let mut report = Report::unmeasured(product);
+        if let (true, Some(worst)) = (self.wrong > 0, &self.worst) {
+            report.failures.push(Failure::Elements {
+                name: report.name.clone(),
+                count: self.wrong,
+                worst: worst.clone(),
+            });
+        }
+        report.method = method;
+        report.compared = self.compared;
+        report.relative_error = Some(relative(self.squared_deviation, self.squared_reference));
+        report.relative_limit = relative(self.squared_typical, self.squared_reference);
+        report.max_abs_error = Some(self.max_abs);
+        report.worst = self.worst;
+        Ok(report)
+    }
+}
+
+/// The ratio of two norms, given their squares. Zero over zero is zero: a zero matrix was expected and found.
+pub(super) fn relative(squared: f64, squared_reference: f64) -> f64 {
+    if squared == 0.0 {
+        0.0
+    } else {
+        (squared / squared_reference).sqrt()
+    }
+}
+
+/// Computes and compares every element.
+pub(super) fn compare_all(product: &Product) -> Result<Report, VerifyError> {
+    let all = |count: usize| (0..count).collect::<Vec<_>>();
+    compare_lines(product, &all(product.m), &all(product.n)).into_report(product, Method::Full)
+}
+
+/// Computes and compares the elements of those rows and columns.
+pub(super) fn compare_lines(product: &Product, rows: &[usize], columns: &[usize]) -> Tally {
+    let blocks: Vec<(&[usize], &[usize])> = rows
+        .chunks(BLOCK)
+        .flat_map(|rows| columns.chunks(BLOCK).map(move |columns| (rows, columns)))
+        .collect();
+    let parts = parallel_fold(
+        blocks,
+        || (Tally::default(), Workspace::default()),
+        |(tally, workspace), (rows, columns)| {
+            let expected = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
+            for (i, &row) in rows.iter().enumerate() {
+                for (j, &column) in columns.iter().enumerate() {
+                    tally.add(product, row, column, expected[i * columns.len() + j]);
+                }
+            }
+        },
+    );
+    parts
+        .into_iter()
+        .fold(Tally::default(), |mut all, (part, _)| {
+            all.join(part);
+            all
+        })
+}

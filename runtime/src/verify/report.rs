@@ -1,0 +1,256 @@
+//! What a verification found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Product;
+
+/// How the elements were checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Method {
+    /// Every element was computed and compared.
+    Full,
+    /// Every element entered every probe; some rows and columns were computed and compared in full.
+    Probed {
+        probes: usize,
+        segment: usize,
+        rows: usize,
+        columns: usize,
+    },
+    /// The result was refused before any comparison.
+    ScanOnly,
+}
+
+/// One element and how far it is off.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deviation {
+    pub row: usize,
+    pub column: usize,
+    pub found: f64,
+    pub expected: f64,
+    /// The largest |found - expected| of a right element.
+    pub allowed: f64,
+}
+
+impl Deviation {
+    pub(super) fn size(&self) -> f64 {
+        (self.found - self.expected).abs()
+    }
+
+    /// Above 1: wrong. A NaN counts as infinitely wrong.
+    pub(super) fn ratio(&self) -> f64 {
+        if self.found == self.expected {
+            return 0.0;
+        }
+        let ratio = self.size() / self.allowed;
+        if ratio.is_nan() { f64::INFINITY } else { ratio }
+    }
+}
+
+/// Why a result is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Failure {
+    /// Elements still hold the bytes from before the launch.
+    Unwritten {
+        name: String,
+        count: u64,
+        row: usize,
+        column: usize,
+    },
+    /// Elements are NaN, although all inputs are finite.
+    NotANumber {
+        name: String,
+        count: u64,
+        row: usize,
+        column: usize,
+    },
+    /// A byte between the elements of an output was written.
+    Padding { name: String, byte: usize },
+    /// Elements are further off than rounding explains.
+    Elements {
+        name: String,
+        count: u64,
+        worst: Deviation,
+    },
+    /// Sums of segments are further off than rounding explains.
+    Segments {
+        name: String,
+        count: u64,
+        row: usize,
+        first_column: usize,
+        columns: usize,
+        off_by: f64,
+        allowed: f64,
+    },
+    /// All deviations together are larger than rounding explains.
+    Norm { relative_error: f64, limit: f64 },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Unwritten {
+                name,
+                count,
+                row,
+                column,
+            } => {
+                write!(
+                    f,
+                    "{count} elements of {name} were never written, the first at ({row},{column})"
+                )
+            }
+            Failure::NotANumber {
+                name,
+                count,
+                row,
+                column,
+            } => {
+                write!(
+                    f,
+                    "{count} elements of {name} are NaN, the first at ({row},{column}); all inputs are finite"
+                )
+            }
+            Failure::Padding { name, byte } => {
+                write!(
+                    f,
+                    "byte {byte} of {name}, between two of its elements, was overwritten"
+                )
+            }
+            Failure::Elements { name, count, worst } => write!(
+                f,
+                "{count} of the compared elements of {name} are wrong, the worst at ({},{}): expected {} within {:.3e}, found {}",
+                worst.row, worst.column, worst.expected, worst.allowed, worst.found
+            ),
+            Failure::Segments {
+                name,
+                count,
+                row,
+                first_column,
+                columns,
+                off_by,
+                allowed,
+            } => write!(
+                f,
+                "{count} sums over rows of {name} are wrong, the worst in row {row}, columns {first_column} to {}: \
+                 off by {off_by:.3e}, rounding explains {allowed:.3e}",
+                first_column + columns - 1
+            ),
+            Failure::Norm {
+                relative_error,
+                limit,
+            } => write!(
+                f,
+                "|out - ref| / |ref| is {relative_error:.3e}, rounding explains {limit:.3e}; \
+                 was less precision accumulated in than the function says?"
+            ),
+        }
+    }
+}
+
+/// What the verification of one compute found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The output.
+    pub name: String,
+    /// M, N and K.
+    pub shape: [usize; 3],
+    pub method: Method,
+    /// Elements compared with a computed reference.
+    pub compared: u64,
+    /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else estimated by the probes.
+    /// None if the result was refused before.
+    pub relative_error: Option<f64>,
+    /// What that may be.
+    pub relative_limit: f64,
+    /// Largest |out - ref| of the compared elements.
+    pub max_abs_error: Option<f64>,
+    /// The compared element that is furthest off, in units of what it may be.
+    pub worst: Option<Deviation>,
+    /// Empty if the result is right.
+    pub failures: Vec<Failure>,
+    /// Time that the verification took.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Whether the result is right.
+    pub fn passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+
+    pub(super) fn unmeasured(product: &Product) -> Report {
+        Report {
+            name: product.names[2].to_string(),
+            shape: [product.m, product.n, product.k],
+            method: Method::ScanOnly,
+            compared: 0,
+            relative_error: None,
+            relative_limit: 0.0,
+            max_abs_error: None,
+            worst: None,
+            failures: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+
+    /// A promise of the package can tighten the limit, never loosen it.
+    pub(super) fn apply_norm_limit(&mut self, promised: Option<f64>) {
+        let Some(relative_error) = self.relative_error else {
+            return;
+        };
+        let limit = promised.map_or(self.relative_limit, |promised| {
+            promised.min(self.relative_limit)
+        });
+        self.relative_limit = limit;
+        if relative_error.is_nan() || relative_error > limit {
+            self.failures.push(Failure::Norm {
+                relative_error,
+                limit,
+            });
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.shape;
+        let verdict = if self.passed() { "right" } else { "WRONG" };
+        write!(f, "{} ({m},{n}), sums of {k}: {verdict}", self.name)?;
+        match &self.method {
+            Method::Full => write!(f, "; every element compared with an f64 reference")?,
+            Method::Probed {
+                probes,
+                segment,
+                rows,
+                columns,
+            } => write!(
+                f,
+                "; every element in {probes} random probes (segments of {segment}), \
+                 {rows} rows and {columns} columns compared with an f64 reference"
+            )?,
+            Method::ScanOnly => write!(f, "; refused before any comparison")?,
+        }
+        if let Some(error) = self.relative_error {
+            write!(
+                f,
+                "\n  |out - ref| / |ref| {error:.3e}, at most {:.3e}",
+                self.relative_limit
+            )?;
+        }
+        if let (Some(error), Some(worst)) = (self.max_abs_error, &self.worst) {
+            write!(
+                f,
+                "\n  max |out - ref| {error:.3e}; furthest off ({},{}): {} for {}, {:.3e} allowed",
+                worst.row, worst.column, worst.found, worst.expected, worst.allowed
+            )?;
+        }
+        for failure in &self.failures {
+            write!(f, "\n  {failure}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Launches kernel packages, verifies what they compute, measures how fast they are.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cute-run",
+    version,
+    after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong\n  2  something could not run: bad \
+                  arguments, package or input; no driver, GPU, or code for it"
+)]
+pub struct Cli {
+    /// Packages that cute-opt wrote.
+    #[arg(required = true, value_name = "PACKAGE")]
+    pub packages: Vec<PathBuf>,
+
+    /// The function to run; needed where a package has several.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+
+    /// Reads an argument from an .npy file; the others are random.
+    #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
+    pub input: Vec<Binding>,
+
+    /// Writes an argument to an .npy file after the run.
+    #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
+    pub output: Vec<Binding>,
+
+    /// Seed of random arguments and of the verification.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// The GPU to run on, as the driver numbers them.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: u32,
+
+    /// Does not compare the results with a reference.
+    #[arg(long)]
+    pub no_verify: bool,
+
+    /// Measures the time of right results.
+    #[arg(long)]
+    pub bench: bool,
+
+    /// Timed runs.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub reps: u32,
+
+    /// Runs before the timed ones.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub warmup: u32,
+
+    /// Alternates between the packages run by run, so that all are measured under the same conditions.
+    #[arg(long, requires = "bench")]
+    pub interleave: bool,
+
+    /// Prints the result, or with --info the manifest, as JSON.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Prints what the packages hold; needs no GPU.
+    #[arg(long, conflicts_with_all = ["bench", "input", "output", "no_verify"])]
+    pub info: bool,
+
+    /// Extracts code from a package; needs no GPU.
+    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "output", "no_verify", "json"])]
+    pub emit: Option<Emit>,
+
+    /// Where --emit writes.
+    #[arg(long, value_name = "FILE", requires = "emit")]
+    pub to: Option<PathBuf>,
+
+    /// The architecture that --emit takes; needed where a package has several.
+    #[arg(long, value_name = "SM", requires = "emit")]
+    pub arch: Option<String>,
+}
+
+/// What can be extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    Ptx,
+    Cubin,
+}
+
+/// An argument and a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+fn binding(text: &str) -> Result<Binding, String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok(Binding {
+            name: name.to_string(),
+            path: path.into(),
+        }),
+        _ => Err("expected the name of an argument, =, and a file, such as A=a.npy".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bindings_name_an_argument_and_a_file() {
+        assert_eq!(
+            binding("A=x=y.npy"),
+            Ok(Binding {
+                name: "A".into(),
+                path: "x=y.npy".into()
+            })
+        );
+        for bad in ["A", "=a.npy", "A=", ""] {
+            assert!(
+                binding(bad).unwrap_err().contains("such as A=a.npy"),
+                "{bad}"
+            );
+        }
+    }
+}

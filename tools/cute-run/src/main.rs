@@ -1,0 +1,61 @@
+//! `cute-run`: launches kernel packages, verifies what they compute, measures how fast they are.
+//!
+//! Exit codes: 0 if everything ran and is right; 1 if a result is wrong (also if something else could not run); 2 if something
+//! could not run: bad arguments, a bad package or input, no driver, no GPU, no code for the GPU.
+
+mod cli;
+mod emit;
+mod info;
+mod job;
+mod outcome;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::Cli;
+use outcome::Status;
+
+/// A result is wrong.
+const WRONG: u8 = 1;
+/// Something could not run.
+const CANNOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(CANNOT_RUN)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    if let Some(kind) = cli.emit {
+        emit::emit(cli, kind)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if cli.info {
+        info::print(cli)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let jobs = job::jobs(cli)?;
+    let outcomes = session::run(cli, jobs)?;
+    outcomes.print(cli.json)?;
+    let has = |status| {
+        outcomes
+            .results
+            .iter()
+            .any(|outcome| outcome.status == status)
+    };
+    Ok(if has(Status::Wrong) {
+        ExitCode::from(WRONG)
+    } else if has(Status::Error) {
+        ExitCode::from(CANNOT_RUN)
+    } else {
+        ExitCode::SUCCESS
+    })
+}

@@ -1,0 +1,261 @@
+//! What came of each package, as text, as a table and as JSON.
+
+use cute_runtime::device::{DeviceInfo, Measurement};
+use cute_runtime::verify::Report;
+use serde::Serialize;
+
+use crate::info::table;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Verified.
+    Right,
+    /// Ran, and computed something else or wrote where it must not.
+    Wrong,
+    /// Ran, was not to be verified.
+    Unverified,
+    /// Could not run.
+    Error,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    pub package: String,
+    pub function: String,
+    /// The code that ran, such as `sm_90a cubin`.
+    pub code: Option<String>,
+    pub notes: Vec<String>,
+    pub status: Status,
+    pub error: Option<String>,
+    pub verification: Vec<Report>,
+    pub measurement: Option<Measured>,
+}
+
+/// Times in seconds, rates in 10^12 operations a second.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    #[serde(flatten)]
+    pub measurement: Measurement,
+    pub tflops: Option<f64>,
+    pub batch_tflops: Option<f64>,
+}
+
+impl From<Measurement> for Measured {
+    fn from(measurement: Measurement) -> Measured {
+        Measured {
+            tflops: measurement.tflops(),
+            batch_tflops: measurement.batch_tflops(),
+            measurement,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Outcomes {
+    pub device: DeviceInfo,
+    pub results: Vec<Outcome>,
+}
+
+impl Outcomes {
+    /// Results go to stdout, errors to stderr; as JSON everything goes to stdout.
+    pub fn print(&self, json: bool) -> anyhow::Result<()> {
+        if json {
+            println!("{}", serde_json::to_string_pretty(self)?);
+            return Ok(());
+        }
+        let device = &self.device;
+        let (major, minor) = device.compute_capability;
+        println!(
+            "{} (compute capability {major}.{minor}, {} SMs)",
+            device.name, device.multiprocessors
+        );
+        for outcome in &self.results {
+            outcome.print();
+        }
+        if self.results.len() > 1
+            || self
+                .results
+                .iter()
+                .any(|outcome| outcome.measurement.is_some())
+        {
+            println!("\n{}", self.table());
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> comfy_table::Table {
+        let mut table = table([
+            "package",
+            "function",
+            "code",
+            "result",
+            "rel. error",
+            "median",
+            "min",
+            "max",
+            "p10..p90",
+            "TFLOP/s",
+            "in a row",
+        ]);
+        for outcome in &self.results {
+            table.add_row(outcome.row());
+        }
+        for column in table.column_iter_mut().skip(4) {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+        table
+    }
+}
+
+impl Outcome {
+    fn print(&self) {
+        println!(
+            "\n{}: {}{}",
+            self.package,
+            self.function,
+            self.code
+                .as_ref()
+                .map_or(String::new(), |c| format!(", {c}"))
+        );
+        for note in &self.notes {
+            println!("  note: {note}");
+        }
+        for report in &self.verification {
+            println!("  {}", report.to_string().replace('\n', "\n  "));
+        }
+        if self.status == Status::Unverified {
+            println!("  not verified");
+        }
+        if let Some(error) = &self.error {
+            let kind = if self.status == Status::Wrong {
+                "wrong result"
+            } else {
+                "error"
+            };
+            eprintln!("{kind}: {}: {error}", self.package);
+        } else if self.status == Status::Wrong {
+            eprintln!("wrong result: {}: {}", self.package, self.function);
+        }
+        if let Some(Measured { measurement: m, .. }) = &self.measurement {
+            println!(
+                "  {} runs one by one after {} to warm up, through {} sets of arguments; spread {:.1} %",
+                m.reps,
+                m.warmup,
+                m.sets,
+                100.0 * m.each.spread()
+            );
+        }
+    }
+
+    fn row(&self) -> [String; 11] {
+        let none = || "-".to_string();
+        let result = match self.status {
+            Status::Right => "right",
+            Status::Wrong => "WRONG",
+            Status::Unverified => "not verified",
+            Status::Error => "error",
+        };
+        let worst = self
+            .verification
+            .iter()
+            .filter_map(|report| report.relative_error)
+            .max_by(f64::total_cmp);
+        let measured = self.measurement.as_ref();
+        let time = |seconds: fn(&Measurement) -> f64| {
+            measured.map_or_else(none, |measured| duration(seconds(&measured.measurement)))
+        };
+        let rate = |rate: Option<f64>| rate.map_or_else(none, |rate| format!("{rate:.1}"));
+        [
+            self.package.clone(),
+            self.function.clone(),
+            self.code.clone().unwrap_or_else(none),
+            result.into(),
+            worst.map_or_else(none, |error| format!("{error:.2e}")),
+            time(|m| m.each.median),
+            time(|m| m.each.min),
+            time(|m| m.each.max),
+            measured.map_or_else(none, |measured| {
+                let each = &measured.measurement.each;
+                format!("{}..{}", duration(each.p10), duration(each.p90))
+            }),
+            rate(measured.and_then(|measured| measured.tflops)),
+            rate(measured.and_then(|measured| measured.batch_tflops)),
+        ]
+    }
+}
+
+/// A time with four significant digits, about.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
+        s => format!("{:.2} us", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_runtime::device::Stats;
+
+    fn outcome(status: Status) -> Outcome {
+        Outcome {
+            package: "a.cutepkg".into(),
+            function: "gemm".into(),
+            code: Some("sm_90a cubin".into()),
+            notes: vec![],
+            status,
+            error: None,
+            verification: vec![],
+            measurement: None,
+        }
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(
+            [2.0, 0.0123456, 12.3456e-6].map(duration),
+            ["2.000 s", "12.346 ms", "12.35 us"]
+        );
+    }
+
+    #[test]
+    fn rows_state_what_is_known() {
+        assert_eq!(outcome(Status::Error).row()[3..6], ["error", "-", "-"]);
+        let each = Stats {
+            median: 1e-3,
+            min: 0.9e-3,
+            max: 2e-3,
+            p10: 0.95e-3,
+            p90: 1.1e-3,
+        };
+        let measurement = Measurement {
+            each,
+            batch: 0.5e-3,
+            reps: 9,
+            warmup: 2,
+            sets: 3,
+            flops: Some(1e12),
+        };
+        let mut measured = outcome(Status::Right);
+        measured.measurement = Some(measurement.into());
+        assert_eq!(
+            measured.row()[3..],
+            [
+                "right",
+                "-",
+                "1.000 ms",
+                "900.00 us",
+                "2.000 ms",
+                "950.00 us..1.100 ms",
+                "1000.0",
+                "2000.0"
+            ]
+        );
+        let json = serde_json::to_value(&measured).unwrap();
+        assert_eq!(json["status"], "right");
+        assert_eq!(json["measurement"]["tflops"], 1000.0);
+        assert_eq!(json["measurement"]["each"]["median"], 1e-3);
+    }
+}

@@ -1,0 +1,191 @@
+//! Runs jobs on a device, one after another or alternating.
+
+use cute_runtime::cuda::CudaDevice;
+use cute_runtime::device::{Device, DeviceError, Program, TimingConfig, flops, measure};
+use cute_runtime::{HostTensor, verify};
+
+use crate::cli::Cli;
+use crate::job::Job;
+use crate::outcome::{Outcome, Outcomes, Status};
+
+/// Runs all jobs. What fails in one is in its outcome.
+///
+/// # Errors
+/// If there is no device.
+pub fn run(cli: &Cli, jobs: Vec<Job>) -> anyhow::Result<Outcomes> {
+    let device = CudaDevice::open(cli.device)?;
+    let info = device.info().clone();
+    let results = if cli.interleave {
+        run_interleaved(cli, &jobs, &device)
+    } else {
+        let mut device = Some(device);
+        let mut results = Vec::new();
+        for job in jobs {
+            // Every job has a context of its own: after a kernel's fault a context is of no use.
+            let opened = match device.take() {
+                Some(device) => Ok(device),
+                None => CudaDevice::open(cli.device),
+            };
+            results.push(match opened {
+                Ok(device) => run_alone(cli, &job, &device),
+                Err(error) => failed(&job, &error.into()),
+            });
+        }
+        results
+    };
+    Ok(Outcomes {
+        device: info,
+        results,
+    })
+}
+
+fn config(cli: &Cli) -> TimingConfig {
+    TimingConfig {
+        warmup: cli.warmup as usize,
+        reps: cli.reps as usize,
+    }
+}
+
+fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
+    let wrong = error
+        .downcast_ref::<DeviceError>()
+        .is_some_and(DeviceError::is_wrong_result);
+    Outcome {
+        package: job.path.display().to_string(),
+        function: job.function.name.clone(),
+        code: None,
+        notes: Vec::new(),
+        status: if wrong { Status::Wrong } else { Status::Error },
+        error: Some(format!("{error:#}")),
+        verification: Vec::new(),
+        measurement: None,
+    }
+}
+
+/// Adds an error to what is known already.
+fn fail(outcome: &mut Outcome, job: &Job, error: &anyhow::Error) {
+    let failure = failed(job, error);
+    outcome.status = failure.status;
+    outcome.error = failure.error;
+}
+
+fn run_alone(cli: &Cli, job: &Job, device: &dyn Device) -> Outcome {
+    let mut program = match device.load(&job.package, &job.function) {
+        Ok(program) => program,
+        Err(error) => return failed(job, &error.into()),
+    };
+    let (mut outcome, inputs) = execute(cli, job, &mut *program);
+    if let (true, Some(inputs)) = (cli.bench, inputs) {
+        let measured = flops(&job.function)
+            .map_err(anyhow::Error::from)
+            .and_then(|flops| {
+                let mut watches = [program.stopwatch(&inputs)?];
+                Ok(measure(&mut watches, &[flops], &config(cli))?)
+            });
+        match measured {
+            Ok(mut measurements) => outcome.measurement = measurements.pop().map(Into::into),
+            Err(error) => fail(&mut outcome, job, &error),
+        }
+    }
+    outcome
+}
+
+/// Runs and verifies all first, then measures those that are right run by run in turn.
+fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    // Index of the job, its program, its arguments.
+    let mut ready: Vec<(usize, Box<dyn Program + '_>, Vec<HostTensor>)> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        match device.load(&job.package, &job.function) {
+            Err(error) => outcomes.push(failed(job, &error.into())),
+            Ok(mut program) => {
+                let (outcome, inputs) = execute(cli, job, &mut *program);
+                outcomes.push(outcome);
+                ready.extend(inputs.map(|inputs| (index, program, inputs)));
+            }
+        }
+    }
+    let (mut watches, mut rates, mut measured) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, program, inputs) in &mut ready {
+        let job = &jobs[*index];
+        let prepared = flops(&job.function)
+            .map_err(anyhow::Error::from)
+            .and_then(|flops| Ok((program.stopwatch(inputs)?, flops)));
+        match prepared {
+            Ok((watch, flops)) => {
+                watches.push(watch);
+                rates.push(flops);
+                measured.push(*index);
+            }
+            Err(error) => fail(&mut outcomes[*index], job, &error),
+        }
+    }
+    match measure(&mut watches, &rates, &config(cli)) {
+        Ok(measurements) => {
+            for (index, measurement) in measured.into_iter().zip(measurements) {
+                outcomes[index].measurement = Some(measurement.into());
+            }
+        }
+        Err(error) => {
+            // Which of them it was is not known: a fault takes the context with it.
+            let error = anyhow::Error::from(error).context("while measuring all packages in turn");
+            for index in measured {
+                fail(&mut outcomes[index], &jobs[index], &error);
+            }
+        }
+    }
+    outcomes
+}
+
+/// Runs, writes the outputs, verifies. Gives the arguments back where the result may be measured.
+fn execute(cli: &Cli, job: &Job, program: &mut dyn Program) -> (Outcome, Option<Vec<HostTensor>>) {
+    let mut outcome = Outcome {
+        package: job.path.display().to_string(),
+        function: job.function.name.clone(),
+        code: Some(program.code().to_string()),
+        notes: program.note().map(str::to_string).into_iter().collect(),
+        status: Status::Unverified,
+        error: None,
+        verification: Vec::new(),
+        measurement: None,
+    };
+    match try_execute(cli, job, program, &mut outcome) {
+        Ok(tensors) if outcome.status != Status::Wrong => (outcome, Some(tensors)),
+        Ok(_) => {
+            if cli.bench {
+                outcome
+                    .notes
+                    .push("not measured, as the result is wrong".into());
+            }
+            (outcome, None)
+        }
+        Err(error) => {
+            fail(&mut outcome, job, &error);
+            (outcome, None)
+        }
+    }
+}
+
+fn try_execute(
+    cli: &Cli,
+    job: &Job,
+    program: &mut dyn Program,
+    outcome: &mut Outcome,
+) -> anyhow::Result<Vec<HostTensor>> {
+    let mut tensors = job.tensors()?;
+    program.run(&mut tensors)?;
+    for (index, path) in &job.outputs {
+        tensors[*index].write_npy(path)?;
+    }
+    if !cli.no_verify {
+        let config = verify::Config {
+            seed: cli.seed,
+            data: job.data(),
+            ..verify::Config::default()
+        };
+        outcome.verification = verify::verify(&job.function, &tensors, &config)?;
+        let right = outcome.verification.iter().all(verify::Report::passed);
+        outcome.status = if right { Status::Right } else { Status::Wrong };
+    }
+    Ok(tensors)
+}

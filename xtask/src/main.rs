@@ -1,0 +1,73 @@
+//! `cargo xtask`: what a newcomer and CI run. Needs no LLVM, so that it can install it.
+
+mod bench;
+mod demo;
+mod gpu;
+mod gpu_test;
+mod process;
+mod setup;
+mod test;
+mod ui;
+mod workspace;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use workspace::Workspace;
+
+/// Development tasks of cute-opt.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Installs what is missing: LLVM and MLIR 22, a C++ compiler, ptxas, libdevice, nvdisasm, lit.
+    Setup,
+    /// Compiles a GEMM from an IR file to a cubin, and runs it if there is a GPU.
+    Demo,
+    /// Everything that CI checks: formatting, lints, Rust tests, lit tests.
+    Test,
+    /// Compiles the kernels of test/gpu, and runs them if there is a GPU.
+    GpuTest,
+    /// Benchmarks of the crates, and how long compiling the example takes.
+    Bench,
+    /// Writes the expectations of Rust tests anew from what comes out now.
+    Bless,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments.task) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{}", ui::explained(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the task succeeded; an error is for what kept it from being done.
+fn run(task: &Task) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    match task {
+        Task::Setup => setup::run(&workspace).map(|_| true),
+        Task::Demo => demo::run(&workspace).map(|()| true),
+        Task::Test => test::run(&workspace),
+        Task::GpuTest => gpu_test::run(&workspace),
+        Task::Bench => bench::run(&workspace).map(|()| true),
+        Task::Bless => {
+            setup::run(&workspace)?;
+            process::show(
+                workspace
+                    .cargo()
+                    .args(["test", "--workspace"])
+                    .env("UPDATE_EXPECT", "1"),
+            )
+        }
+    }
+}

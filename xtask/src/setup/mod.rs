@@ -1,0 +1,34 @@
+//! `cargo xtask setup`: what building and testing need. Whatever is there already is only looked at, which takes
+//! milliseconds; whatever is missing is installed, or the error says how to.
+
+mod apt;
+mod llvm;
+mod tools;
+
+use crate::workspace::Workspace;
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// What setup found or installed.
+pub struct Setup {
+    /// The `bin` folder of LLVM.
+    pub llvm_bin: PathBuf,
+    /// The assembler.
+    pub ptxas: PathBuf,
+    /// The Python that runs lit.
+    pub python: PathBuf,
+    /// Where lit lies, for `PYTHONPATH`.
+    pub python_packages: PathBuf,
+}
+
+/// Installs what is missing.
+pub fn run(workspace: &Workspace) -> Result<Setup> {
+    let llvm_bin = llvm::ready()?;
+    let tools = tools::ready(&workspace.tools())?;
+    Ok(Setup {
+        llvm_bin,
+        ptxas: tools.ptxas,
+        python: tools.python,
+        python_packages: tools.python_packages,
+    })
+}

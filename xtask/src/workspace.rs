@@ -1,0 +1,132 @@
+//! Where things lie.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The repository and its build folder.
+pub struct Workspace {
+    /// The folder of the workspace's `Cargo.toml`.
+    pub root: PathBuf,
+    /// Where cargo builds.
+    pub target: PathBuf,
+}
+
+/// How cargo builds: which folder of the build folder programs lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// What tests use: one profile for all that CI builds.
+    Dev,
+    /// What is measured and shown.
+    Release,
+}
+
+impl Workspace {
+    /// The workspace that this program belongs to.
+    pub fn find() -> Result<Workspace> {
+        // Cargo says where the manifest is when it runs the program; without cargo, where it was built.
+        let manifest = std::env::var("CARGO_MANIFEST_DIR")
+            .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_string());
+        let Some(root) = Path::new(&manifest)
+            .parent()
+            .filter(|r| r.join("Cargo.toml").is_file())
+        else {
+            bail!("{manifest} is not in a checkout of the project: run `cargo xtask` inside one");
+        };
+        let here = std::env::current_dir().context("the current folder cannot be read")?;
+        let target = target_dir(
+            root,
+            &here,
+            std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from),
+        );
+        Ok(Workspace {
+            root: root.to_path_buf(),
+            target,
+        })
+    }
+
+    /// Tools that are not installed globally: a folder laid out like a CUDA toolkit, and Python packages.
+    pub fn tools(&self) -> PathBuf {
+        self.target.join("tools")
+    }
+
+    /// Where cargo puts programs.
+    pub fn programs(&self, profile: Profile) -> PathBuf {
+        self.target.join(match profile {
+            Profile::Dev => "debug",
+            Profile::Release => "release",
+        })
+    }
+
+    /// Cargo, in the root of the workspace.
+    pub fn cargo(&self) -> Command {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target);
+        cargo
+    }
+
+    /// Builds programs; an error says which.
+    pub fn build(&self, profile: Profile, packages: &[&str]) -> Result<()> {
+        let mut cargo = self.cargo();
+        cargo.arg("build");
+        if profile == Profile::Release {
+            cargo.arg("--release");
+        }
+        cargo.args(packages.iter().flat_map(|p| ["--package", p]));
+        if !crate::process::show(&mut cargo)? {
+            bail!(
+                "{} did not build: see the compiler's messages above",
+                packages.join(", ")
+            );
+        }
+        Ok(())
+    }
+
+    /// A path as one would type it in the root.
+    pub fn short(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    }
+}
+
+/// Cargo's rule: relative to the folder that it was started in.
+fn target_dir(root: &Path, here: &Path, chosen: Option<PathBuf>) -> PathBuf {
+    match chosen.filter(|c| !c.as_os_str().is_empty()) {
+        Some(chosen) => here.join(chosen),
+        None => root.join("target"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_folder_is_where_cargo_puts_it() {
+        let at = |chosen: Option<&str>| {
+            target_dir(
+                Path::new("/repo"),
+                Path::new("/repo/ir"),
+                chosen.map(PathBuf::from),
+            )
+        };
+        assert_eq!(at(None), Path::new("/repo/target"));
+        assert_eq!(at(Some("")), Path::new("/repo/target"));
+        assert_eq!(at(Some("build")), Path::new("/repo/ir/build"));
+        assert_eq!(at(Some("/elsewhere")), Path::new("/elsewhere"));
+    }
+
+    #[test]
+    fn this_test_runs_in_the_workspace() {
+        let workspace = Workspace::find().unwrap();
+        assert!(workspace.root.join("xtask/Cargo.toml").is_file());
+        assert_eq!(
+            workspace.short(&workspace.root.join("test/gpu")),
+            "test/gpu"
+        );
+    }
+}
