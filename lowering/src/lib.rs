@@ -1,10 +1,20 @@
-//! From pipelined atoms to NVVM, PTX, cubin and kernel package.
+//! From pipelined atoms to NVVM, PTX, cubin and kernel package; and the whole way as one call.
 
+mod binary;
+mod compile;
+mod llvm;
+mod package;
+mod pipeline;
+mod ptxas;
 mod to_nvvm;
+
+pub use compile::{CompileError, compile};
+pub use package::from_module;
+pub use pipeline::CompileOptions;
 
 /// Makes the dialects' passes and pipelines known to MLIR. Cheap to call again.
 pub fn initialize() {
     let mut passes = cute_passes::passes();
-    passes.push(to_nvvm::PASS);
-    cute_ir::initialize(passes, Vec::new());
+    passes.extend([to_nvvm::PASS, binary::PASS, package::PASS]);
+    cute_ir::initialize(passes, vec![pipeline::PIPELINE]);
 }

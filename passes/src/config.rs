@@ -342,6 +342,20 @@ impl Request {
         Err(reason)
     }
 
+    /// The configuration of the same problem with the next fewer registers that fits.
+    pub fn lighter(&self, asked: Config, arch: &Arch) -> Option<Config> {
+        let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Config { warps, ..asked });
+        warps
+            .into_iter()
+            .chain(table(asked.raster))
+            .filter(|config| {
+                asked.tile.iter().zip(config.tile).all(|(old, new)| old % new == 0)
+                    && config.registers() < asked.registers()
+                    && config.check(arch).is_ok()
+            })
+            .max_by_key(Config::registers)
+    }
+
     /// A configuration that fits, as near to what was asked for as can be.
     pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: &Arch) -> Option<Config> {
         let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();

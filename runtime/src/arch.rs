@@ -39,7 +39,8 @@ impl Arch {
         }
     }
 
-    /// Whether the driver can compile PTX for this architecture for a GPU of that compute capability.
+    /// Whether the driver can compile PTX for this architecture for a GPU of that compute
+    /// capability.
     pub fn ptx_runs_on(self, gpu: (u32, u32)) -> bool {
         match self.features {
             Features::Specific => gpu == (self.major, self.minor),

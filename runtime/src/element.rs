@@ -65,7 +65,8 @@ impl Element {
         )
     }
 
-    /// Significant bits of the significand, the hidden one included (IEEE 754's *p*); none for integers.
+    /// Significant bits of the significand, the hidden one included (IEEE 754's *p*); none for
+    /// integers.
     pub fn precision(self) -> Option<i32> {
         match self {
             Element::F16 => Some(11),
@@ -76,12 +77,14 @@ impl Element {
         }
     }
 
-    /// The largest relative error of one rounding to nearest, 2^-p; 0 for integers, whose values are exact.
+    /// The largest relative error of one rounding to nearest, 2^-p; 0 for integers, whose values
+    /// are exact.
     pub fn unit_roundoff(self) -> f64 {
         self.precision().map_or(0.0, |p| 2f64.powi(-p))
     }
 
-    /// Half of the distance between the smallest numbers: the absolute error of rounding a value near zero.
+    /// Half of the distance between the smallest numbers: the absolute error of rounding a value
+    /// near zero.
     pub fn underflow(self) -> f64 {
         match self {
             Element::F16 => 2f64.powi(-25),

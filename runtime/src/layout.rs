@@ -1,4 +1,5 @@
-//! Layouts of tensor arguments, in the form that the runtime needs: static, and split into their top-level modes.
+//! Layouts of tensor arguments, in the form that the runtime needs: static, and split into their
+//! top-level modes.
 //!
 //! Text is read by `cute_layout`; nothing here parses.
 
@@ -6,10 +7,12 @@ use std::fmt;
 
 use cute_layout::Layout;
 
-/// The largest tensor, in elements from the first to the last: with the largest element, every byte offset fits `i64`.
-const MAX_COSIZE: i64 = 1 << 48;
+/// The largest tensor, in elements from the first to the last: far more than a GPU holds, and every
+/// byte offset fits `i64`.
+const MAX_COSIZE: i64 = 1 << 40;
 
-/// A static layout with non-negative offsets: the index of an element to its place in memory, both in elements.
+/// A static layout with non-negative offsets: the index of an element to its place in memory, both
+/// in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     text: String,
@@ -31,7 +34,8 @@ impl Parsed {
     /// Reads CuTe text such as `(4096,4096):(4096,1)`.
     ///
     /// # Errors
-    /// If the text is no layout, is dynamic, has a negative stride, or spans more than 2^48 elements.
+    /// If the text is no layout, is dynamic, has a negative stride, or spans more than 2^40
+    /// elements.
     pub fn parse(text: &str) -> Result<Parsed, LayoutError> {
         let fail = |reason: String| LayoutError {
             text: text.to_string(),
@@ -69,10 +73,10 @@ impl Parsed {
             size = size
                 .checked_mul(shape)
                 .filter(|&s| s <= MAX_COSIZE)
-                .ok_or("has more than 2^48 elements")?;
+                .ok_or("has more than 2^40 elements")?;
             last = span
                 .filter(|&s| s < MAX_COSIZE)
-                .ok_or("spans more than 2^48 elements")?;
+                .ok_or("spans more than 2^40 elements")?;
         }
         Ok(Parsed {
             text: text.to_string(),
@@ -126,8 +130,8 @@ impl Parsed {
         offset
     }
 
-    /// The offsets that the indices of one top-level mode contribute. The offset of an element is the sum over its modes, so
-    /// these tables replace a division for each element and mode.
+    /// The offsets that the indices of one top-level mode contribute. The offset of an element is
+    /// the sum over its modes, so these tables replace a division for each element and mode.
     pub fn mode_offsets(&self, mode: usize) -> Vec<i64> {
         let mut offsets = vec![0];
         for &(shape, stride) in &self.modes[mode] {
@@ -194,8 +198,8 @@ mod tests {
             ("", "at offset 0"),
             ("(4,0):(1,4)", ""),
             ("(4,4):(1,-4)", "negative"),
-            ("(100000,100000,100000):(1,1,1)", "2^48"),
-            ("(2,2):(1,9223372036854775)", "2^48"),
+            ("(100000,100000,100000):(1,1,1)", "2^40"),
+            ("(2,2):(1,1099511627776)", "2^40"),
         ] {
             let error = Parsed::parse(text).unwrap_err();
             assert!(error.to_string().contains(says), "{error}");

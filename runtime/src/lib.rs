@@ -6,7 +6,8 @@
 //! - [`device`]: the boundary between a plan and what executes it.
 //! - [`cuda`]: the device behind the NVIDIA driver.
 //!
-//! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the driver.
+//! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the
+//! driver.
 
 pub mod arch;
 pub mod cuda;

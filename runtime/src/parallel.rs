@@ -7,7 +7,8 @@ pub(crate) fn parallel_items<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
     parallel_fold(items, || (), |(), item| work(item));
 }
 
-/// Folds the items on all cores, each thread into an accumulator of its own; returns these accumulators.
+/// Folds the items on all cores, each thread into an accumulator of its own; returns these
+/// accumulators.
 pub(crate) fn parallel_fold<T: Send, A: Send>(
     items: Vec<T>,
     start: impl Fn() -> A + Sync,

@@ -69,9 +69,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
             workspace.short(&folder),
             workspace.short(&runner)
         );
-        println!(
-            "    for p in gpu-tests/*.cutepkg; do ./cute-run \"$p\" || echo \"FAILED: $p\"; done"
-        );
+        println!("    ./cute-run gpu-tests/*.cutepkg");
     }
     for failure in &failures {
         eprintln!("FAILED: {failure}");

@@ -148,23 +148,14 @@ fn next_match(lo: u64, zeros: u64, ones: u64) -> Option<u64> {
     }
     let top = 63 - wrong.leading_zeros();
     // A bit that has to rise: the wrong one itself, or the lowest free zero above it.
-    let rise = if lo >> top & 1 == 0 {
-        top
-    } else {
-        (!lo & !zeros & !cover(1 << top)).checked_ilog2_low()?
+    let free = !lo & !zeros & !cover(1 << top);
+    let rise = match lo >> top & 1 {
+        0 => top,
+        _ if free == 0 => return None,
+        _ => free.trailing_zeros(),
     };
     let keep = !cover(1 << rise);
     Some((lo & keep) | (1 << rise) | (ones & !keep))
-}
-
-trait LowBit {
-    fn checked_ilog2_low(self) -> Option<u32>;
-}
-
-impl LowBit for u64 {
-    fn checked_ilog2_low(self) -> Option<u32> {
-        (self != 0).then(|| self.trailing_zeros())
-    }
 }
 
 /// What is known about `a op b`.

@@ -1,4 +1,5 @@
-//! Checked calls and owned handles of the driver. Nothing here is used before [`super::CudaDevice::open`] found the library.
+//! Checked calls and owned handles of the driver. Nothing here is used before
+//! [`super::CudaDevice::open`] found the library.
 
 use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;
@@ -43,7 +44,24 @@ pub(super) fn check(what: &str, result: CUresult) -> Result<(), DeviceError> {
         code: text(sys::cuGetErrorName).unwrap_or_else(|| format!("error {}", result as u32)),
         message: text(sys::cuGetErrorString).unwrap_or_else(|| "unknown".into()),
         hint: hint.to_string(),
+        fault: is_fault(result),
     })
+}
+
+/// Whether the driver documents of an error that the process must be ended to go on.
+fn is_fault(result: CUresult) -> bool {
+    matches!(
+        result,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_ASSERT
+    )
 }
 
 /// A count that the driver gives as a signed number.
@@ -53,6 +71,7 @@ pub(super) fn fits(value: i32) -> Result<u32, DeviceError> {
         code: value.to_string(),
         message: "a negative count".into(),
         hint: String::new(),
+        fault: false,
     })
 }
 
@@ -137,7 +156,8 @@ pub(super) struct Module<'d> {
 }
 
 impl<'d> Module<'d> {
-    /// Loads a cubin, or PTX with a terminating zero. An error tells what the driver's compiler said.
+    /// Loads a cubin, or PTX with a terminating zero. An error tells what the driver's compiler
+    /// said.
     pub(super) fn load(
         what: &str,
         code: &[u8],
@@ -150,7 +170,8 @@ impl<'d> Module<'d> {
         // The driver takes numbers in the place of pointers here.
         let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG as *mut c_void];
         let mut handle = ptr::null_mut();
-        // SAFETY: the code is whole (an ELF file, or text that ends with a zero); the log lives through the call.
+        // SAFETY: the code is whole (an ELF file, or text that ends with a zero); the log lives
+        // through the call.
         let result = unsafe {
             sys::cuModuleLoadDataEx(
                 &mut handle,
@@ -170,6 +191,7 @@ impl<'d> Module<'d> {
                 code,
                 mut message,
                 hint,
+                fault,
             }) => {
                 let log = log.split(|&byte| byte == 0).next().unwrap_or_default();
                 let log = String::from_utf8_lossy(log);
@@ -181,6 +203,7 @@ impl<'d> Module<'d> {
                     code,
                     message,
                     hint,
+                    fault,
                 })
             }
             Err(error) => Err(error),
@@ -229,7 +252,8 @@ impl Kernel {
         attribute: FunctionAttribute,
         value: u32,
     ) -> Result<(), DeviceError> {
-        // SAFETY: the kernel's module lives. The values are below 2^31: bytes of shared memory, or 1.
+        // SAFETY: the kernel's module lives. The values are below 2^31: bytes of shared memory, or
+        // 1.
         check("cuFuncSetAttribute", unsafe {
             sys::cuFuncSetAttribute(self.handle, attribute, value as i32)
         })

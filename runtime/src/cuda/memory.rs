@@ -62,7 +62,8 @@ impl<'d> Buffer<'d> {
         Ok(copy)
     }
 
-    /// The address of the tensor's first byte: aligned as `cuMemAlloc` aligns, which is to 256 bytes at least.
+    /// The address of the tensor's first byte: aligned as `cuMemAlloc` aligns, which is to 256
+    /// bytes at least.
     pub(super) fn pointer(&self) -> sys::CUdeviceptr {
         self.base + GUARD as u64
     }

@@ -1,6 +1,7 @@
 //! The NVIDIA driver as a [`Device`].
 //!
-//! The driver library is looked for when a device is opened, never at start-up: everything else works without one.
+//! The driver library is looked for when a device is opened, never at start-up: everything else
+//! works without one.
 
 mod driver;
 mod memory;
@@ -15,10 +16,12 @@ use crate::device::{Device, DeviceError, DeviceInfo, Program};
 use crate::package::{Function, Package};
 use driver::{check, fits};
 
-/// The oldest driver that has every function used here (`cuEventElapsedTime_v2`): cudarc panics on one that is missing.
+/// The oldest driver that has every function used here (`cuEventElapsedTime_v2`): cudarc panics on
+/// one that is missing.
 const OLDEST_DRIVER: u32 = 12080;
 
-/// A GPU, its primary context and one stream. The context is current on the thread that opened the device.
+/// A GPU, its primary context and one stream. The context is current on the thread that opened the
+/// device.
 pub struct CudaDevice {
     info: DeviceInfo,
     /// Declared first, as it must go before the context.
@@ -34,7 +37,8 @@ struct Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: `device` was retained once. An error here is one of an earlier launch, which was reported there.
+        // SAFETY: `device` was retained once. An error here is one of an earlier launch, which was
+        // reported there.
         unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }

@@ -13,7 +13,8 @@ use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, S
 use crate::package::{Function, Launch, Package};
 use crate::tensor::{HostTensor, check_args};
 
-/// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared Memory".)
+/// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
+/// Memory".)
 const DEFAULT_SMEM: u32 = 48 * 1024;
 /// Blocks in a cluster that every GPU with clusters can have. (The same, "Thread Block Clusters".)
 const PORTABLE_CLUSTER: u32 = 8;
@@ -99,8 +100,9 @@ impl<'d> CudaProgram<'d> {
             .collect();
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         let stream = self.device.stream.raw();
-        // SAFETY: the package's parameters are device pointers, one for each argument of the launch, to live memory of the
-        // size that the layout needs; the kernel's module lives as long as `self`.
+        // SAFETY: the package's parameters are device pointers, one for each argument of the
+        // launch, to live memory of the size that the layout needs; the kernel's module lives as
+        // long as `self`.
         let result = unsafe {
             if launch.cluster == [1, 1, 1] {
                 // Not the extended call, which drivers before CUDA 11.8 lack.
@@ -145,7 +147,8 @@ impl<'d> CudaProgram<'d> {
     }
 }
 
-/// The first code that the driver takes, and what to tell the user of the choice. The error is that of the best code.
+/// The first code that the driver takes, and what to tell the user of the choice. The error is that
+/// of the best code.
 fn load_first<'p, 'd>(
     package: &'p Package,
     candidates: &[Selection<'p>],
@@ -311,7 +314,8 @@ impl Program for CudaProgram<'_> {
     }
 }
 
-/// The driver aligns to 256 bytes, which is the most that a package may ask for: this says so if it ever does not.
+/// The driver aligns to 256 bytes, which is the most that a package may ask for: this says so if it
+/// ever does not.
 pub(super) fn check_alignment(function: &Function, buffers: &[Buffer]) -> Result<(), DeviceError> {
     for (arg, buffer) in function.args.iter().zip(buffers) {
         let crate::package::Arg::Tensor { name, align, .. } = arg;

@@ -6,7 +6,8 @@ use super::program::{CudaProgram, check_alignment, wait_for_all};
 use crate::device::{DeviceError, Stopwatch};
 use crate::tensor::HostTensor;
 
-/// All sets together are this many times as large as the second-level cache, so that no input is left in it.
+/// All sets together are this many times as large as the second-level cache, so that no input is
+/// left in it.
 const CACHES: u64 = 2;
 /// The part of the free memory that sets may take: half, as other stopwatches may follow.
 const MEMORY_PART: u64 = 2;
@@ -121,7 +122,8 @@ impl Stopwatch for CudaStopwatch<'_, '_> {
 
 impl Drop for CudaStopwatch<'_, '_> {
     fn drop(&mut self) {
-        // Memory must not be freed while launches use it. An error was reported by the call that waited.
+        // Memory must not be freed while launches use it. An error was reported by the call that
+        // waited.
         let _ = self.program.stream().wait("the timed launches");
     }
 }

@@ -1,7 +1,8 @@
 //! What executes a package: the boundary between a launch plan and a device.
 //!
-//! Arguments, verification and reports are the same for every [`Device`]. A program is loaded once, run on host tensors, and
-//! measured through a [`Stopwatch`] where the device has a clock that means something.
+//! Arguments, verification and reports are the same for every [`Device`]. A program is loaded once,
+//! run on host tensors, and measured through a [`Stopwatch`] where the device has a clock that
+//! means something.
 
 mod select;
 mod timing;
@@ -52,11 +53,13 @@ pub trait Program {
     /// What the user should know of the choice, such as that the driver compiled PTX.
     fn note(&self) -> Option<&str>;
 
-    /// Runs the launches in order and waits. `tensors` are all arguments; those that the function writes hold the result after it.
+    /// Runs the launches in order and waits. `tensors` are all arguments; those that the function
+    /// writes hold the result after it.
     ///
     /// # Errors
-    /// [`DeviceError::Args`] before anything is launched; [`DeviceError::OutOfBounds`] and [`DeviceError::InputChanged`] if
-    /// memory was written that must not be; what the device reports.
+    /// [`DeviceError::Args`] before anything is launched; [`DeviceError::OutOfBounds`] and
+    /// [`DeviceError::InputChanged`] if memory was written that must not be; what the device
+    /// reports.
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError>;
 
     /// Prepares repeated runs on copies of these tensors. The results are not looked at.
@@ -71,10 +74,12 @@ pub trait Program {
 
 /// Measures a loaded function.
 pub trait Stopwatch {
-    /// Copies of the arguments that successive runs go through, so that inputs come from memory and not from the cache.
+    /// Copies of the arguments that successive runs go through, so that inputs come from memory and
+    /// not from the cache.
     fn sets(&self) -> usize;
 
-    /// Queues one timed run and does not wait. Runs of several stopwatches of one device happen in the order of the calls.
+    /// Queues one timed run and does not wait. Runs of several stopwatches of one device happen in
+    /// the order of the calls.
     ///
     /// # Errors
     /// What the device reports.
@@ -86,7 +91,8 @@ pub trait Stopwatch {
     /// What the device reports.
     fn collect(&mut self) -> Result<Vec<f64>, DeviceError>;
 
-    /// Seconds from the first of `count` runs in a row to the end of the last, with no event between them.
+    /// Seconds from the first of `count` runs in a row to the end of the last, with no event
+    /// between them.
     ///
     /// # Errors
     /// What the device reports.
@@ -116,6 +122,8 @@ pub enum DeviceError {
         code: String,
         message: String,
         hint: String,
+        /// A kernel faulted: the driver refuses everything else that this process asks for.
+        fault: bool,
     },
     #[error(transparent)]
     Select(#[from] SelectError),
@@ -151,11 +159,17 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Whether the function ran and did what it must not do, in contrast to one that could not run.
+    /// Whether a kernel ran and did what it must not do, in contrast to one that could not run.
     pub fn is_wrong_result(&self) -> bool {
         matches!(
             self,
             DeviceError::OutOfBounds { .. } | DeviceError::InputChanged { .. }
-        )
+        ) || self.is_fault()
+    }
+
+    /// Whether a kernel faulted, after which the device is of no use to this process. (CUDA driver
+    /// API, `CUresult`.)
+    pub fn is_fault(&self) -> bool {
+        matches!(self, DeviceError::Driver { fault: true, .. })
     }
 }

@@ -36,8 +36,9 @@ pub struct SelectError {
     cure: String,
 }
 
-/// All code that a GPU of that compute capability can run, the best first: cubins before PTX, newer architectures before
-/// older ones, and of one version the more specific. A loader takes the next where the driver refuses one.
+/// All code that a GPU of that compute capability can run, the best first: cubins before PTX, newer
+/// architectures before older ones, and of one version the more specific. A loader takes the next
+/// where the driver refuses one.
 ///
 /// # Errors
 /// [`SelectError`] if there is none.

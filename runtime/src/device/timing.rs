@@ -89,7 +89,8 @@ impl Measurement {
     }
 }
 
-/// Operations of one run: a multiply and an add for each step of each sum. None if the function does not say what it computes.
+/// Operations of one run: a multiply and an add for each step of each sum. None if the function
+/// does not say what it computes.
 ///
 /// # Errors
 /// If the shapes do not fit, which no package that was loaded has.
@@ -107,8 +108,8 @@ pub fn flops(function: &Function) -> Result<Option<f64>, PackageError> {
     Ok(total)
 }
 
-/// Measures stopwatches of one device. With several, their runs alternate one by one, so that clocks, heat and neighbours are
-/// the same for all; `flops` are those of each.
+/// Measures stopwatches of one device. With several, their runs alternate one by one, so that
+/// clocks, heat and neighbours are the same for all; `flops` are those of each.
 ///
 /// # Errors
 /// What the device reports.
@@ -130,7 +131,8 @@ pub fn measure(
         }
     }
     for (watch, samples) in watches.iter_mut().zip(&mut samples) {
-        // Nothing waits between the warm-up and the first run that counts, so that the queue stays full.
+        // Nothing waits between the warm-up and the first run that counts, so that the queue stays
+        // full.
         samples.extend(watch.collect()?.into_iter().skip(config.warmup));
     }
     let mut measurements = Vec::new();

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use super::FORMAT_VERSION;
 
-/// Why a package could not be read, written or built. Each says what was expected, what was found, and the cure.
+/// Why a package could not be read, written or built. Each says what was expected, what was found,
+/// and the cure.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     #[error("cannot {action} {}: {error}", path.display())]

@@ -1,4 +1,5 @@
-//! The manifest: what a package holds and how it is launched. `docs/package.md` describes every field.
+//! The manifest: what a package holds and how it is launched. `docs/package.md` describes every
+//! field.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ pub struct Function {
     pub name: String,
     pub args: Vec<Arg>,
     pub launches: Vec<Launch>,
-    /// What the launches compute together. Empty: the result cannot be verified, nor its speed stated in FLOP/s.
+    /// What the launches compute together. Empty: the result cannot be verified, nor its speed
+    /// stated in FLOP/s.
     #[serde(default)]
     pub computes: Vec<Compute>,
 }
@@ -93,7 +95,8 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Compute {
-    /// `C(m,n) = sum over k of A(m,k) * B(n,k)`, accumulated in `accumulate` and rounded once to C's element type.
+    /// `C(m,n) = sum over k of A(m,k) * B(n,k)`, accumulated in `accumulate` and rounded once to
+    /// C's element type.
     Gemm {
         /// Index of A in [`Function::args`], an (M,K) tensor.
         a: usize,
@@ -103,8 +106,8 @@ pub enum Compute {
         c: usize,
         /// Element type of the accumulator.
         accumulate: String,
-        /// The largest `|out - ref| / |ref|` (Frobenius norms) that the producer promises. It can only tighten the bound
-        /// that follows from the types; none leaves that bound alone.
+        /// The largest `|out - ref| / |ref|` (Frobenius norms) that the producer promises. It can
+        /// only tighten the bound that follows from the types; none leaves that bound alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tolerance: Option<f64>,
     },

@@ -1,5 +1,5 @@
-//! Kernel packages: one file that holds kernels for one or more architectures, the launches that make a function of
-//! them, and what that function means. `docs/package.md` describes the bytes.
+//! Kernel packages: one file that holds kernels for one or more architectures, the launches that
+//! make a function of them, and what that function means. `docs/package.md` describes the bytes.
 
 mod error;
 mod format;
@@ -19,8 +19,9 @@ pub use format::{BLOB_ALIGN, FORMAT_VERSION, HEADER_LENGTH, MAGIC};
 pub use manifest::{Access, Arg, Blob, Compute, Function, Image, KernelInfo, Launch, Manifest};
 pub use validate::{Limits, gemm_shape};
 
-/// A kernel package in memory. One that came from [`PackageBuilder::build`], [`Package::from_bytes`] or
-/// [`Package::read_file`] is valid: every index, blob, layout and launch was checked.
+/// A kernel package in memory. One that came from [`PackageBuilder::build`],
+/// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch
+/// was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
     manifest: Manifest,
@@ -104,7 +105,8 @@ impl Package {
         &self.manifest
     }
 
-    /// The bytes of a blob of this package's manifest; empty for a blob that is not of this package.
+    /// The bytes of a blob of this package's manifest; empty for a blob that is not of this
+    /// package.
     pub fn blob(&self, blob: &Blob) -> &[u8] {
         let range = usize::try_from(blob.offset)
             .ok()
@@ -178,8 +180,8 @@ impl Package {
         Package::from_bytes(&bytes)
     }
 
-    /// Writes the file through a temporary one beside it and a rename: a reader finds the old file or the new one, never
-    /// half of one.
+    /// Writes the file through a temporary one beside it and a rename: a reader finds the old file
+    /// or the new one, never half of one.
     ///
     /// # Errors
     /// `Io`, and what [`Package::to_bytes`] gives.

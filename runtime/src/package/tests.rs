@@ -275,6 +275,18 @@ fn functions_that_cannot_be_are_refused() {
         },
         "unknown element type `f33`",
     );
+    refused(
+        |f| {
+            f.computes = vec![Compute::Gemm {
+                a: 2,
+                b: 1,
+                c: 2,
+                accumulate: "f32".into(),
+                tolerance: None,
+            }]
+        },
+        "C to be another argument than A and B, found C for both",
+    );
     for align in [0, 1, 24, 512] {
         refused(
             |f| {

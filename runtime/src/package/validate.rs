@@ -1,12 +1,15 @@
 //! What holds of every package in memory:
 //!
 //! 1. every blob starts at a multiple of 16 and lies within the blob section;
-//! 2. every image has PTX or a cubin, and an architecture that can be read; PTX is not checked beyond its bounds;
+//! 2. every image has PTX or a cubin, and an architecture that can be read; PTX is not checked
+//!    beyond its bounds;
 //! 3. names of functions, of arguments in a function, and of kernels in an image are unique;
-//! 4. every layout and element type can be read; every alignment is a power of two and at least one element;
+//! 4. every layout and element type can be read; every alignment is a power of two and at least one
+//!    element;
 //! 5. every index of an argument is in range;
-//! 6. every launch is within what CUDA allows, and its kernel is in every image, with as many parameters;
-//! 7. the shapes of a `gemm` fit: A (M,K), B (N,K), C (M,N), and C is written.
+//! 6. every launch is within what CUDA allows, and its kernel is in every image, with as many
+//!    parameters;
+//! 7. the shapes of a `gemm` fit: A (M,K), B (N,K), C (M,N); C is written, and is neither A nor B.
 
 use std::collections::HashSet;
 
@@ -330,6 +333,10 @@ fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Chec
             format!("{} is only read", function.args[*c].name()),
             "",
         );
+    }
+    if a == c || b == c {
+        let found = format!("{} for both", function.args[*c].name());
+        return invalid(place, "C to be another argument than A and B", found, "");
     }
     gemm_shape(place, function, [*a, *b, *c]).map(|_| ())
 }

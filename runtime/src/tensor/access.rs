@@ -48,8 +48,8 @@ pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64)
     }
 }
 
-/// Rounds to odd: what is then rounded to a shorter type is as if it had been rounded once. (Boldo and Melquiond 2008;
-/// `half` goes through the nearest `f32` where the CPU converts.)
+/// Rounds to odd: what is then rounded to a shorter type is as if it had been rounded once. (Boldo
+/// and Melquiond 2008; `half` goes through the nearest `f32` where the CPU converts.)
 fn to_f32_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if nearest.is_nan() || f64::from(nearest) == value {

@@ -17,7 +17,8 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Normal for floats; for integers -8 to 7 (unsigned: 0 to 15), whose long sums of products still fit 32 bits.
+    /// Normal for floats; for integers -8 to 7 (unsigned: 0 to 15), whose long sums of products
+    /// still fit 32 bits.
     pub fn default_for(element: Element) -> Distribution {
         match element {
             Element::U8 => Distribution::Integers { low: 0, high: 15 },
@@ -37,8 +38,8 @@ impl Distribution {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014). Every element has a generator of its own, seeded by its index: so values depend
-/// neither on the layout nor on the number of threads.
+/// SplitMix64 (Steele, Lea, Flood 2014). Every element has a generator of its own, seeded by its
+/// index: so values depend neither on the layout nor on the number of threads.
 pub(crate) struct SplitMix(pub(crate) u64);
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -71,6 +72,9 @@ pub(crate) fn mix(seed: u64, stream: u64) -> u64 {
     scramble(scramble(seed.wrapping_add(GOLDEN)) ^ stream.wrapping_add(1).wrapping_mul(GOLDEN))
 }
 
+/// Elements that one thread fills before it asks for more work, about.
+const PIECE: i64 = 1 << 14;
+
 /// A leaf of the layout with the weight of its coordinate in the index.
 #[derive(Clone, Copy)]
 struct Leaf {
@@ -80,28 +84,29 @@ struct Leaf {
 }
 
 impl HostTensor {
-    /// Fills the elements; the same seed gives the same element at the same coordinate in any layout.
+    /// Fills the elements; the same seed gives the same element at the same coordinate in any
+    /// layout.
     pub fn fill_random(&mut self, distribution: Distribution, seed: u64) {
         self.fill_with(|index| distribution.sample(&mut SplitMix(mix(seed, index as u64))));
     }
 
-    /// Fills the elements from their indices, on all cores where the layout lets memory be cut into disjoint pieces.
+    /// Fills the elements from their indices, on all cores where the layout lets memory be cut into
+    /// disjoint pieces.
     pub fn fill_with(&mut self, value: impl Fn(i64) -> f64 + Sync) {
         let element = self.element;
         let leaves = self.leaves_by_stride();
         if let Some((outer, inner)) = leaves.split_first() {
-            let inner_span = 1 + inner
-                .iter()
-                .map(|leaf| (leaf.shape - 1) * leaf.stride)
-                .sum::<i64>();
+            let inner_span = span(inner);
             if outer.stride >= inner_span {
-                let pieces: Vec<_> = self
-                    .bytes
-                    .chunks_mut(outer.stride as usize * element.size())
-                    .collect();
-                let pieces = pieces.into_iter().enumerate().collect();
+                let inner_size = inner.iter().map(|leaf| leaf.shape).product::<i64>();
+                let group = (PIECE / inner_size).clamp(1, outer.shape);
+                let length = (outer.stride * group) as usize * element.size();
+                let pieces = self.bytes.chunks_mut(length).enumerate().collect();
                 parallel_items(pieces, |(i, piece): (usize, &mut [u8])| {
-                    fill(element, piece, inner, i as i64 * outer.weight, 0, &value);
+                    let first = i as i64 * group;
+                    let mut leaves = leaves.clone();
+                    leaves[0].shape = group.min(outer.shape - first);
+                    fill(element, piece, &leaves, first * outer.weight, 0, &value);
                 });
                 return;
             }
@@ -128,13 +133,7 @@ impl HostTensor {
     /// Whether no two elements share memory; false also where that is hard to see.
     fn is_injective(&self) -> bool {
         let leaves = self.leaves_by_stride();
-        (0..leaves.len()).all(|i| {
-            let below = 1 + leaves[i + 1..]
-                .iter()
-                .map(|leaf| (leaf.shape - 1) * leaf.stride)
-                .sum::<i64>();
-            leaves[i].stride >= below
-        })
+        (0..leaves.len()).all(|i| leaves[i].stride >= span(&leaves[i + 1..]))
     }
 
     /// The leaves of more than one element, the largest stride first.
@@ -154,6 +153,14 @@ impl HostTensor {
         leaves.sort_by_key(|leaf| std::cmp::Reverse(leaf.stride));
         leaves
     }
+}
+
+/// Elements of memory from the first to the last.
+fn span(leaves: &[Leaf]) -> i64 {
+    1 + leaves
+        .iter()
+        .map(|leaf| (leaf.shape - 1) * leaf.stride)
+        .sum::<i64>()
 }
 
 fn fill(
@@ -192,7 +199,7 @@ mod tests {
     use crate::layout::Parsed;
 
     fn random(element: Element, layout: &str, seed: u64) -> HostTensor {
-        let mut tensor = HostTensor::poisoned(element, Parsed::parse(layout).unwrap());
+        let mut tensor = HostTensor::poisoned(element, Parsed::parse(layout).unwrap()).unwrap();
         tensor.fill_random(Distribution::default_for(element), seed);
         tensor
     }
@@ -260,6 +267,10 @@ mod tests {
     fn memory_between_elements_is_left_alone() {
         let t = random(Element::F16, "(4,3):(5,1)", 1);
         assert_eq!(t.first_gap_not(super::super::POISON), None);
+        // Several pieces, the last one shorter.
+        let long = random(Element::F32, "(40000,3):(3,1)", 1);
+        let short = random(Element::F32, "(40000,3):(1,40000)", 1);
+        assert!((0..120_000).all(|i| long.get(i) == short.get(i)));
         // Rows that overlap: no cut, still every element.
         let t = random(Element::F32, "(3,3):(1,1)", 1);
         assert!((0..9).all(|i| t.get(i).unwrap().is_finite()));

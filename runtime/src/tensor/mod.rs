@@ -13,8 +13,9 @@ use crate::element::Element;
 use crate::layout::{LayoutError, Parsed};
 use crate::package::{Access, Arg, Function};
 
-/// Every byte of memory that nothing has written yet. As a float of any width it is a NaN, and not the one that NVIDIA
-/// GPUs compute (`0x7fff`, `0x7fffffff`), so that "never written" and "computed a NaN" can be told apart.
+/// Every byte of memory that nothing has written yet. As a float of any width it is a NaN, and not
+/// the one that NVIDIA GPUs compute (`0x7fff`, `0x7fffffff`), so that "never written" and "computed
+/// a NaN" can be told apart.
 pub const POISON: u8 = 0xff;
 
 /// A tensor in host memory.
@@ -28,23 +29,34 @@ pub struct HostTensor {
 
 impl HostTensor {
     /// A tensor whose every byte, between its elements too, is [`POISON`].
-    pub fn poisoned(element: Element, layout: Parsed) -> HostTensor {
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has not enough memory.
+    pub fn poisoned(element: Element, layout: Parsed) -> Result<HostTensor, OutOfMemory> {
         HostTensor::of_byte(element, layout, POISON)
     }
 
     /// A tensor of zeros.
-    pub fn zeroed(element: Element, layout: Parsed) -> HostTensor {
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has not enough memory.
+    pub fn zeroed(element: Element, layout: Parsed) -> Result<HostTensor, OutOfMemory> {
         HostTensor::of_byte(element, layout, 0)
     }
 
-    fn of_byte(element: Element, layout: Parsed, byte: u8) -> HostTensor {
-        // A layout spans at most 2^48 elements, so this does not overflow.
+    fn of_byte(element: Element, layout: Parsed, byte: u8) -> Result<HostTensor, OutOfMemory> {
+        // A layout spans at most 2^40 elements, so this does not overflow.
         let length = layout.cosize() as usize * element.size();
-        HostTensor {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(|_| OutOfMemory {
+            bytes: length as u64,
+        })?;
+        bytes.resize(length, byte);
+        Ok(HostTensor {
             element,
             layout,
-            bytes: vec![byte; length],
-        }
+            bytes,
+        })
     }
 
     pub fn element(&self) -> Element {
@@ -93,6 +105,13 @@ impl HostTensor {
     }
 }
 
+/// A tensor that the host has no memory for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a tensor of {bytes} bytes does not fit into this machine's memory; use smaller tensors")]
+pub struct OutOfMemory {
+    pub bytes: u64,
+}
+
 /// An argument that a function cannot take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
@@ -117,6 +136,8 @@ pub enum ArgError {
     #[error("argument {name}: {error}")]
     BadLayout { name: String, error: LayoutError },
     #[error("argument {name}: {error}")]
+    OutOfMemory { name: String, error: OutOfMemory },
+    #[error("argument {name}: {error}")]
     BadElement {
         name: String,
         error: crate::element::UnknownElement,
@@ -126,7 +147,8 @@ pub enum ArgError {
 /// A poisoned tensor as an argument describes it.
 ///
 /// # Errors
-/// If its layout or element type cannot be read, which no package that was loaded has.
+/// If there is no memory for it; if its layout or element type cannot be read, which no package that
+/// was loaded has.
 pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
     let Arg::Tensor {
         name,
@@ -142,11 +164,15 @@ pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
         name: name.clone(),
         error,
     })?;
-    Ok(HostTensor::poisoned(element, layout))
+    HostTensor::poisoned(element, layout).map_err(|error| ArgError::OutOfMemory {
+        name: name.clone(),
+        error,
+    })
 }
 
-/// Tensors for all arguments of a function: random ones where it reads, poisoned ones where it only writes. An argument's
-/// values depend on `seed`, its place in the list and its coordinates alone, not on its layout.
+/// Tensors for all arguments of a function: random ones where it reads, poisoned ones where it only
+/// writes. An argument's values depend on `seed`, its place in the list and its coordinates alone,
+/// not on its layout.
 ///
 /// # Errors
 /// As [`tensor_for`].
@@ -214,7 +240,7 @@ mod tests {
     use super::*;
 
     fn tensor(element: Element, layout: &str) -> HostTensor {
-        HostTensor::poisoned(element, Parsed::parse(layout).unwrap())
+        HostTensor::poisoned(element, Parsed::parse(layout).unwrap()).unwrap()
     }
 
     #[test]
@@ -258,7 +284,8 @@ mod tests {
             t.set(0, value);
             assert_eq!(t.get(0), Some(stored));
         }
-        // Above 1.5 ulp by less than an f32 can tell: rounding through f32 would give the wrong neighbour.
+        // Above 1.5 ulp by less than an f32 can tell: rounding through f32 would give the wrong
+        // neighbour.
         t.set(0, 1.0 + 1.5 / 1024.0 - 1e-12);
         assert_eq!(t.get(0), Some(1.0 + 1.0 / 1024.0));
         let mut t = tensor(Element::I8, "1:1");

@@ -1,7 +1,7 @@
 //! `.npy` files (format versions 1 to 3, little endian), in C and in Fortran order.
 //!
-//! Own code, as `npyz` 0.8 overflows on the shapes that a damaged header can claim. The format is NumPy's
-//! `numpy/lib/format.py`: magic, version, header length, a Python dictionary, the elements.
+//! Own code, as `npyz` 0.8 overflows on the shapes that a damaged header can claim. The format is
+//! NumPy's `numpy/lib/format.py`: magic, version, header length, a Python dictionary, the elements.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -52,8 +52,9 @@ pub enum NpyError {
 }
 
 impl HostTensor {
-    /// Fills the elements from a file whose shape is that of the layout's top-level modes and whose type is the element
-    /// type. NumPy has no bf16: such a tensor takes float32, rounded to nearest.
+    /// Fills the elements from a file whose shape is that of the layout's top-level modes and whose
+    /// type is the element type. NumPy has no bf16: such a tensor takes float32, rounded to
+    /// nearest.
     ///
     /// # Errors
     /// [`NpyError`]; the tensor is then unchanged.
@@ -362,7 +363,7 @@ mod tests {
     use half::f16;
 
     fn tensor(element: Element, layout: &str) -> HostTensor {
-        HostTensor::poisoned(element, Parsed::parse(layout).unwrap())
+        HostTensor::poisoned(element, Parsed::parse(layout).unwrap()).unwrap()
     }
 
     /// A version 1 file as NumPy writes it.

@@ -69,19 +69,22 @@ pub(super) fn scan(product: &Product) -> Option<Failure> {
     if !c.element().is_float() {
         return None;
     }
+    let rows: Vec<usize> = (0..product.m).collect();
     let parts = parallel_fold(
-        (0..product.m).collect(),
+        rows.chunks(64).collect(),
         || ([Found::default(); 2], vec![0.0; product.n]),
-        |([unwritten, nan], line), row| {
-            c.read_row(row, 0, line);
-            for (column, value) in line.iter().enumerate() {
-                if value.is_nan() {
-                    if c.is_poison(row, column) {
-                        &mut *unwritten
-                    } else {
-                        &mut *nan
+        |([unwritten, nan], line), rows: &[usize]| {
+            for &row in rows {
+                c.read_row(row, 0, line);
+                for (column, value) in line.iter().enumerate() {
+                    if value.is_nan() {
+                        if c.is_poison(row, column) {
+                            &mut *unwritten
+                        } else {
+                            &mut *nan
+                        }
+                        .add(row, column);
                     }
-                    .add(row, column);
                 }
             }
         },
@@ -150,7 +153,8 @@ impl Tally {
 
     fn keep_worse(&mut self, deviation: Deviation) {
         self.max_abs = self.max_abs.max(deviation.size());
-        // Ties go to the first in the order of rows, so that the report does not depend on the threads.
+        // Ties go to the first in the order of rows, so that the report does not depend on the
+        // threads.
         let key = |d: &Deviation| (d.ratio(), std::cmp::Reverse((d.row, d.column)));
         if self
             .worst
@@ -206,7 +210,8 @@ impl Tally {
     }
 }
 
-/// The ratio of two norms, given their squares. Zero over zero is zero: a zero matrix was expected and found.
+/// The ratio of two norms, given their squares. Zero over zero is zero: a zero matrix was expected
+/// and found.
 pub(super) fn relative(squared: f64, squared_reference: f64) -> f64 {
     if squared == 0.0 {
         0.0

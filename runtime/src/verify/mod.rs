@@ -1,24 +1,27 @@
 //! Whether a result is right.
 //!
-//! The reference is computed in f64. Up to [`Config::full_limit`] multiply-adds every element is computed and compared.
-//! Beyond that, three checks stand together:
+//! The reference is computed in f64. Up to [`Config::full_limit`] multiply-adds every element is
+//! computed and compared. Beyond that, three checks stand together:
 //!
-//! 1. **Every element** is looked at for poison and NaN, and enters eight *probes* (after Freivalds, 1977). Rows of C are cut into
-//!    segments of G elements. For random signs x, `sum of x(n) C(m,n)` over a segment must equal
-//!    `sum over k of A(m,k) * (sum of x(n) B(n,k))` up to a threshold T, which is seven times the typical deviation of G
-//!    right elements (a false alarm in one of 10^10 sums: `2 exp(-7^2 / 2)`, Hoeffding). It follows that
+//! 1. **Every element** is looked at for poison and NaN, and enters eight *probes* (after
+//!    Freivalds, 1977). Rows of C are cut into segments of G elements. For random signs x, `sum of
+//!    x(n) C(m,n)` over a segment must equal `sum over k of A(m,k) * (sum of x(n) B(n,k))` up to a
+//!    threshold T, which is seven times the typical deviation of G right elements (a false alarm in
+//!    one of 10^10 sums: `2 exp(-7^2 / 2)`, Hoeffding). It follows that
 //!    - a segment with one wrong element is always found if that is wrong by more than 2 T;
-//!    - a segment with any number of wrong elements, of which one is wrong by more than 2 T, is missed by one probe with
-//!      probability at most 1/2 (of two opposite signs of that element at most one hides it), by all eight with 0.4 %.
+//!    - a segment with any number of wrong elements, of which one is wrong by more than 2 T, is
+//!      missed by one probe with probability at most 1/2 (of two opposite signs of that element at
+//!      most one hides it), by all eight with 0.4 %.
 //!
 //!    G is chosen so that the probes take at most [`Config::probe_budget`] multiply-adds.
-//! 2. **Sampled rows and columns** (64 of each; at borders of tiles, and random ones) are computed and compared in full: an error
-//!    that repeats in all rows, or in all columns, is found with certainty.
-//! 3. The **norm** of all deviations, which the probes estimate without bias, must stay below that of typical deviations: it
-//!    finds an accumulator that is less precise than the function says.
+//! 2. **Sampled rows and columns** (64 of each; at borders of tiles, and random ones) are computed
+//!    and compared in full: an error that repeats in all rows, or in all columns, is found with
+//!    certainty.
+//! 3. The **norm** of all deviations, which the probes estimate without bias, must stay below that
+//!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
-//! `tolerance` states the bounds and their reasons. Padding between the elements of an output, which nothing may write, is
-//! compared byte by byte.
+//! `tolerance` states the bounds and their reasons. Padding between the elements of an output,
+//! which nothing may write, is compared byte by byte.
 
 mod check;
 mod probe;
@@ -41,7 +44,8 @@ use tolerance::Tolerance;
 /// What is known of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// As [`crate::tensor::generate`] makes them: rounding errors then cancel better than in general.
+    /// As [`crate::tensor::generate`] makes them: rounding errors then cancel better than in
+    /// general.
     IndependentMeanZero,
     Any,
 }
@@ -107,8 +111,9 @@ pub enum VerifyError {
     },
 }
 
-/// Compares what a function wrote with what it means: one report for each of its computes. `tensors` are its arguments after
-/// the launch; those that it only reads must still hold the inputs.
+/// Compares what a function wrote with what it means: one report for each of its computes.
+/// `tensors` are its arguments after the launch; those that it only reads must still hold the
+/// inputs.
 ///
 /// # Errors
 /// [`VerifyError`] if nothing can be said. A wrong result is no error: see [`Report::passed`].

@@ -1,4 +1,5 @@
-//! Random probes of all elements, and sampled rows and columns: see the module's comment for what they find.
+//! Random probes of all elements, and sampled rows and columns: see the module's comment for what
+//! they find.
 
 use super::check::{Tally, compare_lines, relative};
 use super::reference::{BLOCK, Dense, Workspace};
@@ -8,11 +9,16 @@ use crate::parallel::parallel_fold;
 use crate::tensor::{SplitMix, mix};
 use rand_core::RngCore;
 
-/// A segment with an element that is off by more than twice the threshold is missed with probability 2^-8.
+/// A segment with an element that is off by more than twice the threshold is missed with
+/// probability 2^-8.
 const PROBES: usize = 8;
 
-/// A right segment's sum exceeds this many typical deviations with probability `2 exp(-7^2 / 2)`, 5e-11.
+/// A right segment's sum exceeds this many typical deviations with probability `2 exp(-7^2 / 2)`,
+/// 5e-11.
 const THRESHOLD: f64 = 7.0;
+
+/// Signed sums of B's elements that are kept, as f64: 1 GiB.
+const MOST_SUMS: u64 = 1 << 27;
 
 /// Where tiles of kernels begin and end.
 const TILE: usize = 128;
@@ -61,7 +67,8 @@ pub(super) fn compare_probed(
         let columns: Vec<usize> = (from..product.n.min(from + probes.segment)).collect();
         tally.join(compare_lines(product, &[worst.row], &columns));
     }
-    // The norms of all elements follow from those of the sampled ones, and the deviation from the probes.
+    // The norms of all elements follow from those of the sampled ones, and the deviation from the
+    // probes.
     let elements = product.m as f64 * product.n as f64;
     let squared_reference = tally.squared_reference * elements / tally.compared.max(1) as f64;
     let squared_deviation = probed.squared_deviation / PROBES as f64;
@@ -120,7 +127,9 @@ impl Probes {
             .saturating_mul(n)
             .saturating_mul(k)
             .saturating_mul(PROBES as u64);
-        let segment = work.div_ceil(config.probe_budget.max(1)).clamp(1, n) as usize;
+        let for_work = work.div_ceil(config.probe_budget.max(1));
+        let for_memory = n.saturating_mul(k).div_ceil(MOST_SUMS / PROBES as u64);
+        let segment = for_work.max(for_memory).clamp(1, n) as usize;
         let segments = product.n.div_ceil(segment);
         let mut rng = SplitMix(mix(config.seed, 3));
         let signs: Vec<f64> = (0..PROBES * product.n)
@@ -199,7 +208,8 @@ impl Probes {
             })
     }
 
-    /// Compares the segments' sums of one row; `expected` holds one for each line, which is a segment and a probe.
+    /// Compares the segments' sums of one row; `expected` holds one for each line, which is a
+    /// segment and a probe.
     fn compare_row(
         &self,
         product: &Product,

@@ -4,7 +4,8 @@ use crate::tensor::Matrix;
 
 /// Rows and columns of a block that one call computes at most; a multiple of the kernel's.
 pub(super) const BLOCK: usize = 128;
-/// Length of the sums between reloads: two packed panels of 128 x 256 f64 stay in the second-level cache.
+/// Length of the sums between reloads: two packed panels of 128 x 256 f64 stay in the second-level
+/// cache.
 const DEPTH: usize = 256;
 /// Rows and columns in registers: with AVX2, eight accumulators of four.
 const ROWS: usize = 4;
@@ -45,7 +46,8 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// The block of the product for at most [`BLOCK`] rows and columns: `rows.len() * columns.len()` sums, row by row.
+    /// The block of the product for at most [`BLOCK`] rows and columns: `rows.len() *
+    /// columns.len()` sums, row by row.
     pub(super) fn multiply(
         &mut self,
         a: &impl Rows,
@@ -78,7 +80,8 @@ impl Workspace {
     }
 }
 
-/// Packs rows in groups of `WIDTH`, element by element across a group; the last group is filled up with zeros.
+/// Packs rows in groups of `WIDTH`, element by element across a group; the last group is filled up
+/// with zeros.
 fn pack<const WIDTH: usize>(
     source: &impl Rows,
     rows: &[usize],
@@ -118,8 +121,8 @@ fn multiply_panels_avx2(a: &[f64], b: &[f64], depth: usize, sums: &mut [f64]) {
     multiply_panels_with(a, b, depth, sums, f64::mul_add);
 }
 
-/// Adds the products of packed panels to the sums. `add` is a parameter because `mul_add` is a slow call where the CPU has
-/// no such instruction.
+/// Adds the products of packed panels to the sums. `add` is a parameter because `mul_add` is a slow
+/// call where the CPU has no such instruction.
 #[inline(always)]
 fn multiply_panels_with(
     a: &[f64],

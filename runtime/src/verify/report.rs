@@ -161,8 +161,8 @@ pub struct Report {
     pub method: Method,
     /// Elements compared with a computed reference.
     pub compared: u64,
-    /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else estimated by the probes.
-    /// None if the result was refused before.
+    /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else
+    /// estimated by the probes. None if the result was refused before.
     pub relative_error: Option<f64>,
     /// What that may be.
     pub relative_limit: f64,

@@ -1,19 +1,22 @@
 //! How far a right result may be from the exact one.
 //!
-//! `C(m,n) = sum over k of A(m,k) * B(n,k)`: the products are exact or rounded in the accumulator's type, whose roundings
-//! add up, and the sum is rounded once to C's type. With *r* the exact value, *u* the accumulator's unit roundoff, *v* that of
-//! C's type, *K* the length of the sum and *S* = |A(m,:)| |B(n,:)| (Euclidean norms; *S* bounds the sum of all |a b|):
+//! `C(m,n) = sum over k of A(m,k) * B(n,k)`: the products are exact or rounded in the accumulator's
+//! type, whose roundings add up, and the sum is rounded once to C's type. With *r* the exact value,
+//! *u* the accumulator's unit roundoff, *v* that of C's type, *K* the length of the sum and *S* =
+//! |A(m,:)| |B(n,:)| (Euclidean norms; *S* bounds the sum of all |a b|):
 //!
 //! - the last rounding errs by at most `v |r|`, or half of the smallest subnormal;
-//! - **drift**: partial sums that grow evenly towards *r* lose `u |r| sqrt(K)` where roundings are to nearest, and
-//!   `u |r| K / 2` where they are all towards zero;
-//! - **walk**: partial sums that come and go lose, typically, `2 u S` for independent terms of mean zero rounded to nearest,
-//!   and `u S sqrt(K)` in any other case (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019,
-//!   theorem 2.4). Eight times that is exceeded by one element in 10^13 (`2 exp(-8^2 / 2)`); `u S K` never is.
+//! - **drift**: partial sums that grow evenly towards *r* lose `u |r| sqrt(K)` where roundings are
+//!   to nearest, and `u |r| K / 2` where they are all towards zero;
+//! - **walk**: partial sums that come and go lose, typically, `2 u S` for independent terms of mean
+//!   zero rounded to nearest, and `u S sqrt(K)` in any other case (Higham and Mary, "A New Approach
+//!   to Probabilistic Rounding Error Analysis", 2019, theorem 2.4). Eight times that is exceeded by
+//!   one element in 10^13 (`2 exp(-8^2 / 2)`); `u S K` never is.
 //!
-//! Tensor cores cut additions off instead of rounding them (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA
-//! tensor cores", 2021), so *u* is doubled, and roundings are towards zero, wherever the inputs are narrower than f32.
-//! Sums of f32 or f64 products are held to rounding to nearest: tf32 in the place of f32 is found.
+//! Tensor cores cut additions off instead of rounding them (Fasi, Higham, Mikaitis, Pranesh,
+//! "Numerical behavior of NVIDIA tensor cores", 2021), so *u* is doubled, and roundings are towards
+//! zero, wherever the inputs are narrower than f32. Sums of f32 or f64 products are held to
+//! rounding to nearest: tf32 in the place of f32 is found.
 
 use super::Data;
 use crate::element::Element;

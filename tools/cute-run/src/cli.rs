@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 #[command(
     name = "cute-run",
     version,
-    after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong\n  2  something could not run: bad \
+    after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong, or a kernel faulted\n  2  something could not run: bad \
                   arguments, package or input; no driver, GPU, or code for it"
 )]
 pub struct Cli {
@@ -53,7 +53,8 @@ pub struct Cli {
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub warmup: u32,
 
-    /// Alternates between the packages run by run, so that all are measured under the same conditions.
+    /// Alternates between the packages run by run, so that all are measured under the same
+    /// conditions.
     #[arg(long, requires = "bench")]
     pub interleave: bool,
 

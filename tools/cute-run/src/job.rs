@@ -30,7 +30,8 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
     for path in &cli.packages {
         let job = Job::new(cli, path)?;
         if !job.inputs.is_empty() {
-            // A bad file is better found now than after other packages ran; the tensors are made again when they run.
+            // A bad file is better found now than after other packages ran; the tensors are made
+            // again when they run.
             job.tensors()?;
         }
         jobs.push(job);

@@ -1,7 +1,8 @@
 //! `cute-run`: launches kernel packages, verifies what they compute, measures how fast they are.
 //!
-//! Exit codes: 0 if everything ran and is right; 1 if a result is wrong (also if something else could not run); 2 if something
-//! could not run: bad arguments, a bad package or input, no driver, no GPU, no code for the GPU.
+//! Exit codes: 0 if everything ran and is right; 1 if a result is wrong or a kernel faulted (also
+//! if something else could not run); 2 if something could not run: bad arguments, a bad package or
+//! input, no driver, no GPU, no code for the GPU.
 
 mod cli;
 mod emit;

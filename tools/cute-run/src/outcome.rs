@@ -11,7 +11,7 @@ use crate::info::table;
 pub enum Status {
     /// Verified.
     Right,
-    /// Ran, and computed something else or wrote where it must not.
+    /// Ran, and computed something else, wrote where it must not, or faulted.
     Wrong,
     /// Ran, was not to be verified.
     Unverified,
@@ -30,6 +30,8 @@ pub struct Outcome {
     pub error: Option<String>,
     pub verification: Vec<Report>,
     pub measurement: Option<Measured>,
+    /// A kernel faulted, after which nothing else runs in this process.
+    pub faulted: bool,
 }
 
 /// Times in seconds, rates in 10^12 operations a second.
@@ -209,6 +211,7 @@ mod tests {
             error: None,
             verification: vec![],
             measurement: None,
+            faulted: false,
         }
     }
 

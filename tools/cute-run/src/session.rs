@@ -1,5 +1,6 @@
 //! Runs jobs on a device, one after another or alternating.
 
+use anyhow::anyhow;
 use cute_runtime::cuda::CudaDevice;
 use cute_runtime::device::{Device, DeviceError, Program, TimingConfig, flops, measure};
 use cute_runtime::{HostTensor, verify};
@@ -18,25 +19,33 @@ pub fn run(cli: &Cli, jobs: Vec<Job>) -> anyhow::Result<Outcomes> {
     let results = if cli.interleave {
         run_interleaved(cli, &jobs, &device)
     } else {
-        let mut device = Some(device);
-        let mut results = Vec::new();
-        for job in jobs {
-            // Every job has a context of its own: after a kernel's fault a context is of no use.
-            let opened = match device.take() {
-                Some(device) => Ok(device),
-                None => CudaDevice::open(cli.device),
-            };
-            results.push(match opened {
-                Ok(device) => run_alone(cli, &job, &device),
-                Err(error) => failed(&job, &error.into()),
-            });
-        }
-        results
+        run_in_order(cli, &jobs, &device)
     };
     Ok(Outcomes {
         device: info,
         results,
     })
+}
+
+fn run_in_order(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for job in jobs {
+        let outcome = match fault_before(&outcomes) {
+            None => run_alone(cli, job, device),
+            Some(error) => failed(job, &error),
+        };
+        outcomes.push(outcome);
+    }
+    outcomes
+}
+
+/// After a fault the driver refuses everything until the process ends.
+fn fault_before(outcomes: &[Outcome]) -> Option<anyhow::Error> {
+    let faulted = outcomes.iter().find(|outcome| outcome.faulted)?;
+    let package = &faulted.package;
+    Some(anyhow!(
+        "not run, as a kernel of {package} faulted before; run this package alone"
+    ))
 }
 
 fn config(cli: &Cli) -> TimingConfig {
@@ -47,9 +56,8 @@ fn config(cli: &Cli) -> TimingConfig {
 }
 
 fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
-    let wrong = error
-        .downcast_ref::<DeviceError>()
-        .is_some_and(DeviceError::is_wrong_result);
+    let is = |kind: fn(&DeviceError) -> bool| error.downcast_ref::<DeviceError>().is_some_and(kind);
+    let wrong = is(DeviceError::is_wrong_result);
     Outcome {
         package: job.path.display().to_string(),
         function: job.function.name.clone(),
@@ -59,6 +67,7 @@ fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
         error: Some(format!("{error:#}")),
         verification: Vec::new(),
         measurement: None,
+        faulted: is(DeviceError::is_fault),
     }
 }
 
@@ -67,6 +76,7 @@ fn fail(outcome: &mut Outcome, job: &Job, error: &anyhow::Error) {
     let failure = failed(job, error);
     outcome.status = failure.status;
     outcome.error = failure.error;
+    outcome.faulted |= failure.faulted;
 }
 
 fn run_alone(cli: &Cli, job: &Job, device: &dyn Device) -> Outcome {
@@ -96,6 +106,10 @@ fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome>
     // Index of the job, its program, its arguments.
     let mut ready: Vec<(usize, Box<dyn Program + '_>, Vec<HostTensor>)> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
+        if let Some(error) = fault_before(&outcomes) {
+            outcomes.push(failed(job, &error));
+            continue;
+        }
         match device.load(&job.package, &job.function) {
             Err(error) => outcomes.push(failed(job, &error.into())),
             Ok(mut program) => {
@@ -104,6 +118,14 @@ fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome>
                 ready.extend(inputs.map(|inputs| (index, program, inputs)));
             }
         }
+    }
+    if fault_before(&outcomes).is_some() {
+        for outcome in &mut outcomes {
+            outcome
+                .notes
+                .push("not measured, as a kernel faulted".into());
+        }
+        return outcomes;
     }
     let (mut watches, mut rates, mut measured) = (Vec::new(), Vec::new(), Vec::new());
     for (index, program, inputs) in &mut ready {
@@ -148,6 +170,7 @@ fn execute(cli: &Cli, job: &Job, program: &mut dyn Program) -> (Outcome, Option<
         error: None,
         verification: Vec::new(),
         measurement: None,
+        faulted: false,
     };
     match try_execute(cli, job, program, &mut outcome) {
         Ok(tensors) if outcome.status != Status::Wrong => (outcome, Some(tensors)),

@@ -117,6 +117,7 @@ impl Bench {
 
     fn npy(&self, name: &str, element: Element, layout: &str) {
         HostTensor::zeroed(element, Parsed::parse(layout).unwrap())
+            .unwrap()
             .write_npy(self.path(name))
             .unwrap();
     }

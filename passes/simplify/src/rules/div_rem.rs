@@ -114,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
         "(* ?x ?m)",
     )
     .when(|e| e.d() == e.c().wrapping_mul(e.m()) & e.all()),
-    // (x / c) * d + x % c = x if d = c
+    // (x / y) * y + x % y = x
     Rule::new("quotient-remainder", "(+ (* (/ ?x ?y) ?y) (% ?x ?y))", "?x"),
     // x - (x / y) * y = x % y
     Rule::new("sub-quotient", "(- ?x (* (/ ?x ?y) ?y))", "(% ?x ?y)"),

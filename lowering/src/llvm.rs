@@ -1,0 +1,160 @@
+//! LLVM's NVPTX back end, through LLVM's C interface: a `gpu.module` in the LLVM dialect to PTX.
+//!
+//! mlir-sys links LLVM but declares none of its C functions, which are stable; those used here are
+//! declared below.
+
+use melior::ir::OperationRef;
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
+    ptr,
+    sync::Once,
+};
+
+type Ref = *mut c_void;
+
+const OPT_AGGRESSIVE: c_uint = 3;
+const RELOC_DEFAULT: c_uint = 0;
+const CODE_MODEL_DEFAULT: c_uint = 0;
+const ASSEMBLY: c_uint = 0;
+
+unsafe extern "C" {
+    fn LLVMInitializeNVPTXTargetInfo();
+    fn LLVMInitializeNVPTXTarget();
+    fn LLVMInitializeNVPTXTargetMC();
+    fn LLVMInitializeNVPTXAsmPrinter();
+    fn LLVMContextCreate() -> Ref;
+    fn LLVMContextDispose(context: Ref);
+    fn LLVMDisposeModule(module: Ref);
+    fn LLVMSetTarget(module: Ref, triple: *const c_char);
+    fn LLVMCreateTargetDataLayout(machine: Ref) -> Ref;
+    fn LLVMSetModuleDataLayout(module: Ref, layout: Ref);
+    fn LLVMDisposeTargetData(layout: Ref);
+    fn LLVMGetTargetFromTriple(triple: *const c_char, target: *mut Ref, error: *mut *mut c_char) -> c_int;
+    fn LLVMCreateTargetMachine(
+        target: Ref,
+        triple: *const c_char,
+        cpu: *const c_char,
+        features: *const c_char,
+        level: c_uint,
+        reloc: c_uint,
+        model: c_uint,
+    ) -> Ref;
+    fn LLVMDisposeTargetMachine(machine: Ref);
+    fn LLVMCreatePassBuilderOptions() -> Ref;
+    fn LLVMDisposePassBuilderOptions(options: Ref);
+    fn LLVMRunPasses(module: Ref, passes: *const c_char, machine: Ref, options: Ref) -> Ref;
+    fn LLVMGetErrorMessage(error: Ref) -> *mut c_char;
+    fn LLVMDisposeErrorMessage(message: *mut c_char);
+    fn LLVMTargetMachineEmitToMemoryBuffer(
+        machine: Ref,
+        module: Ref,
+        kind: c_uint,
+        error: *mut *mut c_char,
+        buffer: *mut Ref,
+    ) -> c_int;
+    fn LLVMGetBufferStart(buffer: Ref) -> *const c_char;
+    fn LLVMGetBufferSize(buffer: Ref) -> usize;
+    fn LLVMDisposeMemoryBuffer(buffer: Ref);
+    fn LLVMDisposeMessage(message: *mut c_char);
+}
+
+/// What frees an LLVM object when it goes out of scope.
+struct Owned(Ref, unsafe extern "C" fn(Ref));
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            unsafe { (self.1)(self.0) }
+        }
+    }
+}
+
+fn initialize() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| unsafe {
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        LLVMInitializeNVPTXAsmPrinter();
+    });
+}
+
+unsafe fn take_message(message: *mut c_char) -> String {
+    if message.is_null() {
+        return "no message".to_owned();
+    }
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
+
+/// The PTX of a `gpu.module` whose functions are in the LLVM dialect.
+pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<String, String> {
+    initialize();
+    let text = |text: &str| CString::new(text).map_err(|_| "a name with a zero byte".to_owned());
+    let (triple, chip, features) = (text("nvptx64-nvidia-cuda")?, text(chip)?, text(features)?);
+    unsafe {
+        let context = Owned(LLVMContextCreate(), LLVMContextDispose);
+        let llvm = mlir_sys::mlirTranslateModuleToLLVMIR(module.to_raw(), context.0.cast());
+        let llvm = Owned(llvm.cast(), LLVMDisposeModule);
+        if llvm.0.is_null() {
+            return Err("the module cannot be translated to LLVM IR".to_owned());
+        }
+        let (mut target, mut error) = (ptr::null_mut(), ptr::null_mut());
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut error) != 0 {
+            return Err(format!("this LLVM has no NVPTX back end: {}", take_message(error)));
+        }
+        let machine = Owned(
+            LLVMCreateTargetMachine(
+                target,
+                triple.as_ptr(),
+                chip.as_ptr(),
+                features.as_ptr(),
+                OPT_AGGRESSIVE,
+                RELOC_DEFAULT,
+                CODE_MODEL_DEFAULT,
+            ),
+            LLVMDisposeTargetMachine,
+        );
+        LLVMSetTarget(llvm.0, triple.as_ptr());
+        let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
+        LLVMSetModuleDataLayout(llvm.0, layout.0);
+        optimize(&llvm, &machine)?;
+        emit(&llvm, &machine)
+    }
+}
+
+unsafe fn optimize(llvm: &Owned, machine: &Owned) -> Result<(), String> {
+    unsafe {
+        let options = Owned(LLVMCreatePassBuilderOptions(), LLVMDisposePassBuilderOptions);
+        let error = LLVMRunPasses(llvm.0, PASSES.as_ptr(), machine.0, options.0);
+        if error.is_null() {
+            return Ok(());
+        }
+        let message = LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(format!("LLVM's passes failed: {text}"))
+    }
+}
+
+const PASSES: &CStr = c"default<O2>";
+
+unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
+    unsafe {
+        let (mut buffer, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let failed =
+            LLVMTargetMachineEmitToMemoryBuffer(machine.0, llvm.0, ASSEMBLY, &mut error, &mut buffer);
+        if failed != 0 {
+            return Err(format!("LLVM cannot emit PTX: {}", take_message(error)));
+        }
+        let buffer = Owned(buffer, LLVMDisposeMemoryBuffer);
+        let bytes = std::slice::from_raw_parts(
+            LLVMGetBufferStart(buffer.0).cast::<u8>(),
+            LLVMGetBufferSize(buffer.0),
+        );
+        String::from_utf8(bytes.to_vec()).map_err(|_| "LLVM emitted PTX that is not UTF-8".to_owned())
+    }
+}

@@ -1,0 +1,173 @@
+//! `--cute-compile`: the whole way down, from an algorithm to a `gpu.binary`.
+
+use cute_ir::{OptionSpec, PipelineSpec};
+use cute_passes::{arch::Arch, config::Request};
+
+/// The pipeline.
+pub const PIPELINE: PipelineSpec = PipelineSpec {
+    name: "cute-compile",
+    description: "Compile algorithms on whole tensors to a gpu.binary",
+    options: OPTIONS,
+    build,
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec { name: "arch", description: "sm_80, sm_89, sm_90, sm_90a or sm_120", default: "" },
+    OptionSpec { name: "tile", description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given", default: "" },
+    OptionSpec { name: "warps", description: "Warps along M and N, such as 2x2", default: "" },
+    OptionSpec { name: "stages", description: "Buffers of the ring in shared memory", default: "" },
+    OptionSpec { name: "swizzle", description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>", default: "" },
+    OptionSpec { name: "raster", description: "Blocks along M that are neighbours in launch order", default: "" },
+    OptionSpec { name: "simplify", description: "Whether egg simplifies index arithmetic: true or false", default: "true" },
+    OptionSpec { name: "package", description: "Where to write the kernel package, if anywhere", default: "" },
+];
+
+/// What to compile for, and how.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// `sm_90a`, ...
+    pub arch: String,
+    /// `128x128x32`; chosen where empty, as are those that follow.
+    pub tile: String,
+    pub warps: String,
+    pub stages: String,
+    pub swizzle: String,
+    pub raster: String,
+    /// Leaves index arithmetic as the layouts give it.
+    pub no_simplify: bool,
+    /// A file to write the package to.
+    pub package: String,
+}
+
+impl CompileOptions {
+    /// For an architecture, with everything else chosen.
+    pub fn new(arch: impl Into<String>) -> Self {
+        Self { arch: arch.into(), ..Self::default() }
+    }
+
+    /// From the text of a pipeline's options, `name=value` separated by spaces; values may be
+    /// quoted.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut options = Self::default();
+        for (name, value) in split(text)? {
+            let slot = match name.as_str() {
+                "arch" => &mut options.arch,
+                "tile" => &mut options.tile,
+                "warps" => &mut options.warps,
+                "stages" => &mut options.stages,
+                "swizzle" => &mut options.swizzle,
+                "raster" => &mut options.raster,
+                "package" => &mut options.package,
+                "simplify" => {
+                    options.no_simplify = match value.as_str() {
+                        "true" | "1" => false,
+                        "false" | "0" => true,
+                        _ => return Err(format!("expected simplify=true or false, found '{value}'")),
+                    };
+                    continue;
+                }
+                _ => {
+                    let known: Vec<_> = OPTIONS.iter().map(|o| o.name).collect();
+                    return Err(format!("no such option '{name}': expected {}", known.join(", ")));
+                }
+            };
+            *slot = value;
+        }
+        Ok(options)
+    }
+
+    /// The textual pass pipeline.
+    pub fn pipeline(&self) -> Result<String, String> {
+        Arch::find(&self.arch)?;
+        Request::parse(&self.tile, &self.warps, &self.stages, &self.swizzle, &self.raster)?;
+        let mut tile = format!("arch={}", self.arch);
+        for (name, value) in [
+            ("tile", &self.tile),
+            ("warps", &self.warps),
+            ("stages", &self.stages),
+            ("swizzle", &self.swizzle),
+            ("raster", &self.raster),
+        ] {
+            if !value.is_empty() {
+                tile += &format!(" {name}={value}");
+            }
+        }
+        let mut passes = vec![
+            format!("cute-tile{{{tile}}}"),
+            "cute-partition".to_owned(),
+            "cute-fragments-to-values".to_owned(),
+            "cse".to_owned(),
+            "cute-allocate-shared".to_owned(),
+            "cute-to-nvvm".to_owned(),
+            "cse".to_owned(),
+        ];
+        passes.push(
+            "gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},\
+             reconcile-unrealized-casts),canonicalize,cse,cute-emit-binary"
+                .to_owned(),
+        );
+        if !self.package.is_empty() {
+            if self.package.contains(['"', '\'', '{', '}']) {
+                return Err(format!("expected a path without quotes and braces, found {}", self.package));
+            }
+            passes.push(format!("cute-emit-package{{file=\"{}\"}}", self.package));
+        }
+        Ok(format!("builtin.module({})", passes.join(",")))
+    }
+}
+
+fn build(text: &str) -> Result<String, String> {
+    let options = CompileOptions::parse(text).map_err(|e| format!("--cute-compile: {e}"))?;
+    let text = options.pipeline().map_err(|e| format!("--cute-compile: {e}"))?;
+    // The driver has the module already.
+    Ok(text["builtin.module(".len()..text.len() - 1].to_owned())
+}
+
+/// `name=value` pairs, values bare or in quotes.
+fn split(text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut pairs = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let Some((name, after)) = rest.split_once('=') else {
+            return Err(format!("expected name=value, found '{rest}'"));
+        };
+        let quote = after.chars().next().filter(|c| *c == '"' || *c == '\'');
+        let (value, after) = match quote {
+            Some(quote) => after[1..]
+                .split_once(quote)
+                .ok_or_else(|| format!("expected a closing {quote} in '{after}'"))?,
+            None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
+        };
+        pairs.push((name.trim().to_owned(), value.to_owned()));
+        rest = after.trim_start();
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_become_a_pipeline() {
+        let options =
+            CompileOptions::parse("arch=sm_90a tile=128x128x32 stages=3 package=\"a b.cutepkg\"").unwrap();
+        let text = options.pipeline().unwrap();
+        assert!(text.contains("cute-tile{arch=sm_90a tile=128x128x32 stages=3}"), "{text}");
+        assert!(text.ends_with("cute-emit-package{file=\"a b.cutepkg\"})"), "{text}");
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        let error = |text: &str| {
+            CompileOptions::parse(text).and_then(|options| options.pipeline()).unwrap_err()
+        };
+        assert!(error("arch=sm_70").contains("sm_70"));
+        assert!(error("").contains("give arch="));
+        assert!(error("arch=sm_80 tiles=3").contains("'tiles'"));
+        assert!(error("arch=sm_80 tile=128x128").contains("128x128x32"));
+        assert!(error("arch=sm_80 stages=0").contains("positive"));
+        assert!(error("arch").contains("name=value"));
+        assert!(error("arch=sm_80 package=\"x").contains("closing"));
+    }
+}

@@ -1,0 +1,167 @@
+//! The assembler: where it is, what it is asked, and what it says.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What ptxas reports of one kernel, in bytes but for the registers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub kernel: String,
+    pub registers: u32,
+    pub stack: u32,
+    pub spill_stores: u32,
+    pub spill_loads: u32,
+    pub static_shared: u32,
+    pub barriers: u32,
+}
+
+/// A cubin and what its kernels use.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    pub cubin: Vec<u8>,
+    pub kernels: Vec<Usage>,
+}
+
+/// Why PTX was not assembled.
+#[derive(Debug, thiserror::Error)]
+pub enum PtxasError {
+    #[error(
+        "ptxas not found: looked at $CUTE_PTXAS, {}, and PATH; run `cargo xtask setup`, or set CUTE_PTXAS",
+        looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    Missing { looked: Vec<PathBuf> },
+    #[error("cannot run {}: {error}", path.display())]
+    Run { path: PathBuf, error: io::Error },
+    #[error("ptxas rejects the PTX for {arch}: {log}")]
+    Rejected { arch: String, log: String },
+    #[error("ptxas warns, which may cost correctness or speed, for {arch}: {log}")]
+    Warned { arch: String, log: String },
+    #[error("cannot exchange files with ptxas: {0}")]
+    Files(#[from] io::Error),
+}
+
+/// Where ptxas is: `CUTE_PTXAS`, then beside this program's build folder, then on the path.
+pub fn find() -> Result<PathBuf, PtxasError> {
+    if let Some(path) = std::env::var_os("CUTE_PTXAS").filter(|path| !path.is_empty()) {
+        return Ok(PathBuf::from(path));
+    }
+    let mut looked = Vec::new();
+    if let Ok(program) = std::env::current_exe() {
+        // target/release/cute-opt, target/debug/deps/test-...
+        for folder in program.ancestors().skip(1).take(3) {
+            looked.push(folder.join("tools/bin/ptxas"));
+        }
+    }
+    if let Some(found) = looked.iter().find(|path| path.is_file()) {
+        return Ok(found.clone());
+    }
+    let on_path = std::env::var_os("PATH")
+        .and_then(|paths| std::env::split_paths(&paths).map(|p| p.join("ptxas")).find(|p| p.is_file()));
+    on_path.ok_or(PtxasError::Missing { looked })
+}
+
+/// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant.
+pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
+    let path = find()?;
+    let folder = scratch()?;
+    let (input, output) = (folder.path().join("kernel.ptx"), folder.path().join("kernel.cubin"));
+    fs::write(&input, ptx)?;
+    let result = Command::new(&path)
+        .args(["-O3", "-v", "--warn-on-local-memory-usage", "--warn-on-spills"])
+        .arg(format!("-arch={arch}"))
+        .arg(&input)
+        .arg("-o")
+        .arg(&output)
+        .output()
+        .map_err(|error| PtxasError::Run { path, error })?;
+    let log = String::from_utf8_lossy(&result.stderr).into_owned()
+        + &String::from_utf8_lossy(&result.stdout);
+    let log = log.replace(&input.display().to_string(), "kernel.ptx");
+    if !result.status.success() {
+        return Err(PtxasError::Rejected { arch: arch.to_owned(), log: log.trim().to_owned() });
+    }
+    let kernels = usage(&log);
+    // Spills have a diagnostic of their own, with a cure.
+    let spills = kernels.iter().any(|kernel| kernel.spill_stores + kernel.spill_loads > 0);
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains("warning")).collect();
+    if !warnings.is_empty() && !spills {
+        return Err(PtxasError::Warned { arch: arch.to_owned(), log: warnings.join("; ") });
+    }
+    Ok(Assembled { cubin: fs::read(&output)?, kernels })
+}
+
+/// A folder for the two files, in memory where there is such a file system.
+fn scratch() -> io::Result<tempfile::TempDir> {
+    let memory = Path::new("/dev/shm");
+    let builder = |folder: &Path| tempfile::Builder::new().prefix("cute-").tempdir_in(folder);
+    if memory.is_dir()
+        && let Ok(folder) = builder(memory)
+    {
+        return Ok(folder);
+    }
+    builder(&std::env::temp_dir())
+}
+
+/// Reads ptxas' report (`-v`).
+fn usage(log: &str) -> Vec<Usage> {
+    let mut kernels: Vec<Usage> = Vec::new();
+    let number = |line: &str, before: &str| -> u32 {
+        let Some(end) = line.find(before) else { return 0 };
+        let digits = line[..end].trim_end().rsplit(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|d| d.parse().ok()).unwrap_or(0)
+    };
+    for line in log.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            let kernel = rest.split('\'').next().unwrap_or_default().to_owned();
+            kernels.push(Usage { kernel, ..Usage::default() });
+        } else if let Some(last) = kernels.last_mut() {
+            if line.contains("bytes stack frame") {
+                last.stack = number(line, " bytes stack frame");
+                last.spill_stores = number(line, " bytes spill stores");
+                last.spill_loads = number(line, " bytes spill loads");
+            } else if line.contains("Used ") && line.contains(" registers") {
+                last.registers = number(line, " registers");
+                last.barriers = number(line, " barriers");
+                last.static_shared = number(line, " bytes smem");
+            }
+        }
+    }
+    kernels
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} registers, {} bytes of stack, {} bytes of spill stores, {} of spill loads",
+            self.kernel, self.registers, self.stack, self.spill_stores, self.spill_loads
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_is_read() {
+        let log = "ptxas info    : 0 bytes gmem\n\
+                   ptxas info    : Compiling entry function 'gemm_kernel' for 'sm_90a'\n\
+                   ptxas info    : Function properties for gemm_kernel\n    \
+                   16 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads\n\
+                   ptxas info    : Used 188 registers, used 1 barriers, 16 bytes smem\n";
+        let expected = Usage {
+            kernel: "gemm_kernel".to_owned(),
+            registers: 188,
+            stack: 16,
+            spill_stores: 24,
+            spill_loads: 28,
+            static_shared: 16,
+            barriers: 1,
+        };
+        assert_eq!(usage(log), [expected]);
+    }
+}
