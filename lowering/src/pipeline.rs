@@ -97,10 +97,17 @@ impl CompileOptions {
             "cute-partition".to_owned(),
             "cute-fragments-to-values".to_owned(),
             "cse".to_owned(),
+            "cute-pipeline".to_owned(),
+            "cute-expand-pipeline".to_owned(),
+            "cse".to_owned(),
+            "cute-lower-pipeline".to_owned(),
             "cute-allocate-shared".to_owned(),
             "cute-to-nvvm".to_owned(),
             "cse".to_owned(),
         ];
+        if !self.no_simplify {
+            passes.push("cute-simplify-indices,cse".to_owned());
+        }
         passes.push(
             "gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},\
              reconcile-unrealized-casts),canonicalize,cse,cute-emit-binary"

@@ -4,6 +4,8 @@ pub mod allocate_shared;
 pub mod arch;
 pub mod config;
 pub mod partition;
+pub mod pipeline;
+pub mod simplify_indices;
 mod sync;
 pub mod tile;
 pub mod values;
@@ -12,5 +14,14 @@ use cute_ir::PassSpec;
 
 /// Every pass of this crate, in the order in which the pipeline runs them.
 pub fn passes() -> Vec<PassSpec> {
-    vec![tile::PASS, partition::PASS, values::PASS, allocate_shared::PASS]
+    vec![
+        tile::PASS,
+        partition::PASS,
+        values::PASS,
+        pipeline::PASS,
+        pipeline::expand::PASS,
+        pipeline::lower::PASS,
+        allocate_shared::PASS,
+        simplify_indices::PASS,
+    ]
 }

@@ -59,14 +59,6 @@ fn to_f32_odd(value: f64) -> f32 {
     f32::from_bits(truncated | 1)
 }
 
-/// Whether the bytes of an element are a NaN other than poison: something computed it.
-pub fn canonical_nan(element: Element, bytes: &[u8]) -> bool {
-    element.is_float()
-        && bytes.len() == element.size()
-        && load(element, bytes, 0).is_nan()
-        && !is_poison(bytes)
-}
-
 fn is_poison(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == super::POISON)
 }

@@ -4,7 +4,7 @@ mod access;
 mod fill;
 mod npy;
 
-pub use access::{Matrix, canonical_nan};
+pub use access::Matrix;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
 pub use npy::NpyError;
@@ -147,8 +147,8 @@ pub enum ArgError {
 /// A poisoned tensor as an argument describes it.
 ///
 /// # Errors
-/// If there is no memory for it; if its layout or element type cannot be read, which no package that
-/// was loaded has.
+/// If there is no memory for it; if its layout or element type cannot be read, which no package
+/// that was loaded has.
 pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
     let Arg::Tensor {
         name,

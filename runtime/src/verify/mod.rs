@@ -8,10 +8,12 @@
 //!    x(n) C(m,n)` over a segment must equal `sum over k of A(m,k) * (sum of x(n) B(n,k))` up to a
 //!    threshold T, which is seven times the typical deviation of G right elements (a false alarm in
 //!    one of 10^10 sums: `2 exp(-7^2 / 2)`, Hoeffding). It follows that
-//!    - a segment with one wrong element is always found if that is wrong by more than 2 T;
-//!    - a segment with any number of wrong elements, of which one is wrong by more than 2 T, is
-//!      missed by one probe with probability at most 1/2 (of two opposite signs of that element at
-//!      most one hides it), by all eight with 0.4 %.
+//!    - a segment with one wrong element is found if that is off by more than 2 T (but for the one
+//!      in 10^10);
+//!    - a segment with any number of wrong elements, of which one is off by more than T, is missed
+//!      by one probe with probability at most 1/2 (of two opposite signs of that element at most
+//!      one hides it), by all eight with 0.4 %. Rows share the signs, so errors that are alike in
+//!      several rows may be missed together: that is what the second check is for.
 //!
 //!    G is chosen so that the probes take at most [`Config::probe_budget`] multiply-adds.
 //! 2. **Sampled rows and columns** (64 of each; at borders of tiles, and random ones) are computed

@@ -1,0 +1,430 @@
+//! `cute-expand-pipeline`: prologue, steady state and drain of a scheduled loop.
+//!
+//! Interval t runs the operations of stage s for iteration t - s. The first and last intervals,
+//! where some stages have no iteration, are written out; those between are a loop. A value that is
+//! used in a later interval than it is made in is carried by that loop, once for each interval that
+//! it lives. Pure operations without a stage are made again wherever they are used.
+
+use super::{ORDER, STAGE, graph::is_pure};
+use crate::partition::kernels;
+use cute_ir::{Failure, PassSpec, build::*};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::{BTreeMap, HashMap};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-expand-pipeline",
+    description: "Expand scheduled loops into prologue, steady state and drain",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        for op in nested_ops(kernel) {
+            if name_of(op) == "scf.for" {
+                let body = body_of(op, 0).ok_or(Failure)?;
+                if ops_of(body).iter().any(|op| attribute_of(*op, STAGE).is_some()) {
+                    Expand::new(op, body)?.run()?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a value comes from: a value of the body that an operation makes, `lag` iterations back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Source {
+    value: usize,
+    lag: i64,
+}
+
+struct Expand<'c> {
+    op: Op<'c>,
+    body: Blk<'c>,
+    /// Of the loop.
+    lower: i64,
+    step: i64,
+    trips: i64,
+    initial: Vec<Val<'c>>,
+    yielded: Vec<Val<'c>>,
+    /// Those with a stage, in order.
+    scheduled: Vec<(Op<'c>, i64)>,
+    stage: HashMap<usize, i64>,
+    last: i64,
+    /// Values made in written-out intervals, by value and iteration.
+    made: HashMap<(usize, i64), Val<'c>>,
+}
+
+/// The interval that code is being written for.
+enum Interval<'a, 'c> {
+    /// Written out.
+    At(i64),
+    /// In the steady loop: its counter, and what it carries, by value and age in intervals.
+    Steady { counter: Val<'c>, carried: &'a HashMap<(usize, i64), Val<'c>> },
+}
+
+/// Pure operations made for one interval, by value and stage of the user.
+type Memo<'c> = HashMap<(usize, i64), Val<'c>>;
+
+impl<'c> Expand<'c> {
+    fn new(op: Op<'c>, body: Blk<'c>) -> Result<Self, Failure> {
+        let b = Builder::before(op);
+        let operands = operands_of(op);
+        let bound = |i: usize| {
+            defining_op(operands[i]).and_then(|op| integer_of(op, "value")).ok_or_else(|| {
+                b.error("expected a pipelined loop with constant bounds; dynamic trip counts are not supported yet")
+            })
+        };
+        let (lower, upper, step) = (bound(0)?, bound(1)?, bound(2)?);
+        if step < 1 {
+            return Err(b.error("expected a loop that counts up"));
+        }
+        let trips = ((upper - lower + step - 1) / step).max(0);
+        let mut ops = ops_of(body);
+        let end = ops.pop().ok_or(Failure)?;
+        let mut scheduled = Vec::new();
+        let mut stage = HashMap::new();
+        for op in ops {
+            let Some(at) = integer_of(op, STAGE) else {
+                if is_pure(op) {
+                    continue;
+                }
+                return Err(Builder::before(op).error(format!(
+                    "expected {STAGE} on '{}', as on every operation of a scheduled loop that has effects",
+                    name_of(op)
+                )));
+            };
+            let order = integer_of(op, ORDER)
+                .ok_or_else(|| Builder::before(op).error(format!("expected {ORDER} beside {STAGE}")))?;
+            if at < 0 {
+                return Err(Builder::before(op).error(format!("expected a {STAGE} of at least 0")));
+            }
+            for i in 0..op.result_count() {
+                stage.insert(key(result_of(op, i)), at);
+            }
+            scheduled.push((order, op, at));
+        }
+        scheduled.sort_by_key(|(order, _, _)| *order);
+        let scheduled: Vec<_> = scheduled.into_iter().map(|(_, op, at)| (op, at)).collect();
+        let last = scheduled.iter().map(|(_, at)| *at).max().unwrap_or(0);
+        let expand = Self {
+            op,
+            body,
+            lower,
+            step,
+            trips,
+            initial: operands[3..].to_vec(),
+            yielded: operands_of(end),
+            scheduled,
+            stage,
+            last,
+            made: HashMap::new(),
+        };
+        expand.check()?;
+        Ok(expand)
+    }
+
+    /// Whatever is used was made before: in an earlier interval, or earlier in the same one.
+    fn check(&self) -> Result<(), Failure> {
+        let place: HashMap<usize, usize> = self
+            .scheduled
+            .iter()
+            .enumerate()
+            .flat_map(|(i, (op, _))| (0..op.result_count()).map(move |r| (key(result_of(*op, r)), i)))
+            .collect();
+        for (at, (op, stage)) in self.scheduled.iter().enumerate() {
+            for operand in operands_of(*op) {
+                for source in self.sources(operand) {
+                    let age = stage + source.lag - self.stage[&source.value];
+                    if age < 0 || (age == 0 && place[&source.value] >= at) {
+                        return Err(Builder::before(*op).error(format!(
+                            "'{}' is scheduled before a value that it uses is made; give it a \
+                             later {STAGE} or {ORDER}",
+                            name_of(*op)
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn inside(&self, op: Op<'c>) -> bool {
+        op.block().is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
+    }
+
+    /// The argument of the loop that a value is, counted behind the counter.
+    fn argument(&self, value: Val<'c>) -> Option<usize> {
+        block_argument(value).filter(|(b, _)| b.to_raw().ptr == self.body.to_raw().ptr).map(|(_, i)| i)
+    }
+
+    /// The scheduled values behind a value, through pure operations and around the loop.
+    fn sources(&self, value: Val<'c>) -> Vec<Source> {
+        let mut sources = Vec::new();
+        self.collect(value, 0, &mut sources);
+        sources
+    }
+
+    fn collect(&self, value: Val<'c>, lag: i64, sources: &mut Vec<Source>) {
+        match self.argument(value) {
+            Some(0) => {}
+            // Longer than that around, it is the initial value for good.
+            Some(_) if lag > self.initial.len() as i64 => {}
+            Some(index) => self.collect(self.yielded[index - 1], lag + 1, sources),
+            None => {
+                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else { return };
+                if self.stage.contains_key(&key(value)) {
+                    sources.push(Source { value: key(value), lag });
+                } else {
+                    for operand in operands_of(op) {
+                        self.collect(operand, lag, sources);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(mut self) -> Result<(), Failure> {
+        let b = Builder::before(self.op);
+        let prologue = self.last.min(self.trips + self.last);
+        for t in 0..prologue {
+            self.interval(b, t)?;
+        }
+        if self.trips > self.last {
+            self.steady(b)?;
+        }
+        let from = self.trips.max(prologue);
+        for t in from..self.trips + self.last {
+            self.interval(b, t)?;
+        }
+        for (i, value) in self.yielded.clone().into_iter().enumerate() {
+            let result = if self.trips == 0 {
+                self.initial[i]
+            } else {
+                let at = Interval::At(self.trips + self.last);
+                self.value(b, &at, value, self.last + 1, &mut Memo::new())?
+            };
+            replace_uses(result_of(self.op, i), result);
+        }
+        erase(self.op);
+        Ok(())
+    }
+
+    /// Writes out interval `t`.
+    fn interval(&mut self, b: Builder<'c>, t: i64) -> Result<(), Failure> {
+        let mut memo = Memo::new();
+        for (op, stage) in self.scheduled.clone() {
+            let iteration = t - stage;
+            if (0..self.trips).contains(&iteration) {
+                let made = self.emit(b, &Interval::At(t), op, stage, &mut memo)?;
+                for i in 0..op.result_count() {
+                    self.made.insert((key(result_of(op, i)), iteration), result_of(made, i));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of a scheduled operation.
+    fn emit(
+        &self,
+        b: Builder<'c>,
+        interval: &Interval<'_, 'c>,
+        op: Op<'c>,
+        stage: i64,
+        memo: &mut Memo<'c>,
+    ) -> Result<Op<'c>, Failure> {
+        let mut mapping = Mapping::new();
+        for operand in operands_of(op) {
+            let value = self.value(b, interval, operand, stage, memo)?;
+            mapping.insert(key(operand), value);
+        }
+        let made = b.at_location(op.location()).clone_op(op, &mut mapping);
+        remove_attribute(made, STAGE);
+        remove_attribute(made, ORDER);
+        Ok(made)
+    }
+
+    /// What a value of the body is for an operation of `stage` in this interval.
+    fn value(
+        &self,
+        b: Builder<'c>,
+        interval: &Interval<'_, 'c>,
+        value: Val<'c>,
+        stage: i64,
+        memo: &mut Memo<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        if let Some(known) = memo.get(&(key(value), stage)) {
+            return Ok(*known);
+        }
+        let new = match self.argument(value) {
+            Some(0) => self.counter(b, interval, value, stage)?,
+            Some(index) => match interval {
+                // Iteration 0 takes the initial value.
+                Interval::At(t) if t - stage == 0 => self.initial[index - 1],
+                // One iteration back is what a stage later would see.
+                _ => self.value(b, interval, self.yielded[index - 1], stage + 1, memo)?,
+            },
+            None => {
+                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else { return Ok(value) };
+                match self.stage.get(&key(value)) {
+                    Some(made) => self.scheduled_value(b, interval, value, stage - made)?,
+                    None => {
+                        let mut mapping = Mapping::new();
+                        for operand in operands_of(op) {
+                            let new = self.value(b, interval, operand, stage, memo)?;
+                            mapping.insert(key(operand), new);
+                        }
+                        b.at_location(op.location()).clone_op(op, &mut mapping);
+                        mapping[&key(value)]
+                    }
+                }
+            }
+        };
+        memo.insert((key(value), stage), new);
+        Ok(new)
+    }
+
+    /// The value of a scheduled operation that was made `age` intervals ago.
+    fn scheduled_value(
+        &self,
+        b: Builder<'c>,
+        interval: &Interval<'_, 'c>,
+        value: Val<'c>,
+        age: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let missing = || b.error("a pipelined value is used before it is made");
+        match interval {
+            Interval::At(t) => {
+                let iteration = t - age - self.stage[&key(value)];
+                self.made.get(&(key(value), iteration)).copied().ok_or_else(missing)
+            }
+            Interval::Steady { carried, .. } => {
+                carried.get(&(key(value), age)).copied().ok_or_else(missing)
+            }
+        }
+    }
+
+    /// The loop's counter for an operation of `stage`.
+    fn counter(
+        &self,
+        b: Builder<'c>,
+        interval: &Interval<'_, 'c>,
+        counter: Val<'c>,
+        stage: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let ty = counter.r#type();
+        match interval {
+            Interval::At(t) => b.constant(ty, self.lower + (t - stage) * self.step),
+            Interval::Steady { counter, .. } if stage == 0 => Ok(*counter),
+            Interval::Steady { counter, .. } => {
+                let behind = b.constant(ty, stage * self.step)?;
+                b.value("arith.subi", &[*counter, behind], ty, &[])
+            }
+        }
+    }
+
+    /// How many intervals each scheduled value has to be carried, and around which of the loop's
+    /// arguments it came, the last one first.
+    fn carried(&self) -> BTreeMap<usize, (Val<'c>, i64)> {
+        let mut ages: BTreeMap<usize, (Val<'c>, i64)> = BTreeMap::new();
+        let values: HashMap<usize, Val<'c>> = self
+            .scheduled
+            .iter()
+            .flat_map(|(op, _)| (0..op.result_count()).map(|i| result_of(*op, i)))
+            .map(|v| (key(v), v))
+            .collect();
+        let mut uses: Vec<(Val<'c>, i64)> = Vec::new();
+        for (op, stage) in &self.scheduled {
+            uses.extend(operands_of(*op).into_iter().map(|v| (v, *stage)));
+        }
+        // What the loop yields is used behind the last interval.
+        uses.extend(self.yielded.iter().map(|v| (*v, self.last + 1)));
+        for (value, stage) in uses {
+            for source in self.sources(value) {
+                let age = stage + source.lag - self.stage[&source.value];
+                let entry = ages.entry(source.value).or_insert((values[&source.value], 0));
+                entry.1 = entry.1.max(age);
+            }
+        }
+        ages.retain(|_, (_, age)| *age > 0);
+        ages
+    }
+
+    /// The intervals in which every stage has an iteration.
+    fn steady(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+        let first = self.last;
+        let carried = self.carried();
+        let ty = argument(self.body, 0).r#type();
+
+        // In program order, so that the text does not depend on where values lie in memory.
+        let mut slots: Vec<(Val<'c>, i64)> = Vec::new();
+        for (op, _) in &self.scheduled {
+            for i in 0..op.result_count() {
+                let value = result_of(*op, i);
+                if let Some((_, age)) = carried.get(&key(value)) {
+                    slots.extend((1..=*age).map(|a| (value, a)));
+                }
+            }
+        }
+        let mut initial = vec![
+            b.constant(ty, self.lower + first * self.step)?,
+            b.constant(ty, self.lower + self.trips * self.step)?,
+            b.constant(ty, self.step)?,
+        ];
+        for (value, age) in &slots {
+            let iteration = first - age - self.stage[&key(*value)];
+            let entry = match self.made.get(&(key(*value), iteration)) {
+                Some(made) => *made,
+                None => self.before_the_first(*value, iteration).ok_or_else(|| {
+                    b.error("a pipelined value is carried into the loop before it is made")
+                })?,
+            };
+            initial.push(entry);
+        }
+        let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
+        let mut arguments = vec![(ty, b.location)];
+        arguments.extend(types.iter().map(|ty| (*ty, b.location)));
+        let (region, new) = region_with_block(&arguments);
+        let built = b.with_regions("scf.for", &initial, &types, &[], vec![region])?;
+
+        let inner = Builder::at_end(b.context, new, b.location);
+        let mut now: HashMap<(usize, i64), Val<'c>> = HashMap::new();
+        for (i, (value, age)) in slots.iter().enumerate() {
+            now.insert((key(*value), *age), argument(new, i + 1));
+        }
+        let mut memo = Memo::new();
+        for (op, stage) in self.scheduled.clone() {
+            let interval = Interval::Steady { counter: argument(new, 0), carried: &now };
+            let made = self.emit(inner, &interval, op, stage, &mut memo)?;
+            for i in 0..op.result_count() {
+                now.insert((key(result_of(op, i)), 0), result_of(made, i));
+            }
+        }
+        let yielded: Vec<_> = slots.iter().map(|(value, age)| now[&(key(*value), age - 1)]).collect();
+        inner.op("scf.yield", &yielded, &[], &[])?;
+
+        // Afterwards, what was made `age` intervals before the first one that follows.
+        for (i, (value, age)) in slots.iter().enumerate() {
+            let iteration = self.trips - age - self.stage[&key(*value)];
+            self.made.insert((key(*value), iteration), result_of(built, i));
+        }
+        Ok(())
+    }
+
+    /// What stands for a value of an iteration before the first: the initial value of the loop's
+    /// argument through which it is used then.
+    fn before_the_first(&self, value: Val<'c>, iteration: i64) -> Option<Val<'c>> {
+        // The argument that the value becomes, one iteration later each; at iteration 0 it counts.
+        let mut value = value;
+        for _ in iteration..0 {
+            let index = self.yielded.iter().position(|v| *v == value)?;
+            value = argument(self.body, index + 1);
+        }
+        let index = self.argument(value)?;
+        Some(self.initial[index - 1])
+    }
+}

@@ -1,0 +1,292 @@
+//! `cute-pipeline`: decides what overlaps what in a loop over tiles.
+//!
+//! A loop whose body copies tiles asynchronously, loads fragments from them and multiplies, gets a
+//! ring of buffers for each tile, and its synchronisation said as a pipeline: a producer acquires
+//! a buffer with the token of its release and commits its copies; a consumer waits for the commit
+//! and releases. Each operation carries its stage and its place in the order (`cute.stage`,
+//! `cute.order`), which come from a modulo schedule of the dependence graph. Read from top to
+//! bottom the loop still is the loop it was.
+
+pub(crate) mod expand;
+pub(crate) mod graph;
+pub(crate) mod lower;
+mod schedule;
+
+use crate::{config::Config, partition::kernels};
+use cute_ir::{
+    Failure, PassSpec,
+    build::*,
+    diag,
+    infer::memref_of,
+    types::{self, MemRef},
+};
+use cute_layout::{IntTuple, Layout, tuple};
+use graph::{Body, MACHINE};
+use melior::ir::{ValueLike, operation::OperationLike};
+use petgraph::graph::NodeIndex;
+use std::collections::HashMap;
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-pipeline",
+    description: "Schedule loops over tiles as pipelines through rings of buffers",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+/// The iteration lag of an operation, in iterations.
+pub const STAGE: &str = "cute.stage";
+/// The place of an operation within an interval of the schedule.
+pub const ORDER: &str = "cute.order";
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        if config.stages < 2 {
+            continue;
+        }
+        for op in nested_ops(kernel) {
+            if name_of(op) != "scf.for" {
+                continue;
+            }
+            let body = body_of(op, 0).ok_or(Failure)?;
+            if let Some(graph) = graph::build(body, config.stages, &MACHINE) {
+                Pipeline { stages: config.stages, loop_op: op, body, graph }.rewrite()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Pipeline<'c> {
+    stages: i64,
+    loop_op: Op<'c>,
+    body: Blk<'c>,
+    graph: Body<'c>,
+}
+
+/// What the new body is built with.
+struct Rebuild<'c> {
+    b: Builder<'c>,
+    mapping: Mapping<'c>,
+    /// Per view of a buffer and side (filled, read), what it became.
+    views: HashMap<(usize, bool), Val<'c>>,
+    /// Per buffer and side, the slice of the ring.
+    slices: HashMap<(usize, bool), Val<'c>>,
+}
+
+impl<'c> Pipeline<'c> {
+    fn rewrite(&self) -> Result<(), Failure> {
+        let op = self.loop_op;
+        let outside = Builder::before(op);
+        let context = outside.context;
+        let schedule = schedule::schedule(&self.graph, self.stages, &MACHINE).map_err(|e| outside.error(e))?;
+
+        // The rings, and the pipeline.
+        let mut rings = HashMap::new();
+        for buffer in &self.graph.buffers {
+            let memref = memref_of(*buffer).ok_or(Failure)?;
+            let ring = ring_of(&memref, self.stages).map_err(|e| outside.error(e))?;
+            let ty = ring.to_type(op.location()).ok_or(Failure)?;
+            rings.insert(key(*buffer), outside.value("cute.memref.alloca", &[], ty, &[])?);
+        }
+        let ty = types::pipeline_type(op.location(), self.stages).ok_or(Failure)?;
+        let token = types::token_type(context);
+        let create = outside.op("cute.pipeline.create", &[], &[ty, token], &[])?;
+        let (pipeline, free) = (result_of(create, 0), result_of(create, 1));
+
+        // The loop: the old values, then the releases of the last iterations, the newest first.
+        let operands = operands_of(op);
+        let carried = operands.len() - 3;
+        let mut initial = operands.clone();
+        initial.extend((0..self.stages).map(|_| free));
+        let result_types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
+        let mut arguments = vec![(argument(self.body, 0).r#type(), op.location())];
+        arguments.extend(result_types.iter().map(|ty| (*ty, op.location())));
+        let (region, new) = region_with_block(&arguments);
+        let built = outside.with_regions("scf.for", &initial, &result_types, &[], vec![region])?;
+        let b = Builder::at_end(context, new, op.location());
+        let mut rebuild =
+            Rebuild { b, mapping: Mapping::new(), views: HashMap::new(), slices: HashMap::new() };
+        for i in 0..=carried {
+            rebuild.mapping.insert(key(argument(self.body, i)), argument(new, i));
+        }
+        let iteration = argument(new, 0);
+        let mark = |made: Op<'c>, node: NodeIndex| {
+            let place = schedule.order.iter().position(|n| *n == node).unwrap_or(0);
+            set_attribute(made, STAGE, b.integer(b.i32_type(), schedule.stage[&node]));
+            set_attribute(made, ORDER, b.integer(b.i32_type(), place as i64));
+        };
+
+        // Producer.
+        let oldest = argument(new, carried + self.stages as usize);
+        let acquire =
+            b.op("cute.pipeline.producer_acquire", &[pipeline, oldest, iteration], &[b.i32_type()], &[])?;
+        mark(acquire, self.graph.acquire);
+        self.slice(&mut rebuild, &rings, result_of(acquire, 0), true)?;
+        for copy in &self.graph.copies {
+            mark(self.emit(&mut rebuild, *copy)?, *copy);
+        }
+        let commit = b.op("cute.pipeline.producer_commit", &[pipeline], &[token], &[])?;
+        mark(commit, self.graph.commit);
+
+        // Consumer.
+        let wait = b.op(
+            "cute.pipeline.consumer_wait",
+            &[pipeline, result_of(commit, 0), iteration],
+            &[b.i32_type()],
+            &[],
+        )?;
+        mark(wait, self.graph.wait);
+        self.slice(&mut rebuild, &rings, result_of(wait, 0), false)?;
+        for load in &self.graph.loads {
+            mark(self.emit(&mut rebuild, *load)?, *load);
+        }
+        let release = b.op("cute.pipeline.consumer_release", &[pipeline], &[token], &[])?;
+        mark(release, self.graph.release);
+        for mma in &self.graph.mmas {
+            mark(self.emit(&mut rebuild, *mma)?, *mma);
+        }
+
+        // Around.
+        let end = ops_of(self.body).pop().ok_or(Failure)?;
+        let mut yielded = Vec::new();
+        for value in operands_of(end) {
+            yielded.push(self.value(&mut rebuild, value, false)?);
+        }
+        yielded.push(result_of(release, 0));
+        yielded.extend((1..self.stages as usize).map(|i| argument(new, carried + i)));
+        b.op("scf.yield", &yielded, &[], &[])?;
+
+        for i in 0..carried {
+            replace_uses(result_of(op, i), result_of(built, i));
+        }
+        erase(op);
+        self.erase_views();
+        Ok(())
+    }
+
+    /// The slice of each ring at a slot.
+    fn slice(
+        &self,
+        rebuild: &mut Rebuild<'c>,
+        rings: &HashMap<usize, Val<'c>>,
+        slot: Val<'c>,
+        filled: bool,
+    ) -> Result<(), Failure> {
+        let b = rebuild.b;
+        for buffer in &self.graph.buffers {
+            let rank = memref_of(*buffer).ok_or(Failure)?.layout.rank();
+            let mut modes = vec![IntTuple::underscore(); rank];
+            modes.push(IntTuple::dynamic());
+            let coord = b.coord(&tuple(modes), &[slot])?;
+            let slice = b.infer("cute.slice", &[rings[&key(*buffer)], coord], &[])?;
+            rebuild.slices.insert((key(*buffer), filled), slice);
+        }
+        Ok(())
+    }
+
+    /// A copy of a node's operation in the new body.
+    fn emit(&self, rebuild: &mut Rebuild<'c>, node: NodeIndex) -> Result<Op<'c>, Failure> {
+        let op = self.graph.graph[node].op.ok_or(Failure)?;
+        for (i, operand) in operands_of(op).into_iter().enumerate() {
+            let filled = name_of(op) == "cute.atom_copy" && i == 2;
+            let value = self.value(rebuild, operand, filled)?;
+            rebuild.mapping.insert(key(operand), value);
+        }
+        let made = rebuild.b.at_location(op.location()).clone_op(op, &mut rebuild.mapping);
+        // A view maps to one side only for the operation at hand.
+        for operand in operands_of(op) {
+            if self.buffer_of(operand).is_some() {
+                rebuild.mapping.remove(&key(operand));
+            }
+        }
+        Ok(made)
+    }
+
+    /// The buffer that a value is a view of.
+    fn buffer_of(&self, value: Val<'c>) -> Option<Val<'c>> {
+        memref_of(value)?;
+        let root = crate::partition::root_of(value);
+        self.graph.buffers.contains(&root).then_some(root)
+    }
+
+    /// What a value of the old body is in the new one: views of buffers are taken again of the
+    /// ring's slice, pure operations of the old body are copied once.
+    fn value(&self, rebuild: &mut Rebuild<'c>, value: Val<'c>, filled: bool) -> Result<Val<'c>, Failure> {
+        if let Some(buffer) = self.buffer_of(value) {
+            if let Some(view) = rebuild.views.get(&(key(value), filled)) {
+                return Ok(*view);
+            }
+            let view = if value == buffer {
+                rebuild.slices[&(key(buffer), filled)]
+            } else {
+                let op = defining_op(value).ok_or(Failure)?;
+                let operands = operands_of(op)
+                    .into_iter()
+                    .map(|v| self.value(rebuild, v, filled))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let id = attribute_of(op, "operand_id").map(|a| ("operand_id", a));
+                rebuild.b.infer(name_of(op), &operands, id.as_slice())?
+            };
+            rebuild.views.insert((key(value), filled), view);
+            return Ok(view);
+        }
+        if let Some(new) = rebuild.mapping.get(&key(value)) {
+            return Ok(*new);
+        }
+        let Some(op) = defining_op(value).filter(|op| {
+            op.block().is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
+        }) else {
+            return Ok(value);
+        };
+        for operand in operands_of(op) {
+            let new = self.value(rebuild, operand, filled)?;
+            rebuild.mapping.insert(key(operand), new);
+        }
+        rebuild.b.clone_op(op, &mut rebuild.mapping);
+        Ok(rebuild.mapping[&key(value)])
+    }
+
+    /// The old buffers, and what is left of views of them.
+    fn erase_views(&self) {
+        fn erase_users(value: Val<'_>) -> bool {
+            let users = users_of(value);
+            for user in users {
+                let view = user.result_count() == 1 && graph::is_pure(user);
+                if !view || !erase_users(result_of(user, 0)) {
+                    return false;
+                }
+            }
+            true
+        }
+        for buffer in &self.graph.buffers {
+            // Innermost views first; an operation with several uses is met once it has none.
+            if erase_users(*buffer) {
+                erase_views_of(*buffer);
+                if let Some(op) = defining_op(*buffer) {
+                    erase(op);
+                }
+            }
+        }
+    }
+}
+
+/// Erases the views of a value, users first.
+fn erase_views_of(value: Val<'_>) {
+    while let Some(user) = users_of(value).into_iter().next() {
+        erase_views_of(result_of(user, 0));
+        erase(user);
+    }
+}
+
+/// A tensor with one more mode, for the buffers of a ring; each starts where the swizzle repeats.
+fn ring_of<'c>(memref: &MemRef<'c>, stages: i64) -> Result<MemRef<'c>, String> {
+    let step = memref.align.max(1);
+    let bytes = memref.bytes()?;
+    let stride = (bytes + step - 1) / step * step / memref.element_bytes();
+    let ring = Layout::leaf(stages, stride).map_err(|e| e.to_string())?;
+    let layout = memref.layout.append(&ring).map_err(|e| e.to_string())?;
+    Ok(MemRef { layout, ..memref.clone() })
+}

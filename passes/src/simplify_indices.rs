@@ -1,0 +1,407 @@
+//! `cute-simplify-indices`: egg over the index arithmetic of a kernel.
+//!
+//! All integer arithmetic of one width is one graph. Its leaves are what it is computed from, with
+//! what is known of them: thread and block indices by the kernel's known sizes, loop counters by
+//! their bounds. Its roots are the values that anything else uses. Each root is computed anew as
+//! `cute-simplify` gives it, as far out of loops as its leaves allow; a constant that is added last
+//! moves from an address's offset into the address itself, where instructions have room for it.
+
+use crate::partition::kernels;
+use cute_ir::{Failure, PassSpec, build::*, diag};
+use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use mlir_sys::*;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-simplify-indices",
+    description: "Simplify the index arithmetic of kernels by equality saturation",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        for width in [32, 64] {
+            Indices::collect(kernel, width)?.rewrite()?;
+        }
+    }
+    Ok(())
+}
+
+/// The arithmetic of one width in a kernel.
+struct Indices<'c> {
+    kernel: Op<'c>,
+    width: u32,
+    ty: Type<'c>,
+    region: Region,
+    /// By leaf.
+    leaves: Vec<Val<'c>>,
+    /// By root: the value, and what uses it that is not arithmetic, in program order.
+    roots: Vec<(Val<'c>, Vec<Op<'c>>)>,
+    /// Operations that the graph replaces, in program order.
+    old: Vec<Op<'c>>,
+}
+
+type Binary = fn(usize, usize) -> Node;
+
+fn node_of(name: &str) -> Option<Binary> {
+    Some(match name {
+        "arith.addi" => Node::Add,
+        "arith.subi" => Node::Sub,
+        "arith.muli" => Node::Mul,
+        "arith.divui" => Node::DivU,
+        "arith.remui" => Node::RemU,
+        "arith.andi" => Node::And,
+        "arith.ori" => Node::Or,
+        "arith.xori" => Node::Xor,
+        "arith.shli" => Node::Shl,
+        "arith.shrui" => Node::ShrU,
+        "arith.minui" => Node::MinU,
+        "arith.maxui" => Node::MaxU,
+        _ => return None,
+    })
+}
+
+fn name_of_node(node: Node) -> Option<(&'static str, usize, usize)> {
+    let (a, b) = node.operands()?;
+    let name = match node {
+        Node::Add(..) => "arith.addi",
+        Node::Sub(..) => "arith.subi",
+        Node::Mul(..) => "arith.muli",
+        Node::DivU(..) => "arith.divui",
+        Node::RemU(..) => "arith.remui",
+        Node::And(..) => "arith.andi",
+        Node::Or(..) => "arith.ori",
+        Node::Xor(..) => "arith.xori",
+        Node::Shl(..) => "arith.shli",
+        Node::ShrU(..) => "arith.shrui",
+        Node::MinU(..) => "arith.minui",
+        Node::MaxU(..) => "arith.maxui",
+        Node::Const(_) | Node::Leaf(_) => return None,
+    };
+    Some((name, a, b))
+}
+
+fn is_loop_value(value: Val) -> bool {
+    block_argument(value).is_some_and(|(block, _)| parent(block).is_some_and(|op| name_of(op) == "scf.for"))
+}
+
+fn parent(block: Blk<'_>) -> Option<Op<'_>> {
+    unsafe {
+        let raw = mlirBlockGetParentOperation(block.to_raw());
+        (!raw.ptr.is_null()).then(|| Op::from_raw(raw))
+    }
+}
+
+impl<'c> Indices<'c> {
+    fn collect(kernel: Op<'c>, width: u32) -> Result<Self, Failure> {
+        let b = Builder::before(kernel);
+        let ty = cute_ir::types::int_type(b.context, width);
+        let all = nested_ops(kernel);
+        let ours = |op: &Op<'c>| {
+            op.result_count() == 1
+                && result_of(*op, 0).r#type() == ty
+                && (node_of(name_of(*op)).is_some()
+                    || (name_of(*op) == "arith.constant" && integer_of(*op, "value").is_some()))
+        };
+        let old: Vec<_> = all.iter().copied().filter(ours).collect();
+        let ids: HashSet<usize> = old.iter().map(|op| op.to_raw().ptr as usize).collect();
+
+        // Leaves: what changes least first, so that sums put it first.
+        let mut leaves: Vec<Val<'c>> = Vec::new();
+        for op in &old {
+            for operand in operands_of(*op) {
+                let inner = defining_op(operand).is_some_and(|op| ids.contains(&(op.to_raw().ptr as usize)));
+                if !inner && !leaves.contains(&operand) {
+                    leaves.push(operand);
+                }
+            }
+        }
+        leaves.sort_by_key(|leaf| is_loop_value(*leaf));
+        let number: HashMap<usize, usize> = leaves.iter().enumerate().map(|(i, v)| (key(*v), i)).collect();
+        let mut region = Region {
+            width,
+            leaves: leaves.iter().map(|leaf| facts(*leaf, kernel, width)).collect(),
+            nodes: (0..leaves.len()).map(|i| Node::Leaf(i as u32)).collect(),
+            roots: Vec::new(),
+        };
+        let mut nodes: HashMap<usize, usize> = number;
+        let mut roots = Vec::new();
+        for op in &old {
+            let node = match node_of(name_of(*op)) {
+                Some(make) => {
+                    let operands = operands_of(*op);
+                    make(nodes[&key(operands[0])], nodes[&key(operands[1])])
+                }
+                None => Node::Const(truncate(integer_of(*op, "value").unwrap_or(0), width)),
+            };
+            nodes.insert(key(result_of(*op, 0)), region.nodes.len());
+            region.nodes.push(node);
+        }
+        let order: HashMap<usize, usize> =
+            all.iter().enumerate().map(|(i, op)| (op.to_raw().ptr as usize, i)).collect();
+        for op in &old {
+            let value = result_of(*op, 0);
+            let mut users: Vec<_> = users_of(value)
+                .into_iter()
+                .filter(|user| !ids.contains(&(user.to_raw().ptr as usize)))
+                .collect();
+            users.sort_by_key(|user| order[&(user.to_raw().ptr as usize)]);
+            users.dedup_by_key(|user| user.to_raw().ptr as usize);
+            if !users.is_empty() {
+                region.roots.push(nodes[&key(value)]);
+                roots.push((value, users));
+            }
+        }
+        Ok(Self { kernel, width, ty, region, leaves, roots, old })
+    }
+
+    fn rewrite(self) -> Result<(), Failure> {
+        if self.roots.is_empty() {
+            return Ok(());
+        }
+        let simple = simplify(&self.region, &Limits::default())
+            .map_err(|e| diag::error(self.kernel.location(), format!("cute-simplify-indices: {e}")))?;
+        let order: HashMap<usize, usize> = nested_ops(self.kernel)
+            .iter()
+            .enumerate()
+            .map(|(i, op)| (op.to_raw().ptr as usize, i))
+            .collect();
+        let mut by_use: Vec<usize> = (0..self.roots.len()).collect();
+        by_use.sort_by_key(|i| order[&(self.roots[*i].1[0].to_raw().ptr as usize)]);
+
+        let mut emit = Emit { indices: &self, simple: &simple, made: HashMap::new(), homes: HashMap::new() };
+        let before = leaf_sets(&self.region.nodes);
+        let after = leaf_sets(&simple.nodes);
+        let mut kept: HashSet<usize> = HashSet::new();
+        for root in by_use {
+            let (value, users) = &self.roots[root];
+            // A root may be given by leaves that it did not have; those need not dominate its users.
+            if !after[simple.roots[root]].is_subset(&before[self.region.roots[root]]) {
+                kept.insert(key(*value));
+                continue;
+            }
+            emit.root(root, *value, users)?;
+        }
+        self.erase(&kept);
+        Ok(())
+    }
+
+    /// Erases what is not used any more.
+    fn erase(&self, kept: &HashSet<usize>) {
+        for op in self.old.iter().rev() {
+            let result = result_of(*op, 0);
+            if !kept.contains(&key(result)) && users_of(result).is_empty() {
+                erase(*op);
+            }
+        }
+    }
+}
+
+fn truncate(value: i64, width: u32) -> u64 {
+    if width == 64 { value as u64 } else { value as u64 & ((1 << width) - 1) }
+}
+
+/// The leaves that each node is computed from.
+fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
+    let mut sets: Vec<BTreeSet<u32>> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let set = match node {
+            Node::Leaf(leaf) => BTreeSet::from([*leaf]),
+            _ => node
+                .operands()
+                .map(|(a, b)| sets[a].union(&sets[b]).copied().collect())
+                .unwrap_or_default(),
+        };
+        sets.push(set);
+    }
+    sets
+}
+
+/// Builds simplified nodes where they are first needed.
+struct Emit<'a, 'c> {
+    indices: &'a Indices<'c>,
+    simple: &'a Simplified,
+    made: HashMap<usize, Val<'c>>,
+    homes: HashMap<usize, Blk<'c>>,
+}
+
+impl<'c> Emit<'_, 'c> {
+    fn root(&mut self, root: usize, value: Val<'c>, users: &[Op<'c>]) -> Result<(), Failure> {
+        let node = self.simple.roots[root];
+        let narrow = (1u64 << (self.indices.width - 1)) - 1;
+        if let Node::Add(base, constant) = self.simple.nodes[node]
+            && let Node::Const(constant) = self.simple.nodes[constant]
+            // Offsets are signed where pointers are wider: neither the sum nor the constant may
+            // look negative, then adding in two steps is the same.
+            && constant <= narrow
+            && self.simple.facts[root].hi <= narrow
+            && i32::try_from(constant).is_ok()
+        {
+            // In program order: what is made for one user serves those after it.
+            for user in users {
+                if is_offset(*user, value) {
+                    let base = self.node(base, *user)?;
+                    split_offset(*user, base, constant as i32)?;
+                } else {
+                    self.replace(node, value, *user)?;
+                }
+            }
+            return Ok(());
+        }
+        users.iter().try_for_each(|user| self.replace(node, value, *user))
+    }
+
+    fn replace(&mut self, node: usize, value: Val<'c>, user: Op<'c>) -> Result<(), Failure> {
+        let new = self.node(node, user)?;
+        for (i, operand) in operands_of(user).into_iter().enumerate() {
+            if operand == value {
+                unsafe { mlirOperationSetOperand(user.to_raw(), i as isize, new.to_raw()) };
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a node, made before `user` or further out.
+    fn node(&mut self, node: usize, user: Op<'c>) -> Result<Val<'c>, Failure> {
+        if let Some(value) = self.made.get(&node) {
+            return Ok(*value);
+        }
+        let value = match self.simple.nodes[node] {
+            Node::Leaf(leaf) => return Ok(self.indices.leaves[leaf as usize]),
+            Node::Const(constant) => {
+                let first = ops_of(body_of(self.indices.kernel, 0).ok_or(Failure)?)[0];
+                let b = Builder::before(first);
+                b.constant(self.indices.ty, constant as i64)?
+            }
+            other => {
+                let (name, left, right) = name_of_node(other).ok_or(Failure)?;
+                let (left, right) = (self.node(left, user)?, self.node(right, user)?);
+                let home = self.home(node)?;
+                let b = Builder::before(ancestor_in(user, home).unwrap_or(user));
+                b.value(name, &[left, right], self.indices.ty, &[])?
+            }
+        };
+        self.made.insert(node, value);
+        Ok(value)
+    }
+
+    /// The innermost block among those of the node's leaves.
+    fn home(&mut self, node: usize) -> Result<Blk<'c>, Failure> {
+        if let Some(home) = self.homes.get(&node) {
+            return Ok(*home);
+        }
+        let outermost = body_of(self.indices.kernel, 0).ok_or(Failure)?;
+        let home = match self.simple.nodes[node] {
+            Node::Const(_) => outermost,
+            Node::Leaf(leaf) => {
+                let value = self.indices.leaves[leaf as usize];
+                match (defining_op(value), block_argument(value)) {
+                    (Some(op), _) => op.block().ok_or(Failure)?,
+                    (_, Some((block, _))) => block,
+                    _ => outermost,
+                }
+            }
+            other => {
+                let (_, left, right) = name_of_node(other).ok_or(Failure)?;
+                let (left, right) = (self.home(left)?, self.home(right)?);
+                if depth(left) >= depth(right) { left } else { right }
+            }
+        };
+        self.homes.insert(node, home);
+        Ok(home)
+    }
+}
+
+fn depth(block: Blk) -> usize {
+    let mut depth = 0;
+    let mut next = parent(block);
+    while let Some(op) = next {
+        depth += 1;
+        next = op.block().and_then(parent);
+    }
+    depth
+}
+
+/// The operation of `block` that `op` is, or is within.
+fn ancestor_in<'c>(op: Op<'c>, block: Blk<'c>) -> Option<Op<'c>> {
+    let mut op = op;
+    loop {
+        let here = op.block()?;
+        if here.to_raw().ptr == block.to_raw().ptr {
+            return Some(op);
+        }
+        op = parent(here)?;
+    }
+}
+
+/// Whether `value` is the byte offset that `op` adds to a pointer.
+fn is_offset<'c>(op: Op<'c>, value: Val<'c>) -> bool {
+    let operands = operands_of(op);
+    name_of(op) == "llvm.getelementptr"
+        && operands.len() == 2
+        && operands[1] == value
+        && attribute_of(op, "elem_type").is_some_and(|a| a.to_string() == "i8")
+}
+
+/// `pointer + (base + constant)` as `(pointer + base) + constant`.
+fn split_offset<'c>(op: Op<'c>, base: Val<'c>, constant: i32) -> Result<(), Failure> {
+    let b = Builder::before(op);
+    let operands = operands_of(op);
+    let ty = result_of(op, 0).r#type();
+    let element = ("elem_type", b.type_attribute(b.ty("i8")?));
+    let dynamic = [element, ("rawConstantIndices", b.i32_array(&[i32::MIN]))];
+    let pointer = b.value("llvm.getelementptr", &[operands[0], base], ty, &dynamic)?;
+    let fixed = [element, ("rawConstantIndices", b.i32_array(&[constant]))];
+    let pointer = b.value("llvm.getelementptr", &[pointer], ty, &fixed)?;
+    replace_uses(result_of(op, 0), pointer);
+    erase(op);
+    Ok(())
+}
+
+/// What is known of a leaf.
+fn facts(value: Val, kernel: Op, width: u32) -> Facts {
+    leaf_range(value, kernel).map_or(Facts::any(width), |(low, high, step)| {
+        let power = step & step.wrapping_neg();
+        let range = Facts::range(low, high);
+        if power > 1 { range.and(Facts::multiple_of(power)) } else { range }
+    })
+}
+
+/// Least and greatest value, and a divisor.
+fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
+    if let Some((block, index)) = block_argument(value) {
+        let op = parent(block).filter(|op| name_of(*op) == "scf.for" && index == 0)?;
+        let bounds: Vec<i64> = operands_of(op)[..3]
+            .iter()
+            .map(|v| integer_of(defining_op(*v)?, "value"))
+            .collect::<Option<_>>()?;
+        let [low, high, step] = bounds[..] else { return None };
+        if low < 0 || step < 1 || high <= low {
+            return None;
+        }
+        let last = low + (high - 1 - low) / step * step;
+        let divisor = if low % step == 0 { step as u64 } else { 1 };
+        return Some((low as u64, last as u64, divisor));
+    }
+    let cast = defining_op(value)?;
+    let source = match name_of(cast) {
+        "arith.index_cast" | "arith.index_castui" | "arith.extui" => {
+            defining_op(operands_of(cast)[0])?
+        }
+        _ => cast,
+    };
+    let sizes = match name_of(source) {
+        "gpu.thread_id" => attribute_of(kernel, "known_block_size"),
+        "gpu.block_id" => attribute_of(kernel, "known_grid_size"),
+        _ => None,
+    }?;
+    let dimension = attribute_of(source, "dimension")?.to_string();
+    let index = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"].iter().position(|d| **d == dimension)?;
+    use melior::ir::AttributeLike;
+    let size = unsafe { mlirDenseI32ArrayGetElement(sizes.to_raw(), index as isize) };
+    (size > 0).then(|| (0, size as u64 - 1, 1))
+}
