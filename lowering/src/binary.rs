@@ -1,81 +1,161 @@
-//! `cute-emit-binary`: kernels in the LLVM dialect become a `gpu.binary` of PTX and cubin.
+//! `cute-emit-ptx` and `cute-assemble`: kernels in the LLVM dialect become a `gpu.binary`, first of
+//! PTX, then of PTX and cubin.
 
 use crate::{llvm, ptxas};
 use cute_ir::{Failure, PassSpec, build::*, diag};
-use cute_passes::config::{Config, Request};
-use melior::ir::{Attribute, AttributeLike, operation::OperationLike};
+use cute_passes::{
+    allocate_shared,
+    arch::Arch,
+    config::{Config, Request},
+};
+use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
-/// The pass.
-pub const PASS: PassSpec = PassSpec {
-    name: "cute-emit-binary",
-    description: "Compile GPU modules to PTX and cubin, as gpu.binary",
+/// LLVM's part.
+pub const EMIT_PTX: PassSpec = PassSpec {
+    name: "cute-emit-ptx",
+    description: "Compile GPU modules in the LLVM dialect to a gpu.binary of PTX",
     anchor: "builtin.module",
     options: &[],
-    run,
+    run: emit_ptx,
+};
+
+/// The assembler's part.
+pub const ASSEMBLE: PassSpec = PassSpec {
+    name: "cute-assemble",
+    description: "Assemble the PTX of gpu.binary ops, and add the cubin and what kernels use",
+    anchor: "builtin.module",
+    options: &[],
+    run: assemble,
 };
 
 // MLIR's gpu::CompilationTarget.
 pub(crate) const FORMAT_ASSEMBLY: u32 = 2;
 pub(crate) const FORMAT_BINARY: u32 = 3;
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
     let body = body_of(module, 0).ok_or(Failure)?;
-    for op in ops_of(body).into_iter().filter(|op| name_of(*op) == "gpu.module") {
-        emit(op)?;
+    Ok(ops_of(body).into_iter().filter(|op| name_of(*op) == name).collect())
+}
+
+fn elements<'c>(array: Attribute<'c>) -> Vec<Attribute<'c>> {
+    let raw = array.to_raw();
+    unsafe {
+        (0..mlirArrayAttrGetNumElements(raw))
+            .map(|i| Attribute::from_raw(mlirArrayAttrGetElement(raw, i)))
+            .collect()
+    }
+}
+
+fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for op in ops_named(module, "gpu.module")? {
+        let b = Builder::before(op);
+        let targets = attribute_of(op, "targets").map(elements).filter(|t| !t.is_empty());
+        let targets = targets.ok_or_else(|| {
+            b.error("expected a gpu.module with a target, such as [#nvvm.target<chip = \"sm_90a\">]")
+        })?;
+        let properties = b.attribute(&format!("{{{}}}", kernel_notes(op).join(", ")))?;
+        let mut objects = Vec::new();
+        for target in targets {
+            let (chip, features) = chip_of(target).map_err(|e| b.error(e))?;
+            let arch = Arch::find(&chip).map_err(|e| b.error(e))?;
+            let features = if features.is_empty() { arch.ptx } else { &features };
+            let ptx = llvm::ptx(op, arch.name, features).map_err(|e| b.error(e))?;
+            objects.push(object(&b, target, FORMAT_ASSEMBLY, ptx.as_bytes(), properties));
+        }
+        binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
+        erase(op);
     }
     Ok(())
 }
 
-fn emit<'c>(module: Op<'c>) -> Result<(), Failure> {
-    let b = Builder::before(module);
-    let targets = attribute_of(module, "targets").map(|a| unsafe {
-        let raw = a.to_raw();
-        (0..mlirArrayAttrGetNumElements(raw))
-            .map(|i| Attribute::from_raw(mlirArrayAttrGetElement(raw, i)))
-            .collect::<Vec<_>>()
-    });
-    let targets = targets.filter(|t| !t.is_empty()).ok_or_else(|| {
-        b.error("expected a gpu.module with a target, such as [#nvvm.target<chip = \"sm_90a\">]")
-    })?;
-    let mut objects = Vec::new();
-    for target in targets {
-        let (chip, features) = chip_of(target).map_err(|e| b.error(e))?;
-        let arch = cute_passes::arch::Arch::find(&chip).map_err(|e| b.error(e))?;
-        let features = if features.is_empty() { arch.ptx } else { &features };
-        let ptx = llvm::ptx(module, arch.name, features).map_err(|e| b.error(e))?;
-        let assembled = ptxas::assemble(&ptx, arch.name).map_err(|e| b.error(e.to_string()))?;
-        let mut properties = Vec::new();
-        for usage in &assembled.kernels {
-            check_spills(module, usage)?;
-            properties.push(format!(
-                "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
-                 spill_stores = {} : i32, spill_loads = {} : i32, dynamic_smem = {} : i32}}",
-                usage.kernel,
-                usage.registers,
-                usage.static_shared,
-                usage.stack,
-                usage.spill_stores,
-                usage.spill_loads,
-                dynamic_shared(module, &usage.kernel)
-            ));
+/// What later passes want to know of each kernel, as entries of a dictionary.
+fn kernel_notes(module: Op) -> Vec<String> {
+    let mut notes = Vec::new();
+    for op in nested_ops(module).into_iter().filter(|op| name_of(*op) == "llvm.func") {
+        if attribute_of(op, "gpu.kernel").is_none() && attribute_of(op, "nvvm.kernel").is_none() {
+            continue;
         }
-        let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
-        objects.push(object(&b, target, FORMAT_BINARY, &assembled.cubin, properties));
-        objects.push(object(&b, target, FORMAT_ASSEMBLY, ptx.as_bytes(), properties));
+        let name = string_of(op, "sym_name").unwrap_or_default();
+        let shared = integer_of(op, allocate_shared::SIZE).unwrap_or(0);
+        let config = attribute_of(op, "cute.config").map(|c| format!(", cute.config = {c}"));
+        notes.push(format!("{name} = {{dynamic_smem = {shared} : i32{}}}", config.unwrap_or_default()));
     }
+    notes
+}
+
+fn binary<'c>(b: &Builder<'c>, name: &str, objects: &[Attribute<'c>]) -> Result<(), Failure> {
     let raw: Vec<_> = objects.iter().map(|o| o.to_raw()).collect();
     let objects = unsafe {
         Attribute::from_raw(mlirArrayAttrGet(b.context.to_raw(), raw.len() as isize, raw.as_ptr()))
     };
-    let name = string_of(module, "sym_name").unwrap_or("kernels").to_owned();
     let attributes = [
-        ("sym_name", b.string(&name)),
+        ("sym_name", b.string(name)),
         ("offloadingHandler", b.attribute("#gpu.select_object")?),
         ("objects", objects),
     ];
     b.op("gpu.binary", &[], &[], &attributes)?;
-    erase(module);
+    Ok(())
+}
+
+/// The text or code of a `gpu.object`.
+pub(crate) fn bytes_of<'c>(object: Attribute<'c>) -> &'c [u8] {
+    unsafe {
+        let text = mlirGPUObjectAttrGetObject(object.to_raw());
+        std::slice::from_raw_parts(text.data.cast(), text.length)
+    }
+}
+
+/// PTX without the terminator that MLIR may keep.
+pub(crate) fn ptx_of(object: Attribute) -> String {
+    String::from_utf8_lossy(bytes_of(object)).trim_end_matches('\0').to_owned()
+}
+
+fn assemble<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for op in ops_named(module, "gpu.binary")? {
+        let b = Builder::before(op);
+        let mut objects = Vec::new();
+        for object in attribute_of(op, "objects").map(elements).unwrap_or_default() {
+            let (format, target) = unsafe {
+                let raw = object.to_raw();
+                let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(raw));
+                (mlirGPUObjectAttrGetFormat(raw), target)
+            };
+            if format != FORMAT_ASSEMBLY {
+                objects.push(object);
+                continue;
+            }
+            let (chip, _) = chip_of(target).map_err(|e| b.error(e))?;
+            let ptx = ptx_of(object);
+            let assembled = ptxas::assemble(&ptx, &chip).map_err(|e| b.error(e.to_string()))?;
+            let notes = unsafe {
+                mlirGPUObjectAttrHasProperties(object.to_raw())
+                    .then(|| Attribute::from_raw(mlirGPUObjectAttrGetProperties(object.to_raw())))
+            };
+            let mut properties = Vec::new();
+            for usage in &assembled.kernels {
+                let note = notes.and_then(|notes| entry_of(notes, &usage.kernel));
+                check_spills(&b, note, usage)?;
+                let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
+                properties.push(format!(
+                    "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
+                     spill_stores = {} : i32, spill_loads = {} : i32, dynamic_smem = {}}}",
+                    usage.kernel,
+                    usage.registers,
+                    usage.static_shared,
+                    usage.stack,
+                    usage.spill_stores,
+                    usage.spill_loads,
+                    shared.map_or("0 : i32".to_owned(), |s| s.to_string())
+                ));
+            }
+            let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
+            objects.push(self::object(&b, target, FORMAT_BINARY, &assembled.cubin, properties));
+            objects.push(object);
+        }
+        binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
+        erase(op);
+    }
     Ok(())
 }
 
@@ -112,31 +192,21 @@ fn chip_of(target: Attribute) -> Result<(String, String), String> {
     Ok((chip, field("features").unwrap_or_default()))
 }
 
-fn function<'c>(module: Op<'c>, kernel: &str) -> Option<Op<'c>> {
-    nested_ops(module).into_iter().find(|op| string_of(*op, "sym_name") == Some(kernel))
-}
-
-fn dynamic_shared(module: Op, kernel: &str) -> i64 {
-    function(module, kernel)
-        .and_then(|op| integer_of(op, cute_passes::allocate_shared::SIZE))
-        .unwrap_or(0)
-}
-
-fn check_spills<'c>(module: Op<'c>, usage: &ptxas::Usage) -> Result<(), Failure> {
+/// A kernel that spills is not what was asked for; its configuration names a lighter one.
+fn check_spills<'c>(b: &Builder<'c>, note: Option<Attribute<'c>>, usage: &ptxas::Usage) -> Result<(), Failure> {
     if usage.spill_loads + usage.spill_stores + usage.stack == 0 {
         return Ok(());
     }
-    let op = function(module, &usage.kernel).unwrap_or(module);
     let mut message = format!(
-        "the kernel spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
-        usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
+        "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
+        usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
-    if let Ok((config, arch)) = Config::load(op) {
+    let config = note.and_then(|note| entry_of(note, "cute.config"));
+    if let Some(Ok((config, arch))) = config.map(Config::from_attribute)
         // Fewer accumulators a thread: more warps, or a smaller tile.
-        let smaller = Request::default().lighter(config, arch);
-        if let Some(fits) = smaller {
-            message += &format!("; try {}", fits.to_options());
-        }
+        && let Some(fits) = Request::default().lighter(config, arch)
+    {
+        message += &format!("; try {}", fits.to_options());
     }
-    Err(diag::error(op.location(), message))
+    Err(diag::error(b.location, message))
 }

@@ -8,7 +8,10 @@ use melior::{
     diagnostic::DiagnosticSeverity,
     ir::{Module, OperationRef},
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// Why a module was not compiled: everything that was said, located.
 #[derive(Debug, thiserror::Error)]
@@ -42,30 +45,39 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package,
     });
     let result = run(context, operation, &pipeline);
     context.detach_diagnostic_handler(handler);
-    result.ok_or_else(|| {
-        let said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
+    result.map_err(|more| {
+        let mut said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
+        said.extend(more);
         CompileError::Diagnostics(said)
     })
 }
 
-fn run(context: &Context, operation: OperationRef, pipeline: &str) -> Option<Package> {
+/// Runs the pipeline; where it fails, what was not said as a diagnostic.
+fn run(context: &Context, operation: OperationRef, pipeline: &str) -> Result<Package, Option<String>> {
     use mlir_sys::*;
+    unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
+        let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
+        let said = unsafe { &mut *user.cast::<String>() };
+        said.push_str(&String::from_utf8_lossy(bytes));
+    }
     unsafe {
         let anchor = StringRef::new("builtin.module");
         let manager = mlirPassManagerCreateOnOperation(context.to_raw(), anchor.to_raw());
-        extern "C" fn ignore(_: MlirStringRef, _: *mut std::ffi::c_void) {}
-        let parsed = mlirParsePassPipeline(
+        let mut said = String::new();
+        // Added inside the anchor, so without it.
+        let inner = &pipeline["builtin.module(".len()..pipeline.len() - 1];
+        let parsed = mlirOpPassManagerAddPipeline(
             mlirPassManagerGetAsOpPassManager(manager),
-            StringRef::new(pipeline).to_raw(),
-            Some(ignore),
-            std::ptr::null_mut(),
+            StringRef::new(inner).to_raw(),
+            Some(append),
+            (&raw mut said).cast(),
         );
-        let done = parsed.value != 0
-            && mlirPassManagerRunOnOp(manager, operation.to_raw()).value != 0;
+        let known = parsed.value != 0;
+        let done = known && mlirPassManagerRunOnOp(manager, operation.to_raw()).value != 0;
         mlirPassManagerDestroy(manager);
         if !done {
-            return None;
+            return Err((!known).then_some(said));
         }
-        package::from_module(Op::from_raw(operation.to_raw())).ok()
+        package::from_module(Op::from_raw(operation.to_raw())).map_err(|_| None)
     }
 }

@@ -51,7 +51,7 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
             "gpu.binary" => add_images(op, &mut images)?,
             "gpu.module" => {
                 return Err(fail(
-                    "expected compiled kernels; run cute-emit-binary first".to_owned(),
+                    "expected compiled kernels; run cute-emit-ptx and cute-assemble first".to_owned(),
                 ));
             }
             _ => {}
@@ -221,23 +221,19 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
                 .and_then(|(_, rest)| rest.split('"').next())
                 .ok_or_else(|| diag::error(op.location(), "expected an object with a chip"))?
                 .to_owned();
-            let text = mlirGPUObjectAttrGetObject(object);
-            let bytes = std::slice::from_raw_parts(text.data.cast::<u8>(), text.length).to_vec();
             let image = images
                 .entry(arch.clone())
                 .or_insert_with(|| ImageSource { arch, ..ImageSource::default() });
             match mlirGPUObjectAttrGetFormat(object) {
                 crate::binary::FORMAT_BINARY => {
-                    image.cubin = Some(bytes);
+                    image.cubin = Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
                     if mlirGPUObjectAttrHasProperties(object) {
                         let properties = Attribute::from_raw(mlirGPUObjectAttrGetProperties(object));
                         image.kernels.extend(kernels(properties));
                     }
                 }
                 crate::binary::FORMAT_ASSEMBLY => {
-                    // The driver's JIT and the emulator read text; a terminator is C's, not PTX's.
-                    let text = String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned();
-                    image.ptx = Some(text);
+                    image.ptx = Some(crate::binary::ptx_of(Attribute::from_raw(object)));
                 }
                 _ => {}
             }
@@ -246,7 +242,7 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
     Ok(())
 }
 
-/// What cute-emit-binary noted of each kernel.
+/// What cute-assemble noted of each kernel.
 fn kernels(properties: Attribute) -> Vec<KernelInfo> {
     let mut kernels = Vec::new();
     unsafe {

@@ -110,7 +110,7 @@ impl CompileOptions {
         }
         passes.push(
             "gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},\
-             reconcile-unrealized-casts),canonicalize,cse,cute-emit-binary"
+             reconcile-unrealized-casts),canonicalize,cse,cute-emit-ptx,cute-assemble"
                 .to_owned(),
         );
         if !self.package.is_empty() {

@@ -148,12 +148,11 @@ impl Config {
 
     /// Reads it from a kernel.
     pub fn load(kernel: Op) -> Result<(Config, &'static Arch), String> {
-        let missing = || {
-            "expected the attribute cute.config on the kernel, as cute-tile leaves it: {arch, \
-             tile, warps, stages, raster, swizzle}"
-                .to_owned()
-        };
-        let attribute = attribute_of(kernel, "cute.config").ok_or_else(missing)?;
+        Self::from_attribute(attribute_of(kernel, "cute.config").ok_or_else(missing)?)
+    }
+
+    /// Reads it from the attribute that [`Config::store`] makes.
+    pub fn from_attribute(attribute: Attribute) -> Result<(Config, &'static Arch), String> {
         let get = |name: &str| entry_of(attribute, name);
         let integers = |name: &str| -> Result<Vec<i64>, String> {
             let raw = get(name).ok_or_else(missing)?.to_raw();
@@ -182,6 +181,12 @@ impl Config {
         };
         Ok((config, arch))
     }
+}
+
+fn missing() -> String {
+    "expected the attribute cute.config on the kernel, as cute-tile leaves it: {arch, tile, \
+     warps, stages, raster, swizzle}"
+        .to_owned()
 }
 
 /// How threads cover rows of `columns` f16 with 16-byte vectors: threads along a row, and rows

@@ -7,6 +7,7 @@ pub mod partition;
 pub mod pipeline;
 pub mod simplify_indices;
 mod sync;
+mod testing;
 pub mod tile;
 pub mod values;
 
@@ -23,5 +24,6 @@ pub fn passes() -> Vec<PassSpec> {
         pipeline::lower::PASS,
         allocate_shared::PASS,
         simplify_indices::PASS,
+        testing::PASS,
     ]
 }

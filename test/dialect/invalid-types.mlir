@@ -55,7 +55,7 @@ func.func private @mixed_strides(!cute.stride<"(1@0,4)">)
 
 // -----
 
-// expected-error @below {{expected a quoted}}
+// expected-error @below {{expected string}}
 func.func private @unquoted(!cute.layout<(2,3)>)
 
 // -----
@@ -246,7 +246,8 @@ func.func private @plain_words(!cute_nvgpu.atom.ldsm<val_type = f32, mode = <"(8
 
 // -----
 
-// expected-error @below {{expected an MMA atom, found}}
+// The message lists the atoms that there are.
+// expected-error-re @below {{expected an MMA atom, one of {{.*}}SM80_16x8x16_F32F16F16F32_TN{{.*}}, found 16x16x16 f32 = f16 * f16 + f32}}
 func.func private @no_such_shape(!cute_nvgpu.sm80.mma<16x16x16, elem_type = (f16, f16, f32)>)
 
 // -----
@@ -256,7 +257,7 @@ func.func private @two_extents(!cute_nvgpu.sm80.mma<16x8, elem_type = (f16, f16,
 
 // -----
 
-// expected-error @below {{expected an MMA atom, found}}
+// expected-error @below {{found 16x8x16 f32 = f16 * bf16 + f32}}
 func.func private @mixed_elements(!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, bf16, f32)>)
 
 // -----
@@ -347,10 +348,10 @@ func.func private @one_stage(!cute.pipeline<1>)
 
 // -----
 
-// expected-error @below {{unknown  type `tensor` in dialect `cute`}}
+// expected-error @below {{type `tensor` in dialect `cute`}}
 func.func private @unknown_type(!cute.tensor<"8:1">)
 
 // -----
 
-// expected-error @below {{unknown  type `sm100.mma` in dialect `cute_nvgpu`}}
+// expected-error @below {{type `sm100.mma` in dialect `cute_nvgpu`}}
 func.func private @unknown_atom(!cute_nvgpu.sm100.mma<64x8x16>)

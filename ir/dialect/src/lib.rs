@@ -8,14 +8,14 @@ pub mod build;
 pub mod diag;
 mod ffi;
 pub mod infer;
-pub mod register;
+mod register;
 pub mod tensor;
 pub mod types;
 pub mod verify;
 
 pub use diag::{Failure, catch_panics};
 pub use register::{
-    OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, opt_main, registry,
+    OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, opt_main, register, registry,
 };
 
 /// Typed wrappers and builders of the ops, made from the same `.td` files.

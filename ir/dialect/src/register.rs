@@ -13,7 +13,7 @@ use melior::{
 use mlir_sys::*;
 use std::{
     ffi::{CString, c_int, c_void},
-    sync::{Once, OnceLock},
+    sync::{Mutex, MutexGuard, Once, PoisonError},
 };
 
 /// An option of a pass or a pipeline, as text.
@@ -49,12 +49,15 @@ pub struct PipelineSpec {
     pub build: fn(&str) -> Result<String, String>,
 }
 
-static PASSES: OnceLock<Vec<PassSpec>> = OnceLock::new();
-static PIPELINES: OnceLock<Vec<PipelineSpec>> = OnceLock::new();
+static PASSES: Mutex<Vec<PassSpec>> = Mutex::new(Vec::new());
+static PIPELINES: Mutex<Vec<PipelineSpec>> = Mutex::new(Vec::new());
 
-/// Installs the callbacks, and registers passes and pipelines. The first call in a process
-/// counts; MLIR's registries are global.
-pub fn initialize(passes: Vec<PassSpec>, pipelines: Vec<PipelineSpec>) {
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Installs the callbacks and registers the upstream passes, once in a process.
+pub fn initialize() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| unsafe {
         ffi::cuteSetCallbacks(&ffi::CuteCallbacks {
@@ -66,10 +69,22 @@ pub fn initialize(passes: Vec<PassSpec>, pipelines: Vec<PipelineSpec>) {
             build_pipeline,
         });
         ffi::cuteRegisterUpstreamPasses();
-        for (index, pass) in PASSES.get_or_init(|| passes).iter().enumerate() {
-            let options = raw_options(pass.options);
+    });
+}
+
+/// Makes passes and pipelines known to MLIR, whose registries are the process's. A name that is
+/// registered already is passed over.
+pub fn register(passes: &[PassSpec], pipelines: &[PipelineSpec]) {
+    initialize();
+    let mut known = lock(&PASSES);
+    for pass in passes {
+        if known.iter().any(|other| other.name == pass.name) {
+            continue;
+        }
+        let options = raw_options(pass.options);
+        unsafe {
             ffi::cuteRegisterPass(
-                index as isize,
+                known.len() as isize,
                 ffi::string_ref(pass.name),
                 ffi::string_ref(pass.description),
                 ffi::string_ref(pass.anchor),
@@ -77,17 +92,25 @@ pub fn initialize(passes: Vec<PassSpec>, pipelines: Vec<PipelineSpec>) {
                 options.as_ptr(),
             );
         }
-        for (index, pipeline) in PIPELINES.get_or_init(|| pipelines).iter().enumerate() {
-            let options = raw_options(pipeline.options);
+        known.push(*pass);
+    }
+    let mut known = lock(&PIPELINES);
+    for pipeline in pipelines {
+        if known.iter().any(|other| other.name == pipeline.name) {
+            continue;
+        }
+        let options = raw_options(pipeline.options);
+        unsafe {
             ffi::cuteRegisterPipeline(
-                index as isize,
+                known.len() as isize,
                 ffi::string_ref(pipeline.name),
                 ffi::string_ref(pipeline.description),
                 options.len() as isize,
                 options.as_ptr(),
             );
         }
-    });
+        known.push(*pipeline);
+    }
 }
 
 fn raw_options(options: &[OptionSpec]) -> Vec<ffi::CuteOption> {
@@ -104,7 +127,7 @@ fn raw_options(options: &[OptionSpec]) -> Vec<ffi::CuteOption> {
 /// A registry of both dialects, those that they lower to, and their translations to LLVM IR.
 /// To embed the dialects, append it to a context of your own.
 pub fn registry() -> DialectRegistry {
-    initialize(Vec::new(), Vec::new());
+    initialize();
     let registry = DialectRegistry::new();
     unsafe { ffi::cuteRegisterDialects(registry.to_raw()) };
     registry
@@ -248,7 +271,7 @@ unsafe extern "C" fn run_pass(
                 .map(|text| utf8(*text).unwrap_or_default())
                 .collect(),
         };
-        let Some(pass) = PASSES.get().and_then(|passes| passes.get(index as usize)) else {
+        let Some(pass) = lock(&PASSES).get(index as usize).copied() else {
             return false;
         };
         diag::catch_panics(op.location(), pass.name, || (pass.run)(op, &options)).is_ok()
@@ -264,10 +287,8 @@ unsafe extern "C" fn build_pipeline(
     unsafe {
         reply(sink, user, || {
             let options = utf8(options)?;
-            let pipeline = PIPELINES
-                .get()
-                .and_then(|pipelines| pipelines.get(index as usize))
-                .ok_or_else(|| "unknown pipeline".to_owned())?;
+            let pipeline = lock(&PIPELINES).get(index as usize).copied();
+            let pipeline = pipeline.ok_or_else(|| "unknown pipeline".to_owned())?;
             (pipeline.build)(options)
         })
     }

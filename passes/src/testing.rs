@@ -1,0 +1,16 @@
+//! `cute-test-panic`: for tests of what a panic in a pass becomes.
+
+use cute_ir::{Failure, PassSpec, build::Op};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-test-panic",
+    description: "Panic, to test that a panic becomes a diagnostic",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(_: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    panic!("asked to by {}", PASS.name)
+}

@@ -1,0 +1,14 @@
+// A product may say how it is cut up, where the pass is not told.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80" | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 raster=4" | FileCheck %s --check-prefix=OPTIONS
+
+!t = !cute.memref<f16, gmem, align<16>, "(128,128):(128,1)">
+
+// CHECK:   cute.config = {arch = "sm_80", raster = 2 : i64, stages = 2 : i64, swizzle = "auto", tile = array<i64: 32, 64, 32>, warps = array<i64: 1, 2>}
+// OPTIONS: cute.config = {arch = "sm_80", raster = 4 : i64, stages = 2 : i64, swizzle = "auto", tile = array<i64: 64, 64, 32>, warps = array<i64: 1, 2>}
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  cute.gemm(%A, %B, %C) accumulate f32
+    {cute.tile = array<i64: 32, 64, 32>, cute.warps = array<i64: 1, 2>, cute.stages = 2 : i64, cute.raster = 2 : i64} : (!t, !t, !t)
+  return
+}

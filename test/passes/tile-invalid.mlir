@@ -1,0 +1,184 @@
+// What cannot be tiled is refused where it stands, with the reason and a cure.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=32x32x32 warps=1x2 stages=1" --split-input-file --verify-diagnostics
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!odd = !cute.memref<f16, gmem, align<16>, "(80,64):(64,1)">
+!out = !cute.memref<f16, gmem, align<16>, "(80,64):(64,1)">
+func.func @divides(%A: !odd, %B: !t, %C: !out) {
+  // expected-error @below {{'cute.gemm' op the tile 32x32x32 does not divide the problem 80x64x64; tails are not supported yet; tile=16x16x16 warps=1x1 stages=3 fits}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!odd, !t, !out)
+  return
+}
+
+// -----
+
+!a = !cute.memref<f16, gmem, align<16>, "(100,64):(64,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(100,64):(64,1)">
+func.func @nothing_divides(%A: !a, %B: !b, %C: !c) {
+  // expected-error @below {{does not divide the problem 100x64x64; tails are not supported yet; no tile divides it: pad M, N and K to multiples of 16, better of 128}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !b, !c)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
+func.func @f32(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{no atom multiplies f32 here yet: expected A of f16, found f32}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<bf16, gmem, align<16>, "(64,64):(64,1)">
+func.func @bf16(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{no atom multiplies bf16 here yet: expected A of f16, found bf16}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
+func.func @f32_output(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{expected C of f16, found f32}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
+func.func @mismatch(%A: !t, %B: !b, %C: !t) {
+  // expected-error @below {{expected the same K of A and B, found 64 and 32}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !b, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!a = !cute.memref<f16, gmem, align<8>, "(64,64):(64,1)">
+func.func @alignment(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{copies 16 bytes at a time, but A is aligned to 8 bytes; expected align<16>}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  return
+}
+
+// -----
+
+// Nothing is said of the alignment: it is the element's.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f16, gmem, "(64,64):(64,1)">
+func.func @no_alignment(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{copies 16 bytes at a time, but C is aligned to 2 bytes; expected align<16>}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(64,64):(68,1)">
+func.func @rows_apart(%A: !t, %B: !b, %C: !t) {
+  // expected-error @below {{the rows of B are 136 bytes apart; expected a stride that is a multiple of 8}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !b, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(32,1)">
+func.func @overlapping_rows(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{expected rows of C that do not overlap: a stride of at least 64, found 32}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!a = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
+func.func @m_major(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{expected A with its second mode contiguous (stride 1, A and B K-major, C row-major), found (64,64):(1,64); other majors are not supported yet: transpose it}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
+func.func @column_major(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{expected C with its second mode contiguous}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  return
+}
+
+// -----
+
+// Blocked rows are no row-major matrix, whatever their size.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!a = !cute.memref<f16, gmem, align<16>, "((8,8),64):((64,4096),1)">
+func.func @nested(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{expected A with its second mode contiguous}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!a = !cute.memref<f16, gmem, align<16>, "(?,64):(64,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(?,64):(64,1)">
+func.func @dynamic(%A: !a, %B: !t, %C: !c) {
+  // expected-error @below {{expected a static layout of A, found (?,64):(64,1); dynamic shapes are not supported yet: write the extents}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !c)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!s = !cute.memref<f16, smem, align<16>, "(64,64):(64,1)">
+func.func @smem(%A: !s, %B: !t, %C: !t) {
+  // expected-error @below {{expected A in gmem, found smem}}
+  cute.gemm(%A, %B, %C) accumulate f32 : (!s, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @no_accumulate(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{adds to C in C's own type, which is not supported on whole tensors yet; write `accumulate f32` to set C to the product}}
+  cute.gemm(%A, %B, %C) : (!t, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @accumulate_f16(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{no atom accumulates f16 products in f16 here yet; expected `accumulate f32`}}
+  cute.gemm(%A, %B, %C) accumulate f16 : (!t, !t, !t)
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+!acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+!a = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
+!b = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),8,4)">
+func.func @fragments(%m: !mma, %d: !acc, %a: !a, %b: !b) {
+  // expected-error @below {{expected (A, B, C) on whole tensors}}
+  cute.gemm(%m, %d, %a, %b, %d) : (!mma, !acc, !a, !b, !acc)
+  return
+}
