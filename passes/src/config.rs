@@ -231,10 +231,10 @@ pub fn parse_swizzle(text: &str) -> Result<SwizzleChoice, String> {
 
 /// Configurations that were measured, the fastest on large problems first; `docs/performance.md`.
 const TABLE: &[([i64; 3], [i64; 2], i64)] = &[
-    ([128, 128, 32], [2, 2], 4),
-    ([128, 256, 32], [2, 4], 3),
-    ([256, 128, 32], [4, 2], 3),
+    ([128, 256, 64], [2, 4], 3),
+    ([256, 128, 64], [4, 2], 3),
     ([128, 128, 64], [2, 2], 3),
+    ([128, 128, 32], [2, 2], 4),
     ([128, 64, 32], [2, 2], 4),
     ([64, 128, 32], [2, 2], 4),
     ([64, 64, 32], [2, 2], 4),

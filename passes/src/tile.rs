@@ -15,7 +15,7 @@ use cute_ir::{
     infer::memref_of,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Swizzle, Tile, int, tuple};
+use cute_layout::{IntTuple, Layout, Swizzle, Tile, banks::wavefronts, int, tuple};
 use melior::ir::{
     Type, ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
 };
@@ -192,6 +192,8 @@ impl<'c> Gemm<'c> {
                 ("gpu.kernel", place.attribute("unit")?),
                 ("known_block_size", place.i32_array(&[self.config.threads() as i32, 1, 1])),
                 ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
+                // Without it ptxas may spill to fit more blocks than shared memory allows.
+                ("nvvm.minctasm", place.integer(place.i32_type(), 1)),
                 ("cute.config", self.config.store(&place, self.arch)?),
             ],
             vec![region],
@@ -360,19 +362,35 @@ fn shared_tile<'c>(element: Type<'c>, rows: i64, columns: i64, choice: SwizzleCh
     Ok(memref)
 }
 
-/// The swizzle that spreads 8 consecutive rows of `row` bytes over all banks, 16 bytes each.
+/// The swizzle with the fewest bank conflicts where 8 consecutive rows of `row` bytes are read at
+/// one column of 16 bytes, as ldmatrix does; among equals the smallest. None where none helps.
 fn conflict_free(row: i64) -> Option<Swizzle> {
-    const LINE: i64 = 128;
-    let bits = match row {
-        _ if row >= LINE => 3,
-        64 => 2,
-        32 => 1,
-        _ => return None,
-    };
-    // The row's number starts at the bit of the largest power of two that divides its size; below
-    // a line, two or four rows share one and the line's number takes its part.
-    let shift = (row & row.wrapping_neg()).max(LINE).trailing_zeros() as i64 - 4;
-    Swizzle::new(bits, 4, shift).ok()
+    // Bits above a chunk of 16 bytes; beyond 8 chunks all banks are reached.
+    const CHUNK_BITS: i64 = 4;
+    let mut best: (u32, Option<Swizzle>) = (conflicts(row, None), None);
+    for bits in 1..=3 {
+        for shift in 3..=6 {
+            let Ok(swizzle) = Swizzle::new(bits, CHUNK_BITS, shift) else { continue };
+            let cost = conflicts(row, Some(swizzle));
+            if cost < best.0 {
+                best = (cost, Some(swizzle));
+            }
+        }
+    }
+    best.1
+}
+
+/// Wavefronts to read each column of 16 bytes of 16 rows, 8 rows at a time.
+fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
+    let place = |offset: i64| swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
+    let mut sum = 0;
+    for first in [0, 8] {
+        for column in (0..row).step_by(16) {
+            let offsets: Vec<i64> = (first..first + 8).map(|r| place(r * row + column)).collect();
+            sum += wavefronts(&offsets, 16);
+        }
+    }
+    sum
 }
 
 /// A tile that a block's threads hold together.
@@ -400,18 +418,16 @@ mod tests {
         }
     }
 
-    /// Eight rows at one column of 16 bytes: what ldmatrix reads at a time.
     #[test]
-    fn swizzles_are_free_of_conflicts() {
-        for row in [32, 64, 128, 192, 256, 320, 384, 512, 1024] {
-            let swizzle = conflict_free(row).unwrap();
-            for column in (0..row).step_by(16) {
-                for first in [0, 8, 16] {
-                    let offsets: Vec<i64> =
-                        (0..8).map(|r| swizzle.apply((first + r) * row + column)).collect();
-                    assert_eq!(cute_layout::banks::wavefronts(&offsets, 16), 1, "{row} {column}");
-                }
-            }
+    fn rows_of_whole_chunks_are_free_of_conflicts() {
+        for row in [32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024] {
+            let columns = row as u32 / 16;
+            assert_eq!(conflicts(row, conflict_free(row)), 2 * columns, "{row}");
         }
+        let text = |row| conflict_free(row).map(|s| s.to_string());
+        assert_eq!(text(32).as_deref(), Some("S<1,4,3>"));
+        assert_eq!(text(64).as_deref(), Some("S<2,4,3>"));
+        assert_eq!(text(128).as_deref(), Some("S<3,4,3>"));
+        assert_eq!(text(256).as_deref(), Some("S<3,4,4>"));
     }
 }

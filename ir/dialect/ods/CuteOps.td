@@ -275,13 +275,16 @@ def Cute_AtomStoreOp : Cute_Op<"atom_store", [MemoryEffects<[MemWrite]>]> {
 def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "One asynchronous copy atom from memory to memory";
   let description = [{
-    It has landed when the group that it is committed in has been waited for.
+    It has landed when the group that it is committed in has been waited for. Where a predicate
+    is given and false, nothing is read, and zeros are written.
 
-    Example: `cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] : (!copy, !src, !dst)`
+    Example: `cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] if %p : (!copy, !src, !dst)`
   }];
   let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$source,
-                       Cute_MemRefType:$destination, DenseI64ArrayAttr:$at);
-  let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` `(` type(operands) `)`";
+                       Cute_MemRefType:$destination, Optional<I1>:$predicate,
+                       DenseI64ArrayAttr:$at);
+  let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at (`if` $predicate^)?
+    attr-dict `:` `(` type($copy) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
 }
 
 def Cute_AtomMmaOp : Cute_Op<"atom_mma", [Pure]> {
@@ -333,6 +336,17 @@ def Cute_ConsumerWaitOp : Cute_SlotOp<"pipeline.consumer_wait"> {
 
     Example: `%slot = cute.pipeline.consumer_wait(%p, %full, %k) : !cute.pipeline<3>`
   }];
+}
+
+def Cute_ProducerTailOp : Cute_Op<"pipeline.producer_tail", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until every committed copy of this thread has landed";
+  let description = [{
+    Behind it the pipeline's buffers are not written any more by this thread's copies.
+
+    Example: `cute.pipeline.producer_tail(%p) : !cute.pipeline<3>`
+  }];
+  let arguments = (ins Cute_PipelineType:$pipeline);
+  let assemblyFormat = "`(` $pipeline `)` attr-dict `:` qualified(type($pipeline))";
 }
 
 class Cute_TokenOp<string mnemonic> : Cute_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -199,7 +199,7 @@ impl<'c> Lowering<'c> {
                 let copy = cute_ir::verify::copy_op(operands[0].r#type()).ok_or(Failure)?;
                 let from = self.atom(operands[1], &at_of(op), b)?;
                 let to = self.atom(operands[2], &at_of(op), b)?;
-                sm80::copy_async(b, copy, from, to)
+                sm80::copy_async(b, copy, from, to, operands.get(3).copied())
             }
             "cute.atom_mma" => {
                 let mma = CuteType::of(operands[0].r#type()).ok_or(Failure)?;

@@ -102,8 +102,14 @@ pub(super) fn store<'c>(b: Builder<'c>, value: Val<'c>, pointer: Val<'c>) -> Res
     Ok(())
 }
 
-/// cp.async of one atom.
-pub(super) fn copy_async<'c>(b: Builder<'c>, copy: CopyOp, from: Val<'c>, to: Val<'c>) -> Result<(), Failure> {
+/// cp.async of one atom; zeros where `predicate` is false.
+pub(super) fn copy_async<'c>(
+    b: Builder<'c>,
+    copy: CopyOp,
+    from: Val<'c>,
+    to: Val<'c>,
+    predicate: Option<Val<'c>>,
+) -> Result<(), Failure> {
     let CopyOp::SimtAsync { global, bits } = copy else {
         return Err(b.error("expected an asynchronous copy"));
     };
@@ -112,7 +118,13 @@ pub(super) fn copy_async<'c>(b: Builder<'c>, copy: CopyOp, from: Val<'c>, to: Va
         ("size", b.integer(b.i32_type(), bits / 8)),
         ("modifier", b.attribute(&format!("#nvvm<load_cache_modifier {modifier}>"))?),
     ];
-    b.op("nvvm.cp.async.shared.global", &[to, from], &[], &attributes)?;
+    let mut operands = vec![to, from];
+    if let Some(predicate) = predicate {
+        // Bytes that are read; the rest of the size is zeros (PTX ISA, cp.async, src-size).
+        let (all, none) = (b.i32(bits / 8)?, b.i32(0)?);
+        operands.push(b.value("arith.select", &[predicate, all, none], b.i32_type(), &[])?);
+    }
+    b.op("nvvm.cp.async.shared.global", &operands, &[], &attributes)?;
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! `cute-expand-pipeline`: prologue, steady state and drain of a scheduled loop.
 //!
 //! Interval t runs the operations of stage s for iteration t - s. The first and last intervals,
-//! where some stages have no iteration, are written out; those between are a loop. A value that is
+//! where some stages have no iteration, are written out; those between are a loop. The loop goes on
+//! while only producers have run out of iterations: their copies get a predicate, which costs less
+//! than the code of so many intervals without them, and a tail waits for the last ones. A value that is
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
@@ -34,6 +36,16 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// MLIR's arith::CmpIPredicate.
+const COMPARE_SLT: i64 = 2;
+const COPY: &str = "cute.atom_copy";
+const COMMIT: &str = "cute.pipeline.producer_commit";
+
+/// Operations that may run for iterations that the loop has not, with a predicate on copies.
+fn is_producer(op: Op) -> bool {
+    matches!(name_of(op), COPY | COMMIT | "cute.pipeline.producer_acquire")
+}
+
 /// Where a value comes from: a value of the body that an operation makes, `lag` iterations back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Source {
@@ -54,6 +66,8 @@ struct Expand<'c> {
     scheduled: Vec<(Op<'c>, i64)>,
     stage: HashMap<usize, i64>,
     last: i64,
+    /// The first stage of an operation that is not a producer.
+    lead: i64,
     /// Values made in written-out intervals, by value and iteration.
     made: HashMap<(usize, i64), Val<'c>>,
 }
@@ -110,6 +124,7 @@ impl<'c> Expand<'c> {
         scheduled.sort_by_key(|(order, _, _)| *order);
         let scheduled: Vec<_> = scheduled.into_iter().map(|(_, op, at)| (op, at)).collect();
         let last = scheduled.iter().map(|(_, at)| *at).max().unwrap_or(0);
+        let lead = scheduled.iter().filter(|(op, _)| !is_producer(*op)).map(|(_, at)| *at).min();
         let expand = Self {
             op,
             body,
@@ -121,6 +136,7 @@ impl<'c> Expand<'c> {
             scheduled,
             stage,
             last,
+            lead: lead.unwrap_or(0),
             made: HashMap::new(),
         };
         expand.check()?;
@@ -189,23 +205,32 @@ impl<'c> Expand<'c> {
 
     fn run(mut self) -> Result<(), Failure> {
         let b = Builder::before(self.op);
-        let prologue = self.last.min(self.trips + self.last);
-        for t in 0..prologue {
-            self.interval(b, t)?;
-        }
-        if self.trips > self.last {
-            self.steady(b)?;
-        }
-        let from = self.trips.max(prologue);
-        for t in from..self.trips + self.last {
-            self.interval(b, t)?;
+        // In interval `open` the first operation that is not a producer has run out.
+        let open = self.trips + self.lead;
+        let end = if self.trips == 0 { 0 } else { self.trips + self.last };
+        let looped = open - self.last >= 2;
+        if looped {
+            for t in 0..self.last {
+                self.interval(b, t, true)?;
+            }
+            self.steady(b, open)?;
+            for t in open..end {
+                self.interval(b, t, false)?;
+            }
+            self.tail(b)?;
+        } else {
+            for t in 0..end {
+                self.interval(b, t, false)?;
+            }
         }
         for (i, value) in self.yielded.clone().into_iter().enumerate() {
+            if users_of(result_of(self.op, i)).is_empty() {
+                continue;
+            }
             let result = if self.trips == 0 {
                 self.initial[i]
             } else {
-                let at = Interval::At(self.trips + self.last);
-                self.value(b, &at, value, self.last + 1, &mut Memo::new())?
+                self.value(b, &Interval::At(end), value, self.last + 1, &mut Memo::new())?
             };
             replace_uses(result_of(self.op, i), result);
         }
@@ -213,12 +238,28 @@ impl<'c> Expand<'c> {
         Ok(())
     }
 
-    /// Writes out interval `t`.
-    fn interval(&mut self, b: Builder<'c>, t: i64) -> Result<(), Failure> {
+    /// Waits for copies that nobody waits for, where the loop has made any.
+    fn tail(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let commit = self.scheduled.iter().find(|(op, _)| name_of(*op) == COMMIT);
+        match commit {
+            Some((op, stage)) if self.lead > *stage => {
+                let pipeline = operands_of(*op)[0];
+                b.op("cute.pipeline.producer_tail", &[pipeline], &[], &[])?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes out interval `t`; `open` where producers run on when they have no iteration left,
+    /// but for their copies, as they do in the loop that follows.
+    fn interval(&mut self, b: Builder<'c>, t: i64, open: bool) -> Result<(), Failure> {
         let mut memo = Memo::new();
         for (op, stage) in self.scheduled.clone() {
             let iteration = t - stage;
-            if (0..self.trips).contains(&iteration) {
+            let over = iteration >= self.trips;
+            let runs_on = open && is_producer(op) && name_of(op) != COPY;
+            if iteration >= 0 && (!over || runs_on) {
                 let made = self.emit(b, &Interval::At(t), op, stage, &mut memo)?;
                 for i in 0..op.result_count() {
                     self.made.insert((key(result_of(op, i)), iteration), result_of(made, i));
@@ -354,8 +395,8 @@ impl<'c> Expand<'c> {
         ages
     }
 
-    /// The intervals in which every stage has an iteration.
-    fn steady(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+    /// The intervals from the first in which every stage has an iteration up to `open`.
+    fn steady(&mut self, b: Builder<'c>, open: i64) -> Result<(), Failure> {
         let first = self.last;
         let carried = self.carried();
         let ty = argument(self.body, 0).r#type();
@@ -372,7 +413,7 @@ impl<'c> Expand<'c> {
         }
         let mut initial = vec![
             b.constant(ty, self.lower + first * self.step)?,
-            b.constant(ty, self.lower + self.trips * self.step)?,
+            b.constant(ty, self.lower + open * self.step)?,
             b.constant(ty, self.step)?,
         ];
         for (value, age) in &slots {
@@ -399,7 +440,10 @@ impl<'c> Expand<'c> {
         let mut memo = Memo::new();
         for (op, stage) in self.scheduled.clone() {
             let interval = Interval::Steady { counter: argument(new, 0), carried: &now };
-            let made = self.emit(inner, &interval, op, stage, &mut memo)?;
+            let mut made = self.emit(inner, &interval, op, stage, &mut memo)?;
+            if name_of(op) == COPY && open > self.trips + stage {
+                made = self.predicate(inner, made, argument(new, 0), stage)?;
+            }
             for i in 0..op.result_count() {
                 now.insert((key(result_of(op, i)), 0), result_of(made, i));
             }
@@ -409,10 +453,27 @@ impl<'c> Expand<'c> {
 
         // Afterwards, what was made `age` intervals before the first one that follows.
         for (i, (value, age)) in slots.iter().enumerate() {
-            let iteration = self.trips - age - self.stage[&key(*value)];
+            let iteration = open - age - self.stage[&key(*value)];
             self.made.insert((key(*value), iteration), result_of(built, i));
         }
         Ok(())
+    }
+
+    /// A copy that is done only while its iteration is one of the loop's.
+    fn predicate(&self, b: Builder<'c>, copy: Op<'c>, counter: Val<'c>, stage: i64) -> Result<Op<'c>, Failure> {
+        let end = b.constant(counter.r#type(), self.lower + (self.trips + stage) * self.step)?;
+        let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
+        let predicate = b.value("arith.cmpi", &[counter, end], b.ty("i1")?, &less)?;
+        let mut operands = operands_of(copy);
+        if operands.len() > 3 {
+            return Err(b.error("expected a copy without a predicate in a pipelined loop"));
+        }
+        operands.push(predicate);
+        let at = attribute_of(copy, "at").ok_or(Failure)?;
+        let b = b.at_location(copy.location());
+        let predicated = b.op(COPY, &operands, &[], &[("at", at)])?;
+        erase(copy);
+        Ok(predicated)
     }
 
     /// What stands for a value of an iteration before the first: the initial value of the loop's

@@ -206,6 +206,9 @@ fn rewrite<'c>(
             "cute.pipeline.producer_commit" => {
                 b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
             }
+            "cute.pipeline.producer_tail" => {
+                b.op("nvvm.cp.async.wait.group", &[], &[], &[("n", b.integer(b.i32_type(), 0))])?;
+            }
             "cute.pipeline.consumer_wait" => {
                 let groups = ages.waits.get(&id(op)).copied().unwrap_or(0);
                 b.op("nvvm.cp.async.wait.group", &[], &[], &[("n", b.integer(b.i32_type(), groups))])?;

@@ -1,10 +1,12 @@
 //! When each operation of a loop body runs: a modulo schedule.
 //!
-//! Every `interval` cycles an iteration starts. The products set the pace; a load starts as late
-//! as its latency allows, so that fragments hold registers no longer than they must; the copies
-//! start as early as the ring of buffers allows, which hides as much of memory's latency as there
-//! are buffers for, and are spread so that they do not stand in the way of the loads. An
-//! operation at time t is in stage t / interval: it runs that many iterations late.
+//! Every `interval` cycles an iteration starts. The products set the pace; the loads of a slice of
+//! K start with the products of the slice before it, so that there are two sets of fragments and
+//! no more; the copies start as early as the ring of buffers allows, which hides as much of
+//! memory's latency as there are buffers for. An operation at time t is in stage t / interval: it
+//! runs that many iterations late.
+//!
+//! Other places for loads and copies were measured: see `docs/performance.md`.
 
 use super::graph::{Body, Dep, Kind, Machine};
 use petgraph::{
@@ -27,6 +29,32 @@ pub(crate) struct Schedule {
 /// # Errors
 /// A dependence that the schedule cannot honour, which a graph of [`super::graph::build`] has not.
 pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Schedule, String> {
+    let count = |nodes: &[NodeIndex]| nodes.len() as i64;
+    let interval = (count(&body.mmas) * machine.mma_issue)
+        .max((count(&body.loads) + count(&body.copies)) * machine.load_issue);
+    let spacing = interval / count(&body.mmas);
+    // A slice of K is loaded while the one before it is multiplied: half of the latency would do
+    // for one warp, but all warps load at once. Where a ring of two leaves no room for that, later.
+    let slice = machine.load_latency.max(slice(body, spacing, interval));
+    let mut result = Err("no schedule".to_owned());
+    for lead in [slice, slice / 2, machine.load_latency, 0] {
+        result = place(body, stages, interval, lead, machine.load_issue);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+/// Places everything, the loads `lead` before their first use and `apart` from each other.
+fn place(
+    body: &Body,
+    stages: i64,
+    interval: i64,
+    lead: i64,
+    apart: i64,
+) -> Result<Schedule, String> {
+    let count = |nodes: &[NodeIndex]| nodes.len() as i64;
     let graph = &body.graph;
     let within = EdgeFiltered::from_fn(graph, |edge| edge.weight().distance == 0);
     let rank: HashMap<NodeIndex, usize> = toposort(&within, None)
@@ -37,9 +65,6 @@ pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Sc
         .collect();
 
     let mut time: HashMap<NodeIndex, i64> = HashMap::new();
-    let count = |nodes: &[NodeIndex]| nodes.len() as i64;
-    let interval = (count(&body.mmas) * machine.mma_issue)
-        .max((count(&body.loads) + count(&body.copies)) * machine.load_issue);
 
     // Products, in program order, from 0.
     let spacing = interval / count(&body.mmas);
@@ -47,9 +72,7 @@ pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Sc
         time.insert(*mma, i as i64 * spacing);
     }
 
-    // Loads, as late as can be, one at a time. A slice of K is loaded while the one before it is
-    // multiplied: the first half of a latency would do for one warp, but all warps load at once.
-    let lead = machine.load_latency.max(slice(body, spacing, interval));
+    // Loads, one after the other, from a slice before their first use on.
     let mut wanted: Vec<(i64, NodeIndex)> = body
         .loads
         .iter()
@@ -62,25 +85,24 @@ pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Sc
             (first.unwrap_or(0) - lead, *load)
         })
         .collect();
-    wanted.sort_by_key(|(at, load)| (std::cmp::Reverse(*at), std::cmp::Reverse(rank[load])));
-    let mut latest = i64::MAX;
+    wanted.sort_by_key(|(at, load)| (*at, rank[load]));
+    let mut earliest = i64::MIN;
     for (at, load) in wanted {
-        let at = at.min(latest);
+        let at = at.max(earliest);
         time.insert(load, at);
-        latest = at - machine.load_issue;
+        earliest = at + apart;
     }
     let first_load = body.loads.iter().map(|l| time[l]).min().unwrap_or(0);
     let last_load = body.loads.iter().map(|l| time[l]).max().unwrap_or(0);
     time.insert(body.wait, first_load);
     time.insert(body.release, last_load);
 
-    // Copies: as many intervals before the products as there are buffers beyond the one in use.
+    // Copies: as many intervals before the products as there are buffers beyond the one in use,
+    // all at once: what they cost is latency, and spread out they stand in the way of the loads.
     let start = -(stages - 1) * interval;
-    let room = (first_load.rem_euclid(interval)).max(1);
-    let step = (room / count(&body.copies)).max(1);
     time.insert(body.acquire, start);
-    for (i, copy) in body.copies.iter().enumerate() {
-        time.insert(*copy, start + (i as i64 * step).min(interval - 1));
+    for copy in &body.copies {
+        time.insert(*copy, start);
     }
     let last_copy = body.copies.iter().map(|c| time[c]).max().unwrap_or(start);
     time.insert(body.commit, last_copy);
@@ -187,8 +209,8 @@ mod tests {
     fn schedules_honour_dependences_and_use_the_ring() {
         for slices in 1..=4 {
             for stages in 2..=5 {
-                for copies in [1, 2, 8, 16] {
-                    let body = body(slices, 4, 8, copies, stages);
+                for (copies, loads, mmas) in [(1, 4, 8), (2, 4, 8), (8, 4, 8), (16, 4, 8), (10, 6, 10)] {
+                    let body = body(slices, loads, mmas, copies, stages);
                     let schedule = schedule(&body, stages, &MACHINE).unwrap();
                     assert_eq!(schedule.stage[&body.acquire], 0, "{slices} {stages}");
                     assert_eq!(schedule.stage[&body.mmas[0]], stages - 1, "{slices} {stages}");

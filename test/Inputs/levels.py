@@ -1,0 +1,68 @@
+"""Enters the compiler at every level.
+
+usage: levels.py INPUT OPTIONS: compiles with these options of --cute-compile and dumps the module
+after each pass. Each dump must parse, verify and print as the same text again; and compiled on with
+the passes that are left, it must give what the whole pipeline gives. Prints the passes, in order.
+"""
+
+import re
+import subprocess
+import sys
+
+source, options = sys.argv[1:]
+
+
+def cute_opt(*arguments, stdin=None):
+    done = subprocess.run(["cute-opt", *arguments], input=stdin, capture_output=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def checked(what, *arguments, stdin=None):
+    code, out, err = cute_opt(*arguments, stdin=stdin)
+    if code != 0:
+        sys.exit(f"{what}:\n{err.decode(errors='replace')}")
+    return out, err
+
+
+def top_level(text):
+    """Splits `a,b{x=1},c(d,e)` at the commas outside of braces and parentheses."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "({") - (c in ")}")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
+compile_ = f"--cute-compile={options}"
+_, said = checked("no pipeline", source, compile_, "--dump-pass-pipeline", "-o", "/dev/null")
+pipeline = re.search(r"builtin\.module\((.*)\)", said.decode(), re.DOTALL).group(1)
+passes = top_level(re.sub(r"\s+(?=[(){},])|(?<=[(){},])\s+", "", pipeline.strip()))
+
+whole, dump = checked("does not compile", source, compile_, "--mlir-print-ir-after-all",
+                      "--mlir-print-ir-module-scope", "--mlir-disable-threading")
+mark = re.compile(rb"^// -----// IR Dump After \S+ \(([\w-]+)\) \('([\w.]+)' operation.*$", re.MULTILINE)
+marks = list(mark.finditer(dump))
+ends = [m.start() for m in marks[1:]] + [len(dump)]
+done = 0
+for m, end in zip(marks, ends):
+    name, anchor = m.group(1).decode(), m.group(2).decode()
+    module = dump[m.end():end]
+    if anchor == "builtin.module":
+        while not passes[done].startswith(name):
+            done += 1  # passes of nested operations, in between
+        done += 1
+    read, _ = checked(f"the module after {name} is not read again", "-", stdin=module)
+    again, _ = checked(f"the module after {name} is not read a third time", "-", stdin=read)
+    if again != read:
+        sys.exit(f"the module after {name} changes when it is read again")
+    print("read again after", name)
+    if anchor == "builtin.module" and name.startswith("cute-") and passes[done:]:
+        rest = "builtin.module(" + ",".join(passes[done:]) + ")"
+        on, _ = checked(f"the module after {name} does not compile with {rest}", "-",
+                        f"--pass-pipeline={rest}", stdin=module)
+        if on != whole:
+            sys.exit(f"compiled from the level after {name} the result is another")
+        print("compiled on after", name)

@@ -1,0 +1,59 @@
+// What is wrong with a command line is said in words, and the exit status is not zero.
+//
+// RUN: not cute-opt %t.missing.mlir --cute-compile="arch=sm_80" 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: cannot open input file '{{.*}}.missing.mlir': No such file or directory
+//
+// RUN: not cute-opt %s --cute-comple="arch=sm_80" 2>&1 | FileCheck %s --check-prefix=FLAG
+// FLAG: Unknown command line argument '--cute-comple=arch=sm_80'
+// FLAG: Did you mean '--cute-compile=arch=sm_80'?
+//
+// RUN: not cute-opt %s --cute-compile 2>&1 | FileCheck %s --check-prefix=NO-ARCH
+// NO-ARCH: --cute-compile: no architecture: give arch=, one of sm_80, sm_89, sm_90, sm_90a, sm_120
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
+// ARCH: --cute-compile: unsupported architecture 'sm_70': expected one of sm_80, sm_89, sm_90, sm_90a, sm_120
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, package
+//
+// RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
+// PAIR: --cute-compile: expected name=value, found 'sm_80'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=128" 2>&1 | FileCheck %s --check-prefix=TILE
+// TILE: --cute-compile: expected tile such as 128x128x32, found '128'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=axbxc" 2>&1 | FileCheck %s --check-prefix=NUMBERS
+// NUMBERS: --cute-compile: expected tile such as 128x128x32, found 'axbxc'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 warps=2x2x2" 2>&1 | FileCheck %s --check-prefix=WARPS
+// WARPS: --cute-compile: expected warps such as 2x2, found '2x2x2'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 stages=0" 2>&1 | FileCheck %s --check-prefix=STAGES
+// STAGES: --cute-compile: expected stages= a positive number, found '0'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 raster=-1" 2>&1 | FileCheck %s --check-prefix=RASTER
+// RASTER: --cute-compile: expected raster= a positive number, found '-1'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 swizzle=3" 2>&1 | FileCheck %s --check-prefix=SWIZZLE
+// SWIZZLE: --cute-compile: expected swizzle=auto, none or S<B,M,S>, found '3'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 simplify=maybe" 2>&1 | FileCheck %s --check-prefix=SIMPLIFY
+// SIMPLIFY: --cute-compile: expected simplify=true or false, found 'maybe'
+//
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 package='gemm.cutepkg" 2>&1 | FileCheck %s --check-prefix=QUOTE
+// QUOTE: --cute-compile: expected a closing ' in ''gemm.cutepkg'
+//
+// Where the program stands wrong, the place is named.
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=512x512x32" 2>&1 | FileCheck %s --check-prefix=PLACE
+// PLACE: errors.mlir:[[@LINE+9]]:3: error: 'cute.gemm' op {{.*}} fits
+//
+// RUN: not cute-opt %s --pass-pipeline="builtin.module(cute-tile{arch=sm_80},cute-tile2)" 2>&1 | FileCheck %s --check-prefix=PASS
+// PASS: 'cute-tile2' does not refer to a registered pass or pass pipeline
+//
+// RUN: not cute-opt %s --pass-pipeline="func.func(cute-partition)" 2>&1 | FileCheck %s --check-prefix=ANCHOR
+// ANCHOR: can't run 'func.func' pass manager on 'builtin.module' op
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  return
+}
+!t = !cute.memref<f16, gmem, align<16>, "(768,768):(768,1)">

@@ -1,0 +1,93 @@
+// Modules that are no package, and places where none can be written.
+//
+// RUN: cute-opt %s --cute-emit-package="file=%t.cutepkg" --split-input-file --verify-diagnostics
+// RUN: not cute-opt %S/../Inputs/gemm.mlir --cute-emit-package 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: error: cute-emit-package: expected file=, the path of the package
+//
+// RUN: not cute-opt %S/../Inputs/gemm.mlir --cute-compile="arch=sm_80 tile=32x32x32 package=%t.missing/gemm.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: error: cannot write {{.*}}gemm.cutepkg: {{.*}}No such file or directory
+// RUN: not cute-opt %S/../Inputs/gemm.mlir --cute-compile="arch=sm_80 tile=32x32x32 package={x}" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BRACES
+// BRACES: error: {{.*}}{x}
+
+// expected-error @below {{expected a function that launches kernels, and a gpu.binary of them; is there a cute.gemm in a func.func?}}
+module {
+  func.func @nothing() {
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{expected compiled kernels; run cute-emit-ptx and cute-assemble first}}
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @dynamic_grid(%n: index) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    // expected-error @below {{expected a constant grid, block and dynamic_shared_memory_size}}
+    gpu.launch_func @kernels::@k blocks in (%n, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{expected tensors as arguments, found i32}}
+  func.func @integer(%n: i32) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero args(%n : i32)
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @no_shared_size() {
+    %one = arith.constant 1 : index
+    // expected-error @below {{expected a constant grid, block and dynamic_shared_memory_size}}
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one)
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{expected cute.computes = [{gemm = array<i64: A, B, C>, accumulate = f32}], arguments by index}}
+  func.func @computes() attributes {cute.computes = "product"} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+// The kernel that is launched is not in the image.
+// expected-error @below {{the package is not valid: invalid package: function missing, launch 0 (k)}}
+module attributes {gpu.container_module} {
+  func.func @missing() {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, bin = "x">]
+}

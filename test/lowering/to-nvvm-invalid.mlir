@@ -1,0 +1,57 @@
+// What has no instruction.
+//
+// RUN: cute-opt %s --cute-to-nvvm --split-input-file --verify-diagnostics
+
+!s = !cute.memref<f16, smem, align<128>, "8:1">
+gpu.module @kernels {
+  gpu.func @no_place() kernel {
+    // expected-error @below {{expected a tensor that has its place in shared memory; run cute-allocate-shared first}}
+    %s = cute.memref.alloca() : !s
+    gpu.return
+  }
+}
+
+// -----
+
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+gpu.module @kernels {
+  gpu.func @whole_copy(%a: !g, %b: !g) kernel {
+    // expected-error @below {{'cute.copy' has no instruction form; it is lowered by an earlier pass of --cute-compile}}
+    cute.copy(%a, %b) : (!g, !g)
+    gpu.return
+  }
+}
+
+// -----
+
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+gpu.module @kernels {
+  gpu.func @whole_gemm(%a: !g, %b: !g) kernel {
+    // expected-error @below {{'cute.gemm' has no instruction form}}
+    cute.gemm(%a, %a, %b) accumulate f32 : (!g, !g, !g)
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @dynamic_layout(%i: i32, %l: !cute.layout<"(?,4):(4,1)">) kernel {
+    %c = cute.make_coord(%i) : (i32) -> !cute.coord<"?">
+    // expected-error @below {{expected a static layout, found (?,4):(4,1); dynamic layouts are not lowered yet}}
+    %o = cute.crd2idx(%c, %l) : (!cute.coord<"?">, !cute.layout<"(?,4):(4,1)">) -> !cute.int_tuple<"?">
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @foreign_coordinate(%c: !cute.coord<"?">, %t: !cute.memref<f16, gmem, "(8,4):(1,8)">) kernel {
+    %o = cute.static : !cute.coord<"(_,1)">
+    %s = cute.slice(%t, %o) : !cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.coord<"(_,1)">
+    // expected-error @below {{expected a coordinate or integer tuple that this kernel makes}}
+    %u = cute.slice(%t, %c) : !cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.coord<"?">
+    gpu.return
+  }
+}

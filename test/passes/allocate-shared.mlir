@@ -1,0 +1,145 @@
+// Places of tensors in shared memory.
+//
+// RUN: cute-opt %s --cute-allocate-shared --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-allocate-shared --split-input-file | cute-opt --split-input-file | FileCheck %s
+
+#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+!p = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+
+// %a and %b are used at one time, %c after them: it takes the place of %a, and a barrier stands
+// before it. Views do not count as uses; what a loop uses is used at its place.
+// CHECK-LABEL: gpu.func @reuse
+// CHECK-SAME:    cute.dynamic_smem = 4096 : i64
+// CHECK:         %[[A:.*]] = cute.memref.alloca() {offset = 0 : i64}
+// CHECK:         %[[B:.*]] = cute.memref.alloca() {offset = 2048 : i64}
+// CHECK:         %[[C:.*]] = cute.memref.alloca() {offset = 0 : i64}
+// CHECK:         %[[PC:.*]] = cute.tiled.copy.partition_D(%{{.*}}, %[[C]],
+// CHECK-NOT:     gpu.barrier
+// CHECK:         scf.for
+// CHECK:           cute.atom_store
+// CHECK:           cute.atom_store
+// CHECK:         }
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    cute.atom_store(%{{.*}}, %{{.*}}, %[[PC]])
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+gpu.module @kernels {
+  gpu.func @reuse(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config} {
+    %t = cute.static : !cute.coord<"0">
+    %a = cute.memref.alloca() : !s
+    %b = cute.memref.alloca() : !s
+    %c = cute.memref.alloca() : !s
+    %pa = cute.tiled.copy.partition_D(%copy, %a, %t) : (!copy, !s, !cute.coord<"0">) -> !p
+    %pb = cute.tiled.copy.partition_D(%copy, %b, %t) : (!copy, !s, !cute.coord<"0">) -> !p
+    %pc = cute.tiled.copy.partition_D(%copy, %c, %t) : (!copy, !s, !cute.coord<"0">) -> !p
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c4 = arith.constant 4 : i32
+    scf.for %k = %c0 to %c4 step %c1 : i32 {
+      cute.atom_store(%copy, %v, %pa) at [0, 0, 0] : (!copy, vector<8xf16>, !p)
+      cute.atom_store(%copy, %v, %pb) at [0, 0, 0] : (!copy, vector<8xf16>, !p)
+    }
+    cute.atom_store(%copy, %v, %pc) at [0, 0, 0] : (!copy, vector<8xf16>, !p)
+    gpu.return
+  }
+}
+
+// -----
+
+#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+!p = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+
+// A barrier that is there already is enough.
+// CHECK-LABEL: gpu.func @barrier
+// CHECK-SAME:    cute.dynamic_smem = 2048 : i64
+// CHECK:         offset = 0
+// CHECK:         offset = 0
+// CHECK:         cute.atom_store
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    cute.atom_store
+gpu.module @kernels {
+  gpu.func @barrier(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config} {
+    %t = cute.static : !cute.coord<"0">
+    %a = cute.memref.alloca() : !s
+    %c = cute.memref.alloca() : !s
+    %pa = cute.tiled.copy.partition_D(%copy, %a, %t) : (!copy, !s, !cute.coord<"0">) -> !p
+    %pc = cute.tiled.copy.partition_D(%copy, %c, %t) : (!copy, !s, !cute.coord<"0">) -> !p
+    cute.atom_store(%copy, %v, %pa) at [0, 0, 0] : (!copy, vector<8xf16>, !p)
+    gpu.barrier
+    cute.atom_store(%copy, %v, %pc) at [0, 0, 0] : (!copy, vector<8xf16>, !p)
+    gpu.return
+  }
+}
+
+// -----
+
+#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!small = !cute.memref<f16, smem, align<16>, "(32,4):(4,1)">
+!large = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(32,64):(64,1)">
+
+// Whole tensors are used where they are copied. All at one time: the largest comes first, the next
+// behind it at a multiple of its alignment.
+// CHECK-LABEL: gpu.func @together
+// CHECK-SAME:    cute.dynamic_smem = 8448 : i64
+// CHECK:         cute.memref.alloca() {offset = 8192 : i64} : !cute.memref<f16, smem, align<16>, "(32,4):(4,1)">
+// CHECK:         cute.memref.alloca() {offset = 0 : i64} : !cute.memref<f16, smem, align<1024>
+// CHECK:         cute.memref.alloca() {offset = 4096 : i64} : !cute.memref<f16, smem, align<1024>
+// CHECK-NOT:     gpu.barrier
+// Registers have no place.
+// CHECK:         cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
+// CHECK-NOT:     gpu.barrier
+gpu.module @kernels {
+  gpu.func @together() kernel attributes {cute.config = #config} {
+    %a = cute.memref.alloca() : !small
+    %b = cute.memref.alloca() : !large
+    %c = cute.memref.alloca() : !large
+    %r = cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
+    cute.copy(%a, %a) : (!small, !small)
+    cute.copy(%b, %c) : (!large, !large)
+    cute.copy(%a, %a) : (!small, !small)
+    gpu.return
+  }
+}
+
+// -----
+
+#config = {arch = "sm_90", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!s = !cute.memref<f16, smem, align<128>, "(64,512):(512,1)">
+
+// The launch of the kernel gets its size, beyond 48 KB too, and no other launch does.
+// CHECK-LABEL: func.func @host
+// CHECK-DAG:     %[[SIZE:.*]] = arith.constant 65536 : i32
+// CHECK-DAG:     %[[OLD:.*]] = arith.constant 77 : i32
+// CHECK:         gpu.launch_func @kernels::@sized {{.*}} dynamic_shared_memory_size %[[SIZE]]
+// CHECK:         %[[NONE:.*]] = arith.constant 0 : i32
+// CHECK:         gpu.launch_func @kernels::@none {{.*}} dynamic_shared_memory_size %[[NONE]]
+// CHECK:         gpu.launch_func @other::@others {{.*}} dynamic_shared_memory_size %[[OLD]]
+// CHECK-LABEL: gpu.func @sized
+// CHECK-SAME:    cute.dynamic_smem = 65536 : i64
+// CHECK-LABEL: gpu.func @none
+// CHECK-SAME:    cute.dynamic_smem = 0 : i64
+module attributes {gpu.container_module} {
+  func.func @host() {
+    %one = arith.constant 1 : index
+    %old = arith.constant 77 : i32
+    gpu.launch_func @kernels::@sized blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
+    gpu.launch_func @kernels::@none blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
+    gpu.launch_func @other::@others blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @sized() kernel attributes {cute.config = #config} {
+      %a = cute.memref.alloca() : !s
+      cute.copy(%a, %a) : (!s, !s)
+      gpu.return
+    }
+    gpu.func @none() kernel attributes {cute.config = #config} {
+      gpu.return
+    }
+  }
+  gpu.binary @other [#gpu.object<#nvvm.target, "nothing">]
+}

@@ -1,0 +1,107 @@
+//! An expression a line, a result a line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::json;
+
+use crate::eval::evaluate;
+use crate::failure::{Failure, Outcome};
+use crate::input::{self, MAX_TEXT};
+
+/// Reads `file`, or standard input, to its end. Wrong lines are results too; the error is about reading and writing.
+pub fn run(file: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
+    let mut lines: Box<dyn BufRead> = match file {
+        Some(path) if path != Path::new("-") => {
+            let file = File::open(path).with_context(|| path.display().to_string())?;
+            Box::new(BufReader::with_capacity(1 << 16, file))
+        }
+        _ => Box::new(io::stdin().lock()),
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let limit = MAX_TEXT as u64 + 1;
+        let n = lines.by_ref().take(limit).read_until(b'\n', &mut line)?;
+        if n == 0 {
+            break;
+        }
+        let whole = line.last() == Some(&b'\n');
+        while line.last().is_some_and(|c| matches!(c, b'\n' | b'\r')) {
+            line.pop();
+        }
+        if !whole && n > MAX_TEXT {
+            skip_line(&mut lines)?;
+        }
+        let written = if line.is_empty() {
+            writeln!(out)
+        } else {
+            answer(&line, as_json, &mut out)
+        };
+        if written.is_err() {
+            return input::finish(written);
+        }
+    }
+    input::finish(out.flush())
+}
+
+fn answer(line: &[u8], as_json: bool, out: &mut impl Write) -> io::Result<()> {
+    let (lossy, valid);
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => {
+            valid = too_long(text);
+            text
+        }
+        Err(_) => {
+            (lossy, valid) = input::text(line);
+            &lossy[..]
+        }
+    };
+    let outcome = valid.and_then(|()| evaluate(text));
+    if as_json {
+        let object = match outcome {
+            Ok(e) => {
+                let mut object = e.value.to_json();
+                object["notes"] = json!(e.notes);
+                object
+            }
+            Err(f) => failure_json(&f),
+        };
+        return writeln!(out, "{object}");
+    }
+    match outcome {
+        Ok(e) => writeln!(out, "{}", e.value),
+        Err(f) => writeln!(out, "error: {}", f.line(text)),
+    }
+}
+
+fn too_long(text: &str) -> Outcome<()> {
+    if text.len() <= MAX_TEXT {
+        return Ok(());
+    }
+    let message = format!("expected an expression of at most {MAX_TEXT} bytes, found more");
+    Err(Failure::new(message, MAX_TEXT..MAX_TEXT))
+}
+
+/// For tools: the message and the bytes of the expression that it is about.
+pub fn failure_json(f: &Failure) -> serde_json::Value {
+    json!({ "error": { "message": f.message, "start": f.span.start, "end": f.span.end } })
+}
+
+fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let chunk = lines.fill_buf()?;
+        let end = chunk.iter().position(|c| *c == b'\n');
+        let (used, done) = match (end, chunk.len()) {
+            (Some(at), _) => (at + 1, true),
+            (None, n) => (n, n == 0),
+        };
+        lines.consume(used);
+        if done {
+            return Ok(());
+        }
+    }
+}

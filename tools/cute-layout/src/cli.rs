@@ -1,0 +1,182 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cute_layout::Elem;
+
+/// Evaluates, prints and draws CuTe layouts.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cute-layout",
+    version,
+    after_help = "A layout, shape or tiler is an expression everywhere: `(4,8):(8,1)`, `make_layout((4,8), LayoutRight)`,\n\
+                  `S<3,4,3> o 0 o (8,64):(64,1)`. `-` reads it from standard input. `cute-layout functions` lists the functions.\n\n\
+                  Exit codes:\n  0  done\n  1  the expression is wrong, or has no answer\n  2  the command line is wrong"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the tool does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Evaluates an expression and prints the result in canonical text.
+    Eval {
+        /// For example 'composition((6,2):(8,2), (4,3):(3,1))'.
+        #[arg(value_name = "EXPR", allow_negative_numbers = true)]
+        expr: OsString,
+        /// One JSON object, also for an error.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Evaluates an expression a line; writes a result or `error: ...` a line, and a blank line for a blank line.
+    Batch {
+        /// The lines; standard input without it.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints a layout as CuTe's print_layout does: a table, or coordinates and indices at rank 1.
+    Print {
+        /// A layout of rank 1 or 2.
+        #[arg(value_name = "LAYOUT")]
+        layout: OsString,
+        /// All rows and columns of a large layout.
+        #[arg(long)]
+        full: bool,
+        /// One JSON object instead of the table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draws a layout as CuTe's print_latex does, in TikZ.
+    Latex {
+        /// A layout of rank 1 or 2.
+        #[arg(value_name = "LAYOUT")]
+        layout: OsString,
+        /// The picture.
+        #[command(flatten)]
+        picture: Picture,
+    },
+    /// Draws a layout as SVG: indices in the cells, coordinates on the edges.
+    Svg {
+        /// A layout of rank 1 or 2.
+        #[arg(value_name = "LAYOUT")]
+        layout: OsString,
+        /// The picture.
+        #[command(flatten)]
+        picture: Picture,
+    },
+    /// Shows a thread-value layout both ways: (thread,value) to coordinate, and coordinate to (thread,value).
+    Tv {
+        /// A layout of rank 2, (threads, values), whose offsets number the tile's elements first mode fastest.
+        #[arg(value_name = "TV_LAYOUT")]
+        layout: OsString,
+        /// The shape of the tile: (M,N).
+        #[arg(value_name = "TILE")]
+        tile: OsString,
+        /// The picture.
+        #[command(flatten)]
+        picture: Picture,
+        /// How it is shown.
+        #[arg(long, value_enum, default_value_t = TvForm::Text)]
+        form: TvForm,
+        /// Same as --form svg.
+        #[arg(long, conflicts_with_all = ["form", "latex", "json"])]
+        svg: bool,
+        /// Same as --form latex.
+        #[arg(long, conflicts_with_all = ["form", "json"])]
+        latex: bool,
+        /// Same as --form json.
+        #[arg(long, conflicts_with = "form")]
+        json: bool,
+    },
+    /// Shows the bank of shared memory of each element, and the conflicts of an access.
+    Banks(Banks),
+    /// Lists the functions of the expression language.
+    Functions,
+}
+
+/// Where a picture goes and how much of it is drawn.
+#[derive(Debug, Args)]
+pub struct Picture {
+    /// The file to write; standard output without it.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// All rows and columns of a large layout.
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// The forms of a thread-value layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TvForm {
+    /// Two tables.
+    Text,
+    /// Two pictures, coloured by thread.
+    Svg,
+    /// CuTe's print_latex picture, coloured by thread.
+    Latex,
+    /// One object.
+    Json,
+}
+
+/// The access to shared memory.
+#[derive(Debug, Args)]
+pub struct Banks {
+    /// A layout in shared memory, of rank 1 or 2; offsets count elements.
+    #[arg(value_name = "LAYOUT")]
+    pub layout: OsString,
+    /// The element: a type such as f16, or its bits.
+    #[arg(long, value_name = "TYPE", default_value = "f16", value_parser = element)]
+    pub elem: i64,
+    /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of LAYOUT.)
+    #[arg(long, value_name = "S<B,M,S>")]
+    pub swizzle: Option<OsString>,
+    /// The access: a layout from the thread to the index, first mode fastest, of the element of LAYOUT where it begins.
+    #[arg(long, value_name = "LAYOUT")]
+    pub threads: Option<OsString>,
+    /// Elements in a row that each thread accesses.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "threads")]
+    pub vector: i64,
+    /// All rows and columns of a large layout.
+    #[arg(long)]
+    pub full: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn element(text: &str) -> Result<i64, String> {
+    const ELEMS: [Elem; 12] = [
+        Elem::F16,
+        Elem::BF16,
+        Elem::TF32,
+        Elem::F32,
+        Elem::F64,
+        Elem::I4,
+        Elem::U4,
+        Elem::I8,
+        Elem::U8,
+        Elem::I32,
+        Elem::F8E4M3,
+        Elem::F8E5M2,
+    ];
+    if let Some(e) = ELEMS.into_iter().find(|e| e.name() == text) {
+        return Ok(e.bits());
+    }
+    match text.parse() {
+        Ok(bits @ (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128)) => Ok(bits),
+        _ => {
+            let names = ELEMS.map(Elem::name).join(", ");
+            Err(format!(
+                "expected {names}, or 1, 2, 4, 8, 16, 32, 64 or 128 bits"
+            ))
+        }
+    }
+}
