@@ -322,6 +322,11 @@ impl Request {
             raster,
         };
         let mut candidates = table(raster).map(complete).filter(fits).collect::<Vec<_>>();
+        if candidates.is_empty() && self.stages.is_none() {
+            // With fewer buffers than were measured to be best.
+            let fewer = |base: Config| (2..base.stages).rev().map(move |stages| Config { stages, ..base });
+            candidates = table(raster).map(complete).flat_map(fewer).filter(fits).collect();
+        }
         // With nothing left open the candidates are all the same.
         if self.tile.is_none() && self.warps.is_none() {
             prefer_full_waves(&mut candidates, problem);

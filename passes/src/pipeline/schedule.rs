@@ -1,7 +1,7 @@
 //! When each operation of a loop body runs: a modulo schedule.
 //!
 //! Every `interval` cycles an iteration starts. The products set the pace; the loads of a slice of
-//! K start with the products of the slice before it, so that there are two sets of fragments and
+//! K start just before the products of the slice before it, so that there are two sets of fragments and
 //! no more; the copies start as early as the ring of buffers allows, which hides as much of
 //! memory's latency as there are buffers for. An operation at time t is in stage t / interval: it
 //! runs that many iterations late.
@@ -34,10 +34,11 @@ pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Sc
         .max((count(&body.loads) + count(&body.copies)) * machine.load_issue);
     let spacing = interval / count(&body.mmas);
     // A slice of K is loaded while the one before it is multiplied: half of the latency would do
-    // for one warp, but all warps load at once. Where a ring of two leaves no room for that, later.
+    // for one warp, but all warps load at once. One load's time more lets ptxas do with fewer
+    // registers. Where a ring of two leaves no room for that, later.
     let slice = machine.load_latency.max(slice(body, spacing, interval));
     let mut result = Err("no schedule".to_owned());
-    for lead in [slice, slice / 2, machine.load_latency, 0] {
+    for lead in [slice + machine.load_issue, slice, slice / 2, machine.load_latency, 0] {
         result = place(body, stages, interval, lead, machine.load_issue);
         if result.is_ok() {
             break;
@@ -226,6 +227,8 @@ mod tests {
         let body = body(2, 4, 8, 4, 3);
         let schedule = schedule(&body, 3, &MACHINE).unwrap();
         let stages: Vec<_> = body.loads.iter().map(|load| schedule.stage[load]).collect();
-        assert_eq!(stages, [1, 1, 1, 1, 2, 2, 2, 2]);
+        assert_eq!(stages[..4], [1, 1, 1, 1]);
+        // The second slice is loaded beside the products of the first, but for a load's time.
+        assert_eq!(stages[4..].iter().filter(|stage| **stage == 2).count(), 3);
     }
 }

@@ -46,7 +46,7 @@ fn eval(node: &Node<'_>, notes: &mut Vec<String>) -> Outcome<Value> {
         Expr::Tiler(items) => {
             let modes = items.iter().map(|n| {
                 let value = eval(n, notes)?;
-                value.to_tile().map_err(|e| e.locate(n.span.clone()))
+                value.to_tile_mode().map_err(|e| e.locate(n.span.clone()))
             });
             Ok(Value::Tile(Tile::Modes(modes.collect::<Outcome<_>>()?)))
         }

@@ -10,7 +10,7 @@ const SHOWN: (i64, i64) = (64, 32);
 /// The largest table that is printed in full.
 const FULL_TABLE: i64 = 1 << 22;
 /// The largest picture that is drawn in full.
-const FULL_PICTURE: i64 = 1 << 16;
+pub const FULL_PICTURE: i64 = 1 << 16;
 
 /// A function of (row, column).
 #[derive(Debug)]

@@ -96,6 +96,11 @@ impl<'a> Parser<'a> {
         hit
     }
 
+    // From `start` to what has been read, less the blanks that a look ahead has skipped.
+    fn span_from(&self, start: usize) -> Range<usize> {
+        start..start + self.text[start..self.pos].trim_ascii_end().len()
+    }
+
     fn unexpected<T>(&mut self, expected: &str) -> Outcome<T> {
         self.peek();
         let next = self.text.get(self.pos..).and_then(|t| t.chars().next());
@@ -131,7 +136,7 @@ impl<'a> Parser<'a> {
             while self.infix_o() {
                 parts.push(self.term()?);
             }
-            let span = start..self.pos;
+            let span = self.span_from(start);
             Node {
                 expr: Expr::Compose(parts),
                 span,
@@ -204,7 +209,7 @@ impl<'a> Parser<'a> {
         };
         let node = Node {
             expr,
-            span: start..self.pos,
+            span: self.span_from(start),
         };
         if self.peek() != Some(b'@') || !matches!(node.expr, Expr::Int(_) | Expr::Dynamic(_)) {
             return Ok(node);

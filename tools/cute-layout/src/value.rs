@@ -102,6 +102,16 @@ impl Value {
         }
     }
 
+    /// As a mode of a tiler in `<..>` or `[..]`, where a shape is its column-major layout, as in CuTe IR's text.
+    pub fn to_tile_mode(&self) -> Result<Tile, Fault> {
+        match self {
+            Value::Tuple(t) if t.is_tuple() && !t.has_underscore() => {
+                Ok(Tile::Layout(Layout::col_major(t)?))
+            }
+            other => other.to_tile(),
+        }
+    }
+
     /// As one known integer.
     pub fn to_int(&self) -> Result<i64, Fault> {
         match self {

@@ -55,7 +55,7 @@ pub const FUNCTIONS: &[Function] = &[
         names: &["zipped_product"],
         signature: "zipped_product(layout, tiler)",
         about: "((block modes), (copy modes))",
-        example: "zipped_product((2,5):(5,1), (3,4))",
+        example: "zipped_product((2,5):(5,1), (3,4):(1,3))",
         gives: "((2,5),(3,4)):((5,1),(10,30))",
         arity: 2..=2,
         run: |c| product(c, Layout::zipped_product),
@@ -133,7 +133,6 @@ fn divide(c: &mut Call<'_>, f: ByTile) -> Answer {
     answer
 }
 
-// CuTe multiplies mode by mode only for a tiler of layouts; a shape is the tiler of its modes, as in a divide.
 fn product(c: &mut Call<'_>, f: ByTile) -> Answer {
     let tile = c.tile(1)?;
     c.map(0, |l| Ok(f(l, &tile)?))

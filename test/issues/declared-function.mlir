@@ -1,0 +1,13 @@
+// A function that is only declared launches nothing, and is no reason to fail.
+//
+// XFAIL: *
+// RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2 package=%t.cutepkg" -o /dev/null
+// RUN: cute-run --info %t.cutepkg | FileCheck %s
+// CHECK: function gemm
+
+func.func private @elsewhere()
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  return
+}

@@ -1,0 +1,233 @@
+//! `cute-layout`: evaluates, prints and draws CuTe layouts.
+//!
+//! What a layout means is decided in the library of the same name; here are the expression language ([`syntax`], [`eval`],
+//! [`functions`]) and the pictures. Exit codes: 0 done; 1 the expression is wrong or has no answer, or a file cannot be read
+//! or written; 2 the command line is wrong.
+
+mod banks;
+mod batch;
+mod cli;
+mod eval;
+mod failure;
+mod functions;
+mod grid;
+mod input;
+mod latex;
+mod svg;
+mod syntax;
+mod table;
+mod tv;
+mod value;
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Parser;
+use serde_json::json;
+
+use banks::Memory;
+use cli::{Banks, Cli, Command, Picture, TvForm};
+use failure::Fault;
+use grid::{Grid, Window};
+use tv::ThreadValue;
+use value::Value;
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let text = format!("{error:#}");
+            let prefix = if text.starts_with("error: ") { "" } else { "error: " };
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{prefix}{text}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Eval { expr, json } => evaluate(&expr, json),
+        Command::Batch { file, json } => batch::run(file.as_deref(), json),
+        Command::Print { layout, full, json } => print(&layout, full, json),
+        Command::Latex { layout, picture } => {
+            draw(&layout, &picture, |grid, window| latex::layout(grid, window))
+        }
+        Command::Svg { layout, picture } => {
+            draw(&layout, &picture, |grid, window| svg::layout(grid, window))
+        }
+        Command::Tv {
+            layout,
+            tile,
+            picture,
+            form,
+            svg,
+            latex,
+            json,
+        } => {
+            let form = match (svg, latex, json) {
+                (true, ..) => TvForm::Svg,
+                (_, true, _) => TvForm::Latex,
+                (.., true) => TvForm::Json,
+                _ => form,
+            };
+            thread_value(&layout, &tile, &picture, form)
+        }
+        Command::Banks(args) => show_banks(&args),
+        Command::Functions => input::write(&functions(), None),
+    }
+}
+
+fn evaluate(expr: &OsStr, as_json: bool) -> anyhow::Result<()> {
+    let (text, outcome) = input::outcome(expr)?;
+    match outcome {
+        Ok(e) => {
+            input::notes(&e.notes);
+            let line = if as_json {
+                let mut object = e.value.to_json();
+                object["notes"] = json!(e.notes);
+                object.to_string()
+            } else {
+                e.value.to_string()
+            };
+            input::write(&format!("{line}\n"), None)
+        }
+        Err(f) => {
+            if as_json {
+                input::write(&format!("{}\n", batch::failure_json(&f)), None)?;
+            }
+            Err(anyhow!(f.render(&text)))
+        }
+    }
+}
+
+// What concerns the arguments together and has no place in a text.
+fn unlocated(fault: Fault) -> anyhow::Error {
+    anyhow!(fault.locate(0..0).message)
+}
+
+fn cut(windows: &[Window]) {
+    let notes: Vec<String> = windows.iter().filter_map(Window::note).collect();
+    input::notes(&notes);
+}
+
+fn print(layout: &OsStr, full: bool, as_json: bool) -> anyhow::Result<()> {
+    let (grid, window) = input::value(layout, |v| {
+        let grid = Grid::new(v)?;
+        let window = grid.table(full)?;
+        Ok((grid, window))
+    })?;
+    cut(&[window]);
+    let text = if as_json {
+        let values = grid.values(window).map_err(unlocated)?;
+        let object = json!({
+            "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": values, "cut": window.note(),
+        });
+        format!("{object}\n")
+    } else {
+        table::print(&grid, window).map_err(unlocated)?
+    };
+    input::write(&text, None)
+}
+
+fn draw(
+    layout: &OsStr,
+    picture: &Picture,
+    how: impl FnOnce(&Grid, Window) -> Result<String, Fault>,
+) -> anyhow::Result<()> {
+    let (text, window) = input::value(layout, |v| {
+        let grid = Grid::new(v)?;
+        let window = grid.picture(picture.full)?;
+        Ok((how(&grid, window)?, window))
+    })?;
+    cut(&[window]);
+    input::write(&text, picture.output.as_deref())
+}
+
+fn thread_value(
+    layout: &OsStr,
+    tile: &OsStr,
+    picture: &Picture,
+    form: TvForm,
+) -> anyhow::Result<()> {
+    let tile = input::value(tile, Value::to_shape)?;
+    let tv = input::value(layout, |v| ThreadValue::new(&v.to_layout()?, &tile))?;
+    input::notes(&tv.notes());
+    let (threads, tile) = tv.windows(picture.full, form != TvForm::Text).map_err(unlocated)?;
+    let text = match form {
+        TvForm::Json => format!("{}\n", tv.json()),
+        TvForm::Text => {
+            cut(&[threads, tile]);
+            tv.text(threads, tile)
+        }
+        TvForm::Svg => {
+            cut(&[threads, tile]);
+            svg::thread_value(&tv, threads, tile)
+        }
+        TvForm::Latex => {
+            cut(&[tile]);
+            latex::thread_value(&tv, tile)
+        }
+    };
+    input::write(&text, picture.output.as_deref())
+}
+
+fn show_banks(args: &Banks) -> anyhow::Result<()> {
+    let swizzle = args.swizzle.as_deref().map(|s| {
+        input::value(s, |v| match v {
+            Value::Swizzle(s) => Ok(*s),
+            other => Err(other.unlike("a swizzle S<B,M,S>")),
+        })
+    });
+    let swizzle = swizzle.transpose()?;
+    let (memory, window) = input::value(&args.layout, |v| {
+        let grid = Grid::new(v)?;
+        let window = grid.table(args.full)?;
+        let memory = Memory {
+            grid,
+            bits: args.elem,
+            swizzle,
+        };
+        Ok((memory, window))
+    })?;
+    let access = args.threads.as_deref().map(|t| {
+        input::value(t, |v| memory.access(&v.to_layout()?, args.vector))
+    });
+    let access = access.transpose()?;
+    if args.json {
+        let object = json!({
+            "layout": memory.grid.title,
+            "element_bits": memory.bits,
+            "swizzle": memory.swizzle.map(|s| s.to_string()),
+            "banks": memory.banks(window).map_err(unlocated)?,
+            "cut": window.note(),
+            "access": access.as_ref().map(banks::Access::json),
+        });
+        return input::write(&format!("{object}\n"), None);
+    }
+    cut(&[window]);
+    let mut text = banks::text(&memory, window).map_err(unlocated)?;
+    if let Some(access) = access {
+        text.push('\n');
+        text.push_str(&access.text());
+    }
+    input::write(&text, None)
+}
+
+fn functions() -> String {
+    let mut out = String::new();
+    for f in functions::all() {
+        let also = match f.names {
+            [_, others @ ..] if !others.is_empty() => format!(" (also {})", others.join(", ")),
+            _ => String::new(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{}\n    {}{also}\n    {} = {}",
+            f.signature, f.about, f.example, f.gives
+        );
+    }
+    out
+}
