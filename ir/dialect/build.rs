@@ -10,14 +10,38 @@ const SOURCES: &[&str] = &["Dialect.cpp", "Nvgpu.cpp", "Driver.cpp"];
 
 /// (generator, output)
 const GENERATED: &[(&[&str], &str)] = &[
-    (&["--gen-dialect-decls", "--dialect=cute"], "CuteDialect.h.inc"),
-    (&["--gen-dialect-defs", "--dialect=cute"], "CuteDialect.cpp.inc"),
-    (&["--gen-typedef-decls", "--typedefs-dialect=cute"], "CuteTypes.h.inc"),
-    (&["--gen-typedef-defs", "--typedefs-dialect=cute"], "CuteTypes.cpp.inc"),
-    (&["--gen-dialect-decls", "--dialect=cute_nvgpu"], "CuteNvgpuDialect.h.inc"),
-    (&["--gen-dialect-defs", "--dialect=cute_nvgpu"], "CuteNvgpuDialect.cpp.inc"),
-    (&["--gen-typedef-decls", "--typedefs-dialect=cute_nvgpu"], "CuteNvgpuTypes.h.inc"),
-    (&["--gen-typedef-defs", "--typedefs-dialect=cute_nvgpu"], "CuteNvgpuTypes.cpp.inc"),
+    (
+        &["--gen-dialect-decls", "--dialect=cute"],
+        "CuteDialect.h.inc",
+    ),
+    (
+        &["--gen-dialect-defs", "--dialect=cute"],
+        "CuteDialect.cpp.inc",
+    ),
+    (
+        &["--gen-typedef-decls", "--typedefs-dialect=cute"],
+        "CuteTypes.h.inc",
+    ),
+    (
+        &["--gen-typedef-defs", "--typedefs-dialect=cute"],
+        "CuteTypes.cpp.inc",
+    ),
+    (
+        &["--gen-dialect-decls", "--dialect=cute_nvgpu"],
+        "CuteNvgpuDialect.h.inc",
+    ),
+    (
+        &["--gen-dialect-defs", "--dialect=cute_nvgpu"],
+        "CuteNvgpuDialect.cpp.inc",
+    ),
+    (
+        &["--gen-typedef-decls", "--typedefs-dialect=cute_nvgpu"],
+        "CuteNvgpuTypes.h.inc",
+    ),
+    (
+        &["--gen-typedef-defs", "--typedefs-dialect=cute_nvgpu"],
+        "CuteNvgpuTypes.cpp.inc",
+    ),
     (&["--gen-op-decls"], "CuteOps.h.inc"),
     (&["--gen-op-defs"], "CuteOps.cpp.inc"),
 ];
@@ -36,7 +60,12 @@ fn main() {
         println!("cargo:rerun-if-changed={folder}");
     }
     for (generator, output) in GENERATED {
-        tblgen(&llvm.join("bin/mlir-tblgen"), &include, generator, &out.join(output));
+        tblgen(
+            &llvm.join("bin/mlir-tblgen"),
+            &include,
+            generator,
+            &out.join(output),
+        );
     }
     let mut build = cc::Build::new();
     build

@@ -35,7 +35,10 @@ pub(crate) const FORMAT_BINARY: u32 = 3;
 
 fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
     let body = body_of(module, 0).ok_or(Failure)?;
-    Ok(ops_of(body).into_iter().filter(|op| name_of(*op) == name).collect())
+    Ok(ops_of(body)
+        .into_iter()
+        .filter(|op| name_of(*op) == name)
+        .collect())
 }
 
 fn elements<'c>(array: Attribute<'c>) -> Vec<Attribute<'c>> {
@@ -50,18 +53,32 @@ fn elements<'c>(array: Attribute<'c>) -> Vec<Attribute<'c>> {
 fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for op in ops_named(module, "gpu.module")? {
         let b = Builder::before(op);
-        let targets = attribute_of(op, "targets").map(elements).filter(|t| !t.is_empty());
+        let targets = attribute_of(op, "targets")
+            .map(elements)
+            .filter(|t| !t.is_empty());
         let targets = targets.ok_or_else(|| {
-            b.error("expected a gpu.module with a target, such as [#nvvm.target<chip = \"sm_90a\">]")
+            b.error(
+                "expected a gpu.module with a target, such as [#nvvm.target<chip = \"sm_90a\">]",
+            )
         })?;
         let properties = b.attribute(&format!("{{{}}}", kernel_notes(op).join(", ")))?;
         let mut objects = Vec::new();
         for target in targets {
             let (chip, features) = chip_of(target).map_err(|e| b.error(e))?;
             let arch = Arch::find(&chip).map_err(|e| b.error(e))?;
-            let features = if features.is_empty() { arch.ptx } else { &features };
+            let features = if features.is_empty() {
+                arch.ptx
+            } else {
+                &features
+            };
             let ptx = llvm::ptx(op, arch.name, features).map_err(|e| b.error(e))?;
-            objects.push(object(&b, target, FORMAT_ASSEMBLY, ptx.as_bytes(), properties));
+            objects.push(object(
+                &b,
+                target,
+                FORMAT_ASSEMBLY,
+                ptx.as_bytes(),
+                properties,
+            ));
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
         erase(op);
@@ -72,14 +89,20 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 /// What later passes want to know of each kernel, as entries of a dictionary.
 fn kernel_notes(module: Op) -> Vec<String> {
     let mut notes = Vec::new();
-    for op in nested_ops(module).into_iter().filter(|op| name_of(*op) == "llvm.func") {
+    for op in nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "llvm.func")
+    {
         if attribute_of(op, "gpu.kernel").is_none() && attribute_of(op, "nvvm.kernel").is_none() {
             continue;
         }
         let name = string_of(op, "sym_name").unwrap_or_default();
         let shared = integer_of(op, allocate_shared::SIZE).unwrap_or(0);
         let config = attribute_of(op, "cute.config").map(|c| format!(", cute.config = {c}"));
-        notes.push(format!("{name} = {{dynamic_smem = {shared} : i32{}}}", config.unwrap_or_default()));
+        notes.push(format!(
+            "{name} = {{dynamic_smem = {shared} : i32{}}}",
+            config.unwrap_or_default()
+        ));
     }
     notes
 }
@@ -87,7 +110,11 @@ fn kernel_notes(module: Op) -> Vec<String> {
 fn binary<'c>(b: &Builder<'c>, name: &str, objects: &[Attribute<'c>]) -> Result<(), Failure> {
     let raw: Vec<_> = objects.iter().map(|o| o.to_raw()).collect();
     let objects = unsafe {
-        Attribute::from_raw(mlirArrayAttrGet(b.context.to_raw(), raw.len() as isize, raw.as_ptr()))
+        Attribute::from_raw(mlirArrayAttrGet(
+            b.context.to_raw(),
+            raw.len() as isize,
+            raw.as_ptr(),
+        ))
     };
     let attributes = [
         ("sym_name", b.string(name)),
@@ -108,14 +135,19 @@ pub(crate) fn bytes_of<'c>(object: Attribute<'c>) -> &'c [u8] {
 
 /// PTX without the terminator that MLIR may keep.
 pub(crate) fn ptx_of(object: Attribute) -> String {
-    String::from_utf8_lossy(bytes_of(object)).trim_end_matches('\0').to_owned()
+    String::from_utf8_lossy(bytes_of(object))
+        .trim_end_matches('\0')
+        .to_owned()
 }
 
 fn assemble<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for op in ops_named(module, "gpu.binary")? {
         let b = Builder::before(op);
         let mut objects = Vec::new();
-        for object in attribute_of(op, "objects").map(elements).unwrap_or_default() {
+        for object in attribute_of(op, "objects")
+            .map(elements)
+            .unwrap_or_default()
+        {
             let (format, target) = unsafe {
                 let raw = object.to_raw();
                 let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(raw));
@@ -150,7 +182,13 @@ fn assemble<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
                 ));
             }
             let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
-            objects.push(self::object(&b, target, FORMAT_BINARY, &assembled.cubin, properties));
+            objects.push(self::object(
+                &b,
+                target,
+                FORMAT_BINARY,
+                &assembled.cubin,
+                properties,
+            ));
             objects.push(object);
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
@@ -166,7 +204,10 @@ fn object<'c>(
     bytes: &[u8],
     properties: Attribute<'c>,
 ) -> Attribute<'c> {
-    let text = MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() };
+    let text = MlirStringRef {
+        data: bytes.as_ptr().cast(),
+        length: bytes.len(),
+    };
     unsafe {
         Attribute::from_raw(mlirGPUObjectAttrGet(
             b.context.to_raw(),
@@ -188,12 +229,17 @@ fn chip_of(target: Attribute) -> Result<(String, String), String> {
         let (_, rest) = text.split_once(&format!("{name} = \""))?;
         rest.split('"').next().map(str::to_owned)
     };
-    let chip = field("chip").ok_or_else(|| format!("expected a target with a chip, found {text}"))?;
+    let chip =
+        field("chip").ok_or_else(|| format!("expected a target with a chip, found {text}"))?;
     Ok((chip, field("features").unwrap_or_default()))
 }
 
 /// A kernel that spills is not what was asked for; its configuration names a lighter one.
-fn check_spills<'c>(b: &Builder<'c>, note: Option<Attribute<'c>>, usage: &ptxas::Usage) -> Result<(), Failure> {
+fn check_spills<'c>(
+    b: &Builder<'c>,
+    note: Option<Attribute<'c>>,
+    usage: &ptxas::Usage,
+) -> Result<(), Failure> {
     if usage.spill_loads + usage.spill_stores + usage.stack == 0 {
         return Ok(());
     }

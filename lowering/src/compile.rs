@@ -39,7 +39,9 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package,
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
             let text = format!("{}: error: {diagnostic}", diagnostic.location());
-            sink.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+            sink.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(text);
         }
         true
     });
@@ -53,7 +55,11 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package,
 }
 
 /// Runs the pipeline; where it fails, what was not said as a diagnostic.
-fn run(context: &Context, operation: OperationRef, pipeline: &str) -> Result<Package, Option<String>> {
+fn run(
+    context: &Context,
+    operation: OperationRef,
+    pipeline: &str,
+) -> Result<Package, Option<String>> {
     use mlir_sys::*;
     unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
         let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };

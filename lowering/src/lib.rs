@@ -15,6 +15,11 @@ pub use pipeline::CompileOptions;
 /// Makes the dialects' passes and pipelines known to MLIR. Cheap to call again.
 pub fn initialize() {
     let mut passes = cute_passes::passes();
-    passes.extend([to_nvvm::PASS, binary::EMIT_PTX, binary::ASSEMBLE, package::PASS]);
+    passes.extend([
+        to_nvvm::PASS,
+        binary::EMIT_PTX,
+        binary::ASSEMBLE,
+        package::PASS,
+    ]);
     cute_ir::register(&passes, &[pipeline::PIPELINE]);
 }

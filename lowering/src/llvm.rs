@@ -29,7 +29,11 @@ unsafe extern "C" {
     fn LLVMCreateTargetDataLayout(machine: Ref) -> Ref;
     fn LLVMSetModuleDataLayout(module: Ref, layout: Ref);
     fn LLVMDisposeTargetData(layout: Ref);
-    fn LLVMGetTargetFromTriple(triple: *const c_char, target: *mut Ref, error: *mut *mut c_char) -> c_int;
+    fn LLVMGetTargetFromTriple(
+        triple: *const c_char,
+        target: *mut Ref,
+        error: *mut *mut c_char,
+    ) -> c_int;
     fn LLVMCreateTargetMachine(
         target: Ref,
         triple: *const c_char,
@@ -104,7 +108,10 @@ pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<St
         }
         let (mut target, mut error) = (ptr::null_mut(), ptr::null_mut());
         if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut error) != 0 {
-            return Err(format!("this LLVM has no NVPTX back end: {}", take_message(error)));
+            return Err(format!(
+                "this LLVM has no NVPTX back end: {}",
+                take_message(error)
+            ));
         }
         let machine = Owned(
             LLVMCreateTargetMachine(
@@ -128,7 +135,10 @@ pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<St
 
 unsafe fn optimize(llvm: &Owned, machine: &Owned) -> Result<(), String> {
     unsafe {
-        let options = Owned(LLVMCreatePassBuilderOptions(), LLVMDisposePassBuilderOptions);
+        let options = Owned(
+            LLVMCreatePassBuilderOptions(),
+            LLVMDisposePassBuilderOptions,
+        );
         let error = LLVMRunPasses(llvm.0, PASSES.as_ptr(), machine.0, options.0);
         if error.is_null() {
             return Ok(());
@@ -145,8 +155,13 @@ const PASSES: &CStr = c"default<O2>";
 unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
     unsafe {
         let (mut buffer, mut error) = (ptr::null_mut(), ptr::null_mut());
-        let failed =
-            LLVMTargetMachineEmitToMemoryBuffer(machine.0, llvm.0, ASSEMBLY, &mut error, &mut buffer);
+        let failed = LLVMTargetMachineEmitToMemoryBuffer(
+            machine.0,
+            llvm.0,
+            ASSEMBLY,
+            &mut error,
+            &mut buffer,
+        );
         if failed != 0 {
             return Err(format!("LLVM cannot emit PTX: {}", take_message(error)));
         }
@@ -155,6 +170,7 @@ unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
             LLVMGetBufferStart(buffer.0).cast::<u8>(),
             LLVMGetBufferSize(buffer.0),
         );
-        String::from_utf8(bytes.to_vec()).map_err(|_| "LLVM emitted PTX that is not UTF-8".to_owned())
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| "LLVM emitted PTX that is not UTF-8".to_owned())
     }
 }

@@ -18,7 +18,11 @@ pub const PASS: PassSpec = PassSpec {
     name: "cute-emit-package",
     description: "Write the compiled module as a kernel package",
     anchor: "builtin.module",
-    options: &[OptionSpec { name: "file", description: "Where the package goes", default: "" }],
+    options: &[OptionSpec {
+        name: "file",
+        description: "Where the package goes",
+        default: "",
+    }],
     run,
 };
 
@@ -28,10 +32,14 @@ pub const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), message);
     if options[0].is_empty() {
-        return Err(fail("cute-emit-package: expected file=, the path of the package".to_owned()));
+        return Err(fail(
+            "cute-emit-package: expected file=, the path of the package".to_owned(),
+        ));
     }
     let package = from_module(module)?;
-    package.write_file(options[0]).map_err(|e| fail(format!("cannot write {}: {e}", options[0])))
+    package
+        .write_file(options[0])
+        .map_err(|e| fail(format!("cannot write {}: {e}", options[0])))
 }
 
 /// The package of a module whose kernels are in `gpu.binary` ops. Emits diagnostics.
@@ -51,7 +59,8 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
             "gpu.binary" => add_images(op, &mut images)?,
             "gpu.module" => {
                 return Err(fail(
-                    "expected compiled kernels; run cute-emit-ptx and cute-assemble first".to_owned(),
+                    "expected compiled kernels; run cute-emit-ptx and cute-assemble first"
+                        .to_owned(),
                 ));
             }
             _ => {}
@@ -66,7 +75,10 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
     }
     for image in images.values_mut() {
         for kernel in &mut image.kernels {
-            let launch = functions.iter().flat_map(|f| &f.launches).find(|l| l.kernel == kernel.name);
+            let launch = functions
+                .iter()
+                .flat_map(|f| &f.launches)
+                .find(|l| l.kernel == kernel.name);
             if let Some(launch) = launch {
                 kernel.threads = launch.block.iter().product();
                 kernel.max_threads = kernel.threads;
@@ -80,30 +92,45 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
     for image in images.into_values() {
         builder = builder.image(image);
     }
-    builder.build().map_err(|e| fail(format!("the package is not valid: {e}")))
+    builder
+        .build()
+        .map_err(|e| fail(format!("the package is not valid: {e}")))
 }
 
 /// A host function as a launch plan; nothing where it launches nothing.
 fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     let body = body_of(op, 0).ok_or(Failure)?;
-    let launches: Vec<_> =
-        ops_of(body).into_iter().filter(|op| name_of(*op) == "gpu.launch_func").collect();
+    let launches: Vec<_> = ops_of(body)
+        .into_iter()
+        .filter(|op| name_of(*op) == "gpu.launch_func")
+        .collect();
     if launches.is_empty() {
         return Ok(None);
     }
-    let launches = launches.into_iter().map(launch).collect::<Result<Vec<_>, _>>()?;
+    let launches = launches
+        .into_iter()
+        .map(launch)
+        .collect::<Result<Vec<_>, _>>()?;
     let computes = computes(op)?;
     let count = unsafe { mlirBlockGetNumArguments(body.to_raw()) } as usize;
     let mut args = Vec::new();
     for i in 0..count {
         let ty = melior::ir::ValueLike::r#type(&argument(body, i));
         let Some(CuteType::MemRef(memref)) = CuteType::of(ty) else {
-            return Err(diag::error(op.location(), format!("expected tensors as arguments, found {ty}")));
+            return Err(diag::error(
+                op.location(),
+                format!("expected tensors as arguments, found {ty}"),
+            ));
         };
         args.push(tensor(i, &memref, &computes));
     }
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
-    Ok(Some(Function { name, args, launches, computes }))
+    Ok(Some(Function {
+        name,
+        args,
+        launches,
+        computes,
+    }))
 }
 
 fn tensor(index: usize, memref: &MemRef, computes: &[Compute]) -> Arg {
@@ -114,7 +141,11 @@ fn tensor(index: usize, memref: &MemRef, computes: &[Compute]) -> Arg {
         for (role, at) in [("A", a), ("B", b), ("C", c)] {
             if *at == index {
                 roles.push(role);
-                if role == "C" { writes = true } else { reads = true }
+                if role == "C" {
+                    writes = true
+                } else {
+                    reads = true
+                }
             }
         }
     }
@@ -137,7 +168,9 @@ fn tensor(index: usize, memref: &MemRef, computes: &[Compute]) -> Arg {
 }
 
 fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
-    let Some(all) = attribute_of(op, "cute.computes") else { return Ok(Vec::new()) };
+    let Some(all) = attribute_of(op, "cute.computes") else {
+        return Ok(Vec::new());
+    };
     let wrong = || {
         diag::error(
             op.location(),
@@ -154,7 +187,9 @@ fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
             let entry = Attribute::from_raw(mlirArrayAttrGetElement(raw, i));
             let gemm = entry_of(entry, "gemm").ok_or_else(wrong)?.to_raw();
             let accumulate = entry_of(entry, "accumulate").ok_or_else(wrong)?;
-            let accumulate = TypeAttribute::try_from(accumulate).map_err(|_| wrong())?.value();
+            let accumulate = TypeAttribute::try_from(accumulate)
+                .map_err(|_| wrong())?
+                .value();
             if !mlirAttributeIsADenseI64Array(gemm) || mlirDenseArrayGetNumElements(gemm) != 3 {
                 return Err(wrong());
             }
@@ -173,26 +208,41 @@ fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
 
 fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
     let fail = |message: &str| diag::error(op.location(), message);
-    let kernel = attribute_of(op, "kernel").map(|a| a.to_string()).unwrap_or_default();
-    let kernel = kernel.rsplit("::@").next().unwrap_or_default().trim_matches('"').to_owned();
+    let kernel = attribute_of(op, "kernel")
+        .map(|a| a.to_string())
+        .unwrap_or_default();
+    let kernel = kernel
+        .rsplit("::@")
+        .next()
+        .unwrap_or_default()
+        .trim_matches('"')
+        .to_owned();
     let (mut sizes, mut args) = (Vec::new(), Vec::new());
     for operand in operands_of(op) {
         if let Some(value) = constant_of(operand) {
-            sizes.push(u32::try_from(value).map_err(|_| fail("a launch size does not fit 32 bits"))?);
+            sizes.push(
+                u32::try_from(value).map_err(|_| fail("a launch size does not fit 32 bits"))?,
+            );
             continue;
         }
         // A tensor, or the pointer that it was lowered to.
         let source = match defining_op(operand) {
-            Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => operands_of(cast)[0],
+            Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => {
+                operands_of(cast)[0]
+            }
             _ => operand,
         };
         let Some((_, index)) = block_argument(source) else {
-            return Err(fail("expected launch sizes that are constants, and the function's own arguments"));
+            return Err(fail(
+                "expected launch sizes that are constants, and the function's own arguments",
+            ));
         };
         args.push(index);
     }
     let [gx, gy, gz, bx, by, bz, dynamic_smem] = sizes[..] else {
-        return Err(fail("expected a constant grid, block and dynamic_shared_memory_size"));
+        return Err(fail(
+            "expected a constant grid, block and dynamic_shared_memory_size",
+        ));
     };
     Ok(Launch {
         kernel,
@@ -221,14 +271,17 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
                 .and_then(|(_, rest)| rest.split('"').next())
                 .ok_or_else(|| diag::error(op.location(), "expected an object with a chip"))?
                 .to_owned();
-            let image = images
-                .entry(arch.clone())
-                .or_insert_with(|| ImageSource { arch, ..ImageSource::default() });
+            let image = images.entry(arch.clone()).or_insert_with(|| ImageSource {
+                arch,
+                ..ImageSource::default()
+            });
             match mlirGPUObjectAttrGetFormat(object) {
                 crate::binary::FORMAT_BINARY => {
-                    image.cubin = Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
+                    image.cubin =
+                        Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
                     if mlirGPUObjectAttrHasProperties(object) {
-                        let properties = Attribute::from_raw(mlirGPUObjectAttrGetProperties(object));
+                        let properties =
+                            Attribute::from_raw(mlirGPUObjectAttrGetProperties(object));
                         image.kernels.extend(kernels(properties));
                     }
                 }

@@ -12,14 +12,46 @@ pub const PIPELINE: PipelineSpec = PipelineSpec {
 };
 
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec { name: "arch", description: "sm_80, sm_89, sm_90, sm_90a or sm_120", default: "" },
-    OptionSpec { name: "tile", description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given", default: "" },
-    OptionSpec { name: "warps", description: "Warps along M and N, such as 2x2", default: "" },
-    OptionSpec { name: "stages", description: "Buffers of the ring in shared memory", default: "" },
-    OptionSpec { name: "swizzle", description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>", default: "" },
-    OptionSpec { name: "raster", description: "Blocks along M that are neighbours in launch order", default: "" },
-    OptionSpec { name: "simplify", description: "Whether egg simplifies index arithmetic: true or false", default: "true" },
-    OptionSpec { name: "package", description: "Where to write the kernel package, if anywhere", default: "" },
+    OptionSpec {
+        name: "arch",
+        description: "sm_80, sm_89, sm_90, sm_90a or sm_120",
+        default: "",
+    },
+    OptionSpec {
+        name: "tile",
+        description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given",
+        default: "",
+    },
+    OptionSpec {
+        name: "warps",
+        description: "Warps along M and N, such as 2x2",
+        default: "",
+    },
+    OptionSpec {
+        name: "stages",
+        description: "Buffers of the ring in shared memory",
+        default: "",
+    },
+    OptionSpec {
+        name: "swizzle",
+        description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>",
+        default: "",
+    },
+    OptionSpec {
+        name: "raster",
+        description: "Blocks along M that are neighbours in launch order",
+        default: "",
+    },
+    OptionSpec {
+        name: "simplify",
+        description: "Whether egg simplifies index arithmetic: true or false",
+        default: "true",
+    },
+    OptionSpec {
+        name: "package",
+        description: "Where to write the kernel package, if anywhere",
+        default: "",
+    },
 ];
 
 /// What to compile for, and how.
@@ -42,7 +74,10 @@ pub struct CompileOptions {
 impl CompileOptions {
     /// For an architecture, with everything else chosen.
     pub fn new(arch: impl Into<String>) -> Self {
-        Self { arch: arch.into(), ..Self::default() }
+        Self {
+            arch: arch.into(),
+            ..Self::default()
+        }
     }
 
     /// From the text of a pipeline's options, `name=value` separated by spaces; values may be
@@ -62,13 +97,18 @@ impl CompileOptions {
                     options.no_simplify = match value.as_str() {
                         "true" | "1" => false,
                         "false" | "0" => true,
-                        _ => return Err(format!("expected simplify=true or false, found '{value}'")),
+                        _ => {
+                            return Err(format!("expected simplify=true or false, found '{value}'"));
+                        }
                     };
                     continue;
                 }
                 _ => {
                     let known: Vec<_> = OPTIONS.iter().map(|o| o.name).collect();
-                    return Err(format!("no such option '{name}': expected {}", known.join(", ")));
+                    return Err(format!(
+                        "no such option '{name}': expected {}",
+                        known.join(", ")
+                    ));
                 }
             };
             *slot = value;
@@ -79,7 +119,13 @@ impl CompileOptions {
     /// The textual pass pipeline.
     pub fn pipeline(&self) -> Result<String, String> {
         Arch::find(&self.arch)?;
-        Request::parse(&self.tile, &self.warps, &self.stages, &self.swizzle, &self.raster)?;
+        Request::parse(
+            &self.tile,
+            &self.warps,
+            &self.stages,
+            &self.swizzle,
+            &self.raster,
+        )?;
         let mut tile = format!("arch={}", self.arch);
         for (name, value) in [
             ("tile", &self.tile),
@@ -115,7 +161,10 @@ impl CompileOptions {
         );
         if !self.package.is_empty() {
             if self.package.contains(['"', '\'', '{', '}']) {
-                return Err(format!("expected a path without quotes and braces, found {}", self.package));
+                return Err(format!(
+                    "expected a path without quotes and braces, found {}",
+                    self.package
+                ));
             }
             passes.push(format!("cute-emit-package{{file=\"{}\"}}", self.package));
         }
@@ -125,7 +174,9 @@ impl CompileOptions {
 
 fn build(text: &str) -> Result<String, String> {
     let options = CompileOptions::parse(text).map_err(|e| format!("--cute-compile: {e}"))?;
-    let text = options.pipeline().map_err(|e| format!("--cute-compile: {e}"))?;
+    let text = options
+        .pipeline()
+        .map_err(|e| format!("--cute-compile: {e}"))?;
     // The driver has the module already.
     Ok(text["builtin.module(".len()..text.len() - 1].to_owned())
 }
@@ -158,16 +209,25 @@ mod tests {
     #[test]
     fn options_become_a_pipeline() {
         let options =
-            CompileOptions::parse("arch=sm_90a tile=128x128x32 stages=3 package=\"a b.cutepkg\"").unwrap();
+            CompileOptions::parse("arch=sm_90a tile=128x128x32 stages=3 package=\"a b.cutepkg\"")
+                .unwrap();
         let text = options.pipeline().unwrap();
-        assert!(text.contains("cute-tile{arch=sm_90a tile=128x128x32 stages=3}"), "{text}");
-        assert!(text.ends_with("cute-emit-package{file=\"a b.cutepkg\"})"), "{text}");
+        assert!(
+            text.contains("cute-tile{arch=sm_90a tile=128x128x32 stages=3}"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("cute-emit-package{file=\"a b.cutepkg\"})"),
+            "{text}"
+        );
     }
 
     #[test]
     fn wrong_options_are_named() {
         let error = |text: &str| {
-            CompileOptions::parse(text).and_then(|options| options.pipeline()).unwrap_err()
+            CompileOptions::parse(text)
+                .and_then(|options| options.pipeline())
+                .unwrap_err()
         };
         assert!(error("arch=sm_70").contains("sm_70"));
         assert!(error("").contains("give arch="));

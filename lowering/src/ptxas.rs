@@ -58,8 +58,11 @@ pub fn find() -> Result<PathBuf, PtxasError> {
     if let Some(found) = looked.iter().find(|path| path.is_file()) {
         return Ok(found.clone());
     }
-    let on_path = std::env::var_os("PATH")
-        .and_then(|paths| std::env::split_paths(&paths).map(|p| p.join("ptxas")).find(|p| p.is_file()));
+    let on_path = std::env::var_os("PATH").and_then(|paths| {
+        std::env::split_paths(&paths)
+            .map(|p| p.join("ptxas"))
+            .find(|p| p.is_file())
+    });
     on_path.ok_or(PtxasError::Missing { looked })
 }
 
@@ -67,10 +70,18 @@ pub fn find() -> Result<PathBuf, PtxasError> {
 pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
     let path = find()?;
     let folder = scratch()?;
-    let (input, output) = (folder.path().join("kernel.ptx"), folder.path().join("kernel.cubin"));
+    let (input, output) = (
+        folder.path().join("kernel.ptx"),
+        folder.path().join("kernel.cubin"),
+    );
     fs::write(&input, ptx)?;
     let result = Command::new(&path)
-        .args(["-O3", "-v", "--warn-on-local-memory-usage", "--warn-on-spills"])
+        .args([
+            "-O3",
+            "-v",
+            "--warn-on-local-memory-usage",
+            "--warn-on-spills",
+        ])
         .arg(format!("-arch={arch}"))
         .arg(&input)
         .arg("-o")
@@ -81,16 +92,30 @@ pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
         + &String::from_utf8_lossy(&result.stdout);
     let log = log.replace(&input.display().to_string(), "kernel.ptx");
     if !result.status.success() {
-        return Err(PtxasError::Rejected { arch: arch.to_owned(), log: log.trim().to_owned() });
+        return Err(PtxasError::Rejected {
+            arch: arch.to_owned(),
+            log: log.trim().to_owned(),
+        });
     }
     let kernels = usage(&log);
     // Spills have a diagnostic of their own, with a cure.
-    let spills = kernels.iter().any(|kernel| kernel.spill_stores + kernel.spill_loads > 0);
-    let warnings: Vec<_> = log.lines().filter(|line| line.contains("warning")).collect();
+    let spills = kernels
+        .iter()
+        .any(|kernel| kernel.spill_stores + kernel.spill_loads > 0);
+    let warnings: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("warning"))
+        .collect();
     if !warnings.is_empty() && !spills {
-        return Err(PtxasError::Warned { arch: arch.to_owned(), log: warnings.join("; ") });
+        return Err(PtxasError::Warned {
+            arch: arch.to_owned(),
+            log: warnings.join("; "),
+        });
     }
-    Ok(Assembled { cubin: fs::read(&output)?, kernels })
+    Ok(Assembled {
+        cubin: fs::read(&output)?,
+        kernels,
+    })
 }
 
 /// A folder for the two files, in memory where there is such a file system.
@@ -109,14 +134,22 @@ fn scratch() -> io::Result<tempfile::TempDir> {
 fn usage(log: &str) -> Vec<Usage> {
     let mut kernels: Vec<Usage> = Vec::new();
     let number = |line: &str, before: &str| -> u32 {
-        let Some(end) = line.find(before) else { return 0 };
-        let digits = line[..end].trim_end().rsplit(|c: char| !c.is_ascii_digit()).next();
+        let Some(end) = line.find(before) else {
+            return 0;
+        };
+        let digits = line[..end]
+            .trim_end()
+            .rsplit(|c: char| !c.is_ascii_digit())
+            .next();
         digits.and_then(|d| d.parse().ok()).unwrap_or(0)
     };
     for line in log.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             let kernel = rest.split('\'').next().unwrap_or_default().to_owned();
-            kernels.push(Usage { kernel, ..Usage::default() });
+            kernels.push(Usage {
+                kernel,
+                ..Usage::default()
+            });
         } else if let Some(last) = kernels.last_mut() {
             if line.contains("bytes stack frame") {
                 last.stack = number(line, " bytes stack frame");

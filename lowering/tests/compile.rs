@@ -18,7 +18,11 @@ fn source(m: i64, n: i64, k: i64) -> String {
     )
 }
 
-fn package(context: &Context, text: &str, options: &CompileOptions) -> Result<Package, CompileError> {
+fn package(
+    context: &Context,
+    text: &str,
+    options: &CompileOptions,
+) -> Result<Package, CompileError> {
     let mut module = Module::parse(context, text).expect("the source parses");
     compile(&mut module, options)
 }
@@ -26,17 +30,32 @@ fn package(context: &Context, text: &str, options: &CompileOptions) -> Result<Pa
 #[test]
 fn a_package_has_code_a_plan_and_a_meaning() {
     let context = cute_ir::context();
-    let options = CompileOptions { tile: "64x64x32".to_owned(), ..CompileOptions::new("sm_80") };
+    let options = CompileOptions {
+        tile: "64x64x32".to_owned(),
+        ..CompileOptions::new("sm_80")
+    };
     let package = package(&context, &source(256, 128, 64), &options).unwrap();
     let manifest = package.manifest();
     let function = &manifest.functions[0];
     assert_eq!(function.launches[0].grid, [8, 1, 1]);
-    assert!(matches!(function.computes[0], Compute::Gemm { a: 0, b: 1, c: 2, .. }));
+    assert!(matches!(
+        function.computes[0],
+        Compute::Gemm {
+            a: 0,
+            b: 1,
+            c: 2,
+            ..
+        }
+    ));
     let image = &manifest.images[0];
     assert_eq!(image.arch, "sm_80");
     let ptx = std::str::from_utf8(package.blob(image.ptx.as_ref().unwrap())).unwrap();
     assert!(ptx.contains("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
-    assert!(package.blob(image.cubin.as_ref().unwrap()).starts_with(b"\x7fELF"));
+    assert!(
+        package
+            .blob(image.cubin.as_ref().unwrap())
+            .starts_with(b"\x7fELF")
+    );
     let again = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(again, package);
 }
@@ -50,7 +69,12 @@ fn the_same_source_gives_the_same_package() {
     // In another context on another thread too.
     let other = std::thread::spawn(|| {
         let context = cute_ir::context();
-        package(&context, &source(256, 256, 128), &CompileOptions::new("sm_90a")).unwrap()
+        package(
+            &context,
+            &source(256, 256, 128),
+            &CompileOptions::new("sm_90a"),
+        )
+        .unwrap()
     });
     assert_eq!(first, compile());
     assert_eq!(first, other.join().unwrap());
@@ -61,26 +85,56 @@ fn the_dialects_live_in_a_context_of_somebody_else() {
     let context = Context::new();
     context.append_dialect_registry(&cute_ir::registry());
     context.load_all_available_dialects();
-    assert!(package(&context, &source(128, 128, 64), &CompileOptions::new("sm_89")).is_ok());
+    assert!(
+        package(
+            &context,
+            &source(128, 128, 64),
+            &CompileOptions::new("sm_89")
+        )
+        .is_ok()
+    );
 }
 
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     let context = cute_ir::context();
-    let error = package(&context, &source(128, 128, 64), &CompileOptions::new("sm_70")).unwrap_err();
+    let error = package(
+        &context,
+        &source(128, 128, 64),
+        &CompileOptions::new("sm_70"),
+    )
+    .unwrap_err();
     assert!(matches!(error, CompileError::Options(_)), "{error}");
-    let error = package(&context, &source(100, 128, 64), &CompileOptions::new("sm_80")).unwrap_err();
-    let CompileError::Diagnostics(said) = &error else { panic!("{error}") };
+    let error = package(
+        &context,
+        &source(100, 128, 64),
+        &CompileOptions::new("sm_80"),
+    )
+    .unwrap_err();
+    let CompileError::Diagnostics(said) = &error else {
+        panic!("{error}")
+    };
     assert_eq!(said.len(), 1, "{error}");
-    assert!(said[0].contains("does not divide the problem 100x128x64"), "{error}");
+    assert!(
+        said[0].contains("does not divide the problem 100x128x64"),
+        "{error}"
+    );
     assert!(said[0].contains(":2:3"), "{error}");
 }
 
 #[test]
 fn a_module_without_kernels_is_an_error() {
     let context = cute_ir::context();
-    let error = package(&context, "func.func @f() { return }", &CompileOptions::new("sm_80")).unwrap_err();
-    assert!(error.to_string().contains("is there a cute.gemm"), "{error}");
+    let error = package(
+        &context,
+        "func.func @f() { return }",
+        &CompileOptions::new("sm_80"),
+    )
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("is there a cute.gemm"),
+        "{error}"
+    );
 }
 
 #[test]

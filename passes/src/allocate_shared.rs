@@ -5,14 +5,12 @@
 //! over bytes of an earlier one, a barrier stands between the two unless there is one already. The
 //! size reaches the launch, and must be within what the architecture has.
 
-use crate::{arch::Arch, config::Config, partition::{kernels, root_of}};
-use cute_ir::{
-    Failure, PassSpec,
-    build::*,
-    diag,
-    infer::memref_of,
-    types::Space,
+use crate::{
+    arch::Arch,
+    config::Config,
+    partition::{kernels, root_of},
 };
+use cute_ir::{Failure, PassSpec, build::*, diag, infer::memref_of, types::Space};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -43,8 +41,13 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         let size = place(kernel, &config, arch)?;
         set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
         let name = string_of(kernel, "sym_name").unwrap_or_default();
-        for launch in nested_ops(module).into_iter().filter(|op| name_of(*op) == "gpu.launch_func") {
-            let target = attribute_of(launch, "kernel").map(|a| a.to_string()).unwrap_or_default();
+        for launch in nested_ops(module)
+            .into_iter()
+            .filter(|op| name_of(*op) == "gpu.launch_func")
+        {
+            let target = attribute_of(launch, "kernel")
+                .map(|a| a.to_string())
+                .unwrap_or_default();
             if target.rsplit("::").next() == Some(&format!("@{name}")) {
                 resize(launch, size)?;
             }
@@ -64,10 +67,17 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
             if name_of(inner) == "cute.memref.alloca" {
                 let memref = memref_of(result_of(inner, 0)).ok_or(Failure)?;
                 if memref.space == Space::Smem {
-                    let bytes = memref.bytes().map_err(|e| diag::error(inner.location(), e))?;
+                    let bytes = memref
+                        .bytes()
+                        .map_err(|e| diag::error(inner.location(), e))?;
                     index.insert(key(result_of(inner, 0)), buffers.len());
                     allocations.push(inner);
-                    buffers.push(Buffer { bytes, align: memref.align, first: usize::MAX, last: 0 });
+                    buffers.push(Buffer {
+                        bytes,
+                        align: memref.align,
+                        first: usize::MAX,
+                        last: 0,
+                    });
                 }
                 continue;
             }
@@ -88,11 +98,18 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
         }
     }
     let offsets = pack(&buffers);
-    let size = buffers.iter().zip(&offsets).map(|(b, o)| o + b.bytes).max().unwrap_or(0);
+    let size = buffers
+        .iter()
+        .zip(&offsets)
+        .map(|(b, o)| o + b.bytes)
+        .max()
+        .unwrap_or(0);
     if size > arch.shared_memory {
         let cure = crate::config::Request::default()
             .alternative(*config, config.tile, arch)
-            .map_or(String::new(), |fits| format!("; {} fits", fits.to_options()));
+            .map_or(String::new(), |fits| {
+                format!("; {} fits", fits.to_options())
+            });
         return Err(diag::error(
             kernel.location(),
             format!(
@@ -104,8 +121,11 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
     for ((op, buffer), offset) in allocations.iter().zip(&buffers).zip(&offsets) {
         set_attribute(*op, "offset", Builder::before(*op).i64_attribute(*offset));
         let reuses = buffers.iter().zip(&offsets).any(|(other, at)| {
-            other.last < buffer.first && overlap(*offset, buffer.bytes, *at, other.bytes)
-                && !ops[other.last + 1..buffer.first].iter().any(|op| name_of(*op) == "gpu.barrier")
+            other.last < buffer.first
+                && overlap(*offset, buffer.bytes, *at, other.bytes)
+                && !ops[other.last + 1..buffer.first]
+                    .iter()
+                    .any(|op| name_of(*op) == "gpu.barrier")
         });
         if reuses {
             Builder::before(ops[buffer.first]).op("gpu.barrier", &[], &[], &[])?;
@@ -154,7 +174,9 @@ fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
     let b = Builder::before(launch);
     let size = b.i32(bytes)?;
     let i32_type = b.i32_type();
-    let old = operands_of(launch).into_iter().find(|v| v.r#type() == i32_type);
+    let old = operands_of(launch)
+        .into_iter()
+        .find(|v| v.r#type() == i32_type);
     let Some(old) = old else {
         return Err(b.error("expected a launch with dynamic_shared_memory_size"));
     };
@@ -174,7 +196,12 @@ mod tests {
     use super::*;
 
     fn buffer(bytes: i64, align: i64, first: usize, last: usize) -> Buffer {
-        Buffer { bytes, align, first, last }
+        Buffer {
+            bytes,
+            align,
+            first,
+            last,
+        }
     }
 
     #[test]

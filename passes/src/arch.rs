@@ -27,11 +27,36 @@ pub const WARP: i64 = 32;
 
 /// Those that are supported.
 pub const ARCHS: &[Arch] = &[
-    Arch { name: "sm_80", sm: 80, ptx: "+ptx80", shared_memory: 163 * 1024 },
-    Arch { name: "sm_89", sm: 89, ptx: "+ptx80", shared_memory: 99 * 1024 },
-    Arch { name: "sm_90", sm: 90, ptx: "+ptx80", shared_memory: 227 * 1024 },
-    Arch { name: "sm_90a", sm: 90, ptx: "+ptx80", shared_memory: 227 * 1024 },
-    Arch { name: "sm_120", sm: 120, ptx: "+ptx87", shared_memory: 99 * 1024 },
+    Arch {
+        name: "sm_80",
+        sm: 80,
+        ptx: "+ptx80",
+        shared_memory: 163 * 1024,
+    },
+    Arch {
+        name: "sm_89",
+        sm: 89,
+        ptx: "+ptx80",
+        shared_memory: 99 * 1024,
+    },
+    Arch {
+        name: "sm_90",
+        sm: 90,
+        ptx: "+ptx80",
+        shared_memory: 227 * 1024,
+    },
+    Arch {
+        name: "sm_90a",
+        sm: 90,
+        ptx: "+ptx80",
+        shared_memory: 227 * 1024,
+    },
+    Arch {
+        name: "sm_120",
+        sm: 120,
+        ptx: "+ptx87",
+        shared_memory: 99 * 1024,
+    },
 ];
 
 impl Arch {
@@ -42,7 +67,10 @@ impl Arch {
             if name.is_empty() {
                 format!("no architecture: give arch=, one of {}", known.join(", "))
             } else {
-                format!("unsupported architecture '{name}': expected one of {}", known.join(", "))
+                format!(
+                    "unsupported architecture '{name}': expected one of {}",
+                    known.join(", ")
+                )
             }
         })
     }
@@ -56,6 +84,9 @@ mod tests {
     fn unknown_names_are_answered_with_the_known_ones() {
         assert_eq!(Arch::find("sm_90a").map(|arch| arch.sm), Ok(90));
         let error = Arch::find("sm_70").unwrap_err();
-        assert!(error.contains("'sm_70'") && error.contains("sm_80, sm_89"), "{error}");
+        assert!(
+            error.contains("'sm_70'") && error.contains("sm_80, sm_89"),
+            "{error}"
+        );
     }
 }

@@ -120,7 +120,10 @@ impl Config {
 
     /// Whether the tile divides the problem.
     pub fn divides(&self, problem: [i64; 3]) -> bool {
-        problem.iter().zip(self.tile).all(|(extent, tile)| tile > 0 && extent % tile == 0)
+        problem
+            .iter()
+            .zip(self.tile)
+            .all(|(extent, tile)| tile > 0 && extent % tile == 0)
     }
 
     /// As pass options.
@@ -169,7 +172,9 @@ impl Config {
             }
         };
         let text = |name: &str| {
-            get(name).and_then(cute_ir::build::string_value).ok_or_else(missing)
+            get(name)
+                .and_then(cute_ir::build::string_value)
+                .ok_or_else(missing)
         };
         let arch = Arch::find(text("arch")?)?;
         let config = Config {
@@ -193,7 +198,9 @@ fn missing() -> String {
 /// at a time.
 pub fn copy_threads(threads: i64, columns: i64) -> (i64, i64) {
     let vectors = columns * 2 / VECTOR;
-    let across = (1..=vectors.min(threads)).rev().find(|n| vectors % n == 0 && threads % n == 0);
+    let across = (1..=vectors.min(threads))
+        .rev()
+        .find(|n| vectors % n == 0 && threads % n == 0);
     across.map_or((0, 0), |across| (across, threads / across))
 }
 
@@ -217,12 +224,17 @@ pub fn parse_swizzle(text: &str) -> Result<SwizzleChoice, String> {
         "" | "auto" => Ok(SwizzleChoice::Auto),
         "none" => Ok(SwizzleChoice::None),
         _ => {
-            let inner = text.strip_prefix("S<").and_then(|t| t.strip_suffix('>')).unwrap_or(text);
+            let inner = text
+                .strip_prefix("S<")
+                .and_then(|t| t.strip_suffix('>'))
+                .unwrap_or(text);
             let parts: Vec<i64> = inner
                 .split(',')
                 .map(|part| part.trim().parse().map_err(|_| wrong()))
                 .collect::<Result<_, _>>()?;
-            let [b, m, s] = parts[..] else { return Err(wrong()) };
+            let [b, m, s] = parts[..] else {
+                return Err(wrong());
+            };
             cute_layout::Swizzle::new(b, m, s).map_err(|error| error.to_string())?;
             Ok(SwizzleChoice::Given(b, m, s))
         }
@@ -270,7 +282,13 @@ const DEFAULT_RASTER: i64 = 8;
 
 impl Request {
     /// From the values of options, empty where not given.
-    pub fn parse(tile: &str, warps: &str, stages: &str, swizzle: &str, raster: &str) -> Result<Self, String> {
+    pub fn parse(
+        tile: &str,
+        warps: &str,
+        stages: &str,
+        swizzle: &str,
+        raster: &str,
+    ) -> Result<Self, String> {
         let number = |name: &str, text: &str| -> Result<Option<i64>, String> {
             match text {
                 "" => Ok(None),
@@ -283,10 +301,22 @@ impl Request {
             }
         };
         Ok(Self {
-            tile: if tile.is_empty() { None } else { Some(parse_extents("tile", tile)?) },
-            warps: if warps.is_empty() { None } else { Some(parse_extents("warps", warps)?) },
+            tile: if tile.is_empty() {
+                None
+            } else {
+                Some(parse_extents("tile", tile)?)
+            },
+            warps: if warps.is_empty() {
+                None
+            } else {
+                Some(parse_extents("warps", warps)?)
+            },
             stages: number("stages", stages)?,
-            swizzle: if swizzle.is_empty() { None } else { Some(parse_swizzle(swizzle)?) },
+            swizzle: if swizzle.is_empty() {
+                None
+            } else {
+                Some(parse_swizzle(swizzle)?)
+            },
             raster: number("raster", raster)?,
         })
     }
@@ -324,8 +354,16 @@ impl Request {
         let mut candidates = table(raster).map(complete).filter(fits).collect::<Vec<_>>();
         if candidates.is_empty() && self.stages.is_none() {
             // With fewer buffers than were measured to be best.
-            let fewer = |base: Config| (2..base.stages).rev().map(move |stages| Config { stages, ..base });
-            candidates = table(raster).map(complete).flat_map(fewer).filter(fits).collect();
+            let fewer = |base: Config| {
+                (2..base.stages)
+                    .rev()
+                    .map(move |stages| Config { stages, ..base })
+            };
+            candidates = table(raster)
+                .map(complete)
+                .flat_map(fewer)
+                .filter(fits)
+                .collect();
         }
         // With nothing left open the candidates are all the same.
         if self.tile.is_none() && self.warps.is_none() {
@@ -340,7 +378,9 @@ impl Request {
             Ok(()) => {
                 let [m, n, k] = problem;
                 let [tm, tn, tk] = asked.tile;
-                format!("the tile {tm}x{tn}x{tk} does not divide the problem {m}x{n}x{k}; tails are not supported yet")
+                format!(
+                    "the tile {tm}x{tn}x{tk} does not divide the problem {m}x{n}x{k}; tails are not supported yet"
+                )
             }
         };
         match self.alternative(asked, problem, arch) {
@@ -359,7 +399,11 @@ impl Request {
             .into_iter()
             .chain(table(asked.raster))
             .filter(|config| {
-                asked.tile.iter().zip(config.tile).all(|(old, new)| old % new == 0)
+                asked
+                    .tile
+                    .iter()
+                    .zip(config.tile)
+                    .all(|(old, new)| old % new == 0)
                     && config.registers() < asked.registers()
                     && config.check(arch).is_ok()
             })
@@ -369,12 +413,28 @@ impl Request {
     /// A configuration that fits, as near to what was asked for as can be.
     pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: &Arch) -> Option<Config> {
         let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
-        let stages = (1..=asked.stages).rev().map(|stages| Config { stages, ..asked });
-        let warps = [[2, 2], [2, 4], [4, 2], [4, 4], [1, 2], [2, 1], [1, 4], [4, 1], [1, 1]]
-            .into_iter()
-            .flat_map(|warps| {
-                (1..=asked.stages).rev().map(move |stages| Config { warps, stages, ..asked })
-            });
+        let stages = (1..=asked.stages)
+            .rev()
+            .map(|stages| Config { stages, ..asked });
+        let warps = [
+            [2, 2],
+            [2, 4],
+            [4, 2],
+            [4, 4],
+            [1, 2],
+            [2, 1],
+            [1, 4],
+            [4, 1],
+            [1, 1],
+        ]
+        .into_iter()
+        .flat_map(|warps| {
+            (1..=asked.stages).rev().map(move |stages| Config {
+                warps,
+                stages,
+                ..asked
+            })
+        });
         stages
             .chain(warps)
             .chain(table(asked.raster))
@@ -411,7 +471,11 @@ mod tests {
                     warps: Some(config.warps),
                     ..Request::default()
                 };
-                assert!(request.resolve(config.tile, arch).is_ok(), "{config:?} {}", arch.name);
+                assert!(
+                    request.resolve(config.tile, arch).is_ok(),
+                    "{config:?} {}",
+                    arch.name
+                );
             }
         }
     }
@@ -424,22 +488,39 @@ mod tests {
             stages: Some(4),
             ..Request::default()
         };
-        let error = request.resolve([4096, 4096, 4096], arch("sm_90a")).unwrap_err();
+        let error = request
+            .resolve([4096, 4096, 4096], arch("sm_90a"))
+            .unwrap_err();
         let (_, cure) = error.rsplit_once("; ").unwrap();
         let cure = cure.strip_suffix(" fits").unwrap();
         let value = |name: &str| {
-            cure.split(' ').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')).unwrap()
+            cure.split(' ')
+                .find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
+                .unwrap()
         };
         let cured = Request::parse(value("tile"), value("warps"), value("stages"), "", "").unwrap();
-        assert!(cured.resolve([4096, 4096, 4096], arch("sm_90a")).is_ok(), "{error}");
+        assert!(
+            cured.resolve([4096, 4096, 4096], arch("sm_90a")).is_ok(),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_tile_that_does_not_divide_is_an_error() {
-        let request = Request { tile: Some([128, 128, 32]), ..Request::default() };
-        let error = request.resolve([4096, 4000, 4096], arch("sm_80")).unwrap_err();
-        assert!(error.contains("does not divide the problem 4096x4000x4096"), "{error}");
-        let error = Request::default().resolve([1000, 1000, 1001], arch("sm_80")).unwrap_err();
+        let request = Request {
+            tile: Some([128, 128, 32]),
+            ..Request::default()
+        };
+        let error = request
+            .resolve([4096, 4000, 4096], arch("sm_80"))
+            .unwrap_err();
+        assert!(
+            error.contains("does not divide the problem 4096x4000x4096"),
+            "{error}"
+        );
+        let error = Request::default()
+            .resolve([1000, 1000, 1001], arch("sm_80"))
+            .unwrap_err();
         assert!(error.contains("pad M, N and K"), "{error}");
     }
 

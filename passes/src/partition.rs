@@ -44,7 +44,10 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 
 /// The kernels of a module.
 pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
-    nested_ops(module).into_iter().filter(|op| name_of(*op) == "gpu.func").collect()
+    nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "gpu.func")
+        .collect()
 }
 
 struct Partition<'c> {
@@ -68,14 +71,21 @@ impl<'c> Partition<'c> {
         let first = ops_of(body).into_iter().next().ok_or(Failure)?;
         let top = Builder::before(first).at_location(kernel.location());
         let dimension = top.attribute("#gpu<dim x>")?;
-        let thread = top.value("gpu.thread_id", &[], top.index_type(), &[("dimension", dimension)])?;
+        let thread = top.value(
+            "gpu.thread_id",
+            &[],
+            top.index_type(),
+            &[("dimension", dimension)],
+        )?;
         let thread = top.value("arith.index_cast", &[thread], top.i32_type(), &[])?;
         let thread = top.coord(&IntTuple::dynamic(), &[thread])?;
 
         let half = top.ty("f16")?;
         let [wm, wn] = config.warps;
-        let atom = types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?).ok_or(Failure)?;
-        let atoms = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int))).map_err(wrong(top))?;
+        let atom =
+            types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?).ok_or(Failure)?;
+        let atoms = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)))
+            .map_err(wrong(top))?;
         // Two atoms along N for each warp, so that one ldmatrix.x4 feeds both.
         let tile = tuple([wm * ATOM[0], wn * ATOM[1] * 2, ATOM[2]].map(int));
         let tile = Tile::from_shape(&tile).map_err(wrong(top))?;
@@ -83,7 +93,15 @@ impl<'c> Partition<'c> {
         let atom = top.value("cute.make_atom", &[], atom, &[])?;
         let mma = top.value("cute.make_tiled_mma", &[atom], ty, &[])?;
         let mma_type = CuteType::of(ty).ok_or(Failure)?;
-        Ok(Self { config, top, thread, mma, mma_type, half, fragments: HashMap::new() })
+        Ok(Self {
+            config,
+            top,
+            thread,
+            mma,
+            mma_type,
+            half,
+            fragments: HashMap::new(),
+        })
     }
 
     fn tiled_mma(&self, b: Builder<'c>) -> Result<TiledMma, Failure> {
@@ -106,7 +124,8 @@ impl<'c> Partition<'c> {
                 }
                 "cute.convert" => {
                     let fragment = self.fragment(b, operands[0])?;
-                    let (Some(from), Some(to)) = (memref_of(fragment), memref_of(result_of(op, 0))) else {
+                    let (Some(from), Some(to)) = (memref_of(fragment), memref_of(result_of(op, 0)))
+                    else {
                         return Err(b.error("expected tensors"));
                     };
                     let to = cute_ir::tensor::registers(to.element, from.layout);
@@ -154,19 +173,40 @@ impl<'c> Partition<'c> {
         let mut fragments = Vec::new();
         for (id, shared) in operands[..2].iter().enumerate() {
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
-            let part = b.infer("cute.tiled.mma.partition", &[self.mma, *shared, self.thread], &attributes)?;
+            let part = b.infer(
+                "cute.tiled.mma.partition",
+                &[self.mma, *shared, self.thread],
+                &attributes,
+            )?;
             let fragment = b.infer("cute.mma.make_fragment", &[self.mma, part], &attributes)?;
             let copy = |atom| match id {
                 0 => TiledCopy::make_tiled_copy_a(atom, &tiled),
                 _ => TiledCopy::make_tiled_copy_b(atom, &tiled),
             };
-            let copy = self.tiled_copy(b, CopyOp::Ldsm { matrices: 4, transpose: false }, copy)?;
-            let source = b.infer("cute.tiled.copy.partition_S", &[copy, *shared, self.thread], &[])?;
+            let copy = self.tiled_copy(
+                b,
+                CopyOp::Ldsm {
+                    matrices: 4,
+                    transpose: false,
+                },
+                copy,
+            )?;
+            let source = b.infer(
+                "cute.tiled.copy.partition_S",
+                &[copy, *shared, self.thread],
+                &[],
+            )?;
             let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
             b.op("cute.copy", &[copy, source, destination], &[], &[])?;
             fragments.push(fragment);
         }
-        let arguments = [self.mma, accumulators, fragments[0], fragments[1], accumulators];
+        let arguments = [
+            self.mma,
+            accumulators,
+            fragments[0],
+            fragments[1],
+            accumulators,
+        ];
         b.op("cute.gemm", &arguments, &[], &[])?;
         Ok(())
     }
@@ -177,7 +217,10 @@ impl<'c> Partition<'c> {
         };
         match (from.space, to.space) {
             (Space::Gmem, Space::Smem) => {
-                let op = CopyOp::SimtAsync { global: true, bits: VECTOR * 8 };
+                let op = CopyOp::SimtAsync {
+                    global: true,
+                    bits: VECTOR * 8,
+                };
                 self.by_vectors(b, op, source, destination, &from)
             }
             (Space::Smem, Space::Gmem) => {
@@ -189,10 +232,14 @@ impl<'c> Partition<'c> {
                 let tiled = self.tiled_mma(b)?;
                 // An accumulator's pairs are neighbours along N.
                 let op = CopyOp::Universal { bits: 32 };
-                let copy = self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy_c(atom, &tiled))?;
+                let copy =
+                    self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy_c(atom, &tiled))?;
                 let source = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
-                let destination =
-                    b.infer("cute.tiled.copy.partition_D", &[copy, destination, self.thread], &[])?;
+                let destination = b.infer(
+                    "cute.tiled.copy.partition_D",
+                    &[copy, destination, self.thread],
+                    &[],
+                )?;
                 b.op("cute.copy", &[copy, source, destination], &[], &[])?;
                 Ok(())
             }
@@ -209,14 +256,28 @@ impl<'c> Partition<'c> {
         destination: Val<'c>,
         tile: &MemRef<'c>,
     ) -> Result<(), Failure> {
-        let columns = tile.layout.mode(1).and_then(|mode| mode.size()).map_err(wrong(b))?;
+        let columns = tile
+            .layout
+            .mode(1)
+            .and_then(|mode| mode.size())
+            .map_err(wrong(b))?;
         let (across, down) = copy_threads(self.config.threads(), columns);
         let length = VECTOR / tile.element_bytes();
         let threads = Layout::row_major(&tuple([int(down), int(across)])).map_err(wrong(b))?;
         let values = Layout::row_major(&tuple([int(1), int(length)])).map_err(wrong(b))?;
-        let copy = self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy(atom, &threads, &values))?;
-        let source = b.infer("cute.tiled.copy.partition_S", &[copy, source, self.thread], &[])?;
-        let destination = b.infer("cute.tiled.copy.partition_D", &[copy, destination, self.thread], &[])?;
+        let copy = self.tiled_copy(b, op, |atom| {
+            TiledCopy::make_tiled_copy(atom, &threads, &values)
+        })?;
+        let source = b.infer(
+            "cute.tiled.copy.partition_S",
+            &[copy, source, self.thread],
+            &[],
+        )?;
+        let destination = b.infer(
+            "cute.tiled.copy.partition_D",
+            &[copy, destination, self.thread],
+            &[],
+        )?;
         b.op("cute.copy", &[copy, source, destination], &[], &[])?;
         Ok(())
     }
@@ -231,7 +292,8 @@ impl<'c> Partition<'c> {
         let atom = types::copy_atom_type(top.location, self.half, op).ok_or(Failure)?;
         let table = types::copy_atom(&CuteType::of(atom).ok_or(Failure)?).map_err(wrong(b))?;
         let tiled = make(table).map_err(wrong(b))?;
-        let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn()).ok_or(Failure)?;
+        let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn())
+            .ok_or(Failure)?;
         let atom = top.value("cute.make_atom", &[], atom, &[])?;
         top.value("cute.make_tiled_copy", &[atom], ty, &[])
     }
@@ -247,10 +309,14 @@ pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(value) {
         let index = match name_of(op) {
             "cute.slice" | "cute.local_tile" => 0,
-            "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D" | "cute.tiled.mma.partition" => 1,
+            "cute.tiled.copy.partition_S"
+            | "cute.tiled.copy.partition_D"
+            | "cute.tiled.mma.partition" => 1,
             _ => break,
         };
-        let Some(source) = operands_of(op).get(index).copied() else { break };
+        let Some(source) = operands_of(op).get(index).copied() else {
+            break;
+        };
         value = source;
     }
     value

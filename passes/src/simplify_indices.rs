@@ -86,7 +86,8 @@ fn name_of_node(node: Node) -> Option<(&'static str, usize, usize)> {
 }
 
 fn is_loop_value(value: Val) -> bool {
-    block_argument(value).is_some_and(|(block, _)| parent(block).is_some_and(|op| name_of(op) == "scf.for"))
+    block_argument(value)
+        .is_some_and(|(block, _)| parent(block).is_some_and(|op| name_of(op) == "scf.for"))
 }
 
 fn parent(block: Blk<'_>) -> Option<Op<'_>> {
@@ -114,17 +115,25 @@ impl<'c> Indices<'c> {
         let mut leaves: Vec<Val<'c>> = Vec::new();
         for op in &old {
             for operand in operands_of(*op) {
-                let inner = defining_op(operand).is_some_and(|op| ids.contains(&(op.to_raw().ptr as usize)));
+                let inner = defining_op(operand)
+                    .is_some_and(|op| ids.contains(&(op.to_raw().ptr as usize)));
                 if !inner && !leaves.contains(&operand) {
                     leaves.push(operand);
                 }
             }
         }
         leaves.sort_by_key(|leaf| is_loop_value(*leaf));
-        let number: HashMap<usize, usize> = leaves.iter().enumerate().map(|(i, v)| (key(*v), i)).collect();
+        let number: HashMap<usize, usize> = leaves
+            .iter()
+            .enumerate()
+            .map(|(i, v)| (key(*v), i))
+            .collect();
         let mut region = Region {
             width,
-            leaves: leaves.iter().map(|leaf| facts(*leaf, kernel, width)).collect(),
+            leaves: leaves
+                .iter()
+                .map(|leaf| facts(*leaf, kernel, width))
+                .collect(),
             nodes: (0..leaves.len()).map(|i| Node::Leaf(i as u32)).collect(),
             roots: Vec::new(),
         };
@@ -141,8 +150,11 @@ impl<'c> Indices<'c> {
             nodes.insert(key(result_of(*op, 0)), region.nodes.len());
             region.nodes.push(node);
         }
-        let order: HashMap<usize, usize> =
-            all.iter().enumerate().map(|(i, op)| (op.to_raw().ptr as usize, i)).collect();
+        let order: HashMap<usize, usize> = all
+            .iter()
+            .enumerate()
+            .map(|(i, op)| (op.to_raw().ptr as usize, i))
+            .collect();
         for op in &old {
             let value = result_of(*op, 0);
             let mut users: Vec<_> = users_of(value)
@@ -156,15 +168,27 @@ impl<'c> Indices<'c> {
                 roots.push((value, users));
             }
         }
-        Ok(Self { kernel, width, ty, region, leaves, roots, old })
+        Ok(Self {
+            kernel,
+            width,
+            ty,
+            region,
+            leaves,
+            roots,
+            old,
+        })
     }
 
     fn rewrite(self) -> Result<(), Failure> {
         if self.roots.is_empty() {
             return Ok(());
         }
-        let simple = simplify(&self.region, &Limits::default())
-            .map_err(|e| diag::error(self.kernel.location(), format!("cute-simplify-indices: {e}")))?;
+        let simple = simplify(&self.region, &Limits::default()).map_err(|e| {
+            diag::error(
+                self.kernel.location(),
+                format!("cute-simplify-indices: {e}"),
+            )
+        })?;
         let order: HashMap<usize, usize> = nested_ops(self.kernel)
             .iter()
             .enumerate()
@@ -173,7 +197,12 @@ impl<'c> Indices<'c> {
         let mut by_use: Vec<usize> = (0..self.roots.len()).collect();
         by_use.sort_by_key(|i| order[&(self.roots[*i].1[0].to_raw().ptr as usize)]);
 
-        let mut emit = Emit { indices: &self, simple: &simple, made: HashMap::new(), homes: HashMap::new() };
+        let mut emit = Emit {
+            indices: &self,
+            simple: &simple,
+            made: HashMap::new(),
+            homes: HashMap::new(),
+        };
         let before = leaf_sets(&self.region.nodes);
         let after = leaf_sets(&simple.nodes);
         let mut kept: HashSet<usize> = HashSet::new();
@@ -202,7 +231,11 @@ impl<'c> Indices<'c> {
 }
 
 fn truncate(value: i64, width: u32) -> u64 {
-    if width == 64 { value as u64 } else { value as u64 & ((1 << width) - 1) }
+    if width == 64 {
+        value as u64
+    } else {
+        value as u64 & ((1 << width) - 1)
+    }
 }
 
 /// The leaves that each node is computed from.
@@ -252,7 +285,9 @@ impl<'c> Emit<'_, 'c> {
             }
             return Ok(());
         }
-        users.iter().try_for_each(|user| self.replace(node, value, *user))
+        users
+            .iter()
+            .try_for_each(|user| self.replace(node, value, *user))
     }
 
     fn replace(&mut self, node: usize, value: Val<'c>, user: Op<'c>) -> Result<(), Failure> {
@@ -308,7 +343,11 @@ impl<'c> Emit<'_, 'c> {
             other => {
                 let (_, left, right) = name_of_node(other).ok_or(Failure)?;
                 let (left, right) = (self.home(left)?, self.home(right)?);
-                if depth(left) >= depth(right) { left } else { right }
+                if depth(left) >= depth(right) {
+                    left
+                } else {
+                    right
+                }
             }
         };
         self.homes.insert(node, home);
@@ -367,7 +406,11 @@ fn facts(value: Val, kernel: Op, width: u32) -> Facts {
     leaf_range(value, kernel).map_or(Facts::any(width), |(low, high, step)| {
         let power = step & step.wrapping_neg();
         let range = Facts::range(low, high);
-        if power > 1 { range.and(Facts::multiple_of(power)) } else { range }
+        if power > 1 {
+            range.and(Facts::multiple_of(power))
+        } else {
+            range
+        }
     })
 }
 
@@ -379,7 +422,9 @@ fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
             .iter()
             .map(|v| integer_of(defining_op(*v)?, "value"))
             .collect::<Option<_>>()?;
-        let [low, high, step] = bounds[..] else { return None };
+        let [low, high, step] = bounds[..] else {
+            return None;
+        };
         if low < 0 || step < 1 || high <= low {
             return None;
         }
@@ -400,7 +445,9 @@ fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
         _ => None,
     }?;
     let dimension = attribute_of(source, "dimension")?.to_string();
-    let index = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"].iter().position(|d| **d == dimension)?;
+    let index = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
+        .iter()
+        .position(|d| **d == dimension)?;
     use melior::ir::AttributeLike;
     let size = unsafe { mlirDenseI32ArrayGetElement(sizes.to_raw(), index as isize) };
     (size > 0).then(|| (0, size as u64 - 1, 1))

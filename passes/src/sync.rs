@@ -55,7 +55,9 @@ fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
 
 fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
     let operands = operands_of(op);
-    let [copy, source, destination] = operands[..] else { return Ok(()) };
+    let [copy, source, destination] = operands[..] else {
+        return Ok(());
+    };
     let shared = |value| (space_of(value) == Some(Space::Smem)).then(|| key(root_of(value)));
     let (reads, writes) = (shared(source), shared(destination));
     let meets = |set: &HashSet<usize>, it: Option<usize>| it.is_some_and(|it| set.contains(&it));
@@ -79,7 +81,12 @@ fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
 fn barrier(b: Builder<'_>, state: &mut State) -> Result<(), Failure> {
     if !state.pending.is_empty() {
         b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
-        b.op("nvvm.cp.async.wait.group", &[], &[], &[("n", b.integer(b.i32_type(), 0))])?;
+        b.op(
+            "nvvm.cp.async.wait.group",
+            &[],
+            &[],
+            &[("n", b.integer(b.i32_type(), 0))],
+        )?;
     }
     b.op("gpu.barrier", &[], &[], &[])?;
     *state = State::default();

@@ -30,27 +30,58 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 pub(crate) const OPTIONS: &[OptionSpec] = &[
-    OptionSpec { name: "arch", description: "sm_80, sm_89, sm_90, sm_90a or sm_120", default: "" },
-    OptionSpec { name: "tile", description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given", default: "" },
-    OptionSpec { name: "warps", description: "Warps along M and N, such as 2x2", default: "" },
-    OptionSpec { name: "stages", description: "Buffers of the ring in shared memory", default: "" },
-    OptionSpec { name: "swizzle", description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>", default: "" },
-    OptionSpec { name: "raster", description: "Blocks along M that are neighbours in launch order", default: "" },
+    OptionSpec {
+        name: "arch",
+        description: "sm_80, sm_89, sm_90, sm_90a or sm_120",
+        default: "",
+    },
+    OptionSpec {
+        name: "tile",
+        description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given",
+        default: "",
+    },
+    OptionSpec {
+        name: "warps",
+        description: "Warps along M and N, such as 2x2",
+        default: "",
+    },
+    OptionSpec {
+        name: "stages",
+        description: "Buffers of the ring in shared memory",
+        default: "",
+    },
+    OptionSpec {
+        name: "swizzle",
+        description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>",
+        default: "",
+    },
+    OptionSpec {
+        name: "raster",
+        description: "Blocks along M that are neighbours in launch order",
+        default: "",
+    },
 ];
 
 fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
     let arch = Arch::find(options[0]).map_err(fail)?;
-    let request = Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
+    let request =
+        Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
     for function in ops_of(body_of(module, 0).ok_or(Failure)?) {
         if name_of(function) != "func.func" {
             continue;
         }
-        let gemms: Vec<_> =
-            nested_ops(function).into_iter().filter(|op| name_of(*op) == "cute.gemm").collect();
+        let gemms: Vec<_> = nested_ops(function)
+            .into_iter()
+            .filter(|op| name_of(*op) == "cute.gemm")
+            .collect();
         for (index, gemm) in gemms.iter().enumerate() {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
-            let name = if gemms.len() == 1 { name.to_owned() } else { format!("{name}_{index}") };
+            let name = if gemms.len() == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}_{index}")
+            };
             Gemm::check(*gemm, function, arch, &request)?.lower(module, &name)?;
         }
     }
@@ -70,8 +101,14 @@ struct Gemm<'c> {
 }
 
 impl<'c> Gemm<'c> {
-    fn check(op: Op<'c>, function: Op<'c>, arch: &'static Arch, request: &Request) -> Result<Self, Failure> {
-        let fail = |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
+    fn check(
+        op: Op<'c>,
+        function: Op<'c>,
+        arch: &'static Arch,
+        request: &Request,
+    ) -> Result<Self, Failure> {
+        let fail =
+            |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
         let operands = operands_of(op);
         let tensors: Vec<_> = operands.iter().filter_map(|v| memref_of(*v)).collect();
         let Ok(tensors) = <[MemRef<'c>; 3]>::try_from(tensors) else {
@@ -84,7 +121,9 @@ impl<'c> Gemm<'c> {
                     .to_owned(),
             ));
         };
-        let accumulate = TypeAttribute::try_from(accumulate).map_err(|_| Failure)?.value();
+        let accumulate = TypeAttribute::try_from(accumulate)
+            .map_err(|_| Failure)?
+            .value();
         for (name, tensor) in ["A", "B", "C"].iter().zip(&tensors) {
             check_tensor(name, tensor).map_err(fail)?;
         }
@@ -94,11 +133,26 @@ impl<'c> Gemm<'c> {
             )));
         }
         let extent = |t: usize, mode: usize| {
-            tensors[t].layout.mode(mode).and_then(|m| m.size()).map_err(|e| fail(e.to_string()))
+            tensors[t]
+                .layout
+                .mode(mode)
+                .and_then(|m| m.size())
+                .map_err(|e| fail(e.to_string()))
         };
         let problem = [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?];
-        let config = request.or_attributes(op).resolve(problem, arch).map_err(fail)?;
-        Ok(Self { op, function, tensors, accumulate, arch, config, problem })
+        let config = request
+            .or_attributes(op)
+            .resolve(problem, arch)
+            .map_err(fail)?;
+        Ok(Self {
+            op,
+            function,
+            tensors,
+            accumulate,
+            arch,
+            config,
+            problem,
+        })
     }
 
     fn lower(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
@@ -129,13 +183,19 @@ impl<'c> Gemm<'c> {
             ],
             vec![region],
         )?;
-        self.kernel(Builder::at_end(context, body, op.location()), &kernel_name, grid)?;
+        self.kernel(
+            Builder::at_end(context, body, op.location()),
+            &kernel_name,
+            grid,
+        )?;
 
         // The launch.
         let index = host.index_type();
         let sizes = [grid[0] * grid[1], 1, 1, self.config.threads(), 1, 1];
-        let mut operands =
-            sizes.iter().map(|v| host.constant(index, *v)).collect::<Result<Vec<_>, _>>()?;
+        let mut operands = sizes
+            .iter()
+            .map(|v| host.constant(index, *v))
+            .collect::<Result<Vec<_>, _>>()?;
         operands.push(host.i32(0)?);
         operands.extend(operands_of(op));
         let kernel = host.attribute(&format!("@{module_name}::@{kernel_name}"))?;
@@ -145,7 +205,10 @@ impl<'c> Gemm<'c> {
             &[],
             &[
                 ("kernel", kernel),
-                ("operandSegmentSizes", host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 3, 0])),
+                (
+                    "operandSegmentSizes",
+                    host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 3, 0]),
+                ),
             ],
         )?;
         set_attribute(module, "gpu.container_module", host.attribute("unit")?);
@@ -179,7 +242,10 @@ impl<'c> Gemm<'c> {
         let context = place.context;
         let arguments: Vec<_> = operands_of(self.op).iter().map(|v| v.r#type()).collect();
         let (region, body) = region_with_block(
-            &arguments.iter().map(|ty| (*ty, location)).collect::<Vec<_>>(),
+            &arguments
+                .iter()
+                .map(|ty| (*ty, location))
+                .collect::<Vec<_>>(),
         );
         let blocks = (grid[0] * grid[1]) as i32;
         let kernel = place.with_regions(
@@ -188,9 +254,15 @@ impl<'c> Gemm<'c> {
             &[],
             &[
                 ("sym_name", place.string(name)),
-                ("function_type", place.type_attribute(FunctionType::new(context, &arguments, &[]).into())),
+                (
+                    "function_type",
+                    place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
+                ),
                 ("gpu.kernel", place.attribute("unit")?),
-                ("known_block_size", place.i32_array(&[self.config.threads() as i32, 1, 1])),
+                (
+                    "known_block_size",
+                    place.i32_array(&[self.config.threads() as i32, 1, 1]),
+                ),
                 ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
                 // Without it ptxas may spill to fit more blocks than shared memory allows.
                 ("nvvm.minctasm", place.integer(place.i32_type(), 1)),
@@ -212,7 +284,12 @@ impl<'c> Gemm<'c> {
 
         // The block's tile, through two layouts of the block index.
         let dimension = b.attribute("#gpu<dim x>")?;
-        let block = b.value("gpu.block_id", &[], b.index_type(), &[("dimension", dimension)])?;
+        let block = b.value(
+            "gpu.block_id",
+            &[],
+            b.index_type(),
+            &[("dimension", dimension)],
+        )?;
         let block = b.value("arith.index_cast", &[block], b.i32_type(), &[])?;
         let [to_m, to_n] = raster(grid, self.config.raster).map_err(|e| b.error(e))?;
         let block_m = evaluate(&b, &to_m, block)?;
@@ -229,7 +306,12 @@ impl<'c> Gemm<'c> {
         };
         let a = local(at(0), [tm, tk], tuple([dynamic(), keep()]), &[block_m])?;
         let bb = local(at(1), [tn, tk], tuple([dynamic(), keep()]), &[block_n])?;
-        let c = local(at(2), [tm, tn], tuple([dynamic(), dynamic()]), &[block_m, block_n])?;
+        let c = local(
+            at(2),
+            [tm, tn],
+            tuple([dynamic(), dynamic()]),
+            &[block_m, block_n],
+        )?;
 
         // Shared memory and accumulators.
         let shared = |element: Type<'c>, rows: i64, columns: i64, choice: SwizzleChoice| {
@@ -348,17 +430,30 @@ fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
 }
 
 /// A row-major tile in shared memory.
-fn shared_tile<'c>(element: Type<'c>, rows: i64, columns: i64, choice: SwizzleChoice) -> Result<MemRef<'c>, String> {
+fn shared_tile<'c>(
+    element: Type<'c>,
+    rows: i64,
+    columns: i64,
+    choice: SwizzleChoice,
+) -> Result<MemRef<'c>, String> {
     let shape = tuple([int(rows), int(columns)]);
     let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
-    let mut memref = MemRef { element, space: Space::Smem, align: VECTOR, swizzle: None, layout };
+    let mut memref = MemRef {
+        element,
+        space: Space::Smem,
+        align: VECTOR,
+        swizzle: None,
+        layout,
+    };
     memref.swizzle = match choice {
         SwizzleChoice::None => None,
         SwizzleChoice::Given(b, m, s) => Some(Swizzle::new(b, m, s).map_err(|e| e.to_string())?),
         SwizzleChoice::Auto => conflict_free(columns * memref.element_bytes()),
     };
     // At least a line of all 32 banks, so that rows meet banks as the swizzle supposes.
-    memref.align = memref.swizzle.map_or(128, |swizzle| swizzle.period().max(128));
+    memref.align = memref
+        .swizzle
+        .map_or(128, |swizzle| swizzle.period().max(128));
     Ok(memref)
 }
 
@@ -370,7 +465,9 @@ fn conflict_free(row: i64) -> Option<Swizzle> {
     let mut best: (u32, Option<Swizzle>) = (conflicts(row, None), None);
     for bits in 1..=3 {
         for shift in 3..=6 {
-            let Ok(swizzle) = Swizzle::new(bits, CHUNK_BITS, shift) else { continue };
+            let Ok(swizzle) = Swizzle::new(bits, CHUNK_BITS, shift) else {
+                continue;
+            };
             let cost = conflicts(row, Some(swizzle));
             if cost < best.0 {
                 best = (cost, Some(swizzle));
@@ -386,7 +483,9 @@ fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
     let mut sum = 0;
     for first in [0, 8] {
         for column in (0..row).step_by(16) {
-            let offsets: Vec<i64> = (first..first + 8).map(|r| place(r * row + column)).collect();
+            let offsets: Vec<i64> = (first..first + 8)
+                .map(|r| place(r * row + column))
+                .collect();
             sum += wavefronts(&offsets, 16);
         }
     }
@@ -397,7 +496,13 @@ fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
 fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
     let shape = tuple([int(rows), int(columns)]);
     let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
-    let mut memref = MemRef { element, space: Space::Rmem, align: 1, swizzle: None, layout };
+    let mut memref = MemRef {
+        element,
+        space: Space::Rmem,
+        align: 1,
+        swizzle: None,
+        layout,
+    };
     memref.align = memref.element_bytes();
     Ok(memref)
 }
@@ -408,12 +513,19 @@ mod tests {
 
     #[test]
     fn raster_visits_every_block_once() {
-        for (grid, group) in [([32, 32], 8), ([3, 5], 8), ([12, 7], 8), ([1, 1], 8), ([10, 4], 3)] {
+        for (grid, group) in [
+            ([32, 32], 8),
+            ([3, 5], 8),
+            ([12, 7], 8),
+            ([1, 1], 8),
+            ([10, 4], 3),
+        ] {
             let [m, n] = raster(grid, group).unwrap();
             let mut seen: Vec<_> = (0..grid[0] * grid[1]).map(|i| (m.at(i), n.at(i))).collect();
             seen.sort_unstable();
-            let expected: Vec<_> =
-                (0..grid[0]).flat_map(|i| (0..grid[1]).map(move |j| (i, j))).collect();
+            let expected: Vec<_> = (0..grid[0])
+                .flat_map(|i| (0..grid[1]).map(move |j| (i, j)))
+                .collect();
             assert_eq!(seen, expected, "{grid:?} {group}");
         }
     }

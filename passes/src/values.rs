@@ -35,7 +35,9 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         let b = Builder::at_end(context_of(kernel), new, kernel.location());
         let mut values = Values::default();
         for i in 0..unsafe { mlirBlockGetNumArguments(old.to_raw()) } as usize {
-            values.mapping.insert(key(argument(old, i)), argument(new, i));
+            values
+                .mapping
+                .insert(key(argument(old, i)), argument(new, i));
         }
         values.block(old, b)?;
         unsafe {
@@ -99,7 +101,9 @@ impl<'c> Values<'c> {
                 self.views.insert(key(result_of(op, 0)), file);
                 Ok(())
             }
-            "cute.clear" if self.views.contains_key(&key(operands[0])) => self.clear(operands[0], b),
+            "cute.clear" if self.views.contains_key(&key(operands[0])) => {
+                self.clear(operands[0], b)
+            }
             "cute.convert" => self.convert(op, operands[0], b),
             "cute.copy" => self.copy(&operands, b),
             "cute.gemm" => self.gemm(&operands, b),
@@ -119,7 +123,10 @@ impl<'c> Values<'c> {
     }
 
     fn file(&self, value: Val<'c>, b: Builder<'c>) -> Result<usize, Failure> {
-        self.views.get(&key(value)).copied().ok_or_else(|| b.error("expected a tensor in rmem that this kernel allocates"))
+        self.views
+            .get(&key(value))
+            .copied()
+            .ok_or_else(|| b.error("expected a tensor in rmem that this kernel allocates"))
     }
 
     fn allocate(&mut self, value: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
@@ -156,7 +163,11 @@ impl<'c> Values<'c> {
             vectors.push(Some(b.value(name, &[vector], ty, &[])?));
         }
         self.views.insert(key(result_of(op, 0)), self.files.len());
-        self.files.push(File { element: memref.element, chunk: source.chunk, vectors });
+        self.files.push(File {
+            element: memref.element,
+            chunk: source.chunk,
+            vectors,
+        });
         Ok(())
     }
 
@@ -188,7 +199,12 @@ impl<'c> Values<'c> {
                 let file = self.file(destination, b)?;
                 self.write(file, &elements(&to.layout, &at, b)?, value, b)?;
             } else {
-                b.op("cute.atom_store", &[copy, value, self.map(destination)], &[], &attribute)?;
+                b.op(
+                    "cute.atom_store",
+                    &[copy, value, self.map(destination)],
+                    &[],
+                    &attribute,
+                )?;
             }
         }
         Ok(())
@@ -200,14 +216,27 @@ impl<'c> Values<'c> {
         let [mma, d, a, bb, c] = operands[..] else {
             return Err(b.error("expected a product of fragments; run cute-partition first"));
         };
-        let layouts: Vec<Layout> =
-            [d, a, bb, c].iter().filter_map(|v| memref_of(*v)).map(|m| m.layout).collect();
-        let [ld, la, lb, lc] = &layouts[..] else { return Err(b.error("expected tensors")) };
+        let layouts: Vec<Layout> = [d, a, bb, c]
+            .iter()
+            .filter_map(|v| memref_of(*v))
+            .map(|m| m.layout)
+            .collect();
+        let [ld, la, lb, lc] = &layouts[..] else {
+            return Err(b.error("expected tensors"));
+        };
         let size = |layout: &Layout, mode: usize| {
-            layout.mode(mode).and_then(|m| m.size()).map_err(|e| b.error(e.to_string()))
+            layout
+                .mode(mode)
+                .and_then(|m| m.size())
+                .map_err(|e| b.error(e.to_string()))
         };
         let (m_size, n_size, k_size) = (size(la, 1)?, size(lb, 1)?, size(la, 2)?);
-        let (fd, fa, fb, fc) = (self.file(d, b)?, self.file(a, b)?, self.file(bb, b)?, self.file(c, b)?);
+        let (fd, fa, fb, fc) = (
+            self.file(d, b)?,
+            self.file(a, b)?,
+            self.file(bb, b)?,
+            self.file(c, b)?,
+        );
         let mma = self.map(mma);
         for k in 0..k_size {
             for m in 0..m_size {
@@ -216,7 +245,8 @@ impl<'c> Values<'c> {
                     let left = self.read(fa, &run_of(la, m, k, b)?, b)?;
                     let right = self.read(fb, &run_of(lb, n, k, b)?, b)?;
                     let sum = self.read(fc, &run_of(lc, m, n, b)?, b)?;
-                    let sum = b.value("cute.atom_mma", &[mma, left, right, sum], sum.r#type(), &[])?;
+                    let sum =
+                        b.value("cute.atom_mma", &[mma, left, right, sum], sum.r#type(), &[])?;
                     self.write(fd, &run_of(ld, m, n, b)?, sum, b)?;
                 }
             }
@@ -261,7 +291,8 @@ impl<'c> Values<'c> {
         inner.op("scf.yield", &yielded, &[], &[])?;
 
         for i in 0..carried {
-            self.mapping.insert(key(result_of(op, i)), result_of(built, i));
+            self.mapping
+                .insert(key(result_of(op, i)), result_of(built, i));
         }
         self.take(&written, |i| result_of(built, carried + i));
         Ok(())
@@ -312,26 +343,51 @@ impl<'c> Values<'c> {
         let (first, length) = (offsets[0], offsets.len() as i64);
         if is_run(offsets) && first / chunk == (first + length - 1) / chunk {
             let whole = vector(first)?;
-            return if length == chunk { Ok(whole) } else { extract(b, whole, first % chunk, length, file.element) };
+            return if length == chunk {
+                Ok(whole)
+            } else {
+                extract(b, whole, first % chunk, length, file.element)
+            };
         }
         let mut parts = Vec::new();
         for offset in offsets {
-            parts.push(extract_element(b, vector(*offset)?, offset % chunk, file.element)?);
+            parts.push(extract_element(
+                b,
+                vector(*offset)?,
+                offset % chunk,
+                file.element,
+            )?);
         }
-        b.value("vector.from_elements", &parts, b.vector(length, file.element), &[])
+        b.value(
+            "vector.from_elements",
+            &parts,
+            b.vector(length, file.element),
+            &[],
+        )
     }
 
     /// Sets the elements at these offsets of a file.
-    fn write(&mut self, file: usize, offsets: &[i64], value: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    fn write(
+        &mut self,
+        file: usize,
+        offsets: &[i64],
+        value: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
         let file = &mut self.files[file];
         let (chunk, element) = (file.chunk, file.element);
-        if offsets.iter().any(|o| !(0..chunk * file.vectors.len() as i64).contains(o)) {
+        if offsets
+            .iter()
+            .any(|o| !(0..chunk * file.vectors.len() as i64).contains(o))
+        {
             return Err(b.error("a fragment's layout leaves its registers"));
         }
         let length = offsets.len() as i64;
         // Whole vectors, each a run of the value.
         let whole = length % chunk == 0
-            && offsets.chunks(chunk as usize).all(|run| is_run(run) && run[0] % chunk == 0);
+            && offsets
+                .chunks(chunk as usize)
+                .all(|run| is_run(run) && run[0] % chunk == 0);
         if whole {
             for (i, run) in offsets.chunks(chunk as usize).enumerate() {
                 let part = if length == chunk {
@@ -349,7 +405,12 @@ impl<'c> Values<'c> {
             let slot = &mut file.vectors[(offset / chunk) as usize];
             let old = match slot {
                 Some(old) => *old,
-                None => b.value("ub.poison", &[], ty, &[("value", b.attribute("#ub.poison")?)])?,
+                None => b.value(
+                    "ub.poison",
+                    &[],
+                    ty,
+                    &[("value", b.attribute("#ub.poison")?)],
+                )?,
             };
             let position = [("static_position", b.i64_array(&[offset % chunk]))];
             *slot = Some(b.value("vector.insert", &[part, old], ty, &position)?);
@@ -365,7 +426,11 @@ fn new_file<'c>(memref: &MemRef<'c>) -> Result<File<'c>, String> {
     // Only where the first mode is the run that one vector holds.
     let runs = (0..chunk).all(|i| first.at(i) == i) && total % chunk == 0;
     let chunk = if runs { chunk } else { 1 };
-    Ok(File { element: memref.element, chunk, vectors: vec![None; (total / chunk) as usize] })
+    Ok(File {
+        element: memref.element,
+        chunk,
+        vectors: vec![None; (total / chunk) as usize],
+    })
 }
 
 fn uninitialized(b: Builder) -> Failure {
@@ -373,7 +438,10 @@ fn uninitialized(b: Builder) -> Failure {
 }
 
 fn is_run(offsets: &[i64]) -> bool {
-    offsets.iter().enumerate().all(|(i, o)| *o == offsets[0] + i as i64)
+    offsets
+        .iter()
+        .enumerate()
+        .all(|(i, o)| *o == offsets[0] + i as i64)
 }
 
 /// All index tuples below `extents`, the first fastest.
@@ -412,20 +480,43 @@ fn run_of(layout: &Layout, i: i64, j: i64, b: Builder) -> Result<Vec<i64>, Failu
     let fail = |e: cute_layout::LayoutError| b.error(e.to_string());
     let values = layout.mode(0).map_err(fail)?;
     let start = layout.mode(1).map_err(fail)?.at(i) + layout.mode(2).map_err(fail)?.at(j);
-    Ok((0..values.size().map_err(fail)?).map(|v| start + values.at(v)).collect())
+    Ok((0..values.size().map_err(fail)?)
+        .map(|v| start + values.at(v))
+        .collect())
 }
 
-fn extract<'c>(b: Builder<'c>, vector: Val<'c>, from: i64, length: i64, element: Type<'c>) -> Result<Val<'c>, Failure> {
+fn extract<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    from: i64,
+    length: i64,
+    element: Type<'c>,
+) -> Result<Val<'c>, Failure> {
     let attributes = [
         ("offsets", b.attribute(&format!("[{from}]"))?),
         ("sizes", b.attribute(&format!("[{length}]"))?),
         ("strides", b.attribute("[1]")?),
     ];
-    b.value("vector.extract_strided_slice", &[vector], b.vector(length, element), &attributes)
+    b.value(
+        "vector.extract_strided_slice",
+        &[vector],
+        b.vector(length, element),
+        &attributes,
+    )
 }
 
-fn extract_element<'c>(b: Builder<'c>, vector: Val<'c>, index: i64, element: Type<'c>) -> Result<Val<'c>, Failure> {
-    b.value("vector.extract", &[vector], element, &[("static_position", b.i64_array(&[index]))])
+fn extract_element<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    index: i64,
+    element: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    b.value(
+        "vector.extract",
+        &[vector],
+        element,
+        &[("static_position", b.i64_array(&[index]))],
+    )
 }
 
 #[cfg(test)]
@@ -434,6 +525,9 @@ mod tests {
 
     #[test]
     fn the_first_extent_is_the_fastest() {
-        assert_eq!(positions(&[2, 1, 2]), [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]]);
+        assert_eq!(
+            positions(&[2, 1, 2]),
+            [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]]
+        );
     }
 }

@@ -1052,6 +1052,18 @@ func.func @iteration(%p: !cute.pipeline<2>, %t: !cute.token, %k: index) {
 
 // -----
 
+!async = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!from = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+!to = !cute.memref<f16, smem, align<16>, "((8,1),2,1):((1,8),512,32)">
+func.func @atom_copy_predicate(%c: !async, %s: !from, %d: !to, %if: i32) {
+  // expected-note @above {{prior use here}}
+  // expected-error @below {{expects different type than prior uses: 'i1' vs 'i32'}}
+  cute.atom_copy(%c, %s, %d) at [0, 0, 0] if %if : (!async, !from, !to)
+  return
+}
+
+// -----
+
 func.func @create_order() {
   // expected-error @below {{result #0 must be}}
   "cute.pipeline.create"() : () -> (!cute.token, !cute.pipeline<2>)

@@ -203,11 +203,14 @@ func.func @static_thread(%copy: !async, %g: !gtile) {
   return
 }
 
-// CHECK-LABEL: func.func @atoms_on_values
+// CHECK-LABEL: func.func @atoms_on_values(
+// CHECK-SAME:    %[[IF:[a-z0-9]+]]: i1)
 func.func @atoms_on_values(%async: !async, %vectors: !vectors, %ldsm: !ldsm, %mma: !mma, %g: !gpart, %s: !spart,
-                           %l: !lpart, %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
-  // CHECK: cute.atom_copy(%{{.*}}, %{{.*}}, %{{.*}}) at [0, 1, 0] : (!cute.tiled_copy<{{.*}}>, !cute.memref<f16, gmem, {{.*}}>, !cute.memref<f16, smem, {{.*}}>)
+                           %l: !lpart, %b: vector<4xf16>, %c: vector<4xf32>, %if: i1) -> vector<4xf32> {
+  // CHECK: cute.atom_copy(%{{.*}}, %{{.*}}, %{{.*}}) at [0, 1, 0] : ({{(!cute.tiled_copy)?}}<!cute_nvgpu.atom.simt_async_copy<{{.*}}>, !cute.memref<f16, gmem, {{.*}}>, !cute.memref<f16, smem, {{.*}}>)
   cute.atom_copy(%async, %g, %s) at [0, 1, 0] : (!async, !gpart, !spart)
+  // CHECK: cute.atom_copy(%{{.*}}, %{{.*}}, %{{.*}}) at [0, 0, 0] if %[[IF]] : (
+  cute.atom_copy(%async, %g, %s) at [0, 0, 0] if %if : (!async, !gpart, !spart)
   // CHECK: %[[A:.*]] = cute.atom_load(%{{.*}}, %{{.*}}) at [0, 1, 1] : (!cute.tiled_copy<{{.*}}>, !cute.memref<f16, smem, {{.*}}>) -> vector<8xf16>
   %a = cute.atom_load(%ldsm, %l) at [0, 1, 1] : (!ldsm, !lpart) -> vector<8xf16>
   // CHECK: cute.atom_store(%{{.*}}, %[[A]], %{{.*}}) at [0, 0, 0] : (!cute.tiled_copy<{{.*}}>, vector<8xf16>, !cute.memref<f16, gmem, {{.*}}>)
@@ -234,6 +237,8 @@ func.func @pipeline(%k: i32) -> (i32, i32) {
   %w = cute.pipeline.consumer_wait(%p, %full, %k) : !cute.pipeline<3>
   // CHECK: cute.pipeline.consumer_release(%[[P]]) : !cute.pipeline<3>
   %r = cute.pipeline.consumer_release(%p) : !cute.pipeline<3>
+  // CHECK: cute.pipeline.producer_tail(%[[P]]) : !cute.pipeline<3>
+  cute.pipeline.producer_tail(%p) : !cute.pipeline<3>
   // CHECK: return %[[A]], %[[W]]
   return %a, %w : i32, i32
 }

@@ -91,3 +91,21 @@ module attributes {gpu.container_module} {
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, bin = "x">]
 }
+
+// -----
+
+// A launch plan knows arguments, not views of them.
+!t = !cute.memref<f16, gmem, align<16>, "(8,2):(1,8)">
+!v = !cute.memref<f16, gmem, align<16>, "8:1">
+module attributes {gpu.container_module} {
+  func.func @view(%t: !t) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %c = cute.static : !cute.coord<"(_,1)">
+    %v = cute.slice(%t, %c) : !t, !cute.coord<"(_,1)">
+    // expected-error @below {{the function's own arguments}}
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero args(%v : !v)
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}

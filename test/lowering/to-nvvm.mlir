@@ -299,3 +299,25 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+!async = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!A = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+!s = !cute.memref<f16, smem, align<16>, "((8,1),2,1):((1,8),512,32)">
+
+// A copy whose predicate is false reads nothing: zeros fill the 16 bytes.
+// CHECK-LABEL: gpu.func @predicated(
+// CHECK-SAME:    %[[A:.*]]: !llvm.ptr<1> {{.*}}, %[[IF:.*]]: i1) kernel
+// CHECK-DAG:     %[[ALL:.*]] = arith.constant 16 : i32
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant 0 : i32
+// CHECK:         %[[BYTES:.*]] = arith.select %[[IF]], %[[ALL]], %[[NONE]] : i32
+// CHECK:         nvvm.cp.async.shared.global %{{.*}}, %[[A]], 16, cache = cg, %[[BYTES]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
+gpu.module @kernels {
+  gpu.func @predicated(%A: !A, %if: i1) kernel {
+    %copy = cute.static : !async
+    %s = cute.memref.alloca() {offset = 0 : i64} : !s
+    cute.atom_copy(%copy, %A, %s) at [0, 0, 0] if %if : (!async, !A, !s)
+    gpu.return
+  }
+}

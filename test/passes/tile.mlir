@@ -96,4 +96,4 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 
 // What is not asked for is chosen so that it divides the problem.
 // CHOSEN:        arith.constant [[BLOCKS:.*]] : index
-// CHOSEN:        cute.config = {arch = "sm_89", raster = 8 : i64, stages = {{[0-9]+}} : i64, swizzle = "auto", tile = array<i64: {{16|32|64}}, {{16|32}}, {{16|32|64}}>, warps = array<i64: {{.*}}>}, {{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>
+// CHOSEN:        cute.config = {arch = "sm_89", raster = 8 : i64, stages = {{[0-9]+}} : i64, swizzle = "auto", tile = array<i64: {{16|32|64}}, {{16|32|48|96}}, {{16|32|64}}>, warps = array<i64: {{[1-9]}}, {{[1-9]}}>}, {{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>

@@ -65,18 +65,31 @@ pub struct Builder<'c> {
 impl<'c> Builder<'c> {
     /// At the end of `block`.
     pub fn at_end(context: &'c Context, block: Blk<'c>, location: Location<'c>) -> Self {
-        Self { context, location, block, before: None }
+        Self {
+            context,
+            location,
+            block,
+            before: None,
+        }
     }
 
     /// Before `op`, at its location.
     pub fn before(op: Op<'c>) -> Self {
         let block = op.block().expect("an operation in a block");
-        Self { context: context_of(op), location: op.location(), block, before: Some(op) }
+        Self {
+            context: context_of(op),
+            location: op.location(),
+            block,
+            before: Some(op),
+        }
     }
 
     /// After `op`, at its location.
     pub fn after(op: Op<'c>) -> Self {
-        Self { before: op.next_in_block(), ..Self::before(op) }
+        Self {
+            before: op.next_in_block(),
+            ..Self::before(op)
+        }
     }
 
     /// The same place, with another location for what is built.
@@ -90,8 +103,9 @@ impl<'c> Builder<'c> {
     }
 
     fn insert(&self, builder: OperationBuilder<'c>, name: &str) -> Result<Op<'c>, Failure> {
-        let operation =
-            builder.build().map_err(|error| self.error(format!("cannot build '{name}': {error}")))?;
+        let operation = builder
+            .build()
+            .map_err(|error| self.error(format!("cannot build '{name}': {error}")))?;
         let op = match self.before {
             Some(before) => self.block.insert_operation_before(before, operation),
             None => self.block.append_operation(operation),
@@ -99,10 +113,19 @@ impl<'c> Builder<'c> {
         Ok(op)
     }
 
-    fn start(&self, name: &str, operands: &[Val<'c>], attributes: &[(&str, Attribute<'c>)]) -> OperationBuilder<'c> {
-        let attributes: Vec<_> =
-            attributes.iter().map(|(n, a)| (Identifier::new(self.context, n), *a)).collect();
-        OperationBuilder::new(name, self.location).add_operands(operands).add_attributes(&attributes)
+    fn start(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> OperationBuilder<'c> {
+        let attributes: Vec<_> = attributes
+            .iter()
+            .map(|(n, a)| (Identifier::new(self.context, n), *a))
+            .collect();
+        OperationBuilder::new(name, self.location)
+            .add_operands(operands)
+            .add_attributes(&attributes)
     }
 
     /// An operation with given result types.
@@ -113,7 +136,10 @@ impl<'c> Builder<'c> {
         results: &[Type<'c>],
         attributes: &[(&str, Attribute<'c>)],
     ) -> Result<Op<'c>, Failure> {
-        self.insert(self.start(name, operands, attributes).add_results(results), name)
+        self.insert(
+            self.start(name, operands, attributes).add_results(results),
+            name,
+        )
     }
 
     /// The only result of an operation with a given result type.
@@ -124,7 +150,8 @@ impl<'c> Builder<'c> {
         result: Type<'c>,
         attributes: &[(&str, Attribute<'c>)],
     ) -> Result<Val<'c>, Failure> {
-        self.op(name, operands, &[result], attributes).map(|op| result_of(op, 0))
+        self.op(name, operands, &[result], attributes)
+            .map(|op| result_of(op, 0))
     }
 
     /// The first result of an operation that infers its result types.
@@ -134,7 +161,9 @@ impl<'c> Builder<'c> {
         operands: &[Val<'c>],
         attributes: &[(&str, Attribute<'c>)],
     ) -> Result<Val<'c>, Failure> {
-        let start = self.start(name, operands, attributes).enable_result_type_inference();
+        let start = self
+            .start(name, operands, attributes)
+            .enable_result_type_inference();
         self.insert(start, name).map(|op| result_of(op, 0))
     }
 
@@ -199,7 +228,12 @@ impl<'c> Builder<'c> {
 
     /// An `arith.constant`.
     pub fn constant(&self, ty: Type<'c>, value: i64) -> Result<Val<'c>, Failure> {
-        self.value("arith.constant", &[], ty, &[("value", self.integer(ty, value))])
+        self.value(
+            "arith.constant",
+            &[],
+            ty,
+            &[("value", self.integer(ty, value))],
+        )
     }
     pub fn i32(&self, value: i64) -> Result<Val<'c>, Failure> {
         self.constant(self.i32_type(), value)
@@ -210,7 +244,12 @@ impl<'c> Builder<'c> {
     }
     /// `cute.make_coord`, from the text of the coordinate and its dynamic leaves.
     pub fn coord(&self, coord: &IntTuple, leaves: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-        self.value("cute.make_coord", leaves, types::coord_type(self.context, coord), &[])
+        self.value(
+            "cute.make_coord",
+            leaves,
+            types::coord_type(self.context, coord),
+            &[],
+        )
     }
 }
 
@@ -221,7 +260,9 @@ pub fn result_of(op: Op<'_>, index: usize) -> Val<'_> {
 
 /// The operands of `op`.
 pub fn operands_of<'c>(op: Op<'c>) -> Vec<Val<'c>> {
-    (0..op.operand_count()).filter_map(|i| op.operand(i).ok()).collect()
+    (0..op.operand_count())
+        .filter_map(|i| op.operand(i).ok())
+        .collect()
 }
 
 /// The name of `op`.
@@ -321,7 +362,8 @@ pub fn remove_attribute(op: Op<'_>, name: &str) {
 /// The operations of `block`, collected so that they may be changed.
 pub fn ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
     let mut ops = Vec::new();
-    let mut next = unsafe { OperationRef::from_option_raw(mlirBlockGetFirstOperation(block.to_raw())) };
+    let mut next =
+        unsafe { OperationRef::from_option_raw(mlirBlockGetFirstOperation(block.to_raw())) };
     while let Some(op) = next {
         ops.push(op);
         next = unsafe { OperationRef::from_option_raw(mlirOperationGetNextInBlock(op.to_raw())) };
@@ -367,7 +409,8 @@ pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
 pub fn parent_of<'c>(op: Op<'c>, name: &str) -> Option<Op<'c>> {
     let mut op = op;
     loop {
-        op = unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw()))? };
+        op =
+            unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw()))? };
         if name_of(op) == name {
             return Some(op);
         }

@@ -63,7 +63,9 @@ pub fn catch_panics<T>(
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(_) => {
-            let text = PANIC.with(|slot| slot.borrow_mut().take()).unwrap_or_default();
+            let text = PANIC
+                .with(|slot| slot.borrow_mut().take())
+                .unwrap_or_default();
             Err(error(
                 location,
                 format!(

@@ -22,8 +22,13 @@ impl CuteTypeParts {
             num_types: 0,
             num_texts: 0,
             num_ints: 0,
-            types: [MlirType { ptr: std::ptr::null() }; 4],
-            texts: [MlirStringRef { data: std::ptr::null(), length: 0 }; 4],
+            types: [MlirType {
+                ptr: std::ptr::null(),
+            }; 4],
+            texts: [MlirStringRef {
+                data: std::ptr::null(),
+                length: 0,
+            }; 4],
             ints: [0; 4],
         }
     }
@@ -41,8 +46,7 @@ pub type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
 
 #[repr(C)]
 pub struct CuteCallbacks {
-    pub canonicalize:
-        unsafe extern "C" fn(c_int, MlirStringRef, StringSink, *mut c_void) -> bool,
+    pub canonicalize: unsafe extern "C" fn(c_int, MlirStringRef, StringSink, *mut c_void) -> bool,
     pub verify_type: unsafe extern "C" fn(*const CuteTypeParts, StringSink, *mut c_void) -> bool,
     pub verify_op: unsafe extern "C" fn(MlirOperation) -> bool,
     pub infer_types: unsafe extern "C" fn(
@@ -56,8 +60,7 @@ pub struct CuteCallbacks {
         *mut c_void,
     ) -> bool,
     pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
-    pub build_pipeline:
-        unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
+    pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
 }
 
 unsafe extern "C" {
@@ -94,7 +97,10 @@ unsafe extern "C" {
 }
 
 pub fn string_ref(text: &str) -> MlirStringRef {
-    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+    MlirStringRef {
+        data: text.as_ptr().cast(),
+        length: text.len(),
+    }
 }
 
 /// # Safety

@@ -41,26 +41,41 @@ pub(crate) fn infer<'c>(
     let operand_id = || integer_attribute(attributes, "operand_id");
     match (name, decoded.as_slice()) {
         ("cute.crd2idx", [CuteType::Coord(coord), CuteType::Layout(layout)]) => {
-            Ok(vec![types::int_tuple_type(context, &crd2idx(coord, layout)?)])
+            Ok(vec![types::int_tuple_type(
+                context,
+                &crd2idx(coord, layout)?,
+            )])
         }
         ("cute.crd2idx", [CuteType::Coord(coord), CuteType::Shape(shape)]) => {
             let layout = Layout::col_major(shape).map_err(|e| e.to_string())?;
-            Ok(vec![types::int_tuple_type(context, &crd2idx(coord, &layout)?)])
+            Ok(vec![types::int_tuple_type(
+                context,
+                &crd2idx(coord, &layout)?,
+            )])
         }
         ("cute.get_scalars", [CuteType::IntTuple(tuple)]) => Ok(tuple
             .leaves()
             .iter()
             .map(|leaf| {
-                let width = if let Leaf::Dynamic(dynamic) = leaf { dynamic.width } else { 32 };
-                types::int_type(context, u32::from(width))
+                let width = if let Leaf::Dynamic(dynamic) = leaf {
+                    dynamic.width
+                } else {
+                    32
+                };
+                types::int_type(context, width)
             })
             .collect()),
         ("cute.slice", [CuteType::MemRef(source), CuteType::Coord(coord)]) => {
             tensors(tensor::slice(source, coord)?.result)
         }
-        ("cute.local_tile", [CuteType::MemRef(source), CuteType::Tile(tile), CuteType::Coord(coord)]) => {
-            tensors(tensor::local_tile(source, tile, coord)?.result)
-        }
+        (
+            "cute.local_tile",
+            [
+                CuteType::MemRef(source),
+                CuteType::Tile(tile),
+                CuteType::Coord(coord),
+            ],
+        ) => tensors(tensor::local_tile(source, tile, coord)?.result),
         ("cute.tiled.copy.partition_S", [copy, CuteType::MemRef(source), CuteType::Coord(c)]) => {
             one_thread(c)?;
             tensors(tensor::partition_copy(copy, source, false)?.result)
@@ -96,7 +111,11 @@ pub(crate) fn infer<'c>(
         }
         _ => Err(format!(
             "does not take operands of the types ({})",
-            types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            types
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
         )),
     }
 }
@@ -104,7 +123,9 @@ pub(crate) fn infer<'c>(
 fn one_thread(coord: &IntTuple) -> Result<(), String> {
     match coord {
         IntTuple::Leaf(Leaf::Static(_) | Leaf::Dynamic(_)) => Ok(()),
-        _ => Err(format!("expected a thread index as the coordinate, found {coord}")),
+        _ => Err(format!(
+            "expected a thread index as the coordinate, found {coord}"
+        )),
     }
 }
 
@@ -116,7 +137,9 @@ fn crd2idx(coord: &IntTuple, layout: &Layout) -> Result<IntTuple, String> {
         return layout.crd2idx(coord).map(int).map_err(|e| e.to_string());
     }
     if coord.is_tuple() && !coord.weakly_congruent(layout.shape()) {
-        return Err(format!("expected a coordinate into {layout}, found {coord}"));
+        return Err(format!(
+            "expected a coordinate into {layout}, found {coord}"
+        ));
     }
     Ok(IntTuple::dynamic())
 }

@@ -15,7 +15,8 @@ pub mod verify;
 
 pub use diag::{Failure, catch_panics};
 pub use register::{
-    OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, opt_main, register, registry,
+    OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, opt_main, register,
+    registry,
 };
 
 /// Typed wrappers and builders of the ops, made from the same `.td` files.

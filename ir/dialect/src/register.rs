@@ -155,9 +155,14 @@ fn call_main(
     arguments: impl IntoIterator<Item = String>,
     main: unsafe extern "C" fn(c_int, *mut *mut std::ffi::c_char) -> c_int,
 ) -> i32 {
-    let arguments: Vec<CString> =
-        arguments.into_iter().filter_map(|text| CString::new(text).ok()).collect();
-    let mut pointers: Vec<_> = arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
+    let arguments: Vec<CString> = arguments
+        .into_iter()
+        .filter_map(|text| CString::new(text).ok())
+        .collect();
+    let mut pointers: Vec<_> = arguments
+        .iter()
+        .map(|text| text.as_ptr().cast_mut())
+        .collect();
     let count = pointers.len() as c_int;
     pointers.push(std::ptr::null_mut());
     unsafe { main(count, pointers.as_mut_ptr()) }
@@ -214,7 +219,9 @@ unsafe extern "C" fn verify_type(
             sink,
             user,
             std::panic::AssertUnwindSafe(|| {
-                types::CuteType::from_parts(parts)?.verify().map(|()| String::new())
+                types::CuteType::from_parts(parts)?
+                    .verify()
+                    .map(|()| String::new())
             }),
         )
     }

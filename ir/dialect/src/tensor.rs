@@ -25,7 +25,12 @@ fn greatest_power_of_two(value: i64) -> i64 {
 
 impl<'c> View<'c> {
     /// The alignment of the result is what is left of the source's at every place it can start.
-    fn new(source: &MemRef<'c>, layout: Layout, offset: i64, terms: Vec<Layout>) -> Result<Self, String> {
+    fn new(
+        source: &MemRef<'c>,
+        layout: Layout,
+        offset: i64,
+        terms: Vec<Layout>,
+    ) -> Result<Self, String> {
         let bytes = source.element_bytes();
         let mut align = source.align;
         let mut reduce = |stride: i64| {
@@ -36,11 +41,23 @@ impl<'c> View<'c> {
         };
         reduce(offset);
         for term in &terms {
-            for leaf in term.stride().static_leaves().ok_or("expected static strides")? {
+            for leaf in term
+                .stride()
+                .static_leaves()
+                .ok_or("expected static strides")?
+            {
                 reduce(leaf);
             }
         }
-        Ok(Self { result: MemRef { layout, align, ..source.clone() }, offset, terms })
+        Ok(Self {
+            result: MemRef {
+                layout,
+                align,
+                ..source.clone()
+            },
+            offset,
+            terms,
+        })
     }
 }
 
@@ -87,7 +104,9 @@ fn slice_layout(layout: &Layout, coord: &IntTuple) -> Result<Sliced, String> {
                     1 if !part.is_tuple() => kept.extend(k),
                     _ => kept.push(Layout::from_modes(&k).map_err(text)?),
                 }
-                offset = offset.checked_add(o).ok_or("the offset overflows 64 bits")?;
+                offset = offset
+                    .checked_add(o)
+                    .ok_or("the offset overflows 64 bits")?;
                 terms.extend(t);
             }
             Ok((kept, offset, terms))
@@ -96,7 +115,11 @@ fn slice_layout(layout: &Layout, coord: &IntTuple) -> Result<Sliced, String> {
 }
 
 /// `local_tile(tensor, tile, coord)`: the tile's modes, then those of the rest at `_`.
-pub fn local_tile<'c>(tensor: &MemRef<'c>, tile: &Tile, coord: &IntTuple) -> Result<View<'c>, String> {
+pub fn local_tile<'c>(
+    tensor: &MemRef<'c>,
+    tile: &Tile,
+    coord: &IntTuple,
+) -> Result<View<'c>, String> {
     if tile.rank() != tensor.layout.rank() {
         return Err(format!(
             "expected a tile of rank {}, as the tensor's, found {tile}",
@@ -118,7 +141,12 @@ pub fn local_tile<'c>(tensor: &MemRef<'c>, tile: &Tile, coord: &IntTuple) -> Res
     let (kept, offset, terms) = slice_layout(&rest, coord)?;
     let mut modes = inner.modes();
     modes.extend(kept);
-    View::new(tensor, Layout::from_modes(&modes).map_err(text)?, offset, terms)
+    View::new(
+        tensor,
+        Layout::from_modes(&modes).map_err(text)?,
+        offset,
+        terms,
+    )
 }
 
 /// `partition_S` (`destination` false) or `partition_D`.
@@ -189,7 +217,13 @@ pub fn fragment<'c>(mma: &CuteType<'c>, part: &Layout, operand: i64) -> Result<M
 
 /// A tensor in registers.
 pub fn registers<'c>(element: melior::ir::Type<'c>, layout: Layout) -> MemRef<'c> {
-    let mut memref = MemRef { element, space: Space::Rmem, align: 1, swizzle: None, layout };
+    let mut memref = MemRef {
+        element,
+        space: Space::Rmem,
+        align: 1,
+        swizzle: None,
+        layout,
+    };
     memref.align = memref.element_bytes();
     memref
 }
@@ -197,10 +231,16 @@ pub fn registers<'c>(element: melior::ir::Type<'c>, layout: Layout) -> MemRef<'c
 /// `retile(copy, fragment)`
 pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'c>, String> {
     if fragment.space != Space::Rmem {
-        return Err(format!("expected a fragment in rmem, found {}", fragment.space));
+        return Err(format!(
+            "expected a fragment in rmem, found {}",
+            fragment.space
+        ));
     }
     let layout = tiled_copy(copy)?.retile(&fragment.layout).map_err(text)?;
-    Ok(MemRef { layout, ..fragment.clone() })
+    Ok(MemRef {
+        layout,
+        ..fragment.clone()
+    })
 }
 
 /// How one copy atom meets memory and registers, for a thread's partition
@@ -243,7 +283,10 @@ pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String>
         offset += mode.at(*index);
     }
     let count = values.size().map_err(text)?;
-    Ok(AtomAccess { offset, values: (0..count).map(|i| values.at(i)).collect() })
+    Ok(AtomAccess {
+        offset,
+        values: (0..count).map(|i| values.at(i)).collect(),
+    })
 }
 
 /// Whether each thread's values of the copy's atoms are side by side in memory, as the
@@ -251,7 +294,12 @@ pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String>
 pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), String> {
     let extents = atom_extents(&memref.layout)?;
     let access = atom_access(&memref.layout, &vec![0; extents.len()])?;
-    if access.values.iter().enumerate().all(|(i, v)| *v == i as i64) {
+    if access
+        .values
+        .iter()
+        .enumerate()
+        .all(|(i, v)| *v == i as i64)
+    {
         let bytes = access.values.len() as i64 * memref.element_bytes();
         let needed = match op {
             CopyOp::Ldsm { .. } => 16,

@@ -84,7 +84,9 @@ impl Space {
             "gmem" => Ok(Self::Gmem),
             "smem" => Ok(Self::Smem),
             "rmem" => Ok(Self::Rmem),
-            _ => Err(format!("expected the memory space gmem, smem or rmem, found '{text}'")),
+            _ => Err(format!(
+                "expected the memory space gmem, smem or rmem, found '{text}'"
+            )),
         }
     }
 
@@ -135,7 +137,10 @@ impl<'c> MemRef<'c> {
     /// needs, so that it acts on offsets as it does on addresses.
     pub fn check_allocation(&self) -> Result<(), String> {
         if !self.layout.is_static() {
-            return Err(format!("expected a static layout to allocate, found {}", self.layout));
+            return Err(format!(
+                "expected a static layout to allocate, found {}",
+                self.layout
+            ));
         }
         if let Some(swizzle) = self.swizzle
             && self.align % swizzle.period() != 0
@@ -189,12 +194,30 @@ pub enum CuteType<'c> {
     ComposedLayout(ComposedLayout),
     Ptr(MemRef<'c>),
     MemRef(MemRef<'c>),
-    TiledCopy { atom: Type<'c>, tv: Layout, tiler: Tile },
-    TiledMma { atom: Type<'c>, atoms: Layout, permutation: Tile },
-    Pipeline { stages: i64 },
+    TiledCopy {
+        atom: Type<'c>,
+        tv: Layout,
+        tiler: Tile,
+    },
+    TiledMma {
+        atom: Type<'c>,
+        atoms: Layout,
+        permutation: Tile,
+    },
+    Pipeline {
+        stages: i64,
+    },
     Token,
-    CopyAtom { value: Type<'c>, op: CopyOp },
-    MmaAtom { shape: [i64; 3], a: Type<'c>, b: Type<'c>, acc: Type<'c> },
+    CopyAtom {
+        value: Type<'c>,
+        op: CopyOp,
+    },
+    MmaAtom {
+        shape: [i64; 3],
+        a: Type<'c>,
+        b: Type<'c>,
+        acc: Type<'c>,
+    },
 }
 
 fn text_of<'a>(text: MlirStringRef) -> Result<&'a str, String> {
@@ -216,9 +239,9 @@ pub(crate) fn canonicalize(kind: c_int, text: &str) -> Result<String, String> {
         Kind::Layout => parse_layout(text)?.to_string(),
         Kind::Tile => parse_tile(text)?.to_string(),
         Kind::Swizzle => parse_swizzle(text)?.to_string(),
-        Kind::ComposedLayout => {
-            ComposedLayout::parse(text).map_err(|e| e.to_string())?.to_string()
-        }
+        Kind::ComposedLayout => ComposedLayout::parse(text)
+            .map_err(|e| e.to_string())?
+            .to_string(),
         _ => return Err("this type has no canonical text".to_owned()),
     })
 }
@@ -244,7 +267,9 @@ impl<'c> CuteType<'c> {
     }
 
     pub(crate) fn from_parts(parts: &CuteTypeParts) -> Result<Self, String> {
-        let kind = *KINDS.get(parts.kind as usize).ok_or("unknown kind of type")?;
+        let kind = *KINDS
+            .get(parts.kind as usize)
+            .ok_or("unknown kind of type")?;
         let text = |i: usize| text_of(parts.texts[i]);
         let ty = |i: usize| unsafe { Type::from_raw(parts.types[i]) };
         let int = |i: usize| parts.ints[i];
@@ -265,10 +290,18 @@ impl<'c> CuteType<'c> {
                     element: ty(0),
                     space: Space::parse(text(0)?)?,
                     align: int(0),
-                    swizzle: if swizzle.is_empty() { None } else { Some(parse_swizzle(swizzle)?) },
+                    swizzle: if swizzle.is_empty() {
+                        None
+                    } else {
+                        Some(parse_swizzle(swizzle)?)
+                    },
                     layout: parse_layout(if kind == Kind::Ptr { "1:0" } else { text(2)? })?,
                 };
-                if kind == Kind::Ptr { Self::Ptr(memref) } else { Self::MemRef(memref) }
+                if kind == Kind::Ptr {
+                    Self::Ptr(memref)
+                } else {
+                    Self::MemRef(memref)
+                }
             }
             Kind::TiledCopy => Self::TiledCopy {
                 atom: ty(0),
@@ -282,18 +315,27 @@ impl<'c> CuteType<'c> {
             },
             Kind::Pipeline => Self::Pipeline { stages: int(0) },
             Kind::Token => Self::Token,
-            Kind::UniversalCopy => {
-                Self::CopyAtom { value: ty(0), op: CopyOp::Universal { bits: int(0) } }
-            }
+            Kind::UniversalCopy => Self::CopyAtom {
+                value: ty(0),
+                op: CopyOp::Universal { bits: int(0) },
+            },
             Kind::SimtAsyncCopy => {
                 let global = match text(0)? {
                     "global" => true,
                     "always" => false,
                     other => {
-                        return Err(format!("expected cache = always or global, found '{other}'"));
+                        return Err(format!(
+                            "expected cache = always or global, found '{other}'"
+                        ));
                     }
                 };
-                Self::CopyAtom { value: ty(0), op: CopyOp::SimtAsync { global, bits: int(0) } }
+                Self::CopyAtom {
+                    value: ty(0),
+                    op: CopyOp::SimtAsync {
+                        global,
+                        bits: int(0),
+                    },
+                }
             }
             Kind::Ldsm => {
                 let transpose = match text(2)? {
@@ -309,7 +351,13 @@ impl<'c> CuteType<'c> {
                         text(1)?
                     ));
                 }
-                Self::CopyAtom { value: ty(0), op: CopyOp::Ldsm { matrices: int(0), transpose } }
+                Self::CopyAtom {
+                    value: ty(0),
+                    op: CopyOp::Ldsm {
+                        matrices: int(0),
+                        transpose,
+                    },
+                }
             }
             Kind::Sm80Mma => Self::MmaAtom {
                 shape: [int(0), int(1), int(2)],
@@ -351,11 +399,16 @@ fn verify_memref(memref: &MemRef) -> Result<(), String> {
         ));
     };
     if bits % 8 != 0 && memref.space != Space::Rmem {
-        return Err(format!("expected elements of whole bytes in memory, found {}", memref.element));
+        return Err(format!(
+            "expected elements of whole bytes in memory, found {}",
+            memref.element
+        ));
     }
     let align = memref.align;
     if align < 1 || align & (align - 1) != 0 {
-        return Err(format!("expected an alignment that is a power of two, found {align}"));
+        return Err(format!(
+            "expected an alignment that is a power of two, found {align}"
+        ));
     }
     if align % memref.element_bytes() != 0 {
         return Err(format!(
@@ -419,7 +472,10 @@ pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
             }
             CopyAtom::cp_async(bits / 8, value)
         }
-        CopyOp::Ldsm { matrices, transpose } => CopyAtom::ldmatrix(matrices, transpose, value),
+        CopyOp::Ldsm {
+            matrices,
+            transpose,
+        } => CopyAtom::ldmatrix(matrices, transpose, value),
     }
     .map_err(|e| e.to_string())
 }
@@ -444,7 +500,12 @@ pub fn tiled_copy(ty: &CuteType) -> Result<TiledCopy, String> {
 
 /// The tiled MMA that a type stands for.
 pub fn tiled_mma(ty: &CuteType) -> Result<TiledMma, String> {
-    let CuteType::TiledMma { atom, atoms, permutation } = ty else {
+    let CuteType::TiledMma {
+        atom,
+        atoms,
+        permutation,
+    } = ty
+    else {
         return Err("expected a tiled MMA".to_owned());
     };
     let atom = CuteType::of(*atom).ok_or_else(|| not_an_atom(*atom))?;
@@ -489,8 +550,11 @@ pub fn tile_type<'c>(context: &'c Context, tile: &Tile) -> Type<'c> {
 }
 /// `!cute.token`
 pub fn token_type(context: &Context) -> Type<'_> {
-    get(Location::unknown(context), &CuteTypeParts::empty(Kind::Token as c_int))
-        .expect("a token has nothing to verify")
+    get(
+        Location::unknown(context),
+        &CuteTypeParts::empty(Kind::Token as c_int),
+    )
+    .expect("a token has nothing to verify")
 }
 /// `!cute.pipeline<N>`
 pub fn pipeline_type<'c>(location: Location<'c>, stages: i64) -> Option<Type<'c>> {
@@ -512,7 +576,10 @@ pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -
             parts.texts[0] = ffi::string_ref(if global { "global" } else { "always" });
             parts.ints[0] = bits;
         }
-        CopyOp::Ldsm { matrices, transpose } => {
+        CopyOp::Ldsm {
+            matrices,
+            transpose,
+        } => {
             parts.kind = Kind::Ldsm as c_int;
             parts.texts[0] = ffi::string_ref("(8,8)");
             parts.texts[1] = ffi::string_ref("u16");
@@ -542,7 +609,13 @@ pub fn tiled_copy_type<'c>(
     tv: &Layout,
     tiler: &Tile,
 ) -> Option<Type<'c>> {
-    tiled_type(location, Kind::TiledCopy, atom, &tv.to_string(), &tiler.to_string())
+    tiled_type(
+        location,
+        Kind::TiledCopy,
+        atom,
+        &tv.to_string(),
+        &tiler.to_string(),
+    )
 }
 /// `!cute.tiled_mma<...>` over the atom type `atom`.
 pub fn tiled_mma_type<'c>(
@@ -551,7 +624,13 @@ pub fn tiled_mma_type<'c>(
     atoms: &Layout,
     permutation: &Tile,
 ) -> Option<Type<'c>> {
-    tiled_type(location, Kind::TiledMma, atom, &atoms.to_string(), &permutation.to_string())
+    tiled_type(
+        location,
+        Kind::TiledMma,
+        atom,
+        &atoms.to_string(),
+        &permutation.to_string(),
+    )
 }
 
 fn tiled_type<'c>(

@@ -20,8 +20,7 @@ use crate::{
 };
 use cute_layout::{Leaf, Tile};
 use melior::ir::{
-    OperationRef, Type, TypeLike, Value, ValueLike,
-    attribute::TypeAttribute,
+    OperationRef, Type, TypeLike, Value, ValueLike, attribute::TypeAttribute,
     operation::OperationLike,
 };
 use mlir_sys::*;
@@ -29,7 +28,12 @@ use mlir_sys::*;
 type Checked = Result<(), String>;
 
 pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
-    let name = op.name().as_string_ref().as_str().unwrap_or_default().to_owned();
+    let name = op
+        .name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     let result = match name.as_str() {
         "cute.static" => verify_static(op),
         "cute.make_coord" => verify_make_coord(op),
@@ -52,7 +56,9 @@ fn result_type<'c>(op: OperationRef<'c, '_>) -> Type<'c> {
 }
 
 fn operands<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    (0..op.operand_count()).filter_map(|i| op.operand(i).ok()).collect()
+    (0..op.operand_count())
+        .filter_map(|i| op.operand(i).ok())
+        .collect()
 }
 
 fn verify_static(op: OperationRef) -> Checked {
@@ -78,7 +84,13 @@ fn verify_static(op: OperationRef) -> Checked {
         ) => true,
         _ => false,
     };
-    if whole { Ok(()) } else { Err(format!("expected a type that says its whole value, found {ty}")) }
+    if whole {
+        Ok(())
+    } else {
+        Err(format!(
+            "expected a type that says its whole value, found {ty}"
+        ))
+    }
 }
 
 fn static_tile(tile: &Tile) -> bool {
@@ -138,7 +150,8 @@ fn verify_alloca(op: OperationRef) -> Checked {
     }
     memref.check_allocation()?;
     if let Ok(offset) = op.attribute("offset") {
-        let offset = unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };
+        let offset =
+            unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };
         if offset < 0 || offset % memref.align != 0 {
             return Err(format!(
                 "expected an offset that is a multiple of the alignment {}, found {offset}",
@@ -149,13 +162,21 @@ fn verify_alloca(op: OperationRef) -> Checked {
     Ok(())
 }
 
-fn tensors<'c>(op: OperationRef<'c, '_>, from: usize, to: usize) -> Result<Vec<MemRef<'c>>, String> {
+fn tensors<'c>(
+    op: OperationRef<'c, '_>,
+    from: usize,
+    to: usize,
+) -> Result<Vec<MemRef<'c>>, String> {
     operands(op)[from..to]
         .iter()
         .enumerate()
         .map(|(i, value)| {
             memref_of(*value).ok_or_else(|| {
-                format!("expected a tensor as operand {}, found {}", from + i, value.r#type())
+                format!(
+                    "expected a tensor as operand {}, found {}",
+                    from + i,
+                    value.r#type()
+                )
             })
         })
         .collect()
@@ -163,7 +184,9 @@ fn tensors<'c>(op: OperationRef<'c, '_>, from: usize, to: usize) -> Result<Vec<M
 
 /// The atom of a tiled copy's type.
 pub fn copy_op(ty: Type) -> Option<CopyOp> {
-    let Some(CuteType::TiledCopy { atom, .. }) = CuteType::of(ty) else { return None };
+    let Some(CuteType::TiledCopy { atom, .. }) = CuteType::of(ty) else {
+        return None;
+    };
     match CuteType::of(atom) {
         Some(CuteType::CopyAtom { op, .. }) => Some(op),
         _ => None,
@@ -194,8 +217,10 @@ fn verify_copy(op: OperationRef) -> Checked {
     }
     let ty = operands(op)[0].r#type();
     let atom = copy_op(ty).ok_or_else(|| format!("expected a tiled copy, found {ty}"))?;
-    let (from, to) =
-        (tensor::atom_extents(&source.layout)?, tensor::atom_extents(&destination.layout)?);
+    let (from, to) = (
+        tensor::atom_extents(&source.layout)?,
+        tensor::atom_extents(&destination.layout)?,
+    );
     if from != to {
         return Err(format!(
             "expected as many atoms on both sides, found {from:?} in the source {} and {to:?} in \
@@ -231,7 +256,11 @@ fn check_spaces(atom: CopyOp, source: &MemRef, destination: &MemRef) -> Checked 
 
 fn same_extents(source: &MemRef, destination: &MemRef) -> Checked {
     let extents = |m: &MemRef| {
-        m.layout.modes().iter().map(|mode| mode.size()).collect::<Result<Vec<_>, _>>()
+        m.layout
+            .modes()
+            .iter()
+            .map(|mode| mode.size())
+            .collect::<Result<Vec<_>, _>>()
     };
     let from = extents(source).map_err(|e| e.to_string())?;
     let to = extents(destination).map_err(|e| e.to_string())?;
@@ -246,7 +275,11 @@ fn same_extents(source: &MemRef, destination: &MemRef) -> Checked {
 }
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
-    memref.layout.mode(mode).and_then(|m| m.size()).map_err(|e| e.to_string())
+    memref
+        .layout
+        .mode(mode)
+        .and_then(|m| m.size())
+        .map_err(|e| e.to_string())
 }
 
 fn verify_gemm(op: OperationRef) -> Checked {
@@ -263,7 +296,10 @@ fn verify_whole_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
     let (a, b, c) = (&t[0], &t[1], &t[2]);
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b), ("C (M,N)", c)] {
         if memref.layout.rank() != 2 {
-            return Err(format!("expected {what} of rank 2, found {}", memref.layout));
+            return Err(format!(
+                "expected {what} of rank 2, found {}",
+                memref.layout
+            ));
         }
     }
     for (what, (x, i), (y, j)) in [
@@ -292,9 +328,13 @@ fn verify_whole_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
         ));
     }
     if let Ok(attribute) = op.attribute("accumulate") {
-        let accumulate = TypeAttribute::try_from(attribute).map_err(|e| e.to_string())?.value();
+        let accumulate = TypeAttribute::try_from(attribute)
+            .map_err(|e| e.to_string())?
+            .value();
         if types::element_bits(accumulate).is_none() {
-            return Err(format!("expected a number type to accumulate in, found {accumulate}"));
+            return Err(format!(
+                "expected a number type to accumulate in, found {accumulate}"
+            ));
         }
     }
     Ok(())
@@ -306,7 +346,10 @@ fn verify_fragment_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
     let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
         return Err(format!("expected a tiled MMA, found {ty}"));
     };
-    let Some(CuteType::MmaAtom { a: ea, b: eb, acc, .. }) = CuteType::of(atom) else {
+    let Some(CuteType::MmaAtom {
+        a: ea, b: eb, acc, ..
+    }) = CuteType::of(atom)
+    else {
         return Err("expected a tiled MMA over an MMA atom".to_owned());
     };
     for (what, memref, element) in [("D", d, acc), ("A", a, ea), ("B", b, eb), ("C", c, acc)] {
@@ -314,10 +357,16 @@ fn verify_fragment_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
             return Err(format!("expected {what} in rmem, found {}", memref.space));
         }
         if memref.element != element {
-            return Err(format!("expected {what} of {element}, found {}", memref.element));
+            return Err(format!(
+                "expected {what} of {element}, found {}",
+                memref.element
+            ));
         }
         if memref.layout.rank() != 3 {
-            return Err(format!("expected {what} of rank 3, (V,M,K), (V,N,K) or (V,M,N), found {}", memref.layout));
+            return Err(format!(
+                "expected {what} of rank 3, (V,M,K), (V,N,K) or (V,M,N), found {}",
+                memref.layout
+            ));
         }
     }
     for (what, left, right) in [
@@ -326,11 +375,16 @@ fn verify_fragment_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
         ("K of A and B", extent(a, 2)?, extent(b, 2)?),
     ] {
         if left != right {
-            return Err(format!("expected the same {what}, found {left} and {right}"));
+            return Err(format!(
+                "expected the same {what}, found {left} and {right}"
+            ));
         }
     }
     if d.layout != c.layout {
-        return Err(format!("expected D and C of one layout, found {} and {}", d.layout, c.layout));
+        return Err(format!(
+            "expected D and C of one layout, found {} and {}",
+            d.layout, c.layout
+        ));
     }
     Ok(())
 }
@@ -383,7 +437,9 @@ pub fn at_of(op: OperationRef) -> Vec<i64> {
 fn check_vector(what: &str, ty: Type, element: Type, length: i64) -> Checked {
     match vector_of(ty) {
         Some((n, e)) if n == length && e == element => Ok(()),
-        _ => Err(format!("expected {what} of type vector<{length}x{element}>, found {ty}")),
+        _ => Err(format!(
+            "expected {what} of type vector<{length}x{element}>, found {ty}"
+        )),
     }
 }
 
@@ -394,23 +450,39 @@ fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
 fn verify_atom_load(op: OperationRef) -> Checked {
     let source = tensors(op, 1, 2)?.remove(0);
     let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    let destination = MemRef { space: Space::Rmem, swizzle: None, ..source.clone() };
+    let destination = MemRef {
+        space: Space::Rmem,
+        swizzle: None,
+        ..source.clone()
+    };
     check_spaces(atom, &source, &destination)?;
     tensor::check_contiguous("the source", &source, atom)?;
     atom_values(&source, &at_of(op))?;
     let copy = CuteType::of(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    let length = types::tiled_copy(&copy)?.atom().num_val_dst().map_err(|e| e.to_string())?;
+    let length = types::tiled_copy(&copy)?
+        .atom()
+        .num_val_dst()
+        .map_err(|e| e.to_string())?;
     check_vector("a result", result_type(op), source.element, length)
 }
 
 fn verify_atom_store(op: OperationRef) -> Checked {
     let destination = tensors(op, 2, 3)?.remove(0);
     let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    let source = MemRef { space: Space::Rmem, swizzle: None, ..destination.clone() };
+    let source = MemRef {
+        space: Space::Rmem,
+        swizzle: None,
+        ..destination.clone()
+    };
     check_spaces(atom, &source, &destination)?;
     tensor::check_contiguous("the destination", &destination, atom)?;
     let length = atom_values(&destination, &at_of(op))?;
-    check_vector("a value", operands(op)[1].r#type(), destination.element, length)
+    check_vector(
+        "a value",
+        operands(op)[1].r#type(),
+        destination.element,
+        length,
+    )
 }
 
 fn verify_atom_copy(op: OperationRef) -> Checked {
@@ -438,7 +510,10 @@ fn verify_atom_mma(op: OperationRef) -> Checked {
         return Err("expected an MMA atom".to_owned());
     };
     let count = |layout: &cute_layout::Layout| {
-        layout.mode(1).and_then(|values| values.size()).map_err(|e| e.to_string())
+        layout
+            .mode(1)
+            .and_then(|values| values.size())
+            .map_err(|e| e.to_string())
     };
     let values = operands(op);
     check_vector("A", values[1].r#type(), a, count(&table.a_tv)?)?;
@@ -446,4 +521,3 @@ fn verify_atom_mma(op: OperationRef) -> Checked {
     check_vector("C", values[3].r#type(), acc, count(&table.c_tv)?)?;
     check_vector("D", result_type(op), acc, count(&table.c_tv)?)
 }
-

@@ -26,12 +26,26 @@ impl<'c> Address<'c> {
     /// A kernel's argument that spans `bytes`.
     pub fn global(base: Val<'c>, memref: &MemRef<'c>, bytes: i64) -> Self {
         let width = if bytes <= NARROW { 32 } else { 64 };
-        Self { memref: memref.clone(), base, dynamic: None, constant: 0, width, shared: false }
+        Self {
+            memref: memref.clone(),
+            base,
+            dynamic: None,
+            constant: 0,
+            width,
+            shared: false,
+        }
     }
 
     /// A tensor at `offset` bytes in shared memory.
     pub fn shared(base: Val<'c>, memref: &MemRef<'c>, offset: i64) -> Self {
-        Self { memref: memref.clone(), base, dynamic: None, constant: offset, width: 32, shared: true }
+        Self {
+            memref: memref.clone(),
+            base,
+            dynamic: None,
+            constant: offset,
+            width: 32,
+            shared: true,
+        }
     }
 
     /// Moves the start by a computed number of bytes.
@@ -48,7 +62,11 @@ impl<'c> Address<'c> {
 
     /// The pointer `more` bytes on, swizzled.
     pub fn pointer(&self, b: Builder<'c>, more: i64) -> Result<Val<'c>, Failure> {
-        let space = if self.shared { "!llvm.ptr<3>" } else { "!llvm.ptr<1>" };
+        let space = if self.shared {
+            "!llvm.ptr<3>"
+        } else {
+            "!llvm.ptr<1>"
+        };
         let pointer = b.ty(space)?;
         let constant = self.constant + more;
         let Some(swizzle) = self.memref.swizzle else {
@@ -69,12 +87,20 @@ impl<'c> Address<'c> {
             b.value("arith.addi", &[dynamic, constant], ty, &[])?
         };
         // x ^ ((x & mask) >> s), or the other way for a negative s.
-        let (bits, base, shift) = (i64::from(swizzle.b()), i64::from(swizzle.m()), i64::from(swizzle.s()));
+        let (bits, base, shift) = (
+            i64::from(swizzle.b()),
+            i64::from(swizzle.m()),
+            i64::from(swizzle.s()),
+        );
         let mask = ((1i64 << bits) - 1) << (base + shift.max(0));
         let mask = b.constant(ty, mask)?;
         let selected = b.value("arith.andi", &[offset, mask], ty, &[])?;
         let amount = b.constant(ty, shift.abs())?;
-        let name = if shift >= 0 { "arith.shrui" } else { "arith.shli" };
+        let name = if shift >= 0 {
+            "arith.shrui"
+        } else {
+            "arith.shli"
+        };
         let moved = b.value(name, &[selected, amount], ty, &[])?;
         let offset = b.value("arith.xori", &[offset, moved], ty, &[])?;
         gep(b, pointer, self.base, offset)
@@ -83,10 +109,19 @@ impl<'c> Address<'c> {
 
 /// `iN`
 pub(super) fn integer_type<'c>(b: Builder<'c>, width: u32) -> Type<'c> {
-    if width == 64 { b.i64_type() } else { b.i32_type() }
+    if width == 64 {
+        b.i64_type()
+    } else {
+        b.i32_type()
+    }
 }
 
-fn gep<'c>(b: Builder<'c>, ty: Type<'c>, base: Val<'c>, offset: Val<'c>) -> Result<Val<'c>, Failure> {
+fn gep<'c>(
+    b: Builder<'c>,
+    ty: Type<'c>,
+    base: Val<'c>,
+    offset: Val<'c>,
+) -> Result<Val<'c>, Failure> {
     let attributes = [
         ("rawConstantIndices", b.i32_array(&[i32::MIN])),
         ("elem_type", b.type_attribute(b.ty("i8")?)),
@@ -95,7 +130,12 @@ fn gep<'c>(b: Builder<'c>, ty: Type<'c>, base: Val<'c>, offset: Val<'c>) -> Resu
 }
 
 /// A known number of bytes on; beyond 31 bits as an operand.
-pub(super) fn constant_gep<'c>(b: Builder<'c>, ty: Type<'c>, base: Val<'c>, bytes: i64) -> Result<Val<'c>, Failure> {
+pub(super) fn constant_gep<'c>(
+    b: Builder<'c>,
+    ty: Type<'c>,
+    base: Val<'c>,
+    bytes: i64,
+) -> Result<Val<'c>, Failure> {
     match i32::try_from(bytes) {
         Ok(0) => Ok(base),
         Ok(small) if small != i32::MIN => {
@@ -122,7 +162,10 @@ pub(super) fn evaluate<'c>(
     width: u32,
 ) -> Result<Option<Val<'c>>, Failure> {
     let fail = |e: cute_layout::LayoutError| b.error(e.to_string());
-    let flat = layout.coalesce().and_then(|l| l.flat_or("evaluate")).map_err(fail)?;
+    let flat = layout
+        .coalesce()
+        .and_then(|l| l.flat_or("evaluate"))
+        .map_err(fail)?;
     let ty = integer_type(b, width);
     let mut index = index;
     if width == 64 && index.r#type() == b.i32_type() {
@@ -142,7 +185,9 @@ pub(super) fn evaluate<'c>(
                 let divisor = b.constant(ty, *extent)?;
                 part = b.value("arith.remui", &[part, divisor], ty, &[])?;
             }
-            let factor = stride.checked_mul(scale).ok_or_else(|| b.error("a stride overflows 64 bits"))?;
+            let factor = stride
+                .checked_mul(scale)
+                .ok_or_else(|| b.error("a stride overflows 64 bits"))?;
             if factor != 1 {
                 let factor = b.constant(ty, factor)?;
                 part = b.value("arith.muli", &[part, factor], ty, &[])?;

@@ -20,7 +20,9 @@ use cute_ir::{
 };
 use cute_layout::{IntTuple, Layout, Leaf, int};
 use cute_passes::partition::kernels;
-use melior::ir::{ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType};
+use melior::ir::{
+    ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
+};
 use mlir_sys::*;
 use std::collections::HashMap;
 
@@ -40,7 +42,10 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         Lowering::new(kernel)?.run()?;
     }
-    for launch in nested_ops(module).into_iter().filter(|op| name_of(*op) == "gpu.launch_func") {
+    for launch in nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "gpu.launch_func")
+    {
         pass_pointers(launch)?;
     }
     Ok(())
@@ -52,7 +57,12 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
     let pointer = b.ty("!llvm.ptr<1>")?;
     for (i, operand) in operands_of(launch).into_iter().enumerate() {
         if memref_of(operand).is_some() {
-            let cast = b.value("builtin.unrealized_conversion_cast", &[operand], pointer, &[])?;
+            let cast = b.value(
+                "builtin.unrealized_conversion_cast",
+                &[operand],
+                pointer,
+                &[],
+            )?;
             unsafe { mlirOperationSetOperand(launch.to_raw(), i as isize, cast.to_raw()) };
         }
     }
@@ -85,7 +95,10 @@ impl<'c> Lowering<'c> {
         self.arguments(body)?;
         self.block(body)?;
         // Users before what they use.
-        std::mem::take(&mut self.dead).into_iter().rev().for_each(erase);
+        std::mem::take(&mut self.dead)
+            .into_iter()
+            .rev()
+            .for_each(erase);
         Ok(())
     }
 
@@ -103,8 +116,12 @@ impl<'c> Lowering<'c> {
                     let bytes = memref.bytes().map_err(|e| b.error(e))?;
                     set_type(value, pointer);
                     inputs.push(pointer);
-                    attributes.push(format!("{{llvm.align = {} : i32, llvm.noalias}}", memref.align));
-                    self.addresses.insert(key(value), Address::global(value, &memref, bytes));
+                    attributes.push(format!(
+                        "{{llvm.align = {} : i32, llvm.noalias}}",
+                        memref.align
+                    ));
+                    self.addresses
+                        .insert(key(value), Address::global(value, &memref, bytes));
                 }
                 None => {
                     inputs.push(value.r#type());
@@ -214,7 +231,11 @@ impl<'c> Lowering<'c> {
     }
 
     /// The tensor type behind a value, whose MLIR type may have been replaced by now.
-    fn source(&self, value: Val<'c>, b: Builder<'c>) -> Result<Result<types::MemRef<'c>, String>, Failure> {
+    fn source(
+        &self,
+        value: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<Result<types::MemRef<'c>, String>, Failure> {
         Ok(Ok(self.address(value, b)?.memref.clone()))
     }
 
@@ -238,9 +259,12 @@ impl<'c> Lowering<'c> {
         }
         // A static value has none to give, but its leaves as constants.
         match CuteType::of(value.r#type()) {
-            Some(CuteType::Coord(tuple) | CuteType::IntTuple(tuple)) if tuple.is_static() => {
-                tuple.leaves().iter().filter_map(|leaf| leaf.as_static()).map(|v| b.i32(v)).collect()
-            }
+            Some(CuteType::Coord(tuple) | CuteType::IntTuple(tuple)) if tuple.is_static() => tuple
+                .leaves()
+                .iter()
+                .filter_map(|leaf| leaf.as_static())
+                .map(|v| b.i32(v))
+                .collect(),
             _ => Err(b.error("expected a coordinate or integer tuple that this kernel makes")),
         }
     }
@@ -249,13 +273,22 @@ impl<'c> Lowering<'c> {
         let coord = self.coordinate(operands[0], b)?;
         let layout = match CuteType::of(operands[1].r#type()) {
             Some(CuteType::Layout(layout)) => layout,
-            Some(CuteType::Shape(shape)) => Layout::col_major(&shape).map_err(|e| b.error(e.to_string()))?,
+            Some(CuteType::Shape(shape)) => {
+                Layout::col_major(&shape).map_err(|e| b.error(e.to_string()))?
+            }
             _ => return Err(b.error("expected a layout or a shape")),
         };
         if !layout.is_static() {
-            return Err(b.error(format!("expected a static layout, found {layout}; dynamic layouts are not lowered yet")));
+            return Err(b.error(format!(
+                "expected a static layout, found {layout}; dynamic layouts are not lowered yet"
+            )));
         }
-        let mut leaves = self.scalars.get(&key(operands[0])).cloned().unwrap_or_default().into_iter();
+        let mut leaves = self
+            .scalars
+            .get(&key(operands[0]))
+            .cloned()
+            .unwrap_or_default()
+            .into_iter();
         let value = evaluate_coordinate(b, &layout, &coord, &mut leaves)?;
         self.scalars.insert(key(result_of(op, 0)), vec![value]);
         Ok(())
@@ -270,7 +303,10 @@ impl<'c> Lowering<'c> {
             Some(base) => base,
             None => self.shared_memory(b)?,
         };
-        self.addresses.insert(key(result_of(op, 0)), Address::shared(base, &memref, offset));
+        self.addresses.insert(
+            key(result_of(op, 0)),
+            Address::shared(base, &memref, offset),
+        );
         Ok(())
     }
 
@@ -278,7 +314,9 @@ impl<'c> Lowering<'c> {
     fn shared_memory(&mut self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let module = parent_of(self.kernel, "gpu.module").ok_or(Failure)?;
         let body = body_of(module, 0).ok_or(Failure)?;
-        let exists = ops_of(body).into_iter().any(|op| string_of(op, "sym_name") == Some(SHARED));
+        let exists = ops_of(body)
+            .into_iter()
+            .any(|op| string_of(op, "sym_name") == Some(SHARED));
         if !exists {
             let place = Builder::before(ops_of(body)[0]);
             let region = melior::ir::Region::new();
@@ -288,7 +326,10 @@ impl<'c> Lowering<'c> {
                 &[],
                 &[
                     ("sym_name", place.string(SHARED)),
-                    ("global_type", place.type_attribute(place.ty("!llvm.array<0 x i8>")?)),
+                    (
+                        "global_type",
+                        place.type_attribute(place.ty("!llvm.array<0 x i8>")?),
+                    ),
                     ("linkage", place.attribute("#llvm.linkage<external>")?),
                     ("addr_space", place.integer(place.i32_type(), 3)),
                     // The most that the hardware's own swizzles need.
@@ -302,7 +343,12 @@ impl<'c> Lowering<'c> {
         let top = Builder::before(first).at_location(b.location);
         let pointer = top.ty("!llvm.ptr<3>")?;
         let name = top.attribute(&format!("@{SHARED}"))?;
-        let base = top.value("llvm.mlir.addressof", &[], pointer, &[("global_name", name)])?;
+        let base = top.value(
+            "llvm.mlir.addressof",
+            &[],
+            pointer,
+            &[("global_name", name)],
+        )?;
         self.shared = Some(base);
         Ok(base)
     }
@@ -316,7 +362,11 @@ impl<'c> Lowering<'c> {
         view: tensor::View<'c>,
         b: Builder<'c>,
     ) -> Result<(), Failure> {
-        let leaves = if view.terms.is_empty() { Vec::new() } else { self.scalars_of(coord, b)? };
+        let leaves = if view.terms.is_empty() {
+            Vec::new()
+        } else {
+            self.scalars_of(coord, b)?
+        };
         let mut address = self.address(source, b)?.clone();
         let bytes = address.memref.element_bytes();
         address.constant += view.offset * bytes;
@@ -346,11 +396,15 @@ fn evaluate_coordinate<'c>(
 ) -> Result<Val<'c>, Failure> {
     match coord {
         IntTuple::Leaf(Leaf::Static(index)) => {
-            let offset = layout.crd2idx(&int(*index)).map_err(|e| b.error(e.to_string()))?;
+            let offset = layout
+                .crd2idx(&int(*index))
+                .map_err(|e| b.error(e.to_string()))?;
             b.i32(offset)
         }
         IntTuple::Leaf(_) => {
-            let leaf = leaves.next().ok_or_else(|| b.error("expected another leaf"))?;
+            let leaf = leaves
+                .next()
+                .ok_or_else(|| b.error("expected another leaf"))?;
             match address::evaluate(b, layout, leaf, 1, 32)? {
                 Some(value) => Ok(value),
                 None => b.i32(0),

@@ -20,16 +20,34 @@ fn bytes_of(ty: Type) -> Option<i64> {
 }
 
 /// Element `index` of an LLVM struct.
-fn member<'c>(b: Builder<'c>, value: Val<'c>, index: i64, ty: Type<'c>) -> Result<Val<'c>, Failure> {
-    b.value("llvm.extractvalue", &[value], ty, &[("position", b.i64_array(&[index]))])
+fn member<'c>(
+    b: Builder<'c>,
+    value: Val<'c>,
+    index: i64,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    b.value(
+        "llvm.extractvalue",
+        &[value],
+        ty,
+        &[("position", b.i64_array(&[index]))],
+    )
 }
 
 /// `struct<(T, T, ...)>`
 fn structure<'c>(b: Builder<'c>, element: &str, count: usize) -> Result<Type<'c>, Failure> {
-    b.ty(&format!("!llvm.struct<({})>", vec![element; count].join(", ")))
+    b.ty(&format!(
+        "!llvm.struct<({})>",
+        vec![element; count].join(", ")
+    ))
 }
 
-fn extract<'c>(b: Builder<'c>, vector: Val<'c>, index: i64, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+fn extract<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    index: i64,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
     let index = b.i32(index)?;
     b.value("llvm.extractelement", &[vector, index], ty, &[])
 }
@@ -46,27 +64,54 @@ fn assemble<'c>(b: Builder<'c>, parts: &[Val<'c>], ty: Type<'c>) -> Result<Val<'
 
 /// The same bits as another type.
 fn bitcast<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
-    if value.r#type() == ty { Ok(value) } else { b.value("llvm.bitcast", &[value], ty, &[]) }
+    if value.r#type() == ty {
+        Ok(value)
+    } else {
+        b.value("llvm.bitcast", &[value], ty, &[])
+    }
 }
 
 /// Loads one atom's vector of type `ty`.
-pub(super) fn load<'c>(b: Builder<'c>, copy: CopyOp, pointer: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+pub(super) fn load<'c>(
+    b: Builder<'c>,
+    copy: CopyOp,
+    pointer: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
     let bytes = bytes_of(ty).ok_or_else(|| b.error("expected a vector of numbers"))?;
     match copy {
         CopyOp::Universal { .. } => {
             // As registers, so that the load is one instruction whatever the element.
             let words = words_type(b, bytes)?;
-            let loaded = b.value("llvm.load", &[pointer], words, &[("alignment", b.i64_attribute(bytes))])?;
+            let loaded = b.value(
+                "llvm.load",
+                &[pointer],
+                words,
+                &[("alignment", b.i64_attribute(bytes))],
+            )?;
             bitcast(b, loaded, ty)
         }
-        CopyOp::Ldsm { matrices, transpose } => {
+        CopyOp::Ldsm {
+            matrices,
+            transpose,
+        } => {
             let count = matrices as usize;
-            let result = if count == 1 { b.i32_type() } else { structure(b, "i32", count)? };
+            let result = if count == 1 {
+                b.i32_type()
+            } else {
+                structure(b, "i32", count)?
+            };
             let layout = if transpose { "col" } else { "row" };
             let attributes = [
                 ("num", b.integer(b.i32_type(), matrices)),
-                ("layout", b.attribute(&format!("#nvvm.mma_layout<{layout}>"))?),
-                ("shape", b.attribute("#nvvm.ld_st_matrix_shape<m = 8, n = 8>")?),
+                (
+                    "layout",
+                    b.attribute(&format!("#nvvm.mma_layout<{layout}>"))?,
+                ),
+                (
+                    "shape",
+                    b.attribute("#nvvm.ld_st_matrix_shape<m = 8, n = 8>")?,
+                ),
                 ("eltType", b.attribute("#nvvm.ld_st_matrix_elt_type<b16>")?),
             ];
             let loaded = b.value("nvvm.ldmatrix", &[pointer], result, &attributes)?;
@@ -98,7 +143,12 @@ fn words_type<'c>(b: Builder<'c>, bytes: i64) -> Result<Type<'c>, Failure> {
 pub(super) fn store<'c>(b: Builder<'c>, value: Val<'c>, pointer: Val<'c>) -> Result<(), Failure> {
     let bytes = bytes_of(value.r#type()).ok_or_else(|| b.error("expected a vector of numbers"))?;
     let words = bitcast(b, value, words_type(b, bytes)?)?;
-    b.op("llvm.store", &[words, pointer], &[], &[("alignment", b.i64_attribute(bytes))])?;
+    b.op(
+        "llvm.store",
+        &[words, pointer],
+        &[],
+        &[("alignment", b.i64_attribute(bytes))],
+    )?;
     Ok(())
 }
 
@@ -116,7 +166,10 @@ pub(super) fn copy_async<'c>(
     let modifier = if global { "cg" } else { "ca" };
     let attributes = [
         ("size", b.integer(b.i32_type(), bits / 8)),
-        ("modifier", b.attribute(&format!("#nvvm<load_cache_modifier {modifier}>"))?),
+        (
+            "modifier",
+            b.attribute(&format!("#nvvm<load_cache_modifier {modifier}>"))?,
+        ),
     ];
     let mut operands = vec![to, from];
     if let Some(predicate) = predicate {
@@ -129,12 +182,25 @@ pub(super) fn copy_async<'c>(
 }
 
 /// mma.sync on the vectors A, B and C.
-pub(super) fn mma<'c>(b: Builder<'c>, mma: &CuteType<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-    let CuteType::TiledMma { atom, .. } = mma else { return Err(b.error("expected a tiled MMA")) };
-    let Some(CuteType::MmaAtom { shape: [m, n, k], acc, .. }) = CuteType::of(*atom) else {
+pub(super) fn mma<'c>(
+    b: Builder<'c>,
+    mma: &CuteType<'c>,
+    operands: &[Val<'c>],
+) -> Result<Val<'c>, Failure> {
+    let CuteType::TiledMma { atom, .. } = mma else {
+        return Err(b.error("expected a tiled MMA"));
+    };
+    let Some(CuteType::MmaAtom {
+        shape: [m, n, k],
+        acc,
+        ..
+    }) = CuteType::of(*atom)
+    else {
         return Err(b.error("expected an MMA atom"));
     };
-    let [left, right, sum] = operands else { return Err(b.error("expected A, B and C")) };
+    let [left, right, sum] = operands else {
+        return Err(b.error("expected A, B and C"));
+    };
     let mut registers = Vec::new();
     let mut counts = Vec::new();
     let mut kinds = Vec::new();
@@ -158,7 +224,10 @@ pub(super) fn mma<'c>(b: Builder<'c>, mma: &CuteType<'c>, operands: &[Val<'c>]) 
     counts.push(length as i32);
     let result = structure(b, &acc.to_string(), length as usize)?;
     let attributes = [
-        ("shape", b.attribute(&format!("#nvvm.shape<m = {m}, n = {n}, k = {k}>"))?),
+        (
+            "shape",
+            b.attribute(&format!("#nvvm.shape<m = {m}, n = {n}, k = {k}>"))?,
+        ),
         ("layoutA", b.attribute("#nvvm.mma_layout<row>")?),
         ("layoutB", b.attribute("#nvvm.mma_layout<col>")?),
         ("multiplicandAPtxType", kinds[0]),
@@ -166,7 +235,9 @@ pub(super) fn mma<'c>(b: Builder<'c>, mma: &CuteType<'c>, operands: &[Val<'c>]) 
         ("operandSegmentSizes", b.i32_array(&counts)),
     ];
     let product = b.value("nvvm.mma.sync", &registers, result, &attributes)?;
-    let parts = (0..length).map(|i| member(b, product, i, acc)).collect::<Result<Vec<_>, _>>()?;
+    let parts = (0..length)
+        .map(|i| member(b, product, i, acc))
+        .collect::<Result<Vec<_>, _>>()?;
     assemble(b, &parts, sum.r#type())
 }
 
@@ -176,7 +247,9 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
     let operands = operands_of(op);
     let constants = |name: &str| -> Vec<i64> {
         use melior::ir::AttributeLike;
-        let Some(attribute) = attribute_of(op, name) else { return Vec::new() };
+        let Some(attribute) = attribute_of(op, name) else {
+            return Vec::new();
+        };
         let raw = attribute.to_raw();
         unsafe {
             if mlir_sys::mlirAttributeIsADenseI64Array(raw) {
@@ -185,7 +258,11 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
                     .collect()
             } else {
                 (0..mlir_sys::mlirArrayAttrGetNumElements(raw))
-                    .map(|i| mlir_sys::mlirIntegerAttrGetValueInt(mlir_sys::mlirArrayAttrGetElement(raw, i)))
+                    .map(|i| {
+                        mlir_sys::mlirIntegerAttrGetValueInt(mlir_sys::mlirArrayAttrGetElement(
+                            raw, i,
+                        ))
+                    })
                     .collect()
             }
         }
@@ -201,12 +278,20 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
             assemble(b, &parts, result.r#type())?
         }
         "vector.from_elements" => assemble(b, &operands, result.r#type())?,
-        "vector.extract" if operands.len() == 1 => {
-            extract(b, operands[0], constants("static_position")[0], result.r#type())?
-        }
+        "vector.extract" if operands.len() == 1 => extract(
+            b,
+            operands[0],
+            constants("static_position")[0],
+            result.r#type(),
+        )?,
         "vector.insert" if operands.len() == 2 => {
             let index = b.i32(constants("static_position")[0])?;
-            b.value("llvm.insertelement", &[operands[1], operands[0], index], result.r#type(), &[])?
+            b.value(
+                "llvm.insertelement",
+                &[operands[1], operands[0], index],
+                result.r#type(),
+                &[],
+            )?
         }
         _ => return Ok(()),
     };

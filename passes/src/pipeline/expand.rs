@@ -27,7 +27,10 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         for op in nested_ops(kernel) {
             if name_of(op) == "scf.for" {
                 let body = body_of(op, 0).ok_or(Failure)?;
-                if ops_of(body).iter().any(|op| attribute_of(*op, STAGE).is_some()) {
+                if ops_of(body)
+                    .iter()
+                    .any(|op| attribute_of(*op, STAGE).is_some())
+                {
                     Expand::new(op, body)?.run()?;
                 }
             }
@@ -43,7 +46,10 @@ const COMMIT: &str = "cute.pipeline.producer_commit";
 
 /// Operations that may run for iterations that the loop has not, with a predicate on copies.
 fn is_producer(op: Op) -> bool {
-    matches!(name_of(op), COPY | COMMIT | "cute.pipeline.producer_acquire")
+    matches!(
+        name_of(op),
+        COPY | COMMIT | "cute.pipeline.producer_acquire"
+    )
 }
 
 /// Where a value comes from: a value of the body that an operation makes, `lag` iterations back.
@@ -77,7 +83,10 @@ enum Interval<'a, 'c> {
     /// Written out.
     At(i64),
     /// In the steady loop: its counter, and what it carries, by value and age in intervals.
-    Steady { counter: Val<'c>, carried: &'a HashMap<(usize, i64), Val<'c>> },
+    Steady {
+        counter: Val<'c>,
+        carried: &'a HashMap<(usize, i64), Val<'c>>,
+    },
 }
 
 /// Pure operations made for one interval, by value and stage of the user.
@@ -111,8 +120,9 @@ impl<'c> Expand<'c> {
                     name_of(op)
                 )));
             };
-            let order = integer_of(op, ORDER)
-                .ok_or_else(|| Builder::before(op).error(format!("expected {ORDER} beside {STAGE}")))?;
+            let order = integer_of(op, ORDER).ok_or_else(|| {
+                Builder::before(op).error(format!("expected {ORDER} beside {STAGE}"))
+            })?;
             if at < 0 {
                 return Err(Builder::before(op).error(format!("expected a {STAGE} of at least 0")));
             }
@@ -124,7 +134,11 @@ impl<'c> Expand<'c> {
         scheduled.sort_by_key(|(order, _, _)| *order);
         let scheduled: Vec<_> = scheduled.into_iter().map(|(_, op, at)| (op, at)).collect();
         let last = scheduled.iter().map(|(_, at)| *at).max().unwrap_or(0);
-        let lead = scheduled.iter().filter(|(op, _)| !is_producer(*op)).map(|(_, at)| *at).min();
+        let lead = scheduled
+            .iter()
+            .filter(|(op, _)| !is_producer(*op))
+            .map(|(_, at)| *at)
+            .min();
         let expand = Self {
             op,
             body,
@@ -149,7 +163,9 @@ impl<'c> Expand<'c> {
             .scheduled
             .iter()
             .enumerate()
-            .flat_map(|(i, (op, _))| (0..op.result_count()).map(move |r| (key(result_of(*op, r)), i)))
+            .flat_map(|(i, (op, _))| {
+                (0..op.result_count()).map(move |r| (key(result_of(*op, r)), i))
+            })
             .collect();
         for (at, (op, stage)) in self.scheduled.iter().enumerate() {
             for operand in operands_of(*op) {
@@ -169,12 +185,15 @@ impl<'c> Expand<'c> {
     }
 
     fn inside(&self, op: Op<'c>) -> bool {
-        op.block().is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
+        op.block()
+            .is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
     }
 
     /// The argument of the loop that a value is, counted behind the counter.
     fn argument(&self, value: Val<'c>) -> Option<usize> {
-        block_argument(value).filter(|(b, _)| b.to_raw().ptr == self.body.to_raw().ptr).map(|(_, i)| i)
+        block_argument(value)
+            .filter(|(b, _)| b.to_raw().ptr == self.body.to_raw().ptr)
+            .map(|(_, i)| i)
     }
 
     /// The scheduled values behind a value, through pure operations and around the loop.
@@ -191,9 +210,14 @@ impl<'c> Expand<'c> {
             Some(_) if lag > self.initial.len() as i64 => {}
             Some(index) => self.collect(self.yielded[index - 1], lag + 1, sources),
             None => {
-                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else { return };
+                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else {
+                    return;
+                };
                 if self.stage.contains_key(&key(value)) {
-                    sources.push(Source { value: key(value), lag });
+                    sources.push(Source {
+                        value: key(value),
+                        lag,
+                    });
                 } else {
                     for operand in operands_of(op) {
                         self.collect(operand, lag, sources);
@@ -207,7 +231,11 @@ impl<'c> Expand<'c> {
         let b = Builder::before(self.op);
         // In interval `open` the first operation that is not a producer has run out.
         let open = self.trips + self.lead;
-        let end = if self.trips == 0 { 0 } else { self.trips + self.last };
+        let end = if self.trips == 0 {
+            0
+        } else {
+            self.trips + self.last
+        };
         let looped = open - self.last >= 2;
         if looped {
             for t in 0..self.last {
@@ -230,7 +258,13 @@ impl<'c> Expand<'c> {
             let result = if self.trips == 0 {
                 self.initial[i]
             } else {
-                self.value(b, &Interval::At(end), value, self.last + 1, &mut Memo::new())?
+                self.value(
+                    b,
+                    &Interval::At(end),
+                    value,
+                    self.last + 1,
+                    &mut Memo::new(),
+                )?
             };
             replace_uses(result_of(self.op, i), result);
         }
@@ -262,7 +296,8 @@ impl<'c> Expand<'c> {
             if iteration >= 0 && (!over || runs_on) {
                 let made = self.emit(b, &Interval::At(t), op, stage, &mut memo)?;
                 for i in 0..op.result_count() {
-                    self.made.insert((key(result_of(op, i)), iteration), result_of(made, i));
+                    self.made
+                        .insert((key(result_of(op, i)), iteration), result_of(made, i));
                 }
             }
         }
@@ -310,7 +345,9 @@ impl<'c> Expand<'c> {
                 _ => self.value(b, interval, self.yielded[index - 1], stage + 1, memo)?,
             },
             None => {
-                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else { return Ok(value) };
+                let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else {
+                    return Ok(value);
+                };
                 match self.stage.get(&key(value)) {
                     Some(made) => self.scheduled_value(b, interval, value, stage - made)?,
                     None => {
@@ -341,7 +378,10 @@ impl<'c> Expand<'c> {
         match interval {
             Interval::At(t) => {
                 let iteration = t - age - self.stage[&key(value)];
-                self.made.get(&(key(value), iteration)).copied().ok_or_else(missing)
+                self.made
+                    .get(&(key(value), iteration))
+                    .copied()
+                    .ok_or_else(missing)
             }
             Interval::Steady { carried, .. } => {
                 carried.get(&(key(value), age)).copied().ok_or_else(missing)
@@ -387,7 +427,9 @@ impl<'c> Expand<'c> {
         for (value, stage) in uses {
             for source in self.sources(value) {
                 let age = stage + source.lag - self.stage[&source.value];
-                let entry = ages.entry(source.value).or_insert((values[&source.value], 0));
+                let entry = ages
+                    .entry(source.value)
+                    .or_insert((values[&source.value], 0));
                 entry.1 = entry.1.max(age);
             }
         }
@@ -439,7 +481,10 @@ impl<'c> Expand<'c> {
         }
         let mut memo = Memo::new();
         for (op, stage) in self.scheduled.clone() {
-            let interval = Interval::Steady { counter: argument(new, 0), carried: &now };
+            let interval = Interval::Steady {
+                counter: argument(new, 0),
+                carried: &now,
+            };
             let mut made = self.emit(inner, &interval, op, stage, &mut memo)?;
             if name_of(op) == COPY && open > self.trips + stage {
                 made = self.predicate(inner, made, argument(new, 0), stage)?;
@@ -448,20 +493,33 @@ impl<'c> Expand<'c> {
                 now.insert((key(result_of(op, i)), 0), result_of(made, i));
             }
         }
-        let yielded: Vec<_> = slots.iter().map(|(value, age)| now[&(key(*value), age - 1)]).collect();
+        let yielded: Vec<_> = slots
+            .iter()
+            .map(|(value, age)| now[&(key(*value), age - 1)])
+            .collect();
         inner.op("scf.yield", &yielded, &[], &[])?;
 
         // Afterwards, what was made `age` intervals before the first one that follows.
         for (i, (value, age)) in slots.iter().enumerate() {
             let iteration = open - age - self.stage[&key(*value)];
-            self.made.insert((key(*value), iteration), result_of(built, i));
+            self.made
+                .insert((key(*value), iteration), result_of(built, i));
         }
         Ok(())
     }
 
     /// A copy that is done only while its iteration is one of the loop's.
-    fn predicate(&self, b: Builder<'c>, copy: Op<'c>, counter: Val<'c>, stage: i64) -> Result<Op<'c>, Failure> {
-        let end = b.constant(counter.r#type(), self.lower + (self.trips + stage) * self.step)?;
+    fn predicate(
+        &self,
+        b: Builder<'c>,
+        copy: Op<'c>,
+        counter: Val<'c>,
+        stage: i64,
+    ) -> Result<Op<'c>, Failure> {
+        let end = b.constant(
+            counter.r#type(),
+            self.lower + (self.trips + stage) * self.step,
+        )?;
         let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
         let predicate = b.value("arith.cmpi", &[counter, end], b.ty("i1")?, &less)?;
         let mut operands = operands_of(copy);

@@ -57,8 +57,12 @@ pub(crate) struct Machine {
     pub load_latency: i64,
 }
 
-pub(crate) const MACHINE: Machine =
-    Machine { mma_issue: 16, mma_latency: 34, load_issue: 16, load_latency: 33 };
+pub(crate) const MACHINE: Machine = Machine {
+    mma_issue: 16,
+    mma_latency: 34,
+    load_issue: 16,
+    load_latency: 33,
+};
 
 pub(crate) type Graph<'c> = DiGraph<Node<'c>, Dep>;
 
@@ -121,8 +125,10 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
         let operands = operands_of(op);
         let kind = match name_of(op) {
             "cute.atom_copy" => {
-                let asynchronous =
-                    matches!(copy_op(operands[0].r#type()), Some(CopyOp::SimtAsync { .. }));
+                let asynchronous = matches!(
+                    copy_op(operands[0].r#type()),
+                    Some(CopyOp::SimtAsync { .. })
+                );
                 if !asynchronous || space_of(operands[2]) != Some(Space::Smem) {
                     return None;
                 }
@@ -146,7 +152,9 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
         }
     }
     let fills = |node: &NodeIndex| graph[*node].op.map(|op| root_of(operands_of(op)[1]));
-    let fed = loads.iter().all(|load| fills(load).is_some_and(|root| buffers.contains(&root)));
+    let fed = loads
+        .iter()
+        .all(|load| fills(load).is_some_and(|root| buffers.contains(&root)));
     if copies.is_empty() || loads.is_empty() || mmas.is_empty() || !fed {
         return None;
     }
@@ -155,7 +163,10 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
     let (wait, release) = (event(Kind::Wait), event(Kind::Release));
 
     // Through the ring: a filled buffer is waited for, read, given back, and filled again.
-    let now = |latency| Dep { latency, distance: 0 };
+    let now = |latency| Dep {
+        latency,
+        distance: 0,
+    };
     for copy in &copies {
         graph.add_edge(acquire, *copy, now(0));
         graph.add_edge(*copy, commit, now(0));
@@ -165,7 +176,14 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
         graph.add_edge(wait, *load, now(0));
         graph.add_edge(*load, release, now(0));
     }
-    graph.add_edge(release, acquire, Dep { latency: 0, distance: stages });
+    graph.add_edge(
+        release,
+        acquire,
+        Dep {
+            latency: 0,
+            distance: stages,
+        },
+    );
 
     // Through values, also those that the loop carries.
     let carried: Vec<_> = operands_of(*end);
@@ -183,7 +201,17 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
             graph.add_edge(source, *node, Dep { latency, distance });
         }
     }
-    Some(Body { graph, buffers, acquire, commit, wait, release, copies, loads, mmas })
+    Some(Body {
+        graph,
+        buffers,
+        acquire,
+        commit,
+        wait,
+        release,
+        copies,
+        loads,
+        mmas,
+    })
 }
 
 /// The nodes that a value comes from, and how many iterations back.
@@ -202,7 +230,14 @@ fn trace<'c>(
     }
     if let Some((block, index)) = block_argument(value) {
         if block.to_raw().ptr == body.to_raw().ptr && index > 0 {
-            trace(carried[index - 1], body, nodes, carried, distance + 1, sources);
+            trace(
+                carried[index - 1],
+                body,
+                nodes,
+                carried,
+                distance + 1,
+                sources,
+            );
         }
         return;
     }
@@ -211,7 +246,9 @@ fn trace<'c>(
         sources.insert((*node, distance));
         return;
     }
-    let inside = op.block().is_some_and(|block| block.to_raw().ptr == body.to_raw().ptr);
+    let inside = op
+        .block()
+        .is_some_and(|block| block.to_raw().ptr == body.to_raw().ptr);
     if inside {
         for operand in operands_of(op) {
             trace(operand, body, nodes, carried, distance, sources);

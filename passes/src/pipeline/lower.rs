@@ -24,7 +24,9 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let body = body_of(kernel, 0).ok_or(Failure)?;
-        let uses = nested_ops(kernel).into_iter().any(|op| name_of(op).starts_with("cute.pipeline."));
+        let uses = nested_ops(kernel)
+            .into_iter()
+            .any(|op| name_of(op).starts_with("cute.pipeline."));
         if !uses {
             continue;
         }
@@ -43,9 +45,15 @@ struct Age {
 }
 
 impl Age {
-    const NEW: Age = Age { commits: 0, barriers: 0 };
+    const NEW: Age = Age {
+        commits: 0,
+        barriers: 0,
+    };
     /// A buffer that was never used is as free as can be.
-    const FOREVER: Age = Age { commits: i64::MAX, barriers: i64::MAX };
+    const FOREVER: Age = Age {
+        commits: i64::MAX,
+        barriers: i64::MAX,
+    };
 
     fn least(self, other: Age) -> Age {
         Age {
@@ -74,7 +82,10 @@ fn is_token(value: Val) -> bool {
 
 impl Ages {
     fn age(&self, token: Val, b: Builder) -> Result<Age, Failure> {
-        self.tokens.get(&key(token)).copied().ok_or_else(|| b.error("expected a token of this kernel's pipelines"))
+        self.tokens
+            .get(&key(token))
+            .copied()
+            .ok_or_else(|| b.error("expected a token of this kernel's pipelines"))
     }
 
     fn pass(&mut self, commits: i64, barriers: i64) {
@@ -133,7 +144,9 @@ impl Ages {
         let initial = operands_of(op)[3..].to_vec();
         let end = ops_of(body).pop().ok_or(Failure)?;
         let yielded = operands_of(end);
-        let tokens: Vec<usize> = (0..initial.len()).filter(|i| is_token(initial[*i])).collect();
+        let tokens: Vec<usize> = (0..initial.len())
+            .filter(|i| is_token(initial[*i]))
+            .collect();
         let mut entry = Vec::new();
         for i in &tokens {
             entry.push(self.age(initial[*i], b)?);
@@ -167,8 +180,9 @@ impl Ages {
 /// The kernel's body again, without tokens.
 fn rebuild<'c>(kernel: Op<'c>, old: Blk<'c>, ages: &Ages) -> Result<(), Failure> {
     let count = unsafe { mlirBlockGetNumArguments(old.to_raw()) } as usize;
-    let arguments: Vec<_> =
-        (0..count).map(|i| (argument(old, i).r#type(), kernel.location())).collect();
+    let arguments: Vec<_> = (0..count)
+        .map(|i| (argument(old, i).r#type(), kernel.location()))
+        .collect();
     let new = unsafe {
         let raw = Block::new(&arguments).into_raw();
         mlirRegionAppendOwnedBlock(mlirOperationGetRegion(kernel.to_raw(), 0), raw);
@@ -207,11 +221,21 @@ fn rewrite<'c>(
                 b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
             }
             "cute.pipeline.producer_tail" => {
-                b.op("nvvm.cp.async.wait.group", &[], &[], &[("n", b.integer(b.i32_type(), 0))])?;
+                b.op(
+                    "nvvm.cp.async.wait.group",
+                    &[],
+                    &[],
+                    &[("n", b.integer(b.i32_type(), 0))],
+                )?;
             }
             "cute.pipeline.consumer_wait" => {
                 let groups = ages.waits.get(&id(op)).copied().unwrap_or(0);
-                b.op("nvvm.cp.async.wait.group", &[], &[], &[("n", b.integer(b.i32_type(), groups))])?;
+                b.op(
+                    "nvvm.cp.async.wait.group",
+                    &[],
+                    &[],
+                    &[("n", b.integer(b.i32_type(), groups))],
+                )?;
                 b.op("gpu.barrier", &[], &[], &[])?;
                 slot(op, b, mapping)?;
             }
@@ -230,7 +254,10 @@ fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(),
     let Some(CuteType::Pipeline { stages }) = CuteType::of(operands[0].r#type()) else {
         return Err(b.error("expected a pipeline"));
     };
-    let iteration = mapping.get(&key(operands[2])).copied().unwrap_or(operands[2]);
+    let iteration = mapping
+        .get(&key(operands[2]))
+        .copied()
+        .unwrap_or(operands[2]);
     let slot = match defining_op(iteration).and_then(|op| integer_of(op, "value")) {
         Some(known) => b.i32(known.rem_euclid(stages))?,
         None => {
@@ -242,11 +269,18 @@ fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(),
     Ok(())
 }
 
-fn for_loop<'c>(op: Op<'c>, b: Builder<'c>, ages: &Ages, mapping: &mut Mapping<'c>) -> Result<(), Failure> {
+fn for_loop<'c>(
+    op: Op<'c>,
+    b: Builder<'c>,
+    ages: &Ages,
+    mapping: &mut Mapping<'c>,
+) -> Result<(), Failure> {
     let old = body_of(op, 0).ok_or(Failure)?;
     let operands = operands_of(op);
     let map = |mapping: &Mapping<'c>, v: Val<'c>| mapping.get(&key(v)).copied().unwrap_or(v);
-    let kept: Vec<usize> = (3..operands.len()).filter(|i| !is_token(operands[*i])).collect();
+    let kept: Vec<usize> = (3..operands.len())
+        .filter(|i| !is_token(operands[*i]))
+        .collect();
     let mut initial: Vec<Value<'c, 'c>> = operands[..3].iter().map(|v| map(mapping, *v)).collect();
     initial.extend(kept.iter().map(|i| map(mapping, operands[*i])));
     let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();

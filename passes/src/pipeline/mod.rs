@@ -52,7 +52,13 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             }
             let body = body_of(op, 0).ok_or(Failure)?;
             if let Some(graph) = graph::build(body, config.stages, &MACHINE) {
-                Pipeline { stages: config.stages, loop_op: op, body, graph }.rewrite()?;
+                Pipeline {
+                    stages: config.stages,
+                    loop_op: op,
+                    body,
+                    graph,
+                }
+                .rewrite()?;
             }
         }
     }
@@ -81,7 +87,8 @@ impl<'c> Pipeline<'c> {
         let op = self.loop_op;
         let outside = Builder::before(op);
         let context = outside.context;
-        let schedule = schedule::schedule(&self.graph, self.stages, &MACHINE).map_err(|e| outside.error(e))?;
+        let schedule =
+            schedule::schedule(&self.graph, self.stages, &MACHINE).map_err(|e| outside.error(e))?;
 
         // The rings, and the pipeline.
         let mut rings = HashMap::new();
@@ -89,7 +96,10 @@ impl<'c> Pipeline<'c> {
             let memref = memref_of(*buffer).ok_or(Failure)?;
             let ring = ring_of(&memref, self.stages).map_err(|e| outside.error(e))?;
             let ty = ring.to_type(op.location()).ok_or(Failure)?;
-            rings.insert(key(*buffer), outside.value("cute.memref.alloca", &[], ty, &[])?);
+            rings.insert(
+                key(*buffer),
+                outside.value("cute.memref.alloca", &[], ty, &[])?,
+            );
         }
         let ty = types::pipeline_type(op.location(), self.stages).ok_or(Failure)?;
         let token = types::token_type(context);
@@ -107,10 +117,16 @@ impl<'c> Pipeline<'c> {
         let (region, new) = region_with_block(&arguments);
         let built = outside.with_regions("scf.for", &initial, &result_types, &[], vec![region])?;
         let b = Builder::at_end(context, new, op.location());
-        let mut rebuild =
-            Rebuild { b, mapping: Mapping::new(), views: HashMap::new(), slices: HashMap::new() };
+        let mut rebuild = Rebuild {
+            b,
+            mapping: Mapping::new(),
+            views: HashMap::new(),
+            slices: HashMap::new(),
+        };
         for i in 0..=carried {
-            rebuild.mapping.insert(key(argument(self.body, i)), argument(new, i));
+            rebuild
+                .mapping
+                .insert(key(argument(self.body, i)), argument(new, i));
         }
         let iteration = argument(new, 0);
         let mark = |made: Op<'c>, node: NodeIndex| {
@@ -121,8 +137,12 @@ impl<'c> Pipeline<'c> {
 
         // Producer.
         let oldest = argument(new, carried + self.stages as usize);
-        let acquire =
-            b.op("cute.pipeline.producer_acquire", &[pipeline, oldest, iteration], &[b.i32_type()], &[])?;
+        let acquire = b.op(
+            "cute.pipeline.producer_acquire",
+            &[pipeline, oldest, iteration],
+            &[b.i32_type()],
+            &[],
+        )?;
         mark(acquire, self.graph.acquire);
         self.slice(&mut rebuild, &rings, result_of(acquire, 0), true)?;
         for copy in &self.graph.copies {
@@ -195,7 +215,10 @@ impl<'c> Pipeline<'c> {
             let value = self.value(rebuild, operand, filled)?;
             rebuild.mapping.insert(key(operand), value);
         }
-        let made = rebuild.b.at_location(op.location()).clone_op(op, &mut rebuild.mapping);
+        let made = rebuild
+            .b
+            .at_location(op.location())
+            .clone_op(op, &mut rebuild.mapping);
         // A view maps to one side only for the operation at hand.
         for operand in operands_of(op) {
             if self.buffer_of(operand).is_some() {
@@ -214,7 +237,12 @@ impl<'c> Pipeline<'c> {
 
     /// What a value of the old body is in the new one: views of buffers are taken again of the
     /// ring's slice, pure operations of the old body are copied once.
-    fn value(&self, rebuild: &mut Rebuild<'c>, value: Val<'c>, filled: bool) -> Result<Val<'c>, Failure> {
+    fn value(
+        &self,
+        rebuild: &mut Rebuild<'c>,
+        value: Val<'c>,
+        filled: bool,
+    ) -> Result<Val<'c>, Failure> {
         if let Some(buffer) = self.buffer_of(value) {
             if let Some(view) = rebuild.views.get(&(key(value), filled)) {
                 return Ok(*view);
@@ -237,7 +265,8 @@ impl<'c> Pipeline<'c> {
             return Ok(*new);
         }
         let Some(op) = defining_op(value).filter(|op| {
-            op.block().is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
+            op.block()
+                .is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
         }) else {
             return Ok(value);
         };
@@ -288,5 +317,8 @@ fn ring_of<'c>(memref: &MemRef<'c>, stages: i64) -> Result<MemRef<'c>, String> {
     let stride = (bytes + step - 1) / step * step / memref.element_bytes();
     let ring = Layout::leaf(stages, stride).map_err(|e| e.to_string())?;
     let layout = memref.layout.append(&ring).map_err(|e| e.to_string())?;
-    Ok(MemRef { layout, ..memref.clone() })
+    Ok(MemRef {
+        layout,
+        ..memref.clone()
+    })
 }

@@ -38,7 +38,13 @@ pub(crate) fn schedule(body: &Body, stages: i64, machine: &Machine) -> Result<Sc
     // registers. Where a ring of two leaves no room for that, later.
     let slice = machine.load_latency.max(slice(body, spacing, interval));
     let mut result = Err("no schedule".to_owned());
-    for lead in [slice + machine.load_issue, slice, slice / 2, machine.load_latency, 0] {
+    for lead in [
+        slice + machine.load_issue,
+        slice,
+        slice / 2,
+        machine.load_latency,
+        0,
+    ] {
         result = place(body, stages, interval, lead, machine.load_issue);
         if result.is_ok() {
             break;
@@ -109,9 +115,16 @@ fn place(
     time.insert(body.commit, last_copy);
 
     // Stages from the earliest interval on.
-    let origin = time.values().map(|t| t.div_euclid(interval)).min().unwrap_or(0) * interval;
-    let stage: HashMap<_, _> =
-        time.iter().map(|(node, t)| (*node, (t - origin).div_euclid(interval))).collect();
+    let origin = time
+        .values()
+        .map(|t| t.div_euclid(interval))
+        .min()
+        .unwrap_or(0)
+        * interval;
+    let stage: HashMap<_, _> = time
+        .iter()
+        .map(|(node, t)| (*node, (t - origin).div_euclid(interval)))
+        .collect();
     let mut order: Vec<NodeIndex> = graph.node_indices().collect();
     // At one time a buffer is waited for before another is acquired: the wait's barrier frees it.
     let tie = |node: &NodeIndex| (graph[*node].kind != Kind::Wait, rank[node]);
@@ -136,14 +149,22 @@ fn slice(body: &Body, spacing: i64, interval: i64) -> i64 {
         })
         .count();
     let first = body.mmas.len() - chained;
-    if first == 0 { interval } else { first as i64 * spacing }
+    if first == 0 {
+        interval
+    } else {
+        first as i64 * spacing
+    }
 }
 
 impl Schedule {
     /// Every dependence is honoured by the order in which things are issued.
     fn check(&self, body: &Body) -> Result<(), String> {
-        let place: HashMap<_, _> =
-            self.order.iter().enumerate().map(|(i, node)| (*node, i as i64)).collect();
+        let place: HashMap<_, _> = self
+            .order
+            .iter()
+            .enumerate()
+            .map(|(i, node)| (*node, i as i64))
+            .collect();
         let length = self.order.len() as i64;
         for edge in body.graph.edge_references() {
             let at = |node| self.stage[&node] * length + place[&node];
@@ -189,8 +210,17 @@ mod tests {
                 }
             }
             for m in 0..mmas {
-                let previous = if s == 0 { (slices - 1) * mmas } else { (s - 1) * mmas };
-                edge(all_mmas[previous + m], all_mmas[s * mmas + m], 34, i64::from(s == 0));
+                let previous = if s == 0 {
+                    (slices - 1) * mmas
+                } else {
+                    (s - 1) * mmas
+                };
+                edge(
+                    all_mmas[previous + m],
+                    all_mmas[s * mmas + m],
+                    34,
+                    i64::from(s == 0),
+                );
             }
         }
         Body {
@@ -210,11 +240,17 @@ mod tests {
     fn schedules_honour_dependences_and_use_the_ring() {
         for slices in 1..=4 {
             for stages in 2..=5 {
-                for (copies, loads, mmas) in [(1, 4, 8), (2, 4, 8), (8, 4, 8), (16, 4, 8), (10, 6, 10)] {
+                for (copies, loads, mmas) in
+                    [(1, 4, 8), (2, 4, 8), (8, 4, 8), (16, 4, 8), (10, 6, 10)]
+                {
                     let body = body(slices, loads, mmas, copies, stages);
                     let schedule = schedule(&body, stages, &MACHINE).unwrap();
                     assert_eq!(schedule.stage[&body.acquire], 0, "{slices} {stages}");
-                    assert_eq!(schedule.stage[&body.mmas[0]], stages - 1, "{slices} {stages}");
+                    assert_eq!(
+                        schedule.stage[&body.mmas[0]],
+                        stages - 1,
+                        "{slices} {stages}"
+                    );
                     let depth = schedule.stage.values().max().map(|last| last + 1);
                     assert_eq!(depth, Some(stages), "{slices} {stages} {copies}");
                 }

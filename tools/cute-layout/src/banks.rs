@@ -64,7 +64,10 @@ impl Memory {
     pub fn banks(&self, w: Window) -> Result<Vec<Vec<i64>>, Fault> {
         let mut rows = self.grid.values(w)?;
         for v in rows.iter_mut().flatten() {
-            *v = self.bit(*v)?.div_euclid(8 * BANK_BYTES).rem_euclid(NUM_BANKS);
+            *v = self
+                .bit(*v)?
+                .div_euclid(8 * BANK_BYTES)
+                .rem_euclid(NUM_BANKS);
         }
         Ok(rows)
     }
@@ -86,7 +89,9 @@ impl Memory {
         }
         let count = threads.size()?;
         if count > MAX_THREADS {
-            return fail(format!("expected at most {MAX_THREADS} threads, found {count} in {threads}"));
+            return fail(format!(
+                "expected at most {MAX_THREADS} threads, found {count} in {threads}"
+            ));
         }
         let flat = threads.flat_or("banks")?;
         let (rows, columns) = self.grid.size;
@@ -154,16 +159,20 @@ impl Access {
         for w in &self.warps {
             let _ = writeln!(
                 out,
-                "threads {:4}..{:4}: {:3} wavefronts, ideal {:2}, {}",
+                "threads {} to {}: {} wavefronts, ideal {}, {}",
                 w.first,
-                w.first + w.threads,
+                w.first + w.threads - 1,
                 w.wavefronts,
                 w.ideal,
                 verdict(w.wavefronts, w.ideal)
             );
         }
         let (waves, ideal) = self.totals();
-        let _ = writeln!(out, "total: {waves} wavefronts, ideal {ideal}, {}", verdict(waves, ideal));
+        let _ = writeln!(
+            out,
+            "total: {waves} wavefronts, ideal {ideal}, {}",
+            verdict(waves, ideal)
+        );
         out
     }
 
@@ -180,7 +189,10 @@ impl Access {
 
 fn verdict(waves: u32, ideal: u32) -> String {
     if waves > ideal {
-        format!("conflicts: {:.1} times the ideal", f64::from(waves) / f64::from(ideal.max(1)))
+        format!(
+            "conflicts: {:.1} times the ideal",
+            f64::from(waves) / f64::from(ideal.max(1))
+        )
     } else {
         "no conflicts".to_string()
     }

@@ -116,7 +116,10 @@ fn compose(parts: &[Node<'_>], span: Range<usize>, notes: &mut Vec<String>) -> O
             composed(inner, offset, outer, at, span)
         }
         _ => Err(Failure::new(
-            format!("expected `a o b` or `inner o offset o layout`, found {} parts; nest calls of composition(..)", values.len()),
+            format!(
+                "expected `a o b` or `inner o offset o layout`, found {} parts; nest calls of composition(..)",
+                values.len()
+            ),
             span,
         )),
     }

@@ -60,11 +60,7 @@ impl Failure {
         if behind.len() > WINDOW {
             shown.push_str("...");
         }
-        let width = text[start..end.min(to)]
-            .chars()
-            .take(WINDOW)
-            .count()
-            .max(1);
+        let width = text[start..end.min(to)].chars().take(WINDOW).count().max(1);
         format!(
             "error: {}\n  | {shown}\n  | {}{}",
             self.line(text),

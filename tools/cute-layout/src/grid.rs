@@ -87,11 +87,7 @@ impl Grid {
     /// The part that is shown as text.
     pub fn table(&self, full: bool) -> Result<Window, Fault> {
         // A vector is printed as a line.
-        let shown = if self.vector {
-            (SHOWN.0, 1)
-        } else {
-            SHOWN
-        };
+        let shown = if self.vector { (SHOWN.0, 1) } else { SHOWN };
         Window::new(self.size, full.then_some(FULL_TABLE), shown)
     }
 
@@ -153,6 +149,7 @@ impl Window {
         };
         let parts = [cut(self.rows, m, "rows"), cut(self.columns, n, "columns")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| format!("cut: {} are shown; --full shows all", parts.join(" and ")))
+        (!parts.is_empty())
+            .then(|| format!("cut: {} are shown; --full shows all", parts.join(" and ")))
     }
 }

@@ -39,7 +39,10 @@ pub fn text(bytes: &[u8]) -> (String, Outcome<()>) {
             let found = bytes.get(at).copied().unwrap_or(0);
             let message = format!("expected UTF-8, found the byte 0x{found:02x}");
             let text = String::from_utf8_lossy(bytes).into_owned();
-            (text, Err(Failure::new(message, at..at + '\u{fffd}'.len_utf8())))
+            (
+                text,
+                Err(Failure::new(message, at..at + '\u{fffd}'.len_utf8())),
+            )
         }
     }
 }

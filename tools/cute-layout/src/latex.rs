@@ -30,11 +30,7 @@ pub fn layout(grid: &Grid, window: Window) -> Result<String, Fault> {
             let _ = writeln!(nodes, "\\node[fill=black!{grey:02}] at ({m},{n}) {{{v}}};");
         }
     }
-    Ok(document(
-        &format!("Layout: {}", grid.title),
-        &nodes,
-        window,
-    ))
+    Ok(document(&format!("Layout: {}", grid.title), &nodes, window))
 }
 
 /// Thread and value of each element of the tile, coloured by thread.
@@ -63,9 +59,7 @@ fn document(comment: &str, nodes: &str, window: Window) -> String {
     for n in 0..columns {
         let _ = writeln!(labels, "\\node at (-1,{n}) {{\\Large{{\\texttt{{{n}}}}}}};");
     }
-    let cut = window
-        .note()
-        .map_or(String::new(), |n| format!("% {n}\n"));
+    let cut = window.note().map_or(String::new(), |n| format!("% {n}\n"));
     format!(
         "% {comment}\n{cut}\\documentclass[convert]{{standalone}}\n\\usepackage{{tikz}}\n\n\\begin{{document}}\n\
          \\begin{{tikzpicture}}[x={{(0cm,-1cm)}},y={{(1cm,0cm)}},every node/.style={{minimum size=1cm, outer sep=0pt}}]\n\n\

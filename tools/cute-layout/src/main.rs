@@ -39,8 +39,13 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let text = format!("{error:#}");
-            let prefix = if text.starts_with("error: ") { "" } else { "error: " };
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{prefix}{text}\n"));
+            let prefix = if text.starts_with("error: ") {
+                ""
+            } else {
+                "error: "
+            };
+            let _ =
+                std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{prefix}{text}\n"));
             ExitCode::FAILURE
         }
     }
@@ -51,12 +56,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Eval { expr, json } => evaluate(&expr, json),
         Command::Batch { file, json } => batch::run(file.as_deref(), json),
         Command::Print { layout, full, json } => print(&layout, full, json),
-        Command::Latex { layout, picture } => {
-            draw(&layout, &picture, |grid, window| latex::layout(grid, window))
-        }
-        Command::Svg { layout, picture } => {
-            draw(&layout, &picture, |grid, window| svg::layout(grid, window))
-        }
+        Command::Latex { layout, picture } => draw(&layout, &picture, |grid, window| {
+            latex::layout(grid, window)
+        }),
+        Command::Svg { layout, picture } => draw(&layout, &picture, svg::layout),
         Command::Tv {
             layout,
             tile,
@@ -154,7 +157,9 @@ fn thread_value(
     let tile = input::value(tile, Value::to_shape)?;
     let tv = input::value(layout, |v| ThreadValue::new(&v.to_layout()?, &tile))?;
     input::notes(&tv.notes());
-    let (threads, tile) = tv.windows(picture.full, form != TvForm::Text).map_err(unlocated)?;
+    let (threads, tile) = tv
+        .windows(picture.full, form != TvForm::Text)
+        .map_err(unlocated)?;
     let text = match form {
         TvForm::Json => format!("{}\n", tv.json()),
         TvForm::Text => {
@@ -191,9 +196,10 @@ fn show_banks(args: &Banks) -> anyhow::Result<()> {
         };
         Ok((memory, window))
     })?;
-    let access = args.threads.as_deref().map(|t| {
-        input::value(t, |v| memory.access(&v.to_layout()?, args.vector))
-    });
+    let access = args
+        .threads
+        .as_deref()
+        .map(|t| input::value(t, |v| memory.access(&v.to_layout()?, args.vector)));
     let access = access.transpose()?;
     if args.json {
         let object = json!({

@@ -14,6 +14,8 @@ const CELL: i64 = 34;
 const MARGIN: i64 = 16;
 /// Height of the caption.
 const CAPTION: i64 = 30;
+/// Width of a character of the caption, in pixels.
+const CAPTION_CHAR: i64 = 9;
 /// Width of a character of the edges, in pixels.
 const EDGE_CHAR: i64 = 7;
 /// Width of a character in a cell, in pixels.
@@ -71,7 +73,7 @@ pub fn layout(grid: &Grid, window: Window) -> Result<String, Fault> {
         columns,
         cells,
     };
-    Ok(draw(&[panel]))
+    Ok(draw(None, &[panel]))
 }
 
 /// Both directions of a thread-value layout, coloured by thread.
@@ -113,7 +115,7 @@ pub fn thread_value(tv: &ThreadValue, threads: Window, tile: Window) -> String {
             cells: forward.collect(),
         },
     ];
-    format!("<!-- {} -->\n{}", tv.title, draw(&panels))
+    draw(Some(&tv.title), &panels)
 }
 
 fn caption(title: &str, windows: &[Window]) -> String {
@@ -153,15 +155,20 @@ fn thread_colour(t: i64) -> String {
     )
 }
 
-fn draw(panels: &[Panel]) -> String {
+fn draw(heading: Option<&str>, panels: &[Panel]) -> String {
     let mut body = String::new();
-    let (mut x, mut height) = (MARGIN, 0);
+    let (mut x, mut y, mut height, mut least) = (MARGIN, 0, 0, 0);
+    if let Some(heading) = heading {
+        y = CAPTION;
+        least = heading.chars().count() as i64 * CAPTION_CHAR;
+        caption_text(&mut body, heading, x, MARGIN);
+    }
     for panel in panels {
-        let (w, h) = draw_panel(&mut body, panel, x);
+        let (w, h) = draw_panel(&mut body, panel, (x, y));
         x += w + 2 * MARGIN;
         height = height.max(h);
     }
-    let (width, height) = (x - MARGIN, height + MARGIN);
+    let (width, height) = ((x - MARGIN).max(least + 2 * MARGIN), height + MARGIN);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n\
@@ -169,8 +176,18 @@ fn draw(panels: &[Panel]) -> String {
     )
 }
 
-// Draws at a left edge; gives the width and the height that are used.
-fn draw_panel(out: &mut String, p: &Panel, x: i64) -> (i64, i64) {
+fn caption_text(out: &mut String, text: &str, x: i64, y: i64) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "<text x=\"{x}\" y=\"{}\" font-size=\"14\" font-weight=\"bold\" text-anchor=\"start\">{}</text>",
+        y + 14,
+        escape(text)
+    );
+}
+
+// Draws at a corner; gives the width and the lower edge.
+fn draw_panel(out: &mut String, p: &Panel, (x, y): (i64, i64)) -> (i64, i64) {
     let longest = |labels: &[Label], part: fn(&Label) -> &String| {
         labels.iter().map(|l| part(l).len()).max().unwrap_or(0) as i64
     };
@@ -181,33 +198,40 @@ fn draw_panel(out: &mut String, p: &Panel, x: i64) -> (i64, i64) {
     let natural = longest(&p.rows, |l| &l.natural) * EDGE_CHAR;
     let left = longest(&p.rows, |l| &l.index) * CELL_CHAR + natural + 14;
     let nested = longest(&p.columns, |l| &l.natural) > 0;
-    let top = CAPTION + MARGIN + if nested { 32 } else { 18 };
+    let top = y + CAPTION + MARGIN + if nested { 32 } else { 18 };
     let (x0, y0) = (x + left, top);
     let (w, h) = (cell * p.columns.len() as i64, CELL * p.rows.len() as i64);
-    let total = (left + w).max(p.caption.chars().count() as i64 * 8);
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "<text x=\"{}\" y=\"{}\" font-size=\"14\" font-weight=\"bold\" text-anchor=\"start\">{}</text>",
-        x,
-        MARGIN + 14,
-        escape(&p.caption)
-    );
+    let total = (left + w).max(p.caption.chars().count() as i64 * CAPTION_CHAR);
+    caption_text(out, &p.caption, x, y + MARGIN);
     let _ = writeln!(out, "<g fill=\"#333333\" font-size=\"13\">");
     for (j, label) in p.columns.iter().enumerate() {
         let cx = x0 + cell * j as i64 + cell / 2;
         let y = if nested { y0 - 20 } else { y0 - 6 };
         let _ = writeln!(out, "<text x=\"{cx}\" y=\"{y}\">{}</text>", label.index);
         if nested {
-            let _ = writeln!(out, "<text x=\"{cx}\" y=\"{}\" {SMALL}>{}</text>", y0 - 6, label.natural);
+            let _ = writeln!(
+                out,
+                "<text x=\"{cx}\" y=\"{}\" {SMALL}>{}</text>",
+                y0 - 6,
+                label.natural
+            );
         }
     }
     for (i, label) in p.rows.iter().enumerate() {
         let y = y0 + CELL * i as i64 + CELL / 2 + 5;
         let right = x0 - 8 - natural;
-        let _ = writeln!(out, "<text x=\"{right}\" y=\"{y}\" text-anchor=\"end\">{}</text>", label.index);
+        let _ = writeln!(
+            out,
+            "<text x=\"{right}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+            label.index
+        );
         if natural > 0 {
-            let _ = writeln!(out, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\" {SMALL}>{}</text>", x0 - 6, label.natural);
+            let _ = writeln!(
+                out,
+                "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\" {SMALL}>{}</text>",
+                x0 - 6,
+                label.natural
+            );
         }
     }
     let _ = writeln!(out, "</g>\n<g stroke=\"#555555\" stroke-width=\"0.8\">");
@@ -226,9 +250,13 @@ fn draw_panel(out: &mut String, p: &Panel, x: i64) -> (i64, i64) {
         for (j, c) in row.iter().enumerate() {
             let cx = x0 + cell * j as i64 + cell / 2;
             let middle = y0 + CELL * i as i64 + CELL / 2;
-            let first = middle + 5 - 7 * (c.lines.len() as i64 - 1);
+            let first = middle + 4 - 7 * (c.lines.len() as i64 - 1);
             for (k, line) in c.lines.iter().enumerate() {
-                let _ = writeln!(out, "<text x=\"{cx}\" y=\"{}\">{line}</text>", first + 14 * k as i64);
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{cx}\" y=\"{}\">{line}</text>",
+                    first + 14 * k as i64
+                );
             }
         }
     }

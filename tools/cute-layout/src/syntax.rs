@@ -222,8 +222,9 @@ impl<'a> Parser<'a> {
             match u16::try_from(index) {
                 Ok(index) if path.len() < MAX_PATH => path.push(index),
                 _ => {
-                    let message =
-                        format!("expected at most {MAX_PATH} mode indices below 65536, found {index}");
+                    let message = format!(
+                        "expected at most {MAX_PATH} mode indices below 65536, found {index}"
+                    );
                     return Err(Failure::new(message, at..self.pos));
                 }
             }
@@ -321,7 +322,8 @@ impl<'a> Parser<'a> {
         }
         self.pos = end;
         self.text[start..end].parse().map_err(|_| {
-            let message = "expected an integer that fits a signed 64-bit integer, found one that does not";
+            let message =
+                "expected an integer that fits a signed 64-bit integer, found one that does not";
             Failure::new(message, start..end)
         })
     }

@@ -36,7 +36,10 @@ pub fn matrix(cosize: i64, values: &[Vec<i64>]) -> String {
     let widest = values.iter().flatten().map(|v| digits(*v)).max();
     let width = widest.unwrap_or(1).max(digits(cosize));
     let columns = values.first().map_or(0, Vec::len);
-    let rule = format!("    {}+\n", format!("+{}", "-".repeat(width + 2)).repeat(columns));
+    let rule = format!(
+        "    {}+\n",
+        format!("+{}", "-".repeat(width + 2)).repeat(columns)
+    );
     let mut out = String::from("    ");
     for n in 0..columns {
         let _ = write!(out, "  {n:width$} ");

@@ -155,7 +155,11 @@ impl ThreadValue {
     /// Both directions as arrays.
     pub fn json(&self) -> Json {
         let coordinates: Vec<Vec<[i64; 2]>> = (0..self.counts.0)
-            .map(|t| (0..self.counts.1).map(|v| self.coordinate(t, v).into()).collect())
+            .map(|t| {
+                (0..self.counts.1)
+                    .map(|v| self.coordinate(t, v).into())
+                    .collect()
+            })
             .collect();
         let holders: Vec<Vec<Option<[i64; 2]>>> = (0..self.tile.0)
             .map(|m| {

@@ -166,7 +166,10 @@ impl Value {
         };
         match self {
             Value::Tuple(t) => {
-                set("kind", if t.is_tuple() { "tuple" } else { "integer" }.into());
+                set(
+                    "kind",
+                    if t.is_tuple() { "tuple" } else { "integer" }.into(),
+                );
                 set("value", tuple_json(t));
             }
             Value::Layout(l) => {

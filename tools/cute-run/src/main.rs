@@ -24,6 +24,11 @@ const WRONG: u8 = 1;
 const CANNOT_RUN: u8 = 2;
 
 fn main() -> ExitCode {
+    // A reader that closes the pipe ends the program, as it does others; Rust would panic.
+    #[cfg(unix)]
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
     let cli = Cli::parse();
     match run(&cli) {
         Ok(code) => code,

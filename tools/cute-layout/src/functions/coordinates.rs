@@ -123,7 +123,10 @@ fn slice(c: &mut Call<'_>) -> Answer {
             let (modes, by) = l.outer().slice(&at)?;
             let offset = l.offset().as_static().and_then(|o| o.checked_add(by));
             let Some(offset) = offset else {
-                return c.bad(layout, format!("expected an offset that is known and fits 64 bits, found {l}"));
+                return c.bad(
+                    layout,
+                    format!("expected an offset that is known and fits 64 bits, found {l}"),
+                );
             };
             Ok(ComposedLayout::new(l.inner().clone(), int(offset), modes)?.into())
         }

@@ -78,7 +78,9 @@ pub const FUNCTIONS: &[Function] = &[
             let chosen = (1..c.len())
                 .map(|i| c.index(i))
                 .collect::<Result<Vec<_>, _>>()?;
-            rearrange(c, |all| chosen.iter().map(|&i| all.get(i).cloned()).collect())
+            rearrange(c, |all| {
+                chosen.iter().map(|&i| all.get(i).cloned()).collect()
+            })
         },
     },
     Function {
@@ -129,7 +131,13 @@ pub const FUNCTIONS: &[Function] = &[
             let (begin, end) = (c.index(1)?, c.index(2)?);
             if let Value::Tuple(t) = c.value(0) {
                 let Some(middle) = t.modes().get(begin..end).filter(|m| !m.is_empty()) else {
-                    return c.bad(1, format!("expected a range within the {} modes of {t}, found {begin}..{end}", t.rank()));
+                    return c.bad(
+                        1,
+                        format!(
+                            "expected a range within the {} modes of {t}, found {begin}..{end}",
+                            t.rank()
+                        ),
+                    );
                 };
                 let mut modes = t.modes()[..begin].to_vec();
                 modes.push(IntTuple::Tuple(middle.to_vec()));
@@ -238,11 +246,7 @@ fn rearrange(c: &Call<'_>, f: impl FnOnce(&[Value]) -> Option<Vec<Value>>) -> An
     remade(c, value, f)
 }
 
-fn remade(
-    c: &Call<'_>,
-    value: &Value,
-    f: impl FnOnce(&[Value]) -> Option<Vec<Value>>,
-) -> Answer {
+fn remade(c: &Call<'_>, value: &Value, f: impl FnOnce(&[Value]) -> Option<Vec<Value>>) -> Answer {
     let modes: Vec<Value> = match value {
         Value::Tuple(t) => t.modes().iter().cloned().map(Value::from).collect(),
         Value::Layout(l) => l.modes().into_iter().map(Value::from).collect(),
@@ -251,12 +255,18 @@ fn remade(
     // Before any copy is made: what is chosen is at most `arguments` times the largest mode.
     let largest = modes.iter().map(leaves).max().unwrap_or(0);
     if c.len().saturating_mul(largest) > 64 * MAX_LEAVES {
-        return c.bad(0, format!("expected at most {MAX_LEAVES} leaves, found more"));
+        return c.bad(
+            0,
+            format!("expected at most {MAX_LEAVES} leaves, found more"),
+        );
     }
     let Some(made) = f(&modes) else {
         return c.bad(
             1,
-            format!("expected modes of the {} of {value}, found others", modes.len()),
+            format!(
+                "expected modes of the {} of {value}, found others",
+                modes.len()
+            ),
         );
     };
     if matches!(value, Value::Tuple(_)) {
@@ -289,7 +299,11 @@ fn unflatten(t: &IntTuple, profile: &IntTuple) -> Answer {
     fn build<'a>(p: &IntTuple, it: &mut impl Iterator<Item = &'a Leaf>) -> Option<IntTuple> {
         match p {
             IntTuple::Leaf(_) => it.next().cloned().map(IntTuple::Leaf),
-            IntTuple::Tuple(t) => t.iter().map(|p| build(p, it)).collect::<Option<_>>().map(IntTuple::Tuple),
+            IntTuple::Tuple(t) => t
+                .iter()
+                .map(|p| build(p, it))
+                .collect::<Option<_>>()
+                .map(IntTuple::Tuple),
         }
     }
     let leaves = t.leaves();
@@ -313,7 +327,13 @@ fn attach(c: &mut Call<'_>, front: bool) -> Answer {
             _ => (c.index(1)?, c.tuple(2)?),
         };
         if upto < modes.len() || upto.saturating_mul(new.leaves().len()) > 64 * MAX_LEAVES {
-            return c.bad(1, format!("expected a rank from {} to {MAX_LEAVES}, found {upto}", modes.len()));
+            return c.bad(
+                1,
+                format!(
+                    "expected a rank from {} to {MAX_LEAVES}, found {upto}",
+                    modes.len()
+                ),
+            );
         }
         while modes.len() < upto {
             modes.insert(if front { 0 } else { modes.len() }, new.clone());
@@ -324,7 +344,11 @@ fn attach(c: &mut Call<'_>, front: bool) -> Answer {
     if !by_rank {
         let new = c.layout(1)?;
         return c.map(0, |l| {
-            Ok(if front { l.prepend(&new)? } else { l.append(&new)? })
+            Ok(if front {
+                l.prepend(&new)?
+            } else {
+                l.append(&new)?
+            })
         });
     }
     let rank = c.index(1)?;
@@ -334,7 +358,10 @@ fn attach(c: &mut Call<'_>, front: bool) -> Answer {
         Layout::leaf(1, 0)?
     };
     if rank.saturating_mul(new.shape().leaves().len()) > 64 * MAX_LEAVES {
-        return c.bad(1, format!("expected at most {MAX_LEAVES} leaves, found more"));
+        return c.bad(
+            1,
+            format!("expected at most {MAX_LEAVES} leaves, found more"),
+        );
     }
     c.map(0, |l| {
         Ok(if front {

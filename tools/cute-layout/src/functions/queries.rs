@@ -164,7 +164,10 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=2,
         run: |c| {
             if c.shape(1)?.leaves().iter().any(|l| l.is(0)) {
-                return c.bad(1, "expected divisors of at least 1, found a division by zero");
+                return c.bad(
+                    1,
+                    "expected divisors of at least 1, found a division by zero",
+                );
             }
             Ok(shape_div(&c.shape(0)?, &c.shape(1)?)?.into())
         },
@@ -178,7 +181,10 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=2,
         run: |c| {
             if c.shape(1)?.leaves().iter().any(|l| l.is(0)) {
-                return c.bad(1, "expected divisors of at least 1, found a division by zero");
+                return c.bad(
+                    1,
+                    "expected divisors of at least 1, found a division by zero",
+                );
             }
             Ok(ceil_div(&c.shape(0)?, &c.shape(1)?)?.into())
         },

@@ -93,7 +93,10 @@ fn cast(c: &mut Call<'_>, up: i64, down: i64) -> Answer {
                 _ => None,
             };
             let Some(offset) = offset else {
-                return c.bad(0, format!("expected an offset that is a multiple of {up}, found {l}"));
+                return c.bad(
+                    0,
+                    format!("expected an offset that is a multiple of {up}, found {l}"),
+                );
             };
             let inner = Inner::Swizzle(cast_swizzle(c, *s, up, down)?);
             Ok(ComposedLayout::new(inner, int(offset), cast_layout(l.outer(), up, down)?)?.into())
@@ -109,11 +112,22 @@ fn cast_layout(l: &Layout, up: i64, down: i64) -> Algebra<Layout> {
 // The bits of a swizzle move with the width of the element, where that is a power of two.
 fn cast_swizzle(c: &Call<'_>, s: Swizzle, up: i64, down: i64) -> Result<Swizzle, Fault> {
     if up & (up - 1) != 0 || down & (down - 1) != 0 {
-        return c.bad(0, format!("expected widths whose ratio is a power of two, found {up} to {down} under {s}"));
+        return c.bad(
+            0,
+            format!(
+                "expected widths whose ratio is a power of two, found {up} to {down} under {s}"
+            ),
+        );
     }
     let m = i64::from(s.m()) - i64::from(up.trailing_zeros()) + i64::from(down.trailing_zeros());
     if m < 0 {
-        return c.bad(0, format!("expected at most 2^{} narrow elements in a wide one under {s}, found {up}", s.m()));
+        return c.bad(
+            0,
+            format!(
+                "expected at most 2^{} narrow elements in a wide one under {s}, found {up}",
+                s.m()
+            ),
+        );
     }
     Ok(Swizzle::new(i64::from(s.b()), m, i64::from(s.s()))?)
 }
