@@ -51,12 +51,15 @@ pub struct Access {
 impl Memory {
     // The bit address of element `offset`.
     fn bit(&self, offset: i64) -> Result<i64, Fault> {
-        let linear = offset.checked_mul(self.bits).ok_or_else(|| {
+        let address = offset.checked_mul(self.bits).and_then(|bit| {
+            let Some(s) = self.swizzle else {
+                return Some(bit);
+            };
+            let byte = s.apply(bit.div_euclid(8)).checked_mul(8)?;
+            byte.checked_add(bit.rem_euclid(8))
+        });
+        address.ok_or_else(|| {
             Fault::Call("expected addresses that fit 64 bits, found an overflow".into())
-        })?;
-        Ok(match self.swizzle {
-            Some(s) => s.apply(linear.div_euclid(8)) * 8 + linear.rem_euclid(8),
-            None => linear,
         })
     }
 
@@ -136,7 +139,7 @@ impl Memory {
         }
         for k in 1..vector {
             let next = start.checked_add(k).map(|at| self.bit(at)).transpose()?;
-            if next != Some(first + k * self.bits) {
+            if next.is_none() || next != first.checked_add(k * self.bits) {
                 return Ok(None);
             }
         }
@@ -198,8 +201,8 @@ fn verdict(waves: u32, ideal: u32) -> String {
     }
 }
 
-/// The table of banks.
-pub fn text(memory: &Memory, w: Window) -> Result<String, Fault> {
+/// The table of the banks that [`Memory::banks`] gave.
+pub fn text(memory: &Memory, mut rows: Vec<Vec<i64>>) -> String {
     let swizzle = memory
         .swizzle
         .map_or(String::new(), |s| format!(", {s} on byte addresses"));
@@ -207,9 +210,8 @@ pub fn text(memory: &Memory, w: Window) -> Result<String, Fault> {
         "{}, elements of {} bits{swizzle}\nbank of each element\n",
         memory.grid.title, memory.bits
     );
-    let mut rows = memory.banks(w)?;
     if memory.grid.vector {
         rows = vec![rows.into_iter().flatten().collect()];
     }
-    Ok(head + &table::matrix(NUM_BANKS - 1, &rows))
+    head + &table::matrix(NUM_BANKS - 1, &rows)
 }

@@ -27,7 +27,7 @@ pub enum Command {
     /// Evaluates an expression and prints the result in canonical text.
     Eval {
         /// For example 'composition((6,2):(8,2), (4,3):(3,1))'.
-        #[arg(value_name = "EXPR", allow_negative_numbers = true)]
+        #[arg(value_name = "EXPR", allow_hyphen_values = true)]
         expr: OsString,
         /// One JSON object, also for an error.
         #[arg(long)]
@@ -45,7 +45,7 @@ pub enum Command {
     /// Prints a layout as CuTe's print_layout does: a table, or coordinates and indices at rank 1.
     Print {
         /// A layout of rank 1 or 2.
-        #[arg(value_name = "LAYOUT")]
+        #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// All rows and columns of a large layout.
         #[arg(long)]
@@ -57,7 +57,7 @@ pub enum Command {
     /// Draws a layout as CuTe's print_latex does, in TikZ.
     Latex {
         /// A layout of rank 1 or 2.
-        #[arg(value_name = "LAYOUT")]
+        #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// The picture.
         #[command(flatten)]
@@ -66,7 +66,7 @@ pub enum Command {
     /// Draws a layout as SVG: indices in the cells, coordinates on the edges.
     Svg {
         /// A layout of rank 1 or 2.
-        #[arg(value_name = "LAYOUT")]
+        #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// The picture.
         #[command(flatten)]
@@ -75,10 +75,10 @@ pub enum Command {
     /// Shows a thread-value layout both ways: (thread,value) to coordinate, and coordinate to (thread,value).
     Tv {
         /// A layout of rank 2, (threads, values), whose offsets number the tile's elements first mode fastest.
-        #[arg(value_name = "TV_LAYOUT")]
+        #[arg(value_name = "TV_LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// The shape of the tile: (M,N).
-        #[arg(value_name = "TILE")]
+        #[arg(value_name = "TILE", allow_hyphen_values = true)]
         tile: OsString,
         /// The picture.
         #[command(flatten)]
@@ -130,7 +130,7 @@ pub enum TvForm {
 #[derive(Debug, Args)]
 pub struct Banks {
     /// A layout in shared memory, of rank 1 or 2; offsets count elements.
-    #[arg(value_name = "LAYOUT")]
+    #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
     pub layout: OsString,
     /// The element: a type such as f16, or its bits.
     #[arg(long, value_name = "TYPE", default_value = "f16", value_parser = element)]
@@ -139,7 +139,7 @@ pub struct Banks {
     #[arg(long, value_name = "S<B,M,S>")]
     pub swizzle: Option<OsString>,
     /// The access: a layout from the thread to the index, first mode fastest, of the element of LAYOUT where it begins.
-    #[arg(long, value_name = "LAYOUT")]
+    #[arg(long, value_name = "LAYOUT", allow_hyphen_values = true)]
     pub threads: Option<OsString>,
     /// Elements in a row that each thread accesses.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "threads")]

@@ -105,32 +105,27 @@ fn evaluate(expr: &OsStr, as_json: bool) -> anyhow::Result<()> {
     }
 }
 
-// What concerns the arguments together and has no place in a text.
-fn unlocated(fault: Fault) -> anyhow::Error {
-    anyhow!(fault.locate(0..0).message)
-}
-
 fn cut(windows: &[Window]) {
     let notes: Vec<String> = windows.iter().filter_map(Window::note).collect();
     input::notes(&notes);
 }
 
 fn print(layout: &OsStr, full: bool, as_json: bool) -> anyhow::Result<()> {
-    let (grid, window) = input::value(layout, |v| {
+    let (text, window) = input::value(layout, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(full)?;
-        Ok((grid, window))
-    })?;
-    cut(&[window]);
-    let text = if as_json {
-        let values = grid.values(window).map_err(unlocated)?;
+        if !as_json {
+            return Ok((table::print(&grid, window)?, window));
+        }
         let object = json!({
-            "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": values, "cut": window.note(),
+            "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": grid.values(window)?,
+            "cut": window.note(),
         });
-        format!("{object}\n")
-    } else {
-        table::print(&grid, window).map_err(unlocated)?
-    };
+        Ok((format!("{object}\n"), window))
+    })?;
+    if !as_json {
+        cut(&[window]);
+    }
     input::write(&text, None)
 }
 
@@ -155,13 +150,16 @@ fn thread_value(
     form: TvForm,
 ) -> anyhow::Result<()> {
     let tile = input::value(tile, Value::to_shape)?;
-    let tv = input::value(layout, |v| ThreadValue::new(&v.to_layout()?, &tile))?;
-    input::notes(&tv.notes());
-    let (threads, tile) = tv
-        .windows(picture.full, form != TvForm::Text)
-        .map_err(unlocated)?;
+    let (tv, (threads, tile)) = input::value(layout, |v| {
+        let tv = ThreadValue::new(&v.to_layout()?, &tile)?;
+        let windows = tv.windows(picture.full, form != TvForm::Text)?;
+        Ok((tv, windows))
+    })?;
+    if form != TvForm::Json {
+        input::notes(&tv.notes());
+    }
     let text = match form {
-        TvForm::Json => format!("{}\n", tv.json()),
+        TvForm::Json => format!("{}\n", tv.json(threads, tile)),
         TvForm::Text => {
             cut(&[threads, tile]);
             tv.text(threads, tile)
@@ -186,7 +184,7 @@ fn show_banks(args: &Banks) -> anyhow::Result<()> {
         })
     });
     let swizzle = swizzle.transpose()?;
-    let (memory, window) = input::value(&args.layout, |v| {
+    let (memory, banks, window) = input::value(&args.layout, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(args.full)?;
         let memory = Memory {
@@ -194,7 +192,8 @@ fn show_banks(args: &Banks) -> anyhow::Result<()> {
             bits: args.elem,
             swizzle,
         };
-        Ok((memory, window))
+        let banks = memory.banks(window)?;
+        Ok((memory, banks, window))
     })?;
     let access = args
         .threads
@@ -206,14 +205,14 @@ fn show_banks(args: &Banks) -> anyhow::Result<()> {
             "layout": memory.grid.title,
             "element_bits": memory.bits,
             "swizzle": memory.swizzle.map(|s| s.to_string()),
-            "banks": memory.banks(window).map_err(unlocated)?,
+            "banks": banks,
             "cut": window.note(),
             "access": access.as_ref().map(banks::Access::json),
         });
         return input::write(&format!("{object}\n"), None);
     }
     cut(&[window]);
-    let mut text = banks::text(&memory, window).map_err(unlocated)?;
+    let mut text = banks::text(&memory, banks);
     if let Some(access) = access {
         text.push('\n');
         text.push_str(&access.text());

@@ -153,22 +153,23 @@ impl ThreadValue {
     }
 
     /// Both directions as arrays.
-    pub fn json(&self) -> Json {
-        let coordinates: Vec<Vec<[i64; 2]>> = (0..self.counts.0)
+    pub fn json(&self, threads: Window, tile: Window) -> Json {
+        let coordinates: Vec<Vec<[i64; 2]>> = (0..threads.rows)
             .map(|t| {
-                (0..self.counts.1)
-                    .map(|v| self.coordinate(t, v).into())
-                    .collect()
+                let held = (0..threads.columns).map(|v| self.coordinate(t, v).into());
+                held.collect()
             })
             .collect();
-        let holders: Vec<Vec<Option<[i64; 2]>>> = (0..self.tile.0)
+        let holders: Vec<Vec<Option<[i64; 2]>>> = (0..tile.rows)
             .map(|m| {
-                (0..self.tile.1)
-                    .map(|n| self.holder(m, n).map(Into::into))
-                    .collect()
+                let row = (0..tile.columns).map(|n| self.holder(m, n).map(Into::into));
+                row.collect()
             })
             .collect();
-        json!({ "layout": self.title, "coordinates": coordinates, "holders": holders, "notes": self.notes() })
+        let cut: Vec<String> = [threads, tile].iter().filter_map(Window::note).collect();
+        json!({
+            "layout": self.title, "coordinates": coordinates, "holders": holders, "notes": self.notes(), "cut": cut,
+        })
     }
 }
 

@@ -84,8 +84,8 @@ fn worked_examples() {
         ("coalesce((2,?):(1,2))", "(2,?):(1,2)"),
         ("( _4 , _2 ) : ( _1 , _4 )", "(4,2):(1,4)"),
         (
-            "(2,3):(1@0,?{i64 div=8}@1@0)",
-            "(2,3):(1@0,?{i64 div=8}@1@0)",
+            "(2,3):(1@0,?{i64 div=8}@0@1)",
+            "(2,3):(1@0,?{i64 div=8}@0@1)",
         ),
         ("-4", "-4"),
     ] {
@@ -179,7 +179,7 @@ fn json_for_tools() {
     assert_eq!(r.status, Some(1));
     assert!(r.err.contains('^'));
     expect![[r#"
-        {"error":{"end":5,"message":"expected an integer, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end","start":7}}
+        {"error":{"end":7,"message":"expected an integer, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end","start":7}}
     "#]]
     .assert_eq(&r.out);
 }

@@ -194,13 +194,29 @@ fn thread_values_both_ways() {
         "#]],
     );
     // The copy of the worked examples: thread 9 owns row 1, columns 4 to 7.
-    let r = run(["tv", "--json", "((8,16),4):((64,1),16)", "(16,32)"]);
+    let r = run([
+        "tv",
+        "--json",
+        "--full",
+        "((8,16),4):((64,1),16)",
+        "(16,32)",
+    ]);
     let object: serde_json::Value = serde_json::from_str(&r.out).expect("JSON");
     assert_eq!(
         object["coordinates"][9],
         serde_json::json!([[1, 4], [1, 5], [1, 6], [1, 7]])
     );
     assert_eq!(object["holders"][1][6], serde_json::json!([9, 2]));
+}
+
+/// The quad-pair of SM70's 8x8x4: who holds C, each element once.
+#[test]
+fn an_atom_of_the_worked_examples() {
+    let r = run(["tv", "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))", "(8,8)"]);
+    assert_eq!((r.status, &r.err[..]), (Some(0), ""));
+    let last: Vec<&str> = r.out.lines().rev().take(8).collect();
+    assert_eq!(last[7], "0  T0V0  T0V1  T2V0  T2V1  T0V4  T0V5  T2V4  T2V5");
+    assert_eq!(last[0], "7  T5V2  T5V3  T7V2  T7V3  T5V6  T5V7  T7V6  T7V7");
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::value::Value;
 
 pub use algebra::composition;
 
+/// The most notes of one expression.
+const MAX_NOTES: usize = 16;
+
 /// What a function gives.
 pub type Answer = Result<Value, Fault>;
 
@@ -172,7 +175,11 @@ impl Call<'_> {
         matches!(self.value(i), Value::Tuple(_))
     }
 
+    // Notes are few: each once, and no more than are read.
     fn note(&mut self, note: String) {
-        self.notes.push(crate::failure::shorten(note));
+        let note = crate::failure::shorten(note);
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 }
