@@ -39,7 +39,7 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let package = from_module(module)?;
     package
         .write_file(options[0])
-        .map_err(|e| fail(format!("cannot write {}: {e}", options[0])))
+        .map_err(|e| fail(e.to_string()))
 }
 
 /// The package of a module whose kernels are in `gpu.binary` ops. Emits diagnostics.
@@ -99,7 +99,10 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
 
 /// A host function as a launch plan; nothing where it launches nothing.
 fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
-    let body = body_of(op, 0).ok_or(Failure)?;
+    // One that is only declared launches nothing.
+    let Some(body) = body_of(op, 0) else {
+        return Ok(None);
+    };
     let launches: Vec<_> = ops_of(body)
         .into_iter()
         .filter(|op| name_of(*op) == "gpu.launch_func")
@@ -277,6 +280,13 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
             });
             match mlirGPUObjectAttrGetFormat(object) {
                 crate::binary::FORMAT_BINARY => {
+                    if image.cubin.is_some() {
+                        return Err(diag::error(
+                            op.location(),
+                            "expected one gpu.binary for each architecture; put the kernels into \
+                             one gpu.module",
+                        ));
+                    }
                     image.cubin =
                         Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
                     if mlirGPUObjectAttrHasProperties(object) {

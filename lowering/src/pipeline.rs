@@ -98,7 +98,9 @@ impl CompileOptions {
                         "true" | "1" => false,
                         "false" | "0" => true,
                         _ => {
-                            return Err(format!("expected simplify=true or false, found '{value}'"));
+                            return Err(format!(
+                                "expected simplify=true or false, found '{value}'"
+                            ));
                         }
                     };
                     continue;

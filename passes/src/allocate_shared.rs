@@ -8,7 +8,7 @@
 use crate::{
     arch::Arch,
     config::Config,
-    partition::{kernels, root_of},
+    partition::{body_of_kernel, kernels, root_of},
 };
 use cute_ir::{Failure, PassSpec, build::*, diag, infer::memref_of, types::Space};
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -40,15 +40,17 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         let (config, arch) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
         let size = place(kernel, &config, arch)?;
         set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
-        let name = string_of(kernel, "sym_name").unwrap_or_default();
+        let name = |op| string_of(op, "sym_name").unwrap_or_default();
+        let home = parent_of(kernel, "gpu.module")
+            .map(name)
+            .unwrap_or_default();
+        let symbol = format!("@{home}::@{}", name(kernel));
         for launch in nested_ops(module)
             .into_iter()
             .filter(|op| name_of(*op) == "gpu.launch_func")
         {
-            let target = attribute_of(launch, "kernel")
-                .map(|a| a.to_string())
-                .unwrap_or_default();
-            if target.rsplit("::").next() == Some(&format!("@{name}")) {
+            let target = attribute_of(launch, "kernel").map(|a| a.to_string());
+            if target.as_deref() == Some(&symbol) {
                 resize(launch, size)?;
             }
         }
@@ -57,7 +59,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 }
 
 fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failure> {
-    let body = body_of(kernel, 0).ok_or(Failure)?;
+    let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
     let mut index: HashMap<usize, usize> = HashMap::new();
     let mut allocations = Vec::new();
@@ -96,6 +98,18 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
                 }
             }
         }
+    }
+    // What nothing uses takes no place.
+    for buffer in buffers
+        .iter_mut()
+        .filter(|buffer| buffer.first == usize::MAX)
+    {
+        *buffer = Buffer {
+            bytes: 0,
+            first: 0,
+            last: 0,
+            ..*buffer
+        };
     }
     let offsets = pack(&buffers);
     let size = buffers

@@ -65,13 +65,34 @@ impl Config {
         accumulators + 2 * fragments + 34
     }
 
+    /// Numbers that can be reckoned with.
+    fn check_range(&self) -> Result<(), String> {
+        let [m, n, k] = self.tile;
+        let [wm, wn] = self.warps;
+        for (name, value, most) in [
+            ("tile", m.max(n).max(k), 1 << 16),
+            ("warps", wm.max(wn), THREADS_PER_BLOCK / WARP),
+            ("stages", self.stages, 1 << 10),
+            ("raster", self.raster, i64::from(i32::MAX)),
+        ] {
+            if value > most {
+                return Err(format!("{name} is at most {most}, found {value}"));
+            }
+        }
+        if [m, n, k, wm, wn, self.stages, self.raster]
+            .iter()
+            .any(|v| *v < 1)
+        {
+            return Err("tile, warps, stages and raster are at least 1".to_owned());
+        }
+        Ok(())
+    }
+
     /// What does not fit, with both figures.
     pub fn check(&self, arch: &Arch) -> Result<(), String> {
         let [m, n, k] = self.tile;
         let [wm, wn] = self.warps;
-        if m < 1 || n < 1 || k < 1 || wm < 1 || wn < 1 || self.stages < 1 || self.raster < 1 {
-            return Err("tile, warps, stages and raster are at least 1".to_owned());
-        }
+        self.check_range()?;
         if self.threads() > THREADS_PER_BLOCK {
             return Err(format!(
                 "{wm}x{wn} warps are {} threads, a block has at most {THREADS_PER_BLOCK}",
@@ -180,10 +201,11 @@ impl Config {
         let config = Config {
             tile: integers("tile")?.try_into().map_err(|_| missing())?,
             warps: integers("warps")?.try_into().map_err(|_| missing())?,
-            stages: integers("stages")?[0],
-            raster: integers("raster")?[0],
+            stages: *integers("stages")?.first().ok_or_else(missing)?,
+            raster: *integers("raster")?.first().ok_or_else(missing)?,
             swizzle: parse_swizzle(text("swizzle")?)?,
         };
+        config.check_range()?;
         Ok((config, arch))
     }
 }
@@ -235,6 +257,12 @@ pub fn parse_swizzle(text: &str) -> Result<SwizzleChoice, String> {
             let [b, m, s] = parts[..] else {
                 return Err(wrong());
             };
+            if (0..4).contains(&m) {
+                return Err(format!(
+                    "S<{b},{m},{s}> swizzles within the {VECTOR} bytes that are copied at once; \
+                     expected M of at least 4"
+                ));
+            }
             cute_layout::Swizzle::new(b, m, s).map_err(|error| error.to_string())?;
             Ok(SwizzleChoice::Given(b, m, s))
         }
@@ -413,9 +441,9 @@ impl Request {
     /// A configuration that fits, as near to what was asked for as can be.
     pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: &Arch) -> Option<Config> {
         let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
-        let stages = (1..=asked.stages)
-            .rev()
-            .map(|stages| Config { stages, ..asked });
+        // More buffers than that never fit.
+        let most = asked.stages.clamp(1, 64);
+        let stages = (1..=most).rev().map(|stages| Config { stages, ..asked });
         let warps = [
             [2, 2],
             [2, 4],
@@ -429,7 +457,7 @@ impl Request {
         ]
         .into_iter()
         .flat_map(|warps| {
-            (1..=asked.stages).rev().map(move |stages| Config {
+            (1..=most).rev().map(move |stages| Config {
                 warps,
                 stages,
                 ..asked

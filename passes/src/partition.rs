@@ -35,11 +35,28 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
-        let body = body_of(kernel, 0).ok_or(Failure)?;
+        let body = body_of_kernel(kernel)?;
         Partition::new(config, body, kernel)?.block(body)?;
         sync::guard(body)?;
     }
     Ok(())
+}
+
+/// The body of a kernel, which these passes take to be structured.
+pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
+    let body = body_of(kernel, 0).ok_or(Failure)?;
+    let more = unsafe {
+        !mlir_sys::mlirBlockGetNextInRegion(body.to_raw())
+            .ptr
+            .is_null()
+    };
+    if more {
+        return Err(diag::error(
+            kernel.location(),
+            "expected a kernel of one block; write loops and branches as scf ops",
+        ));
+    }
+    Ok(body)
 }
 
 /// The kernels of a module.

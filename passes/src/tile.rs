@@ -67,6 +67,8 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let arch = Arch::find(options[0]).map_err(fail)?;
     let request =
         Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
+    // All kernels go into one module: a package has one image for an architecture.
+    let mut home = None;
     for function in ops_of(body_of(module, 0).ok_or(Failure)?) {
         if name_of(function) != "func.func" {
             continue;
@@ -82,7 +84,7 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
             } else {
                 format!("{name}_{index}")
             };
-            Gemm::check(*gemm, function, arch, &request)?.lower(module, &name)?;
+            Gemm::check(*gemm, function, arch, &request)?.lower(module, &name, &mut home)?;
         }
     }
     Ok(())
@@ -109,8 +111,22 @@ impl<'c> Gemm<'c> {
     ) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
+        let parent = parent_of(op, "func.func");
+        let direct = op.block().zip(body_of(function, 0));
+        if parent != Some(function) || direct.is_none_or(|(a, b)| a.to_raw().ptr != b.to_raw().ptr)
+        {
+            return Err(fail(
+                "is in a loop or a branch; a launch plan is a list: write it in the function's body"
+                    .to_owned(),
+            ));
+        }
         let operands = operands_of(op);
         let tensors: Vec<_> = operands.iter().filter_map(|v| memref_of(*v)).collect();
+        if operands.len() == 3 && (operands[2] == operands[0] || operands[2] == operands[1]) {
+            return Err(fail(
+                "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
+            ));
+        }
         let Ok(tensors) = <[MemRef<'c>; 3]>::try_from(tensors) else {
             return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
         };
@@ -155,34 +171,20 @@ impl<'c> Gemm<'c> {
         })
     }
 
-    fn lower(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+    fn lower(&self, module: Op<'c>, name: &str, home: &mut Option<Op<'c>>) -> Result<(), Failure> {
         let op = self.op;
         let context = context_of(op);
         let [m, n, _] = self.config.tile;
         let grid = [self.problem[0] / m, self.problem[1] / n];
         let host = Builder::before(op);
 
-        // The module of the kernel.
-        let module_name = format!("{name}_kernels");
+        let kernels = match *home {
+            Some(kernels) => kernels,
+            None => *home.insert(self.gpu_module(module, &format!("{name}_kernels"))?),
+        };
+        let module_name = string_of(kernels, "sym_name").unwrap_or_default();
         let kernel_name = format!("{name}_kernel");
-        let (region, body) = region_with_block(&[]);
-        let place = Builder::at_end(context, body_of(module, 0).ok_or(Failure)?, op.location());
-        place.with_regions(
-            "gpu.module",
-            &[],
-            &[],
-            &[
-                ("sym_name", host.string(&module_name)),
-                (
-                    "targets",
-                    host.attribute(&format!(
-                        "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
-                        self.arch.name, self.arch.ptx
-                    ))?,
-                ),
-            ],
-            vec![region],
-        )?;
+        let body = body_of(kernels, 0).ok_or(Failure)?;
         self.kernel(
             Builder::at_end(context, body, op.location()),
             &kernel_name,
@@ -215,6 +217,27 @@ impl<'c> Gemm<'c> {
         self.record()?;
         erase(op);
         Ok(())
+    }
+
+    /// The module that kernels go into.
+    fn gpu_module(&self, module: Op<'c>, name: &str) -> Result<Op<'c>, Failure> {
+        let (region, _) = region_with_block(&[]);
+        let body = body_of(module, 0).ok_or(Failure)?;
+        let place = Builder::at_end(context_of(self.op), body, self.op.location());
+        let target = format!(
+            "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
+            self.arch.name, self.arch.ptx
+        );
+        place.with_regions(
+            "gpu.module",
+            &[],
+            &[],
+            &[
+                ("sym_name", place.string(name)),
+                ("targets", place.attribute(&target)?),
+            ],
+            vec![region],
+        )
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.

@@ -5,7 +5,7 @@
 //! of the fragments that it writes. What a copy delivers in another arrangement than the fragment's
 //! is taken apart and put together again element by element, as the layouts say.
 
-use crate::partition::{kernels, space_of};
+use crate::partition::{body_of_kernel, kernels, space_of};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -30,7 +30,7 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let old = body_of(kernel, 0).ok_or(Failure)?;
+        let old = body_of_kernel(kernel)?;
         let new = next_block(kernel, old);
         let b = Builder::at_end(context_of(kernel), new, kernel.location());
         let mut values = Values::default();
@@ -110,9 +110,18 @@ impl<'c> Values<'c> {
             "scf.for" => self.for_loop(op, b),
             "scf.yield" => Err(b.error("a loop's end outside of a loop")),
             _ => {
-                if operands.iter().any(|v| self.views.contains_key(&key(*v))) {
+                let within = nested_ops(op);
+                let touches = |inner: &Op<'c>| {
+                    operands_of(*inner)
+                        .iter()
+                        .any(|v| self.views.contains_key(&key(*v)))
+                        || (0..inner.result_count())
+                            .any(|i| space_of(result_of(*inner, i)) == Some(Space::Rmem))
+                };
+                if touches(&op) || within.iter().any(touches) {
                     return Err(b.error(format!(
-                        "'{}' uses a register tensor in a way that has no value form",
+                        "'{}' uses a register tensor in a way that has no value form; register \
+                         tensors are used in the kernel's body and in scf.for",
                         name_of(op)
                     )));
                 }
@@ -141,7 +150,12 @@ impl<'c> Values<'c> {
         let index = self.file(value, b)?;
         let file = &mut self.files[index];
         let ty = b.vector(file.chunk, file.element);
-        let zero = b.attribute(&format!("dense<0.0> : {ty}"))?;
+        let zero = if types::is_float(file.element) {
+            "0.0"
+        } else {
+            "0"
+        };
+        let zero = b.attribute(&format!("dense<{zero}> : {ty}"))?;
         let zero = b.value("arith.constant", &[], ty, &[("value", zero)])?;
         file.vectors.fill(Some(zero));
         Ok(())
@@ -419,8 +433,17 @@ impl<'c> Values<'c> {
     }
 }
 
+/// Elements of a register tensor: far beyond what a thread has registers for.
+const MOST_REGISTERS: i64 = 65536;
+
 fn new_file<'c>(memref: &MemRef<'c>) -> Result<File<'c>, String> {
     let total = memref.layout.cosize().map_err(|e| e.to_string())?;
+    if total > MOST_REGISTERS {
+        return Err(format!(
+            "expected a register tensor that spans at most {MOST_REGISTERS} elements, found {total}: {}",
+            memref.layout
+        ));
+    }
     let first = memref.layout.mode(0).map_err(|e| e.to_string())?;
     let chunk = first.size().map_err(|e| e.to_string())?;
     // Only where the first mode is the run that one vector holds.

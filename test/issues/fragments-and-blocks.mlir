@@ -1,6 +1,5 @@
 // A kernel of several blocks: an error that says so, no crash.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-fragments-to-values --verify-diagnostics
 
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">

@@ -1,6 +1,5 @@
 // Register tensors that are used in a branch: an error, or values that the branch yields; no crash.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-fragments-to-values --verify-diagnostics
 
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">

@@ -1,6 +1,5 @@
 // An attribute with an empty list where a number is expected: an error at the kernel.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-partition --verify-diagnostics
 
 gpu.module @kernels {

@@ -1,6 +1,5 @@
 // Two modules may have kernels of one name: each launch gets the size of its own.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-allocate-shared --canonicalize | FileCheck %s
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant 65536 : i32
 // CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i32

@@ -1,6 +1,5 @@
 // Numbers that overflow are refused as others are that do not fit, not with an internal error.
 //
-// XFAIL: *
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 stages=9223372036854775807" -o /dev/null 2>&1 | FileCheck %s
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 warps=9223372036854775807x2" -o /dev/null 2>&1 | FileCheck %s
 // CHECK-NOT: internal error

@@ -1,9 +1,8 @@
 // A launch in a loop or a branch is not in the package's plan: the package would compute less than the
 // function. An error says so, at the product or at the launch.
 //
-// XFAIL: *
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 package=%t.cutepkg" -o /dev/null 2>&1 | FileCheck %s
-// CHECK: product-in-a-loop.mlir:[[@LINE+11]]:5: error:
+// CHECK: product-in-a-loop.mlir:[[@LINE+10]]:5: error:
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @loop(%A: !t, %B: !t, %C: !t) {

@@ -1,7 +1,6 @@
 // C that is A or B as well: a block would read what another one has overwritten, and the kernel's
 // arguments say that they do not overlap.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-tile="arch=sm_80" --verify-diagnostics -o /dev/null
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">

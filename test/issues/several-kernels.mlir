@@ -1,6 +1,5 @@
 // The image of a package holds all of its kernels, not those of the last GPU module only.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2 stages=1 package=%t.cutepkg" -o /dev/null
 // RUN: cute-run --emit ptx --to %t.ptx %t.cutepkg
 // RUN: FileCheck %s --input-file=%t.ptx

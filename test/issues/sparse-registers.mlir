@@ -1,6 +1,5 @@
 // A register tensor whose layout leaves large gaps: an error, not the memory of the machine.
 //
-// XFAIL: *
 // RUN: not cute-opt %s --cute-fragments-to-values 2>&1 | FileCheck %s
 // CHECK: sparse-registers.mlir:{{[0-9]+}}:{{[0-9]+}}: error:
 

@@ -1,6 +1,5 @@
 // A tensor in shared memory that nothing uses takes no place from others.
 //
-// XFAIL: *
 // RUN: cute-opt %s --cute-allocate-shared | FileCheck %s
 // CHECK: cute.dynamic_smem = 65536 : i64
 

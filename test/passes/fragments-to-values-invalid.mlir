@@ -69,7 +69,7 @@ gpu.module @kernels {
   gpu.func @same_width() kernel {
     %f = cute.memref.alloca() : !f
     cute.clear(%f) : (!f)
-    // expected-error @below {{expected types of different widths}}
+    // expected-error @below {{expected floating-point types of different widths}}
     %i = cute.convert(%f) : (!f) -> !cute.memref<i32, rmem, "(4,2):(1,4)">
     gpu.return
   }

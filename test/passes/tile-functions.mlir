@@ -4,14 +4,16 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 
-// Two products: two kernels, numbered, launched in order, and both are said. A tensor may be read twice.
+// Two products: two kernels in one module, numbered, launched in order, and both are said. A tensor may be read twice.
 // CHECK-LABEL: func.func @two(
 // CHECK-SAME:    %[[A:.*]]: !cute.memref<{{.*}}>, %[[B:.*]]: !cute.memref<{{.*}}>, %[[C:.*]]: !cute.memref<{{.*}}>)
 // CHECK-SAME:    cute.computes = [{accumulate = f32, gemm = array<i64: 0, 0, 1>}, {accumulate = f32, gemm = array<i64: 1, 0, 2>}]
 // CHECK:         gpu.launch_func @two_0_kernels::@two_0_kernel {{.*}} args(%[[A]] : {{.*}}, %[[A]] : {{.*}}, %[[B]] : {{.*}})
-// CHECK:         gpu.launch_func @two_1_kernels::@two_1_kernel {{.*}} args(%[[B]] : {{.*}}, %[[A]] : {{.*}}, %[[C]] : {{.*}})
+// CHECK:         gpu.launch_func @two_0_kernels::@two_1_kernel {{.*}} args(%[[B]] : {{.*}}, %[[A]] : {{.*}}, %[[C]] : {{.*}})
 // CHECK:       gpu.module @two_0_kernels
-// CHECK:       gpu.module @two_1_kernels
+// CHECK:         gpu.func @two_0_kernel
+// CHECK:         gpu.func @two_1_kernel
+// CHECK-NOT:   gpu.module
 func.func @two(%A: !t, %B: !t, %C: !t) {
   cute.gemm(%A, %A, %B) accumulate f32 : (!t, !t, !t)
   cute.gemm(%B, %A, %C) accumulate f32 : (!t, !t, !t)

@@ -284,7 +284,7 @@ def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]>
                        Cute_MemRefType:$destination, Optional<I1>:$predicate,
                        DenseI64ArrayAttr:$at);
   let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at (`if` $predicate^)?
-    attr-dict `:` `(` type($copy) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+    attr-dict `:` `(` qualified(type($copy)) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
 }
 
 def Cute_AtomMmaOp : Cute_Op<"atom_mma", [Pure]> {

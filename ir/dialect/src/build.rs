@@ -485,6 +485,14 @@ impl<'c> Builder<'c> {
                     mlirOperationSetOperand(clone.to_raw(), i as isize, new.to_raw());
                 }
             }
+            // What is nested refers to values outside too.
+            for inner in nested_ops(clone) {
+                for (i, operand) in operands_of(inner).into_iter().enumerate() {
+                    if let Some(new) = mapping.get(&key(operand)) {
+                        mlirOperationSetOperand(inner.to_raw(), i as isize, new.to_raw());
+                    }
+                }
+            }
             for i in 0..op.result_count() {
                 mapping.insert(key(result_of(op, i)), result_of(clone, i));
             }

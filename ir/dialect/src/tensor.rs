@@ -301,6 +301,14 @@ pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), S
         .all(|(i, v)| *v == i as i64)
     {
         let bytes = access.values.len() as i64 * memref.element_bytes();
+        if let Some(swizzle) = memref.swizzle
+            && bytes > 1 << swizzle.m()
+        {
+            return Err(format!(
+                "{what} is accessed {bytes} bytes at a time, which its swizzle {swizzle} takes \
+                 apart; expected a swizzle S<B,M,S> with 2^M at least {bytes}"
+            ));
+        }
         let needed = match op {
             CopyOp::Ldsm { .. } => 16,
             _ => bytes,

@@ -439,6 +439,11 @@ pub fn element_bits(ty: Type) -> Option<i64> {
     }
 }
 
+/// Whether it is a floating-point type.
+pub fn is_float(ty: Type) -> bool {
+    unsafe { mlirTypeIsAFloat(ty.to_raw()) }
+}
+
 /// The element type of the atoms' tables.
 pub fn elem(ty: Type) -> Result<Elem, String> {
     Ok(match ty.to_string().as_str() {

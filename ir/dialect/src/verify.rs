@@ -9,8 +9,7 @@
 //! - `copy`: tensors of one shape and, on partitions, values that the atom can move as vectors;
 //! - `gemm`: the ranks and extents of the three forms, element types that an atom takes;
 //! - `convert`: registers, same layout;
-//! - atoms: vectors of the atom's length and type, an `at` within the partition;
-//! - pipelines: as many free buffers as stages.
+//! - atoms: vectors of the atom's length and type, an `at` within the partition.
 
 use crate::{
     diag::{self, Failure},
@@ -396,6 +395,15 @@ fn verify_convert(op: OperationRef) -> Checked {
     };
     if source.space != Space::Rmem || result.space != Space::Rmem {
         return Err("expected tensors in rmem".to_owned());
+    }
+    let (from, to) = (source.element, result.element);
+    if !types::is_float(from)
+        || !types::is_float(to)
+        || types::element_bits(from) == types::element_bits(to)
+    {
+        return Err(format!(
+            "expected floating-point types of different widths, found {from} and {to}"
+        ));
     }
     if source.layout != result.layout {
         return Err(format!(

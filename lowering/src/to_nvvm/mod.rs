@@ -19,7 +19,7 @@ use cute_ir::{
     verify::at_of,
 };
 use cute_layout::{IntTuple, Layout, Leaf, int};
-use cute_passes::partition::kernels;
+use cute_passes::partition::{body_of_kernel, kernels};
 use melior::ir::{
     ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
 };
@@ -91,7 +91,7 @@ impl<'c> Lowering<'c> {
     }
 
     fn run(mut self) -> Result<(), Failure> {
-        let body = body_of(self.kernel, 0).ok_or(Failure)?;
+        let body = body_of_kernel(self.kernel)?;
         self.arguments(body)?;
         self.block(body)?;
         // Users before what they use.

@@ -6,7 +6,7 @@
 //! takes. Ages are least ones over all ways to reach the operation, so loops are gone through until
 //! they settle. Slots are iterations modulo the number of stages.
 
-use crate::partition::kernels;
+use crate::partition::{body_of_kernel, kernels};
 use cute_ir::{Failure, PassSpec, build::*, types::CuteType};
 use melior::ir::{Block, Value, ValueLike, operation::OperationLike};
 use mlir_sys::*;
@@ -23,7 +23,7 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let body = body_of(kernel, 0).ok_or(Failure)?;
+        let body = body_of_kernel(kernel)?;
         let uses = nested_ops(kernel)
             .into_iter()
             .any(|op| name_of(op).starts_with("cute.pipeline."));
