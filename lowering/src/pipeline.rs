@@ -151,14 +151,14 @@ impl CompileOptions {
             "cute-lower-pipeline".to_owned(),
             "cute-allocate-shared".to_owned(),
             "cute-to-nvvm".to_owned(),
-            "cse".to_owned(),
         ];
         if !self.no_simplify {
-            passes.push("cute-simplify-indices,cse".to_owned());
+            passes.push("cute-simplify-indices".to_owned());
         }
+        passes.push("cse".to_owned());
         passes.push(
             "gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},\
-             reconcile-unrealized-casts),canonicalize,cse,cute-emit-ptx,cute-assemble"
+             reconcile-unrealized-casts),cute-emit-ptx,cute-assemble"
                 .to_owned(),
         );
         if !self.package.is_empty() {
