@@ -1,7 +1,7 @@
 //! `--cute-compile`: the whole way down, from an algorithm to a `gpu.binary`.
 
 use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{arch::Arch, config::Request};
+use cute_passes::{arch::Arch, config::Request, tile};
 
 /// The pipeline.
 pub const PIPELINE: PipelineSpec = PipelineSpec {
@@ -11,37 +11,14 @@ pub const PIPELINE: PipelineSpec = PipelineSpec {
     build,
 };
 
+/// Those of `cute-tile`, which it hands on, and its own.
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "arch",
-        description: "sm_80, sm_89, sm_90, sm_90a or sm_120",
-        default: "",
-    },
-    OptionSpec {
-        name: "tile",
-        description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given",
-        default: "",
-    },
-    OptionSpec {
-        name: "warps",
-        description: "Warps along M and N, such as 2x2",
-        default: "",
-    },
-    OptionSpec {
-        name: "stages",
-        description: "Buffers of the ring in shared memory",
-        default: "",
-    },
-    OptionSpec {
-        name: "swizzle",
-        description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>",
-        default: "",
-    },
-    OptionSpec {
-        name: "raster",
-        description: "Blocks along M that are neighbours in launch order",
-        default: "",
-    },
+    tile::OPTIONS[0],
+    tile::OPTIONS[1],
+    tile::OPTIONS[2],
+    tile::OPTIONS[3],
+    tile::OPTIONS[4],
+    tile::OPTIONS[5],
     OptionSpec {
         name: "simplify",
         description: "Whether egg simplifies index arithmetic: true or false",
@@ -128,7 +105,7 @@ impl CompileOptions {
             &self.swizzle,
             &self.raster,
         )?;
-        let mut tile = format!("arch={}", self.arch);
+        let mut cut = format!("arch={}", self.arch);
         for (name, value) in [
             ("tile", &self.tile),
             ("warps", &self.warps),
@@ -137,11 +114,11 @@ impl CompileOptions {
             ("raster", &self.raster),
         ] {
             if !value.is_empty() {
-                tile += &format!(" {name}={value}");
+                cut += &format!(" {name}={value}");
             }
         }
         let mut passes = vec![
-            format!("cute-tile{{{tile}}}"),
+            format!("cute-tile{{{cut}}}"),
             "cute-partition".to_owned(),
             "cute-fragments-to-values".to_owned(),
             "cse".to_owned(),

@@ -20,8 +20,6 @@ pub const REGISTERS: i64 = 65536;
 pub const REGISTERS_PER_THREAD: i64 = 255;
 /// Threads of one block.
 pub const THREADS_PER_BLOCK: i64 = 1024;
-/// Shared memory that a kernel has without asking, in bytes.
-pub const DEFAULT_SHARED_MEMORY: i64 = 48 * 1024;
 /// Threads of a warp.
 pub const WARP: i64 = 32;
 

@@ -59,6 +59,34 @@ pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
     Ok(body)
 }
 
+/// A second body of a kernel, empty, whose arguments stand for those of the old one.
+pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mapping<'c>) -> Blk<'c> {
+    let count = unsafe { mlir_sys::mlirBlockGetNumArguments(old.to_raw()) } as usize;
+    let arguments: Vec<_> = (0..count)
+        .map(|i| (argument(old, i).r#type(), kernel.location()))
+        .collect();
+    let new = unsafe {
+        let raw = melior::ir::Block::new(&arguments).into_raw();
+        mlir_sys::mlirRegionAppendOwnedBlock(
+            mlir_sys::mlirOperationGetRegion(kernel.to_raw(), 0),
+            raw,
+        );
+        Blk::from_raw(raw)
+    };
+    for i in 0..count {
+        mapping.insert(key(argument(old, i)), argument(new, i));
+    }
+    new
+}
+
+/// Erases a body that another has taken the place of.
+pub(crate) fn drop_body(old: Blk) {
+    unsafe {
+        mlir_sys::mlirBlockDetach(old.to_raw());
+        mlir_sys::mlirBlockDestroy(old.to_raw());
+    }
+}
+
 /// The kernels of a module.
 pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
     nested_ops(module)

@@ -13,6 +13,7 @@ use cute_ir::{
     build::*,
     diag,
     infer::memref_of,
+    tensor,
     types::{self, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Swizzle, Tile, banks::wavefronts, int, tuple};
@@ -29,7 +30,8 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-pub(crate) const OPTIONS: &[OptionSpec] = &[
+/// Its options, in the order in which it reads them.
+pub const OPTIONS: &[OptionSpec; 6] = &[
     OptionSpec {
         name: "arch",
         description: "sm_80, sm_89, sm_90, sm_90a or sm_120",
@@ -519,15 +521,7 @@ fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
 fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
     let shape = tuple([int(rows), int(columns)]);
     let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
-    let mut memref = MemRef {
-        element,
-        space: Space::Rmem,
-        align: 1,
-        swizzle: None,
-        layout,
-    };
-    memref.align = memref.element_bytes();
-    Ok(memref)
+    Ok(tensor::registers(element, layout))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! of the fragments that it writes. What a copy delivers in another arrangement than the fragment's
 //! is taken apart and put together again element by element, as the layouts say.
 
-use crate::partition::{body_of_kernel, kernels, space_of};
+use crate::partition::{body_of_kernel, drop_body, kernels, second_body, space_of};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -16,7 +16,6 @@ use cute_ir::{
 };
 use cute_layout::Layout;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use mlir_sys::*;
 use std::collections::{BTreeSet, HashMap};
 
 /// The pass.
@@ -31,34 +30,13 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let old = body_of_kernel(kernel)?;
-        let new = next_block(kernel, old);
-        let b = Builder::at_end(context_of(kernel), new, kernel.location());
         let mut values = Values::default();
-        for i in 0..unsafe { mlirBlockGetNumArguments(old.to_raw()) } as usize {
-            values
-                .mapping
-                .insert(key(argument(old, i)), argument(new, i));
-        }
+        let new = second_body(kernel, old, &mut values.mapping);
+        let b = Builder::at_end(context_of(kernel), new, kernel.location());
         values.block(old, b)?;
-        unsafe {
-            mlirBlockDetach(old.to_raw());
-            mlirBlockDestroy(old.to_raw());
-        }
+        drop_body(old);
     }
     Ok(())
-}
-
-/// A second block of a kernel, with the first one's arguments.
-fn next_block<'c>(kernel: Op<'c>, old: Blk<'c>) -> Blk<'c> {
-    let arguments: Vec<_> = (0..unsafe { mlirBlockGetNumArguments(old.to_raw()) } as usize)
-        .map(|i| (argument(old, i).r#type(), kernel.location()))
-        .collect();
-    let block = melior::ir::Block::new(&arguments);
-    unsafe {
-        let raw = block.into_raw();
-        mlirRegionAppendOwnedBlock(mlirOperationGetRegion(kernel.to_raw(), 0), raw);
-        Blk::from_raw(raw)
-    }
 }
 
 /// The registers of a fragment: `chunk` elements a vector.

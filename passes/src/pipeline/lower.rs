@@ -6,10 +6,9 @@
 //! takes. Ages are least ones over all ways to reach the operation, so loops are gone through until
 //! they settle. Slots are iterations modulo the number of stages.
 
-use crate::partition::{body_of_kernel, kernels};
+use crate::partition::{body_of_kernel, drop_body, kernels, second_body};
 use cute_ir::{Failure, PassSpec, build::*, types::CuteType};
-use melior::ir::{Block, Value, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -179,25 +178,11 @@ impl Ages {
 
 /// The kernel's body again, without tokens.
 fn rebuild<'c>(kernel: Op<'c>, old: Blk<'c>, ages: &Ages) -> Result<(), Failure> {
-    let count = unsafe { mlirBlockGetNumArguments(old.to_raw()) } as usize;
-    let arguments: Vec<_> = (0..count)
-        .map(|i| (argument(old, i).r#type(), kernel.location()))
-        .collect();
-    let new = unsafe {
-        let raw = Block::new(&arguments).into_raw();
-        mlirRegionAppendOwnedBlock(mlirOperationGetRegion(kernel.to_raw(), 0), raw);
-        Blk::from_raw(raw)
-    };
     let mut mapping = Mapping::new();
-    for i in 0..count {
-        mapping.insert(key(argument(old, i)), argument(new, i));
-    }
+    let new = second_body(kernel, old, &mut mapping);
     let b = Builder::at_end(context_of(kernel), new, kernel.location());
     rewrite(&ops_of(old), b, ages, &mut mapping)?;
-    unsafe {
-        mlirBlockDetach(old.to_raw());
-        mlirBlockDestroy(old.to_raw());
-    }
+    drop_body(old);
     Ok(())
 }
 
