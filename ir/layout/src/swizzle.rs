@@ -143,6 +143,15 @@ impl ComposedLayout {
         &self.outer
     }
 
+    /// Whether every number in it is known.
+    pub fn is_static(&self) -> bool {
+        let inner = match &self.inner {
+            Inner::Swizzle(_) => true,
+            Inner::Layout(l) => l.is_static(),
+        };
+        inner && self.offset.is_static() && self.outer.is_static()
+    }
+
     /// Elements of the domain.
     pub fn size(&self) -> Result<i64> {
         self.outer.size()

@@ -46,6 +46,15 @@ impl Tile {
         }
     }
 
+    /// Whether every number in it is known (`_` counts as known).
+    pub fn is_static(&self) -> bool {
+        match self {
+            Tile::Layout(l) => l.is_static(),
+            Tile::Underscore => true,
+            Tile::Modes(m) => m.iter().all(Tile::is_static),
+        }
+    }
+
     /// Elements that it selects; `None` where an `_` stands or an extent is dynamic.
     pub fn size(&self) -> Option<i64> {
         match self {
