@@ -20,6 +20,7 @@ pub mod banks;
 mod error;
 mod layout;
 mod leaf;
+pub mod ops;
 mod parse;
 mod swizzle;
 mod tile;
