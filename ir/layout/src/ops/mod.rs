@@ -21,6 +21,7 @@ mod layout_algebra;
 mod operands;
 mod size_index;
 mod tiling;
+mod trace;
 
 pub use error::OpError;
 
