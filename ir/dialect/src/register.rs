@@ -65,6 +65,7 @@ pub fn initialize() {
             verify_type,
             verify_op,
             infer_types,
+            speculatable,
             run_pass,
             build_pipeline,
         });
@@ -261,6 +262,14 @@ unsafe extern "C" fn infer_types(
             Err(Failure) => false,
         }
     }
+}
+
+unsafe extern "C" fn speculatable(op: MlirOperation) -> bool {
+    let op = unsafe { OperationRef::from_raw(op) };
+    diag::catch_panics(op.location(), "an op's speculatability", || {
+        Ok(infer::speculatable(op))
+    })
+    .unwrap_or(false)
 }
 
 unsafe extern "C" fn run_pass(
