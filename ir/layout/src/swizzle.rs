@@ -128,6 +128,15 @@ impl ComposedLayout {
         Self::new(Inner::Swizzle(swizzle), int(0), outer)
     }
 
+    /// The same inner function and offset on another outer layout. Errors: those of `f` and of [`ComposedLayout::new`].
+    pub fn map_outer<E: From<LayoutError>>(
+        &self,
+        f: impl FnOnce(&Layout) -> std::result::Result<Layout, E>,
+    ) -> std::result::Result<ComposedLayout, E> {
+        let outer = f(&self.outer)?;
+        Ok(Self::new(self.inner.clone(), self.offset.clone(), outer)?)
+    }
+
     /// The function applied last.
     pub fn inner(&self) -> &Inner {
         &self.inner
@@ -141,6 +150,15 @@ impl ComposedLayout {
     /// The layout applied first; its shape is the domain.
     pub fn outer(&self) -> &Layout {
         &self.outer
+    }
+
+    /// Whether every number in it is known.
+    pub fn is_static(&self) -> bool {
+        let inner = match &self.inner {
+            Inner::Swizzle(_) => true,
+            Inner::Layout(l) => l.is_static(),
+        };
+        inner && self.offset.is_static() && self.outer.is_static()
     }
 
     /// Elements of the domain.

@@ -36,13 +36,10 @@ impl Layout {
             let stride = Leaf::Static(1);
             return Layout::new(IntTuple::Leaf(target), IntTuple::Leaf(stride));
         }
-        if let [(Leaf::Static(s), Leaf::Dynamic(d))] = modes[..] {
-            let reach = Leaf::Dynamic(d).mul(&Leaf::Static(s))?;
-            let rest = Leaf::Dynamic(Dyn {
-                width: d.width,
-                div: 1,
-            });
-            let out = [(Leaf::Dynamic(d), Leaf::Static(1)), (rest, reach)];
+        if let [(Leaf::Static(s), Leaf::Dynamic(d))] = &modes[..] {
+            let reach = Leaf::Dynamic(d.clone()).mul(&Leaf::Static(*s))?;
+            let rest = Leaf::Dynamic(Dyn::new(d.width, 1));
+            let out = [(Leaf::Dynamic(d.clone()), Leaf::Static(1)), (rest, reach)];
             return from_leaves(out.into_iter().collect());
         }
         let mut flat = Vec::with_capacity(modes.len());
@@ -73,7 +70,7 @@ impl Layout {
             out.push((Leaf::Static(d / reach), Leaf::Static(reach)));
             reach = d.checked_mul(s).ok_or(LayoutError::Overflow { op: OP })?;
         }
-        out.push((target.ceil_div(reach)?, Leaf::Static(reach)));
+        out.push((target.ceil_div(&Leaf::Static(reach))?, Leaf::Static(reach)));
         from_leaves(coalesce_leaves(out)?)
     }
 

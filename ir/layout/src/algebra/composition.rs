@@ -371,7 +371,7 @@ fn single(d: i64, modes: &Leaves) -> Result<Leaf> {
     };
     for (s, _) in init {
         match s.as_static() {
-            Some(s) => rest = crate::leaf::ceil_div(rest, s),
+            Some(s) => rest = rest / s + i64::from(rest % s != 0),
             None => return Ok(Leaf::Static(0)),
         }
     }
