@@ -125,7 +125,7 @@ impl<'a, I: Iterator<Item = (usize, &'a Leaf)>> Filler<'a, '_, I> {
             }
             // What the type promises beyond what the operand carries is the program's to keep.
             Leaf::Dynamic(have) if have.div % want.div != 0 => {
-                let mut promised = *have;
+                let mut promised = have.clone();
                 promised.div = want.div;
                 Ok(Leaf::Dynamic(promised))
             }
