@@ -18,6 +18,7 @@ pub mod algebra;
 pub mod atoms;
 pub mod banks;
 mod error;
+pub mod eval;
 mod layout;
 mod leaf;
 pub mod ops;

@@ -93,33 +93,35 @@ fn get_leaves(args: &Operands<'_>) -> OpResult {
     })
 }
 
-/// The integers of a value: of a basis element its value, then the path as the text has it, outermost last; of a swizzle its
-/// three parameters; none of `_`. Order as [`Value::leaves`].
+/// The integers of a value: of a basis element its value, then its path, outermost first; of a swizzle its three parameters;
+/// none of `_`. Order as [`Value::leaves`].
 fn get_scalars(args: &Operands<'_>) -> OpResult {
     let [input] = args.exactly()?;
     let only_dynamic = args.attrs.only_dynamic;
-    let mut out = Vec::new();
-    if let Value::Swizzle(s) = input {
-        let parameters = [i64::from(s.b()), i64::from(s.m()), i64::from(s.s())];
-        out.extend(parameters.map(Leaf::Static));
-    }
     if matches!(input, Value::Scalar(_) | Value::Bool(_)) {
         return Err(args.kind("cute_value", "a type of the dialect", input));
     }
-    if let Value::ComposedLayout(c) = input
-        && let Inner::Swizzle(s) = c.inner()
-    {
-        let parameters = [i64::from(s.b()), i64::from(s.m()), i64::from(s.s())];
-        out.extend(parameters.map(Leaf::Static));
-    }
+    let mut out = Vec::new();
     for leaf in input.leaves() {
         match leaf {
             Leaf::Basis { value, path } => {
                 out.push((**value).clone());
-                out.extend(path.iter().rev().map(|p| Leaf::Static(i64::from(*p))));
+                out.extend(path.iter().map(|p| Leaf::Static(i64::from(*p))));
             }
             other => out.push(other.clone()),
         }
+    }
+    let swizzle = match input {
+        Value::Swizzle(s) => Some(s),
+        Value::ComposedLayout(c) => match c.inner() {
+            Inner::Swizzle(s) => Some(s),
+            Inner::Layout(_) => None,
+        },
+        _ => None,
+    };
+    if let Some(s) = swizzle {
+        let parameters = [i64::from(s.b()), i64::from(s.m()), i64::from(s.s())];
+        out.extend(parameters.map(Leaf::Static));
     }
     out.retain(|l| !only_dynamic || !l.is_static());
     Ok(out.into_iter().map(Value::Scalar).collect())

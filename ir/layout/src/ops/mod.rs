@@ -28,7 +28,7 @@ pub use error::OpError;
 use std::fmt;
 
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Truth};
 use crate::swizzle::{ComposedLayout, Inner, Swizzle};
 use crate::tile::Tile;
 use crate::tuple::IntTuple;
@@ -37,26 +37,8 @@ use operands::Operands;
 /// Results of an op, or why it was refused.
 pub type OpResult = Result<Vec<Value>, OpError>;
 
-/// Whether a condition holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Truth {
-    /// It is known.
-    Known(bool),
-    /// It depends on integers that are known only at run time.
-    Unknown,
-}
-
-impl fmt::Display for Truth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Truth::Known(b) => write!(f, "{b}"),
-            Truth::Unknown => f.write_str("?"),
-        }
-    }
-}
-
 /// What a value of the dialect holds.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// `!cute.int_tuple`.
     IntTuple(IntTuple),
@@ -108,12 +90,12 @@ impl Value {
             Value::Swizzle(_) => true,
             Value::ComposedLayout(c) => c.is_static(),
             Value::Scalar(l) => l.is_static(),
-            Value::Bool(t) => *t != Truth::Unknown,
+            Value::Bool(t) => matches!(t, Truth::Known(_)),
         }
     }
 
     /// Its leaves in the order in which the dialect lists them: a layout's shape before its stride, a tile's modes left to
-    /// right, a composed layout's inner function, offset and outer layout. `_` and swizzles have none.
+    /// right, a composed layout's outer layout, offset and inner layout. `_` and swizzles have none.
     pub fn leaves(&self) -> Vec<&Leaf> {
         fn tuple<'a>(t: &'a IntTuple, out: &mut Vec<&'a Leaf>) {
             out.extend(t.leaves().into_iter().filter(|l| **l != Leaf::Underscore));
@@ -138,11 +120,11 @@ impl Value {
             Value::Tile(t) => tile(t, &mut out),
             Value::Swizzle(_) | Value::Bool(_) => {}
             Value::ComposedLayout(c) => {
+                layout(c.outer(), &mut out);
+                tuple(c.offset(), &mut out);
                 if let Inner::Layout(l) = c.inner() {
                     layout(l, &mut out);
                 }
-                tuple(c.offset(), &mut out);
-                layout(c.outer(), &mut out);
             }
             Value::Scalar(l) => out.push(l),
         }
@@ -159,7 +141,8 @@ impl fmt::Display for Value {
             Value::Swizzle(s) => s.fmt(f),
             Value::ComposedLayout(c) => c.fmt(f),
             Value::Scalar(l) => l.fmt(f),
-            Value::Bool(t) => t.fmt(f),
+            Value::Bool(Truth::Known(b)) => b.fmt(f),
+            Value::Bool(Truth::Unknown(_)) => f.write_str("?"),
         }
     }
 }
