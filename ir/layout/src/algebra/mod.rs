@@ -12,6 +12,7 @@ mod composed;
 mod composition;
 mod divide;
 mod inverse;
+mod kernel;
 mod like;
 mod modes;
 mod product;
