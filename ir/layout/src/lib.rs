@@ -28,6 +28,7 @@ mod tile;
 pub mod tiled;
 mod tuple;
 
+pub use algebra::AnyLayout;
 pub use atoms::{CopyAtom, Elem, MmaAtom};
 pub use error::{LayoutError, Result};
 pub use layout::{FlatLayout, Layout};

@@ -97,24 +97,29 @@ pub struct ComposedLayout {
 }
 
 impl ComposedLayout {
-    /// Errors: a swizzle with an offset that is no scalar or an outer layout of basis strides; a scalar offset where the
-    /// outer layout gives coordinates, or the other way round.
+    /// Errors: an offset that cannot be added to what the outer layout gives; under a swizzle a sum that is a coordinate,
+    /// under a layout one that is no coordinate of it.
     pub fn new(inner: Inner, offset: IntTuple, outer: Layout) -> Result<ComposedLayout> {
-        let found = || format!("offset {offset} and outer {outer}");
-        if matches!(inner, Inner::Swizzle(_)) && (offset.is_tuple() || outer.stride().has_basis()) {
-            let expected = "a scalar offset and integer strides under a swizzle";
-            return Err(LayoutError::Stride {
-                expected,
-                found: found(),
-            });
-        }
-        if offset.is_tuple() != outer.stride().has_basis() {
-            let expected =
-                "a scalar offset with integer strides, or a coordinate with basis strides";
-            return Err(LayoutError::Stride {
-                expected,
-                found: found(),
-            });
+        let refuse = |expected| LayoutError::Stride {
+            expected,
+            found: format!("offset {offset} and outer {outer}"),
+        };
+        let addable = "an offset that can be added to what the outer layout gives";
+        // The profile is the same at every coordinate.
+        let sum = outer
+            .eval(&int(0))
+            .and_then(|at| offset.add(&at))
+            .map_err(|_| refuse(addable))?;
+        match &inner {
+            Inner::Swizzle(_) if sum.is_tuple() || outer.stride().has_basis() => {
+                let expected = "a scalar offset and integer strides under a swizzle";
+                return Err(refuse(expected));
+            }
+            Inner::Layout(l) if !sum.weakly_congruent(l.shape()) => {
+                let expected = "an offset and outer layout that give coordinates of the inner one";
+                return Err(refuse(expected));
+            }
+            _ => {}
         }
         Ok(ComposedLayout {
             inner,

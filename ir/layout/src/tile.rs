@@ -54,6 +54,14 @@ impl Tile {
         }
     }
 
+    /// The same layouts and `_` at depth 1; a single one stays alone.
+    pub fn flatten(&self) -> Tile {
+        match self {
+            Tile::Modes(_) => Tile::Modes(self.leaves().into_iter().cloned().collect()),
+            leaf => leaf.clone(),
+        }
+    }
+
     /// The shapes of its layouts under its own nesting; `None` where an `_` stands, which has no shape.
     pub fn shape(&self) -> Option<IntTuple> {
         match self {

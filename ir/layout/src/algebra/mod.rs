@@ -8,6 +8,7 @@
 
 mod coalesce;
 mod complement;
+mod composed;
 mod composition;
 mod divide;
 mod inverse;
@@ -17,6 +18,7 @@ mod product;
 mod recast;
 mod slice;
 
+pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};
 
 use smallvec::SmallVec;

@@ -148,10 +148,8 @@ pub fn elem_less(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
             stride: b.to_string(),
         });
     }
-    let pairs = a.leaves().into_iter().zip(b.leaves());
-    pairs.fold(Ok(Truth::Known(true)), |all, (a, b)| {
-        Ok(all?.and(&a.less(b)?))
-    })
+    let mut pairs = a.leaves().into_iter().zip(b.leaves());
+    pairs.try_fold(Truth::Known(true), |all, (a, b)| Ok(all.and(&a.less(b)?)))
 }
 
 /// Whether both are the same tuple: one profile and equal leaves. `_` equals `_`, and a basis element one of its path and an
@@ -174,10 +172,8 @@ pub fn equal(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
     if !a.congruent(b) {
         return Ok(Truth::Known(false));
     }
-    let pairs = a.leaves().into_iter().zip(b.leaves());
-    pairs.fold(Ok(Truth::Known(true)), |all, (a, b)| {
-        Ok(all?.and(&leaf(a, b)?))
-    })
+    let mut pairs = a.leaves().into_iter().zip(b.leaves());
+    pairs.try_fold(Truth::Known(true), |all, (a, b)| Ok(all.and(&leaf(a, b)?)))
 }
 
 /// Whether both have equal shapes and equal strides. (Equal functions may differ in both.)
