@@ -15,7 +15,7 @@ use crate::{
 use cute_layout::ops::{OPS, Value as LayoutValue};
 use melior::{
     Context,
-    ir::{Attribute, Type, TypeLike, Value, ValueLike},
+    ir::{Attribute, Type, Value, ValueLike},
 };
 use mlir_sys::*;
 
