@@ -22,6 +22,7 @@ mod layout;
 mod leaf;
 mod parse;
 mod swizzle;
+mod text;
 mod tile;
 pub mod tiled;
 mod tuple;

@@ -1,7 +1,7 @@
 //! Complement: what fills the gaps of a layout.
 
 use super::coalesce::coalesce_leaves;
-use super::{Leaves, from_leaves, leaves};
+use super::{Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::{Dyn, Leaf};
@@ -16,6 +16,11 @@ impl Layout {
     /// IR prints it. Errors: offsets that coincide or strides that do not divide in order, so that no layout fills the
     /// gaps; negative strides; dynamic strides at rank above 1, dynamic extents.
     pub fn complement(&self, cotarget: &IntTuple) -> Result<Layout> {
+        fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
         if self.stride().has_basis() {
             return Err(self.basis(OP));
         }

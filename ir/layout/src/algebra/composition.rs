@@ -15,7 +15,7 @@
 use smallvec::SmallVec;
 
 use super::coalesce::{coalesce_extending, coalesce_leaves};
-use super::{ENUMERATION_LIMIT, Leaves, leaves};
+use super::{ENUMERATION_LIMIT, Leaves, fast, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::{FlatLayout, Layout};
 use crate::leaf::Leaf;
@@ -31,6 +31,11 @@ impl Layout {
     /// the right select modes of `self`. Errors: [`LayoutError::Composition`] with a coordinate where no such layout
     /// exists; [`LayoutError::CompositionUnproven`]; dynamic leaves that decide.
     pub fn composition(&self, rhs: &Layout) -> Result<Layout> {
+        fast::composition(self, rhs).map_or_else(|| self.composition_general(rhs), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn composition_general(&self, rhs: &Layout) -> Result<Layout> {
         let mut c = Composer {
             lhs: self,
             rhs,

@@ -10,6 +10,7 @@ mod coalesce;
 mod complement;
 mod composition;
 mod divide;
+mod fast;
 mod inverse;
 mod like;
 mod modes;
