@@ -30,7 +30,7 @@ mod tuple;
 pub use atoms::{CopyAtom, Elem, MmaAtom};
 pub use error::{LayoutError, Result};
 pub use layout::{FlatLayout, Layout};
-pub use leaf::{Dyn, Leaf};
+pub use leaf::{BinOp, Check, Dyn, Expr, Leaf, Term, Truth, record};
 pub use parse::ParseError;
 pub use swizzle::{ComposedLayout, Inner, Swizzle};
 pub use tile::Tile;

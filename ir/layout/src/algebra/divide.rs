@@ -24,7 +24,7 @@ impl Layout {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
-                let rest = t.complement(&IntTuple::Leaf(self.shape().product()?))?;
+                let rest = t.complement(self.shape())?;
                 self.composition(&Layout::from_modes(&[t.clone(), rest])?)
             }
             Tile::Modes(tiles) => {

@@ -1,8 +1,7 @@
 //! Complement of static layouts.
 
-use super::{Flat, each_leaf, from_flat, join, trim};
+use super::{Flat, ceil_div, each_leaf, from_flat, join, trim};
 use crate::layout::Layout;
-use crate::leaf::ceil_div;
 use crate::tuple::IntTuple;
 
 /// See [`Layout::complement`].

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Bounds, Flat, extending, join, tuples};
+use super::{Bounds, Flat, ceil_div, extending, join, tuples};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
 use crate::tuple::IntTuple;
@@ -105,7 +105,7 @@ impl Composer {
         let ((_, stride), init) = self.modes.split_last()?;
         let mut rest = d.checked_abs()?;
         for (s, _) in init {
-            rest = crate::leaf::ceil_div(rest, *s);
+            rest = ceil_div(rest, *s);
         }
         stride.checked_mul(rest * d.signum())
     }

@@ -100,6 +100,12 @@ impl Bounds {
     }
 }
 
+/// `ceil(a / b)` for `a >= 0`, `b >= 1`.
+#[inline]
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a / b + i64::from(a % b != 0)
+}
+
 /// The tuples of some leaves: one stands alone.
 fn tuples(leaves: &[(i64, i64)]) -> (IntTuple, IntTuple) {
     match leaves {
