@@ -24,6 +24,7 @@ mod leaf;
 pub mod ops;
 mod parse;
 mod swizzle;
+mod text;
 mod tile;
 pub mod tiled;
 mod tuple;
