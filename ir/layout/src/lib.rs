@@ -22,6 +22,7 @@ mod layout;
 mod leaf;
 mod parse;
 mod swizzle;
+pub mod symbolic;
 mod tile;
 pub mod tiled;
 mod tuple;
