@@ -24,6 +24,7 @@ mod leaf;
 pub mod ops;
 mod parse;
 mod swizzle;
+pub mod symbolic;
 mod text;
 mod tile;
 pub mod tiled;
