@@ -5,8 +5,9 @@
 
 PATH-TO-CHECKOUT is a checkout of NVIDIA/cutlass that has `cutlass_compiler/`; nothing is fetched, and
 nothing in it is changed. Each file of the dialect's and of the folding pass's tests is run through its own
-RUN lines with FileCheck. The words of diagnostics are free: each `expected-error {{...}}` (and note, remark,
-warning) is rewritten to match any text, while its line and how many there are stay as they are.
+RUN lines with FileCheck. The words of diagnostics are free: where a RUN line verifies diagnostics, those that
+are expected and those that come are compared by line and kind (error, warning, remark, note), and by how
+many there are of each.
 
 Deviations are listed in docs/conformance.md, in the table under the heading "Deviations": a row
 `| file | reason |` for each file that does not pass. The exit status is 1 where a file fails that is not
@@ -14,6 +15,7 @@ listed, 2 where nothing was run, and 0 otherwise.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -27,10 +29,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS = pathlib.Path("cutlass_compiler/cute_ir/test")
 FOLDERS = ["Dialect/Cute", "Transforms/CuteFoldStatic"]
-# What LLVM's own -verify-diagnostics accepts.
+# What MLIR's -verify-diagnostics reads, and what it would print.
 EXPECTED = re.compile(
-    r"(expected-(?:error|note|remark|warning))(?:-re)?( *(?:@(?:\+\d+|-\d+|above|below|unknown))?) *\{\{.*\}\}"
+    r"expected-(error|note|remark|warning)(?:-re)? *(@(?:\+\d+|-\d+|above|below|unknown))? *\{\{"
 )
+FOUND = re.compile(r"^(.*?):(?:(\d+):\d+:)? (error|note|remark|warning): (.*)$", re.M)
+VERIFY = re.compile(r"--?verify-diagnostics(=\S+)?")
 TIMEOUT_S = 120
 
 
@@ -47,9 +51,55 @@ def run_lines(text):
     return commands
 
 
-def any_words(text):
-    """The test with the texts of its expected diagnostics emptied: an empty text is found in every message."""
-    return EXPECTED.sub(lambda m: f"{m.group(1)}{m.group(2)} {{{{}}}}", text)
+def expected_diagnostics(text):
+    """How many diagnostics each (line, kind) is to have; line 0 is an unknown one."""
+    lines = text.splitlines()
+    counts = collections.Counter()
+    for number, line in enumerate(lines, 1):
+        for kind, where in EXPECTED.findall(line):
+            at = number
+            if where in ("@above", "@below"):
+                step = 1 if where == "@below" else -1
+                at += step
+                while 0 < at <= len(lines) and EXPECTED.search(lines[at - 1]):
+                    at += step
+            elif where == "@unknown":
+                at = 0
+            elif where:
+                at += int(where[1:])
+            counts[at, kind] += 1
+    return counts
+
+
+def check_diagnostics(command, text, path, environment, scratch):
+    """None where the diagnostics of the command stand where they are expected, else the first that does not."""
+    command = VERIFY.sub("", command) + " --mlir-print-op-on-diagnostic=false -o /dev/null"
+    # Without a word that mlir-opt would take for an expectation of its own; lines stay where they are.
+    copy = scratch / f"{path.parent.name}-{path.name}"
+    copy.write_text(text.replace("expected-", "expected_"))
+    done = shell(command, copy, environment)
+    if done.returncode not in (0, 1):
+        return f"{command} ended with status {done.returncode}: {first_reason(done.stdout)}"
+    found, words = collections.Counter(), {}
+    for name, line, kind, message in FOUND.findall(done.stdout):
+        key = (int(line) if line and name == str(copy) else 0, kind)
+        found[key] += 1
+        words.setdefault(key, message)
+    expected = expected_diagnostics(text)
+    for key in sorted(expected.keys() | found.keys()):
+        if expected[key] != found[key]:
+            said = f": {words[key]}" if key in words else ""
+            return (f"line {key[0]}: expected {expected[key]} diagnostic(s) of kind {key[1]}, "
+                    f"found {found[key]}{said}")
+    return None
+
+
+def shell(command, path, environment):
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command.replace("%s", f"'{path}'")],
+        env=environment, timeout=TIMEOUT_S,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )
 
 
 def listed(document):
@@ -69,27 +119,23 @@ def first_reason(output):
     return lines[0] if lines else "failed and said nothing"
 
 
-def run_file(path, name, environment, scratch):
+def run_file(path, environment, scratch):
     """None where every RUN line passes, else the first reason."""
     text = path.read_text()
     commands = run_lines(text)
     if not commands:
         return "has no RUN line"
-    copy = scratch / name
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(any_words(text))
     for command in commands:
-        command = command.replace("%s", f"'{copy}'")
         try:
-            done = subprocess.run(
-                ["bash", "-o", "pipefail", "-c", command],
-                env=environment, cwd=scratch, timeout=TIMEOUT_S,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-            )
+            if VERIFY.search(command):
+                reason = check_diagnostics(command, text, path, environment, scratch)
+            else:
+                done = shell(command, path, environment)
+                reason = first_reason(done.stdout) if done.returncode else None
         except subprocess.TimeoutExpired:
-            return f"took longer than {TIMEOUT_S} s: {command}"
-        if done.returncode:
-            return first_reason(done.stdout).replace(f"{scratch}/", "")
+            reason = f"took longer than {TIMEOUT_S} s: {command}"
+        if reason:
+            return reason.replace(f"{path.parent}{os.sep}", "")
     return None
 
 
@@ -136,7 +182,7 @@ def main():
             [str(tools), str(options.llvm), os.environ.get("PATH", "")]))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             reasons = list(pool.map(
-                lambda item: run_file(item[0], item[1], environment, scratch / "tests"), chosen))
+                lambda item: run_file(item[0].resolve(), environment, scratch), chosen))
     failed = {name: reason for (_, name), reason in zip(chosen, reasons) if reason}
     passed = [name for (_, name) in chosen if name not in failed]
     unlisted = {name: reason for name, reason in failed.items() if name not in deviations}

@@ -8,7 +8,7 @@ use crate::{
 use melior::{
     Context,
     dialect::DialectRegistry,
-    ir::{Attribute, AttributeLike, Location, OperationRef, TypeLike, operation::OperationLike},
+    ir::{Attribute, Location, OperationRef, TypeLike, operation::OperationLike},
 };
 use mlir_sys::*;
 use std::{

@@ -5,7 +5,8 @@
 mod algebra;
 mod tensors;
 
-pub(crate) use algebra::{apply, value_of};
+pub(crate) use algebra::apply;
+pub use algebra::{evaluate, value_of};
 
 use crate::{
     build::{Op, name_of, operands_of},
@@ -14,7 +15,7 @@ use crate::{
 use cute_layout::ops::{OPS, Value as LayoutValue};
 use melior::{
     Context,
-    ir::{Attribute, Type, TypeLike, Value, ValueLike},
+    ir::{Attribute, Type, Value, ValueLike},
 };
 use mlir_sys::*;
 

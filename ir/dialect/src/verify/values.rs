@@ -1,10 +1,7 @@
 //! Values of the layout algebra: what [`cute_layout::ops::apply`] refuses of their types.
 
 use super::{Checked, operands, result_type};
-use crate::{
-    infer,
-    types::{self, CuteType},
-};
+use crate::{infer, types::CuteType};
 use cute_layout::ops::{Attrs, Value};
 use melior::ir::{OperationRef, ValueLike};
 

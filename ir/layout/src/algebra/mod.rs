@@ -11,6 +11,7 @@ mod complement;
 mod composed;
 mod composition;
 mod divide;
+mod fast;
 mod inverse;
 mod kernel;
 mod like;
