@@ -22,9 +22,17 @@ pub(super) fn infer<'c>(
     operands: &[Value],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
-    // The offset that a layout gives a coordinate has two names here.
+    // The offset that a layout gives a coordinate has two names here; under this one `_` is no 0.
     let name = match (name, operands) {
-        ("crd2idx", [_, Value::Layout(_)]) => "layout_eval",
+        ("crd2idx", [Value::Coord(coord), Value::Layout(_)]) => {
+            if coord.has_underscore() {
+                return Err(format!(
+                    "expected a coordinate without `_`, found {coord}; take the part at `_` by \
+                     cute.slice"
+                ));
+            }
+            "layout_eval"
+        }
         _ => name,
     };
     let results = apply(name, operands, &attrs_of(attributes))?;
