@@ -24,6 +24,8 @@ mod leaf;
 pub mod ops;
 mod parse;
 mod swizzle;
+pub mod symbolic;
+mod text;
 mod tile;
 pub mod tiled;
 mod tuple;

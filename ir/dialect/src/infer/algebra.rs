@@ -2,7 +2,7 @@
 //! the values that the operands' types hold.
 
 use crate::{
-    build::entry_of,
+    build::{Op, attribute_of, entry_of, name_of, result_of},
     types::{self, CuteType},
 };
 use cute_layout::{
@@ -11,7 +11,7 @@ use cute_layout::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type},
+    ir::{Attribute, AttributeLike, Type, ValueLike, operation::OperationLike},
 };
 use mlir_sys::*;
 
@@ -22,20 +22,18 @@ pub(super) fn infer<'c>(
     operands: &[Value],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
-    // The offset that a layout gives a coordinate has two names here; under this one `_` is no 0.
-    let name = match (name, operands) {
-        ("crd2idx", [Value::Coord(coord), Value::Layout(_)]) => {
-            if coord.has_underscore() {
-                return Err(format!(
-                    "expected a coordinate without `_`, found {coord}; take the part at `_` by \
-                     cute.slice"
-                ));
-            }
-            "layout_eval"
-        }
-        _ => name,
-    };
-    let results = apply(name, operands, &attrs_of(attributes))?;
+    if let ("crd2idx", [Value::Coord(coord), Value::Layout(_)]) = (name, operands)
+        && coord.has_underscore()
+    {
+        return Err(format!(
+            "expected a coordinate without `_`, found {coord}; take the part at `_` by cute.slice"
+        ));
+    }
+    let results = apply(
+        renamed(name, operands),
+        operands,
+        &attrs_of(|name| entry_of(attributes, name)),
+    )?;
     Ok(results
         .iter()
         .map(|value| types::value_type(context, value))
@@ -53,8 +51,29 @@ pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec
     })
 }
 
+/// What `op`, of the algebra, gives for these operands instead of its own; for a constructor, in the form of its result type.
+///
+/// Dynamic leaves that carry how they are computed give results that do.
+pub fn evaluate(op: Op<'_>, operands: &[Value]) -> Result<Vec<Value>, String> {
+    let name = name_of(op);
+    let name = name.strip_prefix("cute.").unwrap_or(name);
+    let mut attrs = attrs_of(|name| attribute_of(op, name));
+    if op.result_count() == 1 {
+        attrs.result = value_of(result_of(op, 0).r#type());
+    }
+    apply(renamed(name, operands), operands, &attrs)
+}
+
+/// The offset that a layout gives a coordinate has two names here.
+fn renamed<'a>(name: &'a str, operands: &[Value]) -> &'a str {
+    match (name, operands) {
+        ("crd2idx", [_, Value::Layout(_)]) => "layout_eval",
+        _ => name,
+    }
+}
+
 /// The value of the algebra that a value of type `ty` holds: of an integer, one of that width.
-pub(crate) fn value_of(ty: Type) -> Option<Value> {
+pub fn value_of(ty: Type) -> Option<Value> {
     match types::int_width(ty) {
         Some(32) => Some(Value::Scalar(Leaf::Dynamic(Dyn::I32))),
         Some(64) => Some(Value::Scalar(Leaf::Dynamic(Dyn::I64))),
@@ -64,12 +83,12 @@ pub(crate) fn value_of(ty: Type) -> Option<Value> {
 }
 
 /// The attributes of an op on values of the algebra.
-fn attrs_of(attributes: Attribute) -> Attrs {
+fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
     let integer = |name| {
-        let raw = entry_of(attributes, name)?.to_raw();
+        let raw = find(name)?.to_raw();
         unsafe { mlirAttributeIsAInteger(raw).then(|| mlirIntegerAttrGetValueInt(raw)) }
     };
-    let mode = entry_of(attributes, "mode").and_then(|attribute| unsafe {
+    let mode = find("mode").and_then(|attribute| unsafe {
         let raw = attribute.to_raw();
         mlirAttributeIsADenseI32Array(raw).then(|| {
             (0..mlirDenseArrayGetNumElements(raw))
@@ -84,7 +103,7 @@ fn attrs_of(attributes: Attribute) -> Attrs {
         new_type_bits: integer("new_type_bits"),
         old_type_bits: integer("old_type_bits"),
         rank: integer("rank"),
-        only_dynamic: entry_of(attributes, "only_dynamic").is_some(),
+        only_dynamic: find("only_dynamic").is_some(),
         result: None,
     }
 }

@@ -5,7 +5,8 @@
 mod algebra;
 mod tensors;
 
-pub(crate) use algebra::{apply, value_of};
+pub(crate) use algebra::apply;
+pub use algebra::{evaluate, value_of};
 
 use crate::{
     build::{Op, name_of, operands_of},

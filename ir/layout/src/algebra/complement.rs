@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use super::coalesce::{coalesce_extending, coalesce_leaves};
-use super::{Leaves, from_leaves, leaves};
+use super::{Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::{Leaf, require};
@@ -34,6 +34,11 @@ impl Layout {
     /// cotarget. Errors: offsets that coincide or strides that do not divide in order, so that no layout fills the gaps;
     /// negative strides; a dynamic stride beside another one.
     pub fn complement(&self, cotarget: &IntTuple) -> Result<Layout> {
+        fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
         self.fill(&self.codomain()?, cotarget, &mut SmallVec::new())
     }
 

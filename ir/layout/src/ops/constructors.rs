@@ -1,9 +1,11 @@
 //! Values from their parts.
 
+use std::sync::Arc;
+
 use super::operands::Operands;
 use super::{OpError, OpResult, Value};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Dyn, Expr, Leaf, Term};
 use crate::swizzle::{ComposedLayout, Inner};
 use crate::tile::Tile;
 use crate::tuple::IntTuple;
@@ -48,7 +50,7 @@ fn constant(args: &Operands<'_>) -> OpResult {
 
 /// The operands, in order, put where the declared result has `?`.
 ///
-/// The result holds the operands themselves, so it may know more than the declared type: a static operand stays static.
+/// The result has the declared type: a static operand becomes a `?` that is computed as that constant.
 fn fill(args: &Operands<'_>) -> OpResult {
     let declared = declared(args)?;
     let right = matches!(
@@ -133,7 +135,11 @@ impl<'a, I: Iterator<Item = (usize, &'a Leaf)>> Filler<'a, '_, I> {
                 Err(misfit(v.to_string()))
             }
             Leaf::Static(v) if v % want.div != 0 => Err(misfit(v.to_string())),
-            Leaf::Dynamic(_) | Leaf::Static(_) => Ok(leaf.clone()),
+            Leaf::Static(v) => Ok(Leaf::Dynamic(Dyn {
+                term: Term::Traced(Arc::new(Expr::Const(*v))),
+                ..want.clone()
+            })),
+            Leaf::Dynamic(_) => Ok(leaf.clone()),
             other => Err(misfit(other.to_string())),
         }
     }

@@ -76,6 +76,7 @@ fn coalesce(args: &Operands<'_>) -> OpResult {
     on_outer(args, "input", input, |l| {
         Ok(match profile {
             Some(p) => l.coalesce_by(p)?,
+            None if l.rank() == 0 => l.clone(),
             None => l.coalesce()?,
         })
     })

@@ -61,7 +61,8 @@ fn product(args: &Operands<'_>) -> OpResult {
     let compute = |t: &IntTuple| -> Result<IntTuple, OpError> {
         Ok(match args.op {
             "tuple_product" => IntTuple::Leaf(t.product()?),
-            _ => t.product_each()?,
+            // An integer is a tuple of one mode here, as CuTe IR has it.
+            _ => IntTuple::Tuple(t.product_each()?.modes().to_vec()),
         })
     };
     Ok(vec![match input {

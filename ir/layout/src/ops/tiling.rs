@@ -13,7 +13,11 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
         "zipped_product" => product(args, |l, t| l.zipped_product(&t.clone().into())),
         "tiled_product" => product(args, |l, t| l.tiled_product(&t.clone().into())),
         "flat_product" => product(args, |l, t| l.flat_product(&t.clone().into())),
-        "raked_product" => product(args, Layout::raked_product),
+        "raked_product" => product(args, |l, t| {
+            let raked = l.raked_product(t)?;
+            // CuTe coalesces each mode of this product alone.
+            raked.coalesce_by(&(0..raked.rank()).map(|_| 1).collect())
+        }),
         "blocked_product" => product(args, Layout::blocked_product),
         "logical_divide" => divide(args, Layout::logical_divide),
         "zipped_divide" => divide(args, Layout::zipped_divide),

@@ -17,7 +17,7 @@ mod dynamic;
 use smallvec::SmallVec;
 
 use super::coalesce::{coalesce_extending, coalesce_leaves};
-use super::{ENUMERATION_LIMIT, Leaves, leaves};
+use super::{ENUMERATION_LIMIT, Leaves, fast, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::{FlatLayout, Layout};
 use crate::leaf::{Leaf, require};
@@ -33,6 +33,11 @@ impl Layout {
     /// the right select modes of `self`. Errors: [`LayoutError::Composition`] with a coordinate where no such layout
     /// exists; [`LayoutError::CompositionUnproven`]; dynamic leaves that decide.
     pub fn composition(&self, rhs: &Layout) -> Result<Layout> {
+        fast::composition(self, rhs).map_or_else(|| self.composition_general(rhs), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn composition_general(&self, rhs: &Layout) -> Result<Layout> {
         let mut c = Composer {
             lhs: self,
             rhs,
