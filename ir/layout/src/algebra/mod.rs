@@ -17,6 +17,7 @@ mod modes;
 mod product;
 mod recast;
 mod slice;
+mod trial;
 
 pub use like::{ceil_div, shape_div};
 
