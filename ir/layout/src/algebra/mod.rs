@@ -8,6 +8,7 @@
 
 mod coalesce;
 mod complement;
+mod composed;
 mod composition;
 mod divide;
 mod fast;
@@ -19,6 +20,7 @@ mod recast;
 mod slice;
 mod trial;
 
+pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};
 
 use smallvec::SmallVec;
