@@ -112,13 +112,14 @@ pub fn complement_exists(offsets: &[i64], target: i64) -> bool {
             !std::mem::replace(&mut seen[x], true)
         })
     }
-    fn extend(seen: &[bool], offsets: &[i64], have: &[i64], target: i64) -> bool {
+    fn extend(seen: &[bool], offsets: &[i64], have: &[i64], end: i64, target: i64) -> bool {
         let hole = seen.iter().position(|s| !s).unwrap_or(seen.len()) as i64;
         if hole >= target {
             return true;
         }
-        // Offsets ascend and the hole must be filled, so the next stride is the hole.
-        if have.last().is_some_and(|l| *l >= hole) {
+        // Offsets ascend and the hole must be filled, so the next stride is the hole. At the end of the mode before it would
+        // be one mode with that, which has been tried.
+        if hole == end || have.last().is_some_and(|l| *l >= hole) {
             return false;
         }
         let (mut seen, mut all) = (seen.to_vec(), have.to_vec());
@@ -130,7 +131,7 @@ pub fn complement_exists(offsets: &[i64], target: i64) -> bool {
                 return false;
             }
             all.extend(have.iter().map(|h| h + copy * hole));
-            if extend(&seen, offsets, &all, target) {
+            if extend(&seen, offsets, &all, (copy + 1) * hole, target) {
                 return true;
             }
             if copy * hole > target {
@@ -142,7 +143,7 @@ pub fn complement_exists(offsets: &[i64], target: i64) -> bool {
     let mut seen = Vec::new();
     offsets.iter().all(|o| *o >= 0)
         && put(&mut seen, offsets, 0)
-        && extend(&seen, offsets, &[0], target)
+        && extend(&seen, offsets, &[0], 0, target)
 }
 
 /// The largest `n` such that some layout `R` of `n` elements, with values in the domain, has `l(R(i)) == i`.

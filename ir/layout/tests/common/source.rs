@@ -89,7 +89,7 @@ impl<'a> Source<'a> {
         }
         let mut run = 1;
         for &i in &order {
-            if kind == 3 {
+            if kind == 3 && run < 512 {
                 run *= self.pick(&[1, 1, 2, 3, 4]);
             }
             strides[i] = run;
