@@ -2,7 +2,7 @@
 
 use super::coalesce::coalesce_leaves;
 use super::complement::ascending;
-use super::{ENUMERATION_LIMIT, Leaves, fast, from_leaves, leaves};
+use super::{ENUMERATION_LIMIT, Leaves, fast, from_leaves, leaves, trial};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::{Leaf, require};
@@ -76,10 +76,17 @@ impl Layout {
             found: self.to_string(),
             cure: "choose strides that are multiples of one another, with no offset reached twice",
         };
+        let tried = || match trial::left_inverse(&self.flat_or(OP)?) {
+            Some(modes) => {
+                let leaf = |(s, d)| (Leaf::Static(s), Leaf::Static(d));
+                from_leaves(coalesce_leaves(modes.into_iter().map(leaf).collect())?)
+            }
+            None => Err(unfit()),
+        };
         let (mut shape, mut covered, mut overlaps, mut reach) = (Vec::new(), 1i64, false, 1i64);
         for m in &modes {
             if m.stride % covered != 0 {
-                return Err(unfit());
+                return tried();
             }
             overlaps |= m.stride < reach;
             reach = m
@@ -100,7 +107,7 @@ impl Layout {
             .map(|(s, d)| (Leaf::Static(s), Leaf::Static(d)));
         let inverse = from_leaves(coalesce_leaves(out.collect())?)?;
         if overlaps && !self.is_quasi_inverse(&inverse)? {
-            return Err(unfit());
+            return tried();
         }
         Ok(inverse)
     }
