@@ -111,7 +111,10 @@ fn quotients() {
         "-N%32",
         "ceil_div(M,32)*N + 7",
     ];
-    check("M % 128 == 0", &texts, expect![[r#"
+    check(
+        "M % 128 == 0",
+        &texts,
+        expect![[r#"
         M/32 = M/32
         M/64*K = K*M/64
         M/128*128 - M = 0
@@ -146,7 +149,8 @@ fn quotients() {
         mod(-N,32) = mod(-N,32)
         -N%32 = -N%32
         ceil_div(M,32)*N + 7 = M*N/32+7
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -177,7 +181,10 @@ fn pieces() {
         "min(N+5,K+5)",
         "N-min(N,K)",
     ];
-    check("M % 128 == 0", &texts, expect![[r#"
+    check(
+        "M % 128 == 0",
+        &texts,
+        expect![[r#"
         min(M,128) = 128
         min(128,M) = 128
         min(N,128) = min(N,128)
@@ -202,7 +209,8 @@ fn pieces() {
         min(ceil_div(N,32),4) = min(ceil_div(N,32),4)
         min(N+5,K+5) = min(K,N)+5
         N-min(N,K) = N-min(K,N)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -374,7 +382,8 @@ fn comparisons() {
         sign(N-K), 1: eq ? lt ? le yes divides ?
         Z, Z*Z: eq ? lt ? le ? divides ?
         N%32, N: eq ? lt ? le yes divides ?
-    "#]].assert_eq(&out);
+    "#]]
+    .assert_eq(&out);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! symbols and over *opaque* terms, where no polynomial exists: the floor of a quotient, the least of several values, a
 //! sign. All else is made of these: `p % q = p - q*floor(p/q)`, `max(p,q) = -min(-p,-q)`, `|p| = -min(p,-p)`.
 //!
-//! *Invariant:* values that are equal as polynomials over their opaque terms are equal values (`Eq`, `Hash`, `Ord`). A
+//! *Invariant:* values that are equal as polynomials over their opaque terms are equal values (`Eq`, `Hash`, [`Poly::canonical_cmp`]). A
 //! symbol of which `d` is known to be a divisor stands for `d` times an unnamed integer, so `(M/32)*32 - M` is 0.
 //!
 //! *Invariant:* sound above all. [`Proof::Proved`] holds for every value of the symbols that the facts allow, and

@@ -90,9 +90,13 @@ impl Symbol {
         if let Some(max) = self.max {
             out += &format!(", {} <= {max}", self.name);
         }
-        if self.div != 1 || !self.of.is_empty() {
-            let of: String = self.of.iter().map(|s| format!("*{}", s.name)).collect();
-            out += &format!(", {} % ({}{of}) == 0", self.name, self.div);
+        let number = (self.div != 1).then(|| self.div.to_string());
+        let of = self.of.iter().map(|s| s.name.to_string());
+        let factors: Vec<String> = number.into_iter().chain(of).collect();
+        match &factors[..] {
+            [] => {}
+            [one] => out += &format!(", {} % {one} == 0", self.name),
+            all => out += &format!(", {} % ({}) == 0", self.name, all.join("*")),
         }
         for (s, by) in &self.least {
             out += &format!(", {} + {by} <= {}", s.name, self.name);

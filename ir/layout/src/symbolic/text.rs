@@ -201,6 +201,18 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
             if let Some((r, factor, left)) = other() {
                 floors(&r, q, &factor, &left, &mut out);
             }
+            // The residues that are not negative.
+            let raised = || -> Option<(Poly, Poly)> {
+                let c = q.as_constant()?;
+                let up = p.map_terms(|m, x| Some((m.clone(), x.rem_euclid(c))));
+                let up = up.ok()?;
+                let whole = p.sub(&up).ok()?.div_exact(q)?;
+                let left = left.add(&factor.mul(&whole).ok()?).ok()?;
+                (up != *p).then_some((up, left))
+            };
+            if let Some((up, left)) = raised() {
+                floors(&up, q, factor, &left, &mut out);
+            }
         }
         Atom::Least(ps) => minima(ps, factor, left, &mut out),
         _ => {}
@@ -209,7 +221,7 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
 }
 
 fn floors(p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
-    let size = |a: &Poly| a.terms().len() + q.terms().len();
+    let size = |a: &Poly| length(a) + q.terms().len();
     let mut put = |factor: Poly, text: Text, rest: Poly, size: usize| {
         out.push(Choice {
             factor,
@@ -281,7 +293,7 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
         let times = factor.scale(sign, "min").ok()?;
         Some(Choice {
             rest: left.sub(&times.mul(t).ok()?).ok()?,
-            size: args.iter().map(|a| a.terms().len().max(1)).sum(),
+            size: args.iter().map(length).sum(),
             text: Text::Call(call(if sign > 0 { "min" } else { "max" }, &args)),
             factor: times,
         })
@@ -307,9 +319,15 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
             factor,
             text: Text::Call(call("abs", std::slice::from_ref(p))),
             rest,
-            size: p.terms().len(),
+            size: length(p),
         });
     }
+}
+
+// Terms, those below a minus twice.
+fn length(p: &Poly) -> usize {
+    let below = p.terms().iter().filter(|(_, c)| *c < 0).count();
+    p.terms().len().max(1) + below
 }
 
 // The least t so that t + sign*p has no negative coefficient, for each p.
