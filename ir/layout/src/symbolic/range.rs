@@ -7,6 +7,7 @@
 //! - a minimum replaced by each of its values;
 //! - a symbol that is at least another replaced by the other and a difference that is at least 0.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::atom::Atom;
@@ -333,6 +334,11 @@ impl Engine {
         used.sort();
         used.dedup();
         // The first that can be replaced; the others are replaced in what comes of it.
+        // Symbols that others are bounded by come after those.
+        used.sort_by_key(|v| match &self.vars[*v].atom {
+            Some(Atom::Unit(s)) => Reverse(s.depth()),
+            _ => Reverse(0),
+        });
         for want in [Kind::Least, Kind::Floor, Kind::Unit] {
             for v in &used {
                 let Some(atom) = self.vars[*v].atom.clone() else {
