@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-const SOURCES: &[&str] = &["Dialect.cpp", "Nvgpu.cpp", "Driver.cpp"];
+const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Driver.cpp"];
 
 /// (generator, output)
 const GENERATED: &[(&[&str], &str)] = &[
@@ -25,6 +25,14 @@ const GENERATED: &[(&[&str], &str)] = &[
     (
         &["--gen-typedef-defs", "--typedefs-dialect=cute"],
         "CuteTypes.cpp.inc",
+    ),
+    (
+        &["--gen-attrdef-decls", "--attrdefs-dialect=cute"],
+        "CuteAttrs.h.inc",
+    ),
+    (
+        &["--gen-attrdef-defs", "--attrdefs-dialect=cute"],
+        "CuteAttrs.cpp.inc",
     ),
     (
         &["--gen-dialect-decls", "--dialect=cute_nvgpu"],

@@ -3,6 +3,8 @@
 pub mod allocate_shared;
 pub mod arch;
 pub mod config;
+pub mod fold_static;
+pub mod lower_layouts;
 pub mod partition;
 pub mod pipeline;
 pub mod simplify_indices;
@@ -23,6 +25,8 @@ pub fn passes() -> Vec<PassSpec> {
         pipeline::expand::PASS,
         pipeline::lower::PASS,
         allocate_shared::PASS,
+        fold_static::PASS,
+        lower_layouts::PASS,
         simplify_indices::PASS,
         testing::PASS,
     ]

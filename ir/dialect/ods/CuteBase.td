@@ -27,9 +27,13 @@ def Cute_Dialect : Dialect {
     are computed in Rust.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  // What `cute.static` folds to becomes `cute.static` again.
+  let hasConstantMaterializer = 1;
   // Attributes stay in the attribute dictionary, where Rust reads them.
   let usePropertiesForAttributes = 0;
   let dependentDialects = [];
+  let extraClassDeclaration = [{ void registerTypesAndAttributes(); }];
 }
 
 /// Hands the verification of an op to Rust (`verify.rs`).
@@ -39,6 +43,12 @@ def RustVerify : NativeOpTrait<"RustVerify"> {
 
 class Cute_Op<string mnemonic, list<Trait> traits = []>
     : Op<Cute_Dialect, mnemonic, !listconcat(traits, [RustVerify])>;
+
+/// A group of ops in the reference.
+class Cute_Group<string title, string text> : OpDocGroup {
+  let summary = title;
+  let description = text;
+}
 
 /// An op whose result types Rust infers from its operands (`infer.rs`).
 class Cute_InferredOp<string mnemonic, list<Trait> traits = []>
@@ -55,5 +65,10 @@ class Cute_InferredOp<string mnemonic, list<Trait> traits = []>
     }
   }];
 }
+
+/// An inferred op without effects that may be moved before a check only where no division by zero
+/// can come of it, which Rust decides from the types.
+class Cute_DivisionOp<string mnemonic> : Cute_InferredOp<mnemonic, [NoMemoryEffect,
+    DeclareOpInterfaceMethods<ConditionallySpeculatable, ["getSpeculatability"]>]>;
 
 #endif

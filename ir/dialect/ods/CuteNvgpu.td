@@ -29,7 +29,11 @@ class CuteNvgpu_Type<string name, string mnem> : TypeDef<CuteNvgpu_Dialect, name
 
 def CuteNvgpu_UniversalCopyType : CuteNvgpu_Type<"UniversalCopy", "atom.universal_copy"> {
   let summary = "An ordinary load and store of `bits` bits by each thread";
-  let description = [{ Example: `!cute_nvgpu.atom.universal_copy<f16, 128 b>` }];
+  let description = [{
+    ```mlir
+    !cute_nvgpu.atom.universal_copy<f16, 128 b>
+    ```
+  }];
   let parameters = (ins "::mlir::Type":$valType, "int64_t":$bits);
   let assemblyFormat = "`<` $valType `,` $bits `b` `>`";
 }
@@ -39,7 +43,9 @@ def CuteNvgpu_SimtAsyncCopyType : CuteNvgpu_Type<"SimtAsyncCopy", "atom.simt_asy
   let description = [{
     `cache = always` is `.ca`, `cache = global` is `.cg`, which copies 16 bytes.
 
-    Example: `!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>`
+    ```mlir
+    !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+    ```
   }];
   let parameters = (ins "::mlir::Type":$valType,
     StringRefParameter<"always or global">:$cache, "int64_t":$bits);
@@ -51,7 +57,6 @@ def CuteNvgpu_LdsmType : CuteNvgpu_Type<"Ldsm", "atom.ldsm"> {
   let description = [{
     `n` is plain, `t` transposed.
 
-    Example:
     ```mlir
     !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
     ```
@@ -70,7 +75,9 @@ def CuteNvgpu_Sm80MmaType : CuteNvgpu_Type<"Sm80Mma", "sm80.mma"> {
   let description = [{
     The element types are those of A, B and the accumulator.
 
-    Example: `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >`
+    ```mlir
+    !cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >
+    ```
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
     "::mlir::Type":$aType, "::mlir::Type":$bType, "::mlir::Type":$accType);

@@ -8,6 +8,7 @@
 #ifndef CUTE_TYPES_TD
 #define CUTE_TYPES_TD
 
+include "CuteAttrs.td"
 include "CuteBase.td"
 
 class Cute_Type<string name, string mnem> : TypeDef<Cute_Dialect, name> {
@@ -30,41 +31,91 @@ def Cute_IntTupleType : Cute_TextType<"IntTuple", "int_tuple"> {
     Leaves are static (`4`), or dynamic: `?` (32 bits), `?{i64}`, and with a
     known divisor `?{div=8}`, `?{i64 div=16}`.
 
-    Example: `!cute.int_tuple<"(1,(2,?))">`
+    ```mlir
+    !cute.int_tuple<"(1,(2,?))">
+    !cute.int_tuple<"?{i64 div=16}">
+    ```
   }];
 }
 def Cute_ShapeType : Cute_TextType<"Shape", "shape"> {
   let summary = "The extents of a layout";
-  let description = [{ Example: `!cute.shape<"(4,(2,?))">` }];
+  let description = [{
+    Leaves as in `!cute.int_tuple`. An extent of a layout is positive; a shape
+    by itself may also hold 0.
+
+    ```mlir
+    !cute.shape<"(4,(2,?))">
+    ```
+  }];
 }
 def Cute_StrideType : Cute_TextType<"Stride", "stride"> {
   let summary = "The strides of a layout";
   let description = [{
-    Leaves may be scaled basis elements too: `4@0`, `1@1@0`, the outermost
-    mode last.
+    Leaves as in `!cute.int_tuple`, or scaled basis elements: `4@0`, `1@1@0`, the
+    outermost mode last. A stride holds integers or basis elements, not both (0
+    goes with either), and no basis path ends within another one.
 
-    Example: `!cute.stride<"(1,(4,?))">`
+    ```mlir
+    !cute.stride<"(1,(4,?))">
+    !cute.stride<"(1@0,?@1)">
+    ```
   }];
 }
 def Cute_CoordType : Cute_TextType<"Coord", "coord"> {
   let summary = "A coordinate, `_` where a mode is kept";
-  let description = [{ Example: `!cute.coord<"(_,_,?)">` }];
+  let description = [{
+    Leaves as in `!cute.int_tuple`, or `_`. A `_` is known at compile time, so
+    `(_,1)` is static.
+
+    ```mlir
+    !cute.coord<"(_,_,?)">
+    ```
+  }];
 }
 def Cute_LayoutType : Cute_TextType<"Layout", "layout"> {
   let summary = "A shape and a congruent stride: a function from coordinates to offsets";
-  let description = [{ Example: `!cute.layout<"((2,2),8):((1,4),8)">` }];
+  let description = [{
+    A shape written alone is column-major.
+
+    ```mlir
+    !cute.layout<"((2,2),8):((1,4),8)">
+    !cute.layout<"(?,8):(1@0,1@1)">
+    ```
+  }];
 }
 def Cute_TileType : Cute_TextType<"Tile", "tile"> {
   let summary = "A by-mode tiler: a list of layouts, nested tiles and `_`";
-  let description = [{ Example: `!cute.tile<"[128:1;(2,4):(1,8);_]">` }];
+  let description = [{
+    `_` leaves a mode as it is.
+
+    ```mlir
+    !cute.tile<"[128:1;(2,4):(1,8);_]">
+    !cute.tile<"[?:1;[4:1;_]]">
+    ```
+  }];
 }
 def Cute_SwizzleType : Cute_TextType<"Swizzle", "swizzle"> {
   let summary = "S<B,M,S>: bits [M+S, M+S+B) are xored into bits [M, M+B)";
-  let description = [{ Example: `!cute.swizzle<"S<3,4,3>">` }];
+  let description = [{
+    |S| is at least B, and B + M + |S| at most 32.
+
+    ```mlir
+    !cute.swizzle<"S<3,4,3>">
+    ```
+  }];
 }
 def Cute_ComposedLayoutType : Cute_TextType<"ComposedLayout", "composed_layout"> {
-  let summary = "A swizzle after an offset after a layout";
-  let description = [{ Example: `!cute.composed_layout<"S<3,5,4> o 0 o (8,4):(1,8)">` }];
+  let summary = "A swizzle or a layout, after an offset, after a layout";
+  let description = [{
+    `A o offset o B` maps a coordinate `c` to `A(offset + B(c))`. The sum is an
+    integer, or, where A is a layout, a coordinate of A. A swizzle without bits
+    at offset 0 does nothing: that is written as the layout B.
+
+    ```mlir
+    !cute.composed_layout<"S<3,5,4> o 0 o (8,4):(1,8)">
+    !cute.composed_layout<"(4,5):(1,4) o (0,0) o (2,3):(1@0,1@1)">
+    ```
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +128,9 @@ def Cute_PtrType : Cute_Type<"Ptr", "ptr"> {
     `align<N>` is in bytes, the element's own size where it is not written. A
     swizzle acts on the byte address.
 
-    Example: `!cute.ptr<f16, smem, align<1024>, S<3,4,3>>`
+    ```mlir
+    !cute.ptr<f16, smem, align<1024>, S<3,4,3>>
+    ```
   }];
   let parameters = (ins
     "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
@@ -93,7 +146,9 @@ def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
     In `rmem` a tensor lives in registers: of one thread after partitioning;
     before it, of the block's threads together.
 
-    Example: `!cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32,3):(32,1,4096)">`
+    ```mlir
+    !cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32,3):(32,1,4096)">
+    ```
   }];
   let parameters = (ins
     "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
@@ -113,7 +168,6 @@ def Cute_TiledCopyType : Cute_Type<"TiledCopy", "tiled_copy"> {
     `layout_copy_tv` maps (thread, value) to the tile `tiler_mn`,
     colexicographically.
 
-    Example:
     ```mlir
     !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>,
       layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
@@ -134,7 +188,6 @@ def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
     `atom_layout_MNK` places atoms over M, N and K; `permutation_MNK` is the
     tile that they cover, by mode.
 
-    Example:
     ```mlir
     !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >,
       atom_layout_MNK = <"(2,2,1):(1,2,0)">, permutation_MNK = <"[32:1;32:1;16:1]">>
@@ -155,7 +208,13 @@ def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
 
 def Cute_PipelineType : Cute_Type<"Pipeline", "pipeline"> {
   let summary = "A ring of buffers between asynchronous copies and their consumers";
-  let description = [{ Example: `!cute.pipeline<3>` }];
+  let description = [{
+    The parameter is the number of buffers, at least 1.
+
+    ```mlir
+    !cute.pipeline<3>
+    ```
+  }];
   let parameters = (ins "int64_t":$stages);
   let assemblyFormat = "`<` $stages `>`";
   let genVerifyDecl = 1;
@@ -166,7 +225,62 @@ def Cute_TokenType : Cute_Type<"Token", "token"> {
   let description = [{
     A producer's commit gives the token that a consumer's wait takes; a
     consumer's release gives the one that a producer's acquire takes.
+
+    ```mlir
+    !cute.token
+    ```
   }];
 }
+
+//===----------------------------------------------------------------------===//
+// What ops on the layout algebra take and give
+//===----------------------------------------------------------------------===//
+
+/// An integer that fills a dynamic leaf. That the tuple is a single leaf is verified in Rust.
+def Cute_IntegerType : AnyTypeOf<[I32, I64, Cute_IntTupleType],
+    "i32, i64, or !cute.int_tuple of one leaf">;
+
+/// Any value of the layout algebra.
+def Cute_AnyType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType, Cute_CoordType,
+    Cute_LayoutType, Cute_TileType, Cute_SwizzleType, Cute_ComposedLayoutType],
+    "a value of the layout algebra">;
+
+def Cute_AnyLayoutType : AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType],
+    "!cute.layout or !cute.composed_layout">;
+
+/// What has modes.
+def Cute_AnyIndexableType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType, Cute_LayoutType, Cute_TileType, Cute_ComposedLayoutType],
+    "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, !cute.tile or "
+    "!cute.composed_layout">;
+
+def Cute_TupleType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType], "!cute.int_tuple, !cute.shape, !cute.stride or !cute.coord">;
+
+def Cute_TupleOrTileType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType, Cute_TileType],
+    "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord or !cute.tile">;
+
+def Cute_TupleOrLayoutType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType, Cute_LayoutType, Cute_ComposedLayoutType],
+    "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout or "
+    "!cute.composed_layout">;
+
+/// What `cute.slice` takes beside tuples and layouts: a tensor, of which it gives a part.
+def Cute_SliceableType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType, Cute_LayoutType, Cute_ComposedLayoutType, Cute_MemRefType],
+    "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, "
+    "!cute.composed_layout or !cute.memref">;
+
+/// What element-wise arithmetic takes.
+def Cute_ArithTupleType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType],
+    "!cute.int_tuple or !cute.shape">;
+
+def Cute_ShapeOrLayoutType : AnyTypeOf<[Cute_ShapeType, Cute_LayoutType],
+    "!cute.shape or !cute.layout">;
+
+/// The right side of a composition, and what divides a layout.
+def Cute_TilerType : AnyTypeOf<[Cute_LayoutType, Cute_ShapeType, Cute_TileType],
+    "!cute.layout, !cute.shape or !cute.tile">;
 
 #endif

@@ -39,9 +39,17 @@ public:
 
 } // namespace cute
 
+/// The types, each with an attribute of the same name, whose parameter is a canonical text.
+#define CUTE_TEXT_TYPES(MACRO)                                                                   \
+  MACRO(IntTuple)                                                                                \
+  MACRO(Shape) MACRO(Stride) MACRO(Coord) MACRO(Layout) MACRO(Tile) MACRO(Swizzle)               \
+      MACRO(ComposedLayout)
+
 #include "CuteDialect.h.inc"
 #include "CuteNvgpuDialect.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "CuteAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "CuteTypes.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -49,6 +49,8 @@ typedef struct {
   bool (*inferTypes)(MlirStringRef op, MlirContext context, MlirLocation location,
                      intptr_t numOperands, const MlirValue *operands, MlirAttribute attributes,
                      void (*sink)(MlirType, void *), void *user);
+  /// Whether the op may run where it would not have run, as seen from its operands' types.
+  bool (*speculatable)(MlirOperation op);
   /// Runs pass `index` on `op`; emits its own diagnostics.
   bool (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
                   const MlirStringRef *options);

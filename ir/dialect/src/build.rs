@@ -53,6 +53,13 @@ pub(crate) unsafe fn context_from_raw<'c>(raw: MlirContext) -> &'c Context {
     unsafe { (*(handle as *const ContextRef<'c>)).to_ref() }
 }
 
+/// The context that `ty` lives in.
+pub fn context_of_type<'c>(ty: Type<'c>) -> &'c Context {
+    use melior::ir::TypeLike;
+    // The context outlives every type in it.
+    unsafe { context_from_raw(mlirTypeGetContext(ty.to_raw())) }
+}
+
 /// Where new operations go.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {

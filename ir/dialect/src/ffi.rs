@@ -59,6 +59,7 @@ pub struct CuteCallbacks {
         TypeSink,
         *mut c_void,
     ) -> bool,
+    pub speculatable: unsafe extern "C" fn(MlirOperation) -> bool,
     pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
 }

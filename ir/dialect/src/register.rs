@@ -1,14 +1,14 @@
 //! Dialects, passes and pipelines, made known to MLIR.
 
 use crate::{
-    build::Op,
+    build::{Op, context_from_raw},
     diag::{self, Failure},
     ffi, infer, types, verify,
 };
 use melior::{
     Context,
     dialect::DialectRegistry,
-    ir::{Location, OperationRef, TypeLike, operation::OperationLike},
+    ir::{Attribute, Location, OperationRef, TypeLike, operation::OperationLike},
 };
 use mlir_sys::*;
 use std::{
@@ -65,6 +65,7 @@ pub fn initialize() {
             verify_type,
             verify_op,
             infer_types,
+            speculatable,
             run_pass,
             build_pipeline,
         });
@@ -234,7 +235,7 @@ unsafe extern "C" fn verify_op(op: MlirOperation) -> bool {
 
 unsafe extern "C" fn infer_types(
     op: MlirStringRef,
-    _context: MlirContext,
+    context: MlirContext,
     location: MlirLocation,
     num_operands: isize,
     operands: *const MlirValue,
@@ -250,7 +251,10 @@ unsafe extern "C" fn infer_types(
         };
         let result = diag::catch_panics(location, "type inference", || {
             let name = utf8(op).map_err(|error| diag::error(location, error))?;
-            infer::infer(name, operands, attributes)
+            let context = context_from_raw(context);
+            let attributes = Attribute::from_option_raw(attributes)
+                .ok_or_else(|| diag::error(location, "expected a dictionary of attributes"))?;
+            infer::infer(name, context, operands, attributes)
                 .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
         });
         match result {
@@ -261,6 +265,14 @@ unsafe extern "C" fn infer_types(
             Err(Failure) => false,
         }
     }
+}
+
+unsafe extern "C" fn speculatable(op: MlirOperation) -> bool {
+    let op = unsafe { OperationRef::from_raw(op) };
+    diag::catch_panics(op.location(), "an op's speculatability", || {
+        Ok(infer::speculatable(op))
+    })
+    .unwrap_or(false)
 }
 
 unsafe extern "C" fn run_pass(

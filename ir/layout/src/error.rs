@@ -55,6 +55,14 @@ pub enum LayoutError {
         /// The operand, as text.
         found: String,
     },
+    /// A number is divided by zero.
+    #[error("`{op}` expected a divisor other than 0 for {found}, found 0; give a positive one")]
+    DivisionByZero {
+        /// The operation.
+        op: &'static str,
+        /// The dividend, as text.
+        found: String,
+    },
     /// A size, offset or stride does not fit 64 bits.
     #[error(
         "`{op}` expected values that fit a signed 64-bit integer, found an overflow; make the shape or stride smaller"

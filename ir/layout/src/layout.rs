@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::error::{LayoutError, Result};
 use crate::leaf::Leaf;
-use crate::tuple::{IntTuple, int};
+use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int};
 
 /// A function from coordinates to offsets: the inner product of the natural coordinate and the stride.
 ///
@@ -79,6 +79,10 @@ impl Layout {
     /// Errors: different profiles; an extent below 1; strides of mixed kinds; a static size or cosize beyond 64 bits;
     /// nesting beyond 64 levels.
     pub fn new(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
+        let (shape, stride) = match Layout::new_static(shape, stride) {
+            Ok(made) => return Ok(made),
+            Err(parts) => parts,
+        };
         shape.check_bounds()?;
         if !shape.congruent(&stride) {
             return Err(LayoutError::NotCongruent {
@@ -99,6 +103,62 @@ impl Layout {
         let made = Layout { shape, stride };
         made.check_extent()?;
         Ok(made)
+    }
+
+    /// [`Layout::new`] for static integers, with all that it requires checked in one pass. Else the parts come back.
+    pub(crate) fn new_static(
+        shape: IntTuple,
+        stride: IntTuple,
+    ) -> std::result::Result<Layout, (IntTuple, IntTuple)> {
+        struct Seen {
+            leaves: usize,
+            size: i64,
+            span: i64,
+        }
+        fn walk(s: &IntTuple, d: &IntTuple, depth: usize, seen: &mut Seen) -> Option<()> {
+            match (s, d) {
+                (IntTuple::Leaf(Leaf::Static(s)), IntTuple::Leaf(Leaf::Static(d))) => {
+                    seen.leaves += 1;
+                    if *s < 1 || seen.leaves > MAX_LEAVES {
+                        return None;
+                    }
+                    seen.size = seen.size.checked_mul(*s)?;
+                    let reach = d.checked_abs()?.checked_mul(s - 1)?;
+                    seen.span = seen.span.checked_add(reach)?;
+                    Some(())
+                }
+                (IntTuple::Tuple(s), IntTuple::Tuple(d)) => {
+                    if s.len() != d.len() || depth == MAX_DEPTH {
+                        return None;
+                    }
+                    for (s, d) in s.iter().zip(d) {
+                        walk(s, d, depth + 1, seen)?;
+                    }
+                    Some(())
+                }
+                _ => None,
+            }
+        }
+        let mut seen = Seen {
+            leaves: 0,
+            size: 1,
+            span: 1,
+        };
+        match walk(&shape, &stride, 0, &mut seen) {
+            Some(()) => Ok(Layout { shape, stride }),
+            None => Err((shape, stride)),
+        }
+    }
+
+    /// Pairs parts that are congruent, positive and static, whose size and cosize fit: results of operations on valid
+    /// layouts. `None`: nested too deeply, or too many leaves.
+    pub(crate) fn assembled(shape: IntTuple, stride: IntTuple) -> Option<Layout> {
+        shape.check_bounds().ok()?;
+        debug_assert!(
+            Layout::new(shape.clone(), stride.clone()).is_ok(),
+            "{shape}:{stride}"
+        );
+        Some(Layout { shape, stride })
     }
 
     // Static extents bound every offset, so that evaluation inside the domain needs no checks.
@@ -448,7 +508,7 @@ fn rebuild(profile: &IntTuple, pieces: &mut impl Iterator<Item = IntTuple>) -> I
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.shape, self.stride)
+        crate::text::write(f, &[&self.shape, &self.stride])
     }
 }
 

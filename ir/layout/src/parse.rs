@@ -6,6 +6,7 @@ use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::leaf::{Dyn, Leaf};
 use crate::swizzle::{ComposedLayout, Inner, Swizzle};
+use crate::text;
 use crate::tile::Tile;
 use crate::tuple::{IntTuple, Kind, MAX_DEPTH, MAX_LEAVES};
 
@@ -240,6 +241,10 @@ impl<'a> Cursor<'a> {
     fn layout(&mut self) -> PResult<Layout> {
         self.peek();
         let start = self.pos;
+        if let Some((layout, end, leaves)) = text::read_layout(self.text, start, self.leaves) {
+            (self.pos, self.leaves) = (end, leaves);
+            return Ok(layout);
+        }
         let shape = self.tuple(Kind::Shape, 0)?;
         let made = if self.eat(b':') {
             let stride = self.tuple(Kind::Stride, 0)?;

@@ -97,24 +97,29 @@ pub struct ComposedLayout {
 }
 
 impl ComposedLayout {
-    /// Errors: a swizzle with an offset that is no scalar or an outer layout of basis strides; a scalar offset where the
-    /// outer layout gives coordinates, or the other way round.
+    /// Errors: an offset that cannot be added to what the outer layout gives; under a swizzle a sum that is a coordinate,
+    /// under a layout one that is no coordinate of it.
     pub fn new(inner: Inner, offset: IntTuple, outer: Layout) -> Result<ComposedLayout> {
-        let found = || format!("offset {offset} and outer {outer}");
-        if matches!(inner, Inner::Swizzle(_)) && (offset.is_tuple() || outer.stride().has_basis()) {
-            let expected = "a scalar offset and integer strides under a swizzle";
-            return Err(LayoutError::Stride {
-                expected,
-                found: found(),
-            });
-        }
-        if offset.is_tuple() != outer.stride().has_basis() {
-            let expected =
-                "a scalar offset with integer strides, or a coordinate with basis strides";
-            return Err(LayoutError::Stride {
-                expected,
-                found: found(),
-            });
+        let refuse = |expected| LayoutError::Stride {
+            expected,
+            found: format!("offset {offset} and outer {outer}"),
+        };
+        let addable = "an offset that can be added to what the outer layout gives";
+        // The profile is the same at every coordinate.
+        let sum = outer
+            .eval(&int(0))
+            .and_then(|at| offset.add(&at))
+            .map_err(|_| refuse(addable))?;
+        match &inner {
+            Inner::Swizzle(_) if sum.is_tuple() || outer.stride().has_basis() => {
+                let expected = "a scalar offset and integer strides under a swizzle";
+                return Err(refuse(expected));
+            }
+            Inner::Layout(l) if !sum.weakly_congruent(l.shape()) => {
+                let expected = "an offset and outer layout that give coordinates of the inner one";
+                return Err(refuse(expected));
+            }
+            _ => {}
         }
         Ok(ComposedLayout {
             inner,
@@ -126,6 +131,15 @@ impl ComposedLayout {
     /// `swizzle o 0 o outer`.
     pub fn swizzled(swizzle: Swizzle, outer: Layout) -> Result<ComposedLayout> {
         Self::new(Inner::Swizzle(swizzle), int(0), outer)
+    }
+
+    /// The same inner function and offset on another outer layout. Errors: those of `f` and of [`ComposedLayout::new`].
+    pub fn map_outer<E: From<LayoutError>>(
+        &self,
+        f: impl FnOnce(&Layout) -> std::result::Result<Layout, E>,
+    ) -> std::result::Result<ComposedLayout, E> {
+        let outer = f(&self.outer)?;
+        Ok(Self::new(self.inner.clone(), self.offset.clone(), outer)?)
     }
 
     /// The function applied last.
@@ -141,6 +155,15 @@ impl ComposedLayout {
     /// The layout applied first; its shape is the domain.
     pub fn outer(&self) -> &Layout {
         &self.outer
+    }
+
+    /// Whether every number in it is known.
+    pub fn is_static(&self) -> bool {
+        let inner = match &self.inner {
+            Inner::Swizzle(_) => true,
+            Inner::Layout(l) => l.is_static(),
+        };
+        inner && self.offset.is_static() && self.outer.is_static()
     }
 
     /// Elements of the domain.

@@ -46,6 +46,42 @@ impl Tile {
         }
     }
 
+    /// The layouts and `_` in it, left to right.
+    pub fn leaves(&self) -> Vec<&Tile> {
+        match self {
+            Tile::Modes(m) => m.iter().flat_map(Tile::leaves).collect(),
+            leaf => vec![leaf],
+        }
+    }
+
+    /// The same layouts and `_` at depth 1; a single one stays alone.
+    pub fn flatten(&self) -> Tile {
+        match self {
+            Tile::Modes(_) => Tile::Modes(self.leaves().into_iter().cloned().collect()),
+            leaf => leaf.clone(),
+        }
+    }
+
+    /// The shapes of its layouts under its own nesting; `None` where an `_` stands, which has no shape.
+    pub fn shape(&self) -> Option<IntTuple> {
+        match self {
+            Tile::Layout(l) => Some(l.shape().clone()),
+            Tile::Underscore => None,
+            Tile::Modes(m) => Some(IntTuple::Tuple(
+                m.iter().map(Tile::shape).collect::<Option<_>>()?,
+            )),
+        }
+    }
+
+    /// Whether every number in it is known (`_` counts as known).
+    pub fn is_static(&self) -> bool {
+        match self {
+            Tile::Layout(l) => l.is_static(),
+            Tile::Underscore => true,
+            Tile::Modes(m) => m.iter().all(Tile::is_static),
+        }
+    }
+
     /// Elements that it selects; `None` where an `_` stands or an extent is dynamic.
     pub fn size(&self) -> Option<i64> {
         match self {

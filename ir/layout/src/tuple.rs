@@ -384,18 +384,6 @@ impl IntTuple {
 
 impl fmt::Display for IntTuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IntTuple::Leaf(l) => write!(f, "{l}"),
-            IntTuple::Tuple(t) => {
-                f.write_str("(")?;
-                for (i, m) in t.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(",")?;
-                    }
-                    write!(f, "{m}")?;
-                }
-                f.write_str(")")
-            }
-        }
+        crate::text::write(f, &[self])
     }
 }

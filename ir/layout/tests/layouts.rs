@@ -330,7 +330,7 @@ fn evaluation_that_is_refused() {
 
 #[test]
 fn dynamic_arithmetic_keeps_what_holds() {
-    let d = |width, div| Leaf::Dynamic(Dyn { width, div });
+    let d = |width, div| Leaf::Dynamic(Dyn::new(width, div));
     assert_eq!(d(32, 8).mul(&Leaf::Static(4)), Ok(d(32, 32)));
     assert_eq!(
         d(32, 1).mul(&Leaf::Static(4)),
@@ -339,8 +339,8 @@ fn dynamic_arithmetic_keeps_what_holds() {
     );
     assert_eq!(d(32, 8).mul(&d(64, 2)), Ok(d(64, 16)));
     assert_eq!(d(32, 8).mul(&Leaf::Static(0)), Ok(Leaf::Static(0)));
-    assert_eq!(d(64, 16).ceil_div(8), Ok(d(64, 2)));
-    assert_eq!(d(64, 16).ceil_div(3), Ok(d(64, 1)));
+    assert_eq!(d(64, 16).ceil_div(&Leaf::Static(8)), Ok(d(64, 2)));
+    assert_eq!(d(64, 16).ceil_div(&Leaf::Static(3)), Ok(d(64, 1)));
     assert!(Leaf::Static(i64::MAX).mul(&Leaf::Static(2)).is_err());
 }
 

@@ -33,7 +33,7 @@ fn eval(node: &Node<'_>, notes: &mut Vec<String>) -> Outcome<Value> {
     let span = || node.span.clone();
     match &node.expr {
         Expr::Int(v) => Ok(Value::from(*v)),
-        Expr::Dynamic(d) => Ok(Value::Tuple(IntTuple::Leaf(Leaf::Dynamic(*d)))),
+        Expr::Dynamic(d) => Ok(Value::Tuple(IntTuple::Leaf(Leaf::Dynamic(d.clone())))),
         Expr::Underscore => Ok(Value::Tuple(IntTuple::underscore())),
         Expr::Basis(value, path) => match eval(value, notes)? {
             Value::Tuple(IntTuple::Leaf(l)) => Ok(Value::Tuple(IntTuple::Leaf(Leaf::Basis {

@@ -1,6 +1,6 @@
 //! Coalesce and filter: fewer modes, the same function of a 1-D index.
 
-use super::{Leaves, from_leaves, leaves};
+use super::{Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
@@ -43,6 +43,11 @@ impl Layout {
     ///
     /// Dynamic leaves are never joined (two `?` may differ). `(2,(1,6)):(1,(6,2))` gives `12:1`; `1:5` stays.
     pub fn coalesce(&self) -> Result<Layout> {
+        fast::coalesce(self).map_or_else(|| self.coalesce_general(), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn coalesce_general(&self) -> Result<Layout> {
         if let (IntTuple::Leaf(_), IntTuple::Leaf(_)) = (self.shape(), self.stride()) {
             return Ok(self.clone());
         }

@@ -1,84 +1,239 @@
-//! Complement: what fills the gaps of a layout.
+//! Complement: the layout that fills the gaps of another.
+//!
+//! Basis strides make one coordinate space a path, and each has a complement of its own.
 
-use super::coalesce::coalesce_leaves;
-use super::{Leaves, from_leaves, leaves};
+use smallvec::SmallVec;
+
+use super::coalesce::{coalesce_extending, coalesce_leaves};
+use super::{Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Dyn, Leaf};
+use crate::leaf::{Leaf, require};
 use crate::tuple::{IntTuple, int};
 
 const OP: &str = "complement";
 
+/// The modes that reach one coordinate, or the coordinates below.
+enum Codomain {
+    Scalar(Leaves),
+    Modes(Vec<Codomain>),
+}
+
+/// Gaps below the reach of some modes, and that reach.
+struct Gaps {
+    modes: Leaves,
+    reach: Leaf,
+}
+
 impl Layout {
-    /// The ordered layout whose sums with this one's offsets cover `0..cotarget` (rounded up), each offset once.
+    /// What fills the gaps of `self` up to the size of `cotarget`: disjoint from it, strides ascending, and with it covering
+    /// (rounded up) the whole cotarget.
     ///
-    /// Stride-0 modes are filtered first. A complement of size 1 keeps the running cosize as its stride (`1:3`), as CuTe
-    /// IR prints it. Errors: offsets that coincide or strides that do not divide in order, so that no layout fills the
-    /// gaps; negative strides; dynamic strides at rank above 1, dynamic extents.
+    /// Stride-0 modes are left out first. A complement that fills the cotarget keeps its own cosize as its stride (`1:3`), as
+    /// CuTe IR prints it. A dynamic cotarget is filled leaf by leaf. Basis strides: coordinate by coordinate of the
+    /// cotarget. Errors: offsets that coincide or strides that do not divide in order, so that no layout fills the gaps;
+    /// negative strides; a dynamic stride beside another one.
     pub fn complement(&self, cotarget: &IntTuple) -> Result<Layout> {
-        if self.stride().has_basis() {
-            return Err(self.basis(OP));
-        }
-        let target = cotarget.product()?;
-        let filtered: Leaves = leaves(self)
-            .into_iter()
-            .map(|(s, d)| {
-                if d.is(0) {
-                    (Leaf::Static(1), d)
-                } else {
-                    (s, d)
-                }
-            })
-            .collect();
-        let mut modes = coalesce_leaves(filtered)?;
-        modes.retain(|(s, _)| !s.is(1));
-        if modes.is_empty() {
-            let stride = Leaf::Static(1);
-            return Layout::new(IntTuple::Leaf(target), IntTuple::Leaf(stride));
-        }
-        if let [(Leaf::Static(s), Leaf::Dynamic(d))] = modes[..] {
-            let reach = Leaf::Dynamic(d).mul(&Leaf::Static(s))?;
-            let rest = Leaf::Dynamic(Dyn {
-                width: d.width,
-                div: 1,
-            });
-            let out = [(Leaf::Dynamic(d), Leaf::Static(1)), (rest, reach)];
-            return from_leaves(out.into_iter().collect());
-        }
-        let mut flat = Vec::with_capacity(modes.len());
-        for (s, d) in &modes {
-            match (s.as_static(), d.as_static()) {
-                (Some(s), Some(d)) if d > 0 => flat.push((d, s)),
-                (Some(_), Some(_)) => {
-                    let expected = "positive strides in `complement`";
-                    return Err(LayoutError::Stride {
-                        expected,
-                        found: self.to_string(),
-                    });
-                }
-                _ => return Err(self.dynamic(OP)),
-            }
-        }
-        flat.sort_unstable();
-        let mut out = Leaves::new();
-        let mut reach = 1i64;
-        for (d, s) in flat {
-            if d % reach != 0 {
-                return Err(LayoutError::NotInjective {
-                    op: OP,
-                    found: self.to_string(),
-                    cure: "choose strides that are multiples of the extent times the stride below",
-                });
-            }
-            out.push((Leaf::Static(d / reach), Leaf::Static(reach)));
-            reach = d.checked_mul(s).ok_or(LayoutError::Overflow { op: OP })?;
-        }
-        out.push((target.ceil_div(reach)?, Leaf::Static(reach)));
-        from_leaves(coalesce_leaves(out)?)
+        fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
+        self.fill(&self.codomain()?, cotarget, &mut SmallVec::new())
     }
 
     /// The complement in the layout's own cosize.
     pub fn complement_cosize(&self) -> Result<Layout> {
         self.complement(&int(self.filter()?.cosize()?))
     }
+
+    /// The complement without a cotarget: its last mode has size 1 and says how it goes on beyond the layout's own reach.
+    ///
+    /// Source: CuTe's `complement` of one argument. Errors as [`Layout::complement`].
+    pub fn complement_open(&self) -> Result<Layout> {
+        fn walk(l: &Layout, c: &Codomain, path: &mut SmallVec<[u16; 4]>) -> Result<Layout> {
+            match c {
+                Codomain::Scalar(modes) => {
+                    let mut gaps = l.gaps(modes)?;
+                    gaps.modes.push((Leaf::Static(1), gaps.reach));
+                    l.along(path, from_leaves(coalesce_extending(gaps.modes)?)?)
+                }
+                Codomain::Modes(all) => {
+                    let mut out = Vec::with_capacity(all.len());
+                    for (i, c) in all.iter().enumerate() {
+                        path.push(i as u16);
+                        out.push(walk(l, c, path)?);
+                        path.pop();
+                    }
+                    Layout::from_modes(&out)
+                }
+            }
+        }
+        walk(self, &self.codomain()?, &mut SmallVec::new())
+    }
+
+    fn fill(
+        &self,
+        codomain: &Codomain,
+        cotarget: &IntTuple,
+        path: &mut SmallVec<[u16; 4]>,
+    ) -> Result<Layout> {
+        match codomain {
+            Codomain::Scalar(modes) => {
+                let gaps = self.gaps(modes)?;
+                self.along(path, filled(gaps, cotarget)?)
+            }
+            Codomain::Modes(all) => {
+                let target = cotarget.modes();
+                if !cotarget.is_tuple() || target.len() < all.len() {
+                    let expected = format!("a cotarget of at least {} modes", all.len());
+                    return Err(LayoutError::Rank {
+                        op: OP,
+                        expected,
+                        found: cotarget.to_string(),
+                    });
+                }
+                let mut out = Vec::with_capacity(target.len());
+                for (i, target) in target.iter().enumerate() {
+                    path.push(i as u16);
+                    // A coordinate that nothing reaches is filled whole.
+                    let none = Codomain::Scalar(Leaves::new());
+                    out.push(match all.get(i) {
+                        Some(c) => self.fill(c, target, path)?,
+                        None if target.is_tuple() => {
+                            let inner = Layout::identity(target)?;
+                            below(inner, path)?
+                        }
+                        None => self.fill(&none, target, path)?,
+                    });
+                    path.pop();
+                }
+                Layout::from_modes(&out)
+            }
+        }
+    }
+
+    fn codomain(&self) -> Result<Codomain> {
+        let modes = leaves(self);
+        if !self.stride().has_basis() {
+            return Ok(Codomain::Scalar(modes));
+        }
+        let mut root = Codomain::Modes(Vec::new());
+        for (s, d) in modes {
+            let Leaf::Basis { value, path } = d else {
+                continue;
+            };
+            let mut at = &mut root;
+            for &p in &path {
+                if let Codomain::Scalar(_) = at {
+                    *at = Codomain::Modes(Vec::new());
+                }
+                let Codomain::Modes(inner) = at else {
+                    return Err(self.basis(OP));
+                };
+                while inner.len() <= usize::from(p) {
+                    inner.push(Codomain::Scalar(Leaves::new()));
+                }
+                at = &mut inner[usize::from(p)];
+            }
+            match at {
+                Codomain::Scalar(modes) => modes.push((s, *value)),
+                Codomain::Modes(_) => return Err(self.basis(OP)),
+            }
+        }
+        Ok(root)
+    }
+
+    fn gaps(&self, modes: &Leaves) -> Result<Gaps> {
+        let mut modes: Leaves = coalesce_leaves(
+            modes
+                .iter()
+                .filter(|(s, d)| !d.is(0) && !s.is(1))
+                .cloned()
+                .collect(),
+        )?;
+        modes.retain(|(s, _)| !s.is(1));
+        if let Some((_, d)) = modes
+            .iter()
+            .find(|(_, d)| d.as_static().is_some_and(|d| d < 0))
+        {
+            return Err(LayoutError::Stride {
+                expected: "positive strides in `complement`",
+                found: format!("{d} in {self}"),
+            });
+        }
+        if modes.len() > 1 && modes.iter().any(|(_, d)| d.as_static().is_none()) {
+            return Err(self.dynamic(OP));
+        }
+        modes.sort_by_key(|(_, d)| d.as_static());
+        let mut out = Gaps {
+            modes: Leaves::new(),
+            reach: Leaf::Static(1),
+        };
+        for (s, d) in modes {
+            let divides = out.reach.at_most(&d)?.and(&d.divisible_by(&out.reach)?);
+            require(&divides, || LayoutError::NotInjective {
+                op: OP,
+                found: self.to_string(),
+                cure: "choose strides that are multiples of the extent times the stride below",
+            })?;
+            let next = d.mul(&s)?;
+            out.modes.push((d.div(&out.reach)?, out.reach));
+            out.reach = next;
+        }
+        Ok(out)
+    }
+
+    // A layout into the coordinate that `path` names.
+    fn along(&self, path: &[u16], scalar: Layout) -> Result<Layout> {
+        if path.is_empty() {
+            return Ok(scalar);
+        }
+        fn walk(d: &IntTuple, path: &[u16]) -> IntTuple {
+            match d {
+                IntTuple::Leaf(v) if v.is(0) => int(0),
+                IntTuple::Leaf(v) => IntTuple::Leaf(Leaf::Basis {
+                    value: Box::new(v.clone()),
+                    path: path.into(),
+                }),
+                IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|d| walk(d, path)).collect()),
+            }
+        }
+        Layout::new(scalar.shape().clone(), walk(scalar.stride(), path))
+    }
+}
+
+fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
+    let Gaps {
+        mut modes,
+        mut reach,
+    } = gaps;
+    if cotarget.is_static() {
+        modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
+    } else {
+        // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next.
+        let mut block = reach.clone();
+        for s in cotarget.leaves() {
+            let copies = s.ceil_div(&block)?;
+            block = block.ceil_div(s)?;
+            modes.push((copies.clone(), reach.clone()));
+            reach = reach.mul(&copies)?;
+        }
+    }
+    from_leaves(coalesce_leaves(modes)?)
+}
+
+// The identity on a nested coordinate, below `path`.
+fn below(inner: Layout, path: &[u16]) -> Result<Layout> {
+    fn walk(d: &IntTuple, prefix: &[u16]) -> IntTuple {
+        match d {
+            IntTuple::Leaf(Leaf::Basis { value, path }) => IntTuple::Leaf(Leaf::Basis {
+                value: value.clone(),
+                path: prefix.iter().chain(path.iter()).copied().collect(),
+            }),
+            IntTuple::Leaf(l) => IntTuple::Leaf(l.clone()),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|d| walk(d, prefix)).collect()),
+        }
+    }
+    Layout::new(inner.shape().clone(), walk(inner.stride(), path))
 }

@@ -3,6 +3,7 @@
 //! A tile that does not divide rounds up, as in CuTe: `10:1` by `4:1` has size 12, and the elements beyond need a
 //! predicate. [`Layout::divides_evenly`] says whether that happens.
 
+use super::fast;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
@@ -15,10 +16,15 @@ impl Layout {
     ///
     /// Errors: a tile with more modes than the layout; those of complement and composition.
     pub fn logical_divide(&self, tile: &Tile) -> Result<Layout> {
+        fast::logical_divide(self, tile).map_or_else(|| self.logical_divide_general(tile), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn logical_divide_general(&self, tile: &Tile) -> Result<Layout> {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
-                let rest = t.complement(&IntTuple::Leaf(self.shape().product()?))?;
+                let rest = t.complement(self.shape())?;
                 self.composition(&Layout::from_modes(&[t.clone(), rest])?)
             }
             Tile::Modes(tiles) => {
@@ -34,6 +40,11 @@ impl Layout {
 
     /// `((tile modes), (rest modes))`. Under `_` a mode must have rank 2: it is taken as divided already.
     pub fn zipped_divide(&self, tile: &Tile) -> Result<Layout> {
+        fast::zipped_divide(self, tile).map_or_else(|| self.zipped_divide_general(tile), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn zipped_divide_general(&self, tile: &Tile) -> Result<Layout> {
         let (tile, rest) = self.logical_divide(tile)?.unzip("zipped_divide", tile)?;
         Layout::from_modes(&[tile, rest])
     }

@@ -1,7 +1,7 @@
 //! Inverses, both partial.
 
 use super::coalesce::coalesce_leaves;
-use super::{ENUMERATION_LIMIT, Leaves, from_leaves, leaves};
+use super::{ENUMERATION_LIMIT, Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
@@ -19,6 +19,11 @@ impl Layout {
     /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Errors: dynamic extents;
     /// basis strides.
     pub fn right_inverse(&self) -> Result<Layout> {
+        fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn right_inverse_general(&self) -> Result<Layout> {
         let mut modes = self.inverse_modes("right_inverse", true)?;
         modes.sort_by_key(|m| m.stride);
         let mut out: Leaves = Leaves::new();
@@ -42,6 +47,11 @@ impl Layout {
     /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Errors: dynamic leaves; negative or basis strides; strides
     /// that do not divide in order.
     pub fn left_inverse(&self) -> Result<Layout> {
+        fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn left_inverse_general(&self) -> Result<Layout> {
         const OP: &str = "left_inverse";
         let mut modes = self.inverse_modes(OP, false)?;
         modes.retain(|m| m.stride != 0 && m.extent > 1);

@@ -162,7 +162,8 @@ pub fn ceil_div(a: &IntTuple, b: &IntTuple) -> Result<IntTuple> {
             for m in x {
                 out.push(ceil_div(m, &int(rest))?);
                 rest = if rest > 1 {
-                    crate::leaf::ceil_div(rest, m.size()?.max(1))
+                    let size = m.size()?.max(1);
+                    rest / size + i64::from(rest % size != 0)
                 } else {
                     rest
                 };
@@ -176,7 +177,7 @@ pub fn ceil_div(a: &IntTuple, b: &IntTuple) -> Result<IntTuple> {
                     found: b.to_string(),
                 });
             }
-            Ok(IntTuple::Leaf(l.ceil_div(d)?))
+            Ok(IntTuple::Leaf(l.ceil_div(&Leaf::Static(d))?))
         }
     }
 }

@@ -8,8 +8,10 @@
 
 mod coalesce;
 mod complement;
+mod composed;
 mod composition;
 mod divide;
+mod fast;
 mod inverse;
 mod like;
 mod modes;
@@ -17,6 +19,7 @@ mod product;
 mod recast;
 mod slice;
 
+pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};
 
 use smallvec::SmallVec;

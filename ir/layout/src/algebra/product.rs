@@ -3,21 +3,18 @@
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::tile::Tile;
-use crate::tuple::{IntTuple, int};
+use crate::tuple::IntTuple;
 
 impl Layout {
-    /// `(block, copies)`: `(self, complement(self, size(self) * cosize(tiler)) o tiler)`; by-mode tiles work on each mode.
+    /// `(block, copies)`: `(self, complement(self) o tiler)`; by-mode tiles work on each mode.
     ///
     /// Errors: a tile with more modes than the layout; those of complement and composition.
     pub fn logical_product(&self, tile: &Tile) -> Result<Layout> {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
-                let overflow = LayoutError::Overflow {
-                    op: "logical_product",
-                };
-                let target = self.size()?.checked_mul(t.cosize()?).ok_or(overflow)?;
-                let copies = self.complement(&int(target))?.composition(t)?;
+                // The last mode of the open complement goes on as far as the tiler reaches.
+                let copies = self.complement_open()?.composition(t)?;
                 Layout::from_modes(&[self.clone(), copies])
             }
             Tile::Modes(tiles) => {
@@ -73,10 +70,10 @@ impl Layout {
         Ok((product.mode(0)?, product.mode(1)?))
     }
 
-    /// The block repeated until the modes have the sizes of `shape`.
+    /// The block repeated until the modes cover the sizes of `shape`, rounded up to whole blocks.
     ///
     /// `order` says which mode is filled first (`(2,1)`: the second); without it the first is. Errors: a rank above that of
-    /// `shape`; sizes that do not divide; dynamic extents.
+    /// `shape`; a block whose complement does not exist.
     pub fn tile_to_shape(&self, shape: &IntTuple, order: Option<&IntTuple>) -> Result<Layout> {
         const OP: &str = "tile_to_shape";
         let rank = shape.rank();
@@ -91,16 +88,7 @@ impl Layout {
         let block = self.append_to_rank(rank, &Layout::leaf(1, 0)?)?;
         let mut copies = Vec::with_capacity(rank);
         for (b, s) in block.shape().modes().iter().zip(shape.modes()) {
-            let (b, s) = (b.size()?, s.size()?);
-            if s % b != 0 || s < 1 {
-                return Err(LayoutError::Divisibility {
-                    op: OP,
-                    expected: format!("a target that {} divides mode by mode", block.shape()),
-                    found: shape.to_string(),
-                    cure: "round the target up, or choose a smaller block".to_string(),
-                });
-            }
-            copies.push(int(s / b));
+            copies.push(IntTuple::Leaf(s.product()?.ceil_div(&b.product()?)?));
         }
         let copies = if shape.is_tuple() {
             IntTuple::Tuple(copies)

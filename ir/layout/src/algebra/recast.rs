@@ -2,7 +2,7 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, ceil_div};
+use crate::leaf::Leaf;
 use crate::tuple::IntTuple;
 
 type PerLeaf<'a> = &'a mut dyn FnMut(&Leaf, &Leaf) -> Result<(Leaf, Leaf)>;
@@ -176,16 +176,20 @@ fn up(whole: &Layout, s: &Leaf, d: &Leaf, n: i64) -> Result<(Leaf, Leaf)> {
             }
             if n % size != 0 {
                 if s.is(1) {
-                    return Ok((s.clone(), Leaf::Static(d.signum() * ceil_div(size, n))));
+                    let rounded = size / n + i64::from(size % n != 0);
+                    return Ok((s.clone(), Leaf::Static(d.signum() * rounded)));
                 }
                 return Err(refuse(
                     whole,
                     format!("strides that divide {n} or are multiples of it"),
                 ));
             }
-            Ok((s.ceil_div(n / size)?, Leaf::Static(d.signum())))
+            Ok((
+                s.ceil_div(&Leaf::Static(n / size))?,
+                Leaf::Static(d.signum()),
+            ))
         }
-        Leaf::Dynamic(v) if v.div % n == 0 => Ok((s.clone(), d.ceil_div(n)?)),
+        Leaf::Dynamic(v) if v.div % n == 0 => Ok((s.clone(), d.ceil_div(&Leaf::Static(n))?)),
         Leaf::Dynamic(_) => Err(whole.dynamic("upcast")),
         _ => Err(whole.basis("upcast")),
     }

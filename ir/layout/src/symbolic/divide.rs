@@ -110,8 +110,8 @@ impl Poly {
             })?;
             // The symbol's own divisor times what is missing, or simply all of `by`.
             let missing = || -> SymResult<Poly> {
-                let own =
-                    Poly::of_symbol(symbol)?.div_exact(&Poly::of_atom(Atom::Unit(symbol.clone()))?);
+                let own = Poly::of_symbol(symbol)?.split(&Atom::Unit(symbol.clone()));
+                let own = own.map(|(own, _)| own);
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
                 let factor = Poly::monic(rest.clone())?.mul(&Poly::constant(number))?;
                 own.unwrap_or(Poly::constant(1)).mul(&factor)

@@ -10,15 +10,17 @@
 //! 2. The sum over the leaves is right where no digit (in the mixed radix of `A`'s extents) carries; where that does not
 //!    decide, all coordinates are compared.
 //!
-//! Beyond `ENUMERATION_LIMIT` values the answer is an error instead of a guess.
+//! Beyond `ENUMERATION_LIMIT` values the answer is an error instead of a guess. Dynamic leaves: [`dynamic`].
+
+mod dynamic;
 
 use smallvec::SmallVec;
 
 use super::coalesce::{coalesce_extending, coalesce_leaves};
-use super::{ENUMERATION_LIMIT, Leaves, leaves};
+use super::{ENUMERATION_LIMIT, Leaves, fast, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::{FlatLayout, Layout};
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, require};
 use crate::tile::Tile;
 use crate::tuple::{IntTuple, int};
 
@@ -31,6 +33,11 @@ impl Layout {
     /// the right select modes of `self`. Errors: [`LayoutError::Composition`] with a coordinate where no such layout
     /// exists; [`LayoutError::CompositionUnproven`]; dynamic leaves that decide.
     pub fn composition(&self, rhs: &Layout) -> Result<Layout> {
+        fast::composition(self, rhs).map_or_else(|| self.composition_general(rhs), Ok)
+    }
+
+    // Without the short cut.
+    pub(super) fn composition_general(&self, rhs: &Layout) -> Result<Layout> {
         let mut c = Composer {
             lhs: self,
             rhs,
@@ -88,9 +95,9 @@ struct Side {
 /// What a leaf of the right side does to the digits of its side: the largest digit of each mode but the last.
 struct Used {
     side: usize,
-    extent: Option<i64>,
-    stride: Option<i64>,
-    digits: Option<SmallVec<[i64; 8]>>,
+    extent: Leaf,
+    stride: Leaf,
+    digits: SmallVec<[Leaf; 8]>,
 }
 
 struct Composer<'a> {
@@ -167,43 +174,36 @@ impl Composer<'_> {
         let last = modes.len() - 1;
         let mut used = Used {
             side,
-            extent: s.as_static(),
-            stride: d.as_static(),
-            digits: None,
+            extent: s.clone(),
+            stride: d.clone(),
+            digits: SmallVec::from_elem(Leaf::Static(0), last),
         };
-        let zeros = || SmallVec::from_elem(0, last);
+        let known = |digits: SmallVec<[i64; 8]>| digits.into_iter().map(Leaf::Static).collect();
         let pieces = match (s, d) {
-            (_, Leaf::Static(0)) => {
-                used.digits = Some(zeros());
-                SmallVec::from_iter([(s.clone(), d.clone())])
-            }
-            _ if last == 0 => {
-                used.digits = Some(zeros());
-                SmallVec::from_iter([(s.clone(), d.mul(&modes[0].1)?)])
-            }
+            (_, Leaf::Static(0)) => SmallVec::from_iter([(s.clone(), d.clone())]),
+            _ if last == 0 => SmallVec::from_iter([(s.clone(), d.mul(&modes[0].1)?)]),
             (Leaf::Static(1), Leaf::Static(d)) => {
-                used.digits = Some(zeros());
                 SmallVec::from_iter([(s.clone(), single(*d, modes)?)])
             }
-            (Leaf::Static(s), Leaf::Static(d)) => match divide_exactly(*s, *d, modes)? {
-                Some((pieces, digits)) => {
-                    used.digits = Some(digits);
-                    coalesce_leaves(pieces)?
+            (Leaf::Static(s), Leaf::Static(d)) if self.sides[side].flat.is_some() => {
+                match divide_exactly(*s, *d, modes)? {
+                    Some((pieces, digits)) => {
+                        used.digits = known(digits);
+                        coalesce_leaves(pieces)?
+                    }
+                    None => {
+                        let (pieces, digits) = self.enumerate(side, *s, *d)?;
+                        used.digits = known(digits);
+                        pieces
+                    }
                 }
-                None => {
-                    let (pieces, digits) = self.enumerate(side, *s, *d)?;
-                    used.digits = Some(digits);
-                    pieces
-                }
-            },
-            (_, Leaf::Static(d)) => {
-                // The extent is unknown: exact where the stride steps over all modes but the last.
-                let below = extent_below(modes, last).filter(|b| d % b == 0);
-                let below = below.ok_or_else(|| self.rhs.dynamic(OP))?;
-                used.digits = Some(zeros());
-                SmallVec::from_iter([(s.clone(), modes[last].1.mul(&Leaf::Static(d / below))?)])
             }
-            _ => return Err(self.rhs.dynamic(OP)),
+            _ => {
+                let wrong = |on| dynamic::depends(&self.lhs.to_string(), &self.rhs.to_string(), on);
+                let (pieces, digits) = dynamic::divide(s, d, &self.sides[side], &wrong)?;
+                used.digits = digits;
+                pieces
+            }
         };
         self.leaves.push(used);
         Ok(pieces)
@@ -269,14 +269,31 @@ impl Composer<'_> {
                 .leaves
                 .iter()
                 .enumerate()
-                .filter(|(_, u)| u.side == i && u.stride != Some(0) && u.extent != Some(1))
+                .filter(|(_, u)| u.side == i && !u.stride.is(0) && !u.extent.is(1))
                 .collect();
-            if side.modes.len() == 1 || used.len() < 2 || carry_free(side, &used) {
+            if side.modes.len() == 1 || used.len() < 2 {
                 continue;
             }
-            self.compare_all(side, &used)?;
+            let carries_nowhere = dynamic::carries_nowhere(side, &used)?;
+            let known = used
+                .iter()
+                .all(|(_, u)| u.extent.is_static() && u.stride.is_static());
+            if carries_nowhere.is_false() && known && side.flat.is_some() {
+                self.compare_all(side, &used)?;
+            } else {
+                require(&carries_nowhere, || self.carries())?;
+            }
         }
         Ok(())
+    }
+
+    fn carries(&self) -> LayoutError {
+        LayoutError::Divisibility {
+            op: OP,
+            expected: format!("{} o {} to be a layout", self.lhs, self.rhs),
+            found: "modes of the right side that carry into one another".to_string(),
+            cure: "choose a right side whose modes stay within the left side's".to_string(),
+        }
     }
 
     fn compare_all(&self, side: &Side, used: &[(usize, &Used)]) -> Result<()> {
@@ -285,7 +302,7 @@ impl Composer<'_> {
         let mut tables: SmallVec<[(i64, Vec<i64>); 8]> = SmallVec::new();
         let mut total = 1i64;
         for (_, u) in used {
-            let (Some(s), Some(d)) = (u.extent, u.stride) else {
+            let (Some(s), Some(d)) = (u.extent.as_static(), u.stride.as_static()) else {
                 return Err(self.rhs.dynamic(OP));
             };
             total = total.saturating_mul(s);
@@ -321,7 +338,7 @@ impl Composer<'_> {
         let mut values = vec![0; self.leaves.len()];
         let mut rest = i;
         for (k, u) in used {
-            let n = u.extent.unwrap_or(1);
+            let n = u.extent.as_static().unwrap_or(1);
             values[*k] = rest % n;
             rest /= n;
         }
@@ -335,34 +352,6 @@ impl Composer<'_> {
     }
 }
 
-fn carry_free(side: &Side, used: &[(usize, &Used)]) -> bool {
-    // Mixed signs subtract digits, which borrows.
-    let signs = used.iter().map(|(_, u)| u.stride.map(i64::signum));
-    let mut seen = None;
-    for s in signs {
-        if s.is_none() || *seen.get_or_insert(s) != s {
-            return false;
-        }
-    }
-    (0..side.modes.len() - 1).all(|k| {
-        let sum = used.iter().try_fold(0i64, |acc, (_, u)| {
-            acc.checked_add(*u.digits.as_ref()?.get(k)?)
-        });
-        match (sum, side.modes[k].0.as_static()) {
-            (Some(0), _) => true,
-            (Some(sum), Some(extent)) => sum < extent,
-            _ => false,
-        }
-    })
-}
-
-/// The product of the extents before mode `k`, if all are known and it fits.
-fn extent_below(modes: &Leaves, k: usize) -> Option<i64> {
-    modes[..k]
-        .iter()
-        .try_fold(1i64, |acc, (s, _)| acc.checked_mul(s.as_static()?))
-}
-
 /// The stride of a mode of size 1, which no offset depends on; CuTe's choice, for the printed form.
 fn single(d: i64, modes: &Leaves) -> Result<Leaf> {
     let mut rest = d.checked_abs().ok_or(LayoutError::Overflow { op: OP })?;
@@ -371,7 +360,7 @@ fn single(d: i64, modes: &Leaves) -> Result<Leaf> {
     };
     for (s, _) in init {
         match s.as_static() {
-            Some(s) => rest = crate::leaf::ceil_div(rest, s),
+            Some(s) => rest = rest / s + i64::from(rest % s != 0),
             None => return Ok(Leaf::Static(0)),
         }
     }

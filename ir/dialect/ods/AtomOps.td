@@ -1,0 +1,268 @@
+//===- AtomOps.td - atoms, partitions, and atoms on values ----------------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_ATOM_OPS_TD
+#define CUTE_ATOM_OPS_TD
+
+include "CuteNvgpu.td"
+include "CuteTypes.td"
+
+def Cute_Partitions : Cute_Group<"Atoms and partitions", [{
+  Which thread holds which value, by which instruction.
+}]>;
+
+def Cute_MakeAtomOp : Cute_Op<"make_atom", [Pure]> {
+  let summary = "An atom";
+  let description = [{
+    An atom is what its type says: an instruction, and the values it moves or multiplies.
+
+    ```mlir
+    %a = cute.make_atom() : () -> !cute_nvgpu.atom.universal_copy<f16, 128 b>
+    ```
+  }];
+  let results = (outs AnyType:$atom);
+  let assemblyFormat = "`(` `)` attr-dict `:` functional-type(operands, $atom)";
+  let opDocGroup = Cute_Partitions;
+}
+
+/// The atom's type is the one that the tiled operation is over.
+class AtomOf<string cppType> : TypesMatchWith<
+    "the operand is the atom of the result", "result", "atom",
+    "::llvm::cast<::cute::" # cppType # ">($_self).getAtom()">;
+
+def Cute_MakeTiledCopyOp : Cute_Op<"make_tiled_copy", [Pure, AtomOf<"TiledCopyType">]> {
+  let summary = "A tiled copy over an atom";
+  let description = [{
+    How the atom is repeated over threads and values, the type says.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    // Given %a: !cute_nvgpu.atom.universal_copy<f16, 128 b>
+    %t = cute.make_tiled_copy(%a) : !copy
+    ```
+  }];
+  let arguments = (ins AnyType:$atom);
+  let results = (outs Cute_TiledCopyType:$result);
+  let assemblyFormat = "`(` $atom `)` attr-dict `:` qualified(type($result))";
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_MakeTiledMmaOp : Cute_Op<"make_tiled_mma", [Pure, AtomOf<"TiledMmaType">]> {
+  let summary = "A tiled MMA over an atom";
+  let description = [{
+    How the atom is repeated over warps and values, the type says.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    // Given %a: !cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>
+    %t = cute.make_tiled_mma(%a) : !mma
+    ```
+  }];
+  let arguments = (ins AnyType:$atom);
+  let results = (outs Cute_TiledMmaType:$result);
+  let assemblyFormat = "`(` $atom `)` attr-dict `:` qualified(type($result))";
+  let opDocGroup = Cute_Partitions;
+}
+
+class Cute_PartitionOp<string mnemonic> : Cute_InferredOp<mnemonic, [Pure]> {
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$tensor, Cute_CoordType:$thread);
+  let results = (outs Cute_MemRefType:$result);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $result)";
+}
+
+def Cute_PartitionSOp : Cute_PartitionOp<"tiled.copy.partition_S"> {
+  let summary = "The part of a copy's source that a thread moves";
+  let description = [{
+    The result's modes are ((atom values, rest), rest of M, rest of N, ...).
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+    // Given %copy: !copy, %g: !tile, %thread: !cute.coord<"?">
+    %p = cute.tiled.copy.partition_S(%copy, %g, %thread) : (!copy, !tile, !cute.coord<"?">)
+      -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+    ```
+  }];
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_PartitionDOp : Cute_PartitionOp<"tiled.copy.partition_D"> {
+  let summary = "The part of a copy's destination that a thread moves";
+  let description = [{
+    The result's modes are ((atom values, rest), rest of M, rest of N, ...).
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    // Given %copy: !copy, %s: !smem, %thread: !cute.coord<"?">
+    %p = cute.tiled.copy.partition_D(%copy, %s, %thread) : (!copy, !smem, !cute.coord<"?">)
+      -> !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+    ```
+  }];
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_RetileOp : Cute_InferredOp<"tiled.copy.retile", [Pure]> {
+  let summary = "A fragment of an MMA, arranged as a copy moves it";
+  let description = [{
+    The fragment itself, seen through another layout: no data moves.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, layout_copy_tv = <"((4,8,2),((2,2,2),(1,1))):((32,1,0),((16,8,128),(16,256)))">, tiler_mn = <"[16:1;16:1]">>
+    !frgA = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
+    // Given %copy: !copy, %frg: !frgA
+    %r = cute.tiled.copy.retile(%copy, %frg) : (!copy, !frgA) -> !cute.memref<f16, rmem, "((8,1),2,2):((1,0),16,8)">
+    ```
+  }];
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$fragment);
+  let results = (outs Cute_MemRefType:$result);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $result)";
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_MmaPartitionOp : Cute_InferredOp<"tiled.mma.partition", [Pure]> {
+  let summary = "The part of an MMA's operand that a thread holds";
+  let description = [{
+    `operand_id` is 0, 1 or 2 for A, B or C. The result's modes are
+    (MMA, MMA_M, MMA_K), (MMA, MMA_N, MMA_K) or (MMA, MMA_M, MMA_N).
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    // Given %mma: !mma, %s: !smem, %thread: !cute.coord<"?">
+    %p = cute.tiled.mma.partition A (%mma, %s, %thread) : (!mma, !smem, !cute.coord<"?">)
+      -> !cute.memref<f16, smem, align<4>, S<2,4,3>, "((2,2,2),2,2):((1,256,8),512,16)">
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma, Cute_MemRefType:$tensor, Cute_CoordType:$thread,
+                       I32Attr:$operand_id);
+  let results = (outs Cute_MemRefType:$result);
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $tensor `,` $thread `)`
+    attr-dict `:` functional-type(operands, $result) }];
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_PartitionShapeOp : Cute_InferredOp<"tiled.mma.partition_shape", [Pure]> {
+  let summary = "The shape of a thread's part of an MMA's operand";
+  let description = [{
+    What `cute.tiled.mma.partition` gives of a tensor of that shape, without the tensor.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    // Given %mma: !mma, %shape: !cute.shape<"(32,32)">
+    %s = cute.tiled.mma.partition_shape C (%mma, %shape) : (!mma, !cute.shape<"(32,32)">) -> !cute.shape<"((2,2),2,2)">
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma, Cute_ShapeType:$shape, I32Attr:$operand_id);
+  let results = (outs Cute_ShapeType:$result);
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $shape `)`
+    attr-dict `:` functional-type(operands, $result) }];
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Registers for a thread's part of an MMA's operand";
+  let description = [{
+    Takes the partitioned operand, or its shape. C's fragment has the accumulator's type.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    // Given %mma: !mma, %shape: !cute.shape<"((2,2),2,2)">
+    %f = cute.mma.make_fragment C (%mma, %shape) : (!mma, !cute.shape<"((2,2),2,2)">) -> !acc
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma,
+                       AnyTypeOf<[Cute_MemRefType, Cute_ShapeType]>:$tensor, I32Attr:$operand_id);
+  let results = (outs Cute_MemRefType:$result);
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $tensor `)`
+    attr-dict `:` functional-type(operands, $result) }];
+  let opDocGroup = Cute_Partitions;
+}
+
+def Cute_AtomsOnValues : Cute_Group<"Atoms on values", [{
+  One instruction each. `at` names the atom within a thread's partition: one index
+  for each mode behind the atom's own values.
+}]>;
+
+def Cute_AtomLoadOp : Cute_Op<"atom_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "One copy atom from memory into a vector";
+  let description = [{
+    Every thread of the warp takes part where the atom is one of a warp.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, layout_copy_tv = <"((4,8,2),((2,2,2),(1,1))):((32,1,0),((16,8,128),(16,256)))">, tiler_mn = <"[16:1;16:1]">>
+    !part = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,2):((1,16),512,16)">
+    // Given %copy: !copy, %p: !part
+    %v = cute.atom_load(%copy, %p) at [0, 1, 0] : (!copy, !part) -> vector<8xf16>
+    ```
+  }];
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$source, DenseI64ArrayAttr:$at);
+  let results = (outs AnyVectorOfAnyRank:$value);
+  let assemblyFormat = "`(` $copy `,` $source `)` `at` $at attr-dict `:` functional-type(operands, $value)";
+  let opDocGroup = Cute_AtomsOnValues;
+}
+
+def Cute_AtomStoreOp : Cute_Op<"atom_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "One copy atom from a vector into memory";
+  let description = [{
+    The vector holds the atom's values, in the atom's order.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+    // Given %copy: !copy, %v: vector<8xf16>, %p: !part
+    cute.atom_store(%copy, %v, %p) at [0, 1, 0] : (!copy, vector<8xf16>, !part)
+    ```
+  }];
+  let arguments = (ins Cute_TiledCopyType:$copy, AnyVectorOfAnyRank:$value,
+                       Cute_MemRefType:$destination, DenseI64ArrayAttr:$at);
+  let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` `(` type(operands) `)`";
+  let opDocGroup = Cute_AtomsOnValues;
+}
+
+def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "One asynchronous copy atom from memory to memory";
+  let description = [{
+    It has landed when the group that it is committed in has been waited for. Where a predicate
+    is given and false, nothing is read, and zeros are written.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+    !spart = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+    // Given %copy: !copy, %src: !part, %dst: !spart, %p: i1
+    cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] if %p : (!copy, !part, !spart)
+    ```
+  }];
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$source,
+                       Cute_MemRefType:$destination, Optional<I1>:$predicate,
+                       DenseI64ArrayAttr:$at);
+  let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at (`if` $predicate^)?
+    attr-dict `:` `(` qualified(type($copy)) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = Cute_AtomsOnValues;
+}
+
+def Cute_AtomMmaOp : Cute_Op<"atom_mma", [Pure]> {
+  let summary = "One MMA atom on vectors: the result is A B + C";
+  let description = [{
+    A warp does it together; each thread gives and gets its own values.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    // Given %mma: !mma, %a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>
+    %d = cute.atom_mma(%mma, %a, %b, %c) : (!mma, vector<8xf16>, vector<4xf16>, vector<4xf32>) -> vector<4xf32>
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma, AnyVectorOfAnyRank:$a, AnyVectorOfAnyRank:$b,
+                       AnyVectorOfAnyRank:$c);
+  let results = (outs AnyVectorOfAnyRank:$d);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $d)";
+  let opDocGroup = Cute_AtomsOnValues;
+}
+
+#endif

@@ -1,0 +1,116 @@
+//! Result types of the ops on values of the layout algebra: what [`cute_layout::ops::apply`] says of
+//! the values that the operands' types hold.
+
+use crate::{
+    build::{Op, attribute_of, entry_of, name_of, result_of},
+    types::{self, CuteType},
+};
+use cute_layout::{
+    Dyn, IntTuple, Leaf,
+    ops::{self, Attrs, Value},
+};
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike, Type, ValueLike, operation::OperationLike},
+};
+use mlir_sys::*;
+
+/// The result types of op `name`, without its dialect's prefix.
+pub(super) fn infer<'c>(
+    name: &str,
+    context: &'c Context,
+    operands: &[Value],
+    attributes: Attribute<'c>,
+) -> Result<Vec<Type<'c>>, String> {
+    let results = apply(
+        renamed(name, operands),
+        operands,
+        &attrs_of(|name| entry_of(attributes, name)),
+    )?;
+    Ok(results
+        .iter()
+        .map(|value| types::value_type(context, value))
+        .collect())
+}
+
+/// [`ops::apply`], with an error that follows on "'cute.name' op".
+pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec<Value>, String> {
+    ops::apply(name, operands, attrs).map_err(|error| {
+        let text = error.to_string();
+        match text.strip_prefix(&format!("`{name}` ")) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }
+    })
+}
+
+/// What `op`, of the algebra, gives for these operands instead of its own; for a constructor, in the form of its result type.
+///
+/// Dynamic leaves that carry how they are computed give results that do.
+pub fn evaluate(op: Op<'_>, operands: &[Value]) -> Result<Vec<Value>, String> {
+    let name = name_of(op);
+    let name = name.strip_prefix("cute.").unwrap_or(name);
+    let mut attrs = attrs_of(|name| attribute_of(op, name));
+    if op.result_count() == 1 {
+        attrs.result = value_of(result_of(op, 0).r#type());
+    }
+    apply(renamed(name, operands), operands, &attrs)
+}
+
+/// The offset that a layout gives a coordinate has two names here.
+fn renamed<'a>(name: &'a str, operands: &[Value]) -> &'a str {
+    match (name, operands) {
+        ("crd2idx", [_, Value::Layout(_)]) => "layout_eval",
+        _ => name,
+    }
+}
+
+/// The value of the algebra that a value of type `ty` holds: of an integer, one of that width.
+pub fn value_of(ty: Type) -> Option<Value> {
+    match types::int_width(ty) {
+        Some(32) => Some(Value::Scalar(Leaf::Dynamic(Dyn::I32))),
+        Some(64) => Some(Value::Scalar(Leaf::Dynamic(Dyn::I64))),
+        Some(_) => None,
+        None => CuteType::of(ty)?.value(),
+    }
+}
+
+/// The attributes of an op on values of the algebra.
+fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
+    let integer = |name| {
+        let raw = find(name)?.to_raw();
+        unsafe { mlirAttributeIsAInteger(raw).then(|| mlirIntegerAttrGetValueInt(raw)) }
+    };
+    let mode = find("mode").and_then(|attribute| unsafe {
+        let raw = attribute.to_raw();
+        mlirAttributeIsADenseI32Array(raw).then(|| {
+            (0..mlirDenseArrayGetNumElements(raw))
+                .map(|i| mlirDenseI32ArrayGetElement(raw, i).into())
+                .collect()
+        })
+    });
+    Attrs {
+        mode,
+        begin: integer("begin"),
+        end: integer("end"),
+        new_type_bits: integer("new_type_bits"),
+        old_type_bits: integer("old_type_bits"),
+        rank: integer("rank"),
+        only_dynamic: find("only_dynamic").is_some(),
+        result: None,
+    }
+}
+
+/// Whether op `name` on these operands divides by nothing that may be 0: a divisor that is a tuple, all
+/// of it known and none of it 0.
+pub(super) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
+    let divisor: &IntTuple = match (name, operands) {
+        ("shape_div", [_, Value::Shape(divisor)])
+        | ("ceil_div", [_, Value::Shape(divisor) | Value::IntTuple(divisor)]) => divisor,
+        _ => return false,
+    };
+    divisor
+        .leaves()
+        .iter()
+        .all(|leaf| leaf.as_static().is_some_and(|value| value != 0))
+}

@@ -1,0 +1,73 @@
+//! Result types from operand types.
+//!
+//! The same answers verify what was declared: MLIR compares the two.
+
+mod algebra;
+mod tensors;
+
+pub(crate) use algebra::apply;
+pub use algebra::{evaluate, value_of};
+
+use crate::{
+    build::{Op, name_of, operands_of},
+    types::{CuteType, MemRef},
+};
+use cute_layout::ops::{OPS, Value as LayoutValue};
+use melior::{
+    Context,
+    ir::{Attribute, Type, Value, ValueLike},
+};
+use mlir_sys::*;
+
+/// The result types of op `name`.
+pub(crate) fn infer<'c>(
+    name: &str,
+    context: &'c Context,
+    operands: &[MlirValue],
+    attributes: Attribute<'c>,
+) -> Result<Vec<Type<'c>>, String> {
+    let types: Vec<Type<'c>> = operands
+        .iter()
+        .map(|raw| unsafe { Type::from_raw(mlirValueGetType(*raw)) })
+        .collect();
+    let decoded: Vec<CuteType<'c>> = types
+        .iter()
+        .map(|ty| CuteType::of(*ty).ok_or_else(|| format!("expected a cute type, found {ty}")))
+        .collect::<Result<_, _>>()?;
+    if let Some(result) = tensors::infer(name, context, &decoded, attributes) {
+        return result;
+    }
+    let op = name.strip_prefix("cute.").unwrap_or(name);
+    let values: Option<Vec<LayoutValue>> = decoded.iter().map(CuteType::value).collect();
+    match values {
+        Some(values) if OPS.contains(&op) => algebra::infer(op, context, &values, attributes),
+        _ => Err(format!(
+            "does not take operands of the types ({})",
+            types
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
+    }
+}
+
+/// Whether `op` may run where it would not have run.
+pub(crate) fn speculatable(op: Op) -> bool {
+    let operands: Option<Vec<LayoutValue>> = operands_of(op)
+        .iter()
+        .map(|operand| value_of(operand.r#type()))
+        .collect();
+    let name = name_of(op);
+    operands.is_some_and(|operands| {
+        algebra::divides_by_nonzero(name.strip_prefix("cute.").unwrap_or(name), &operands)
+    })
+}
+
+/// The type of a value as a tensor.
+pub fn memref_of<'c>(value: Value<'c, '_>) -> Option<MemRef<'c>> {
+    match CuteType::of(value.r#type()) {
+        Some(CuteType::MemRef(memref)) => Some(memref),
+        _ => None,
+    }
+}

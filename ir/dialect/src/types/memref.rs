@@ -1,0 +1,173 @@
+//! Tensors and pointers.
+
+use super::kind::Kind;
+use super::make::get;
+use crate::ffi::{self, CuteTypeParts};
+use cute_layout::{Layout, Swizzle};
+use melior::ir::{Location, Type, TypeLike};
+use mlir_sys::*;
+use std::{ffi::c_int, fmt};
+
+/// A memory space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory.
+    Gmem,
+    /// Shared memory of a block.
+    Smem,
+    /// Registers.
+    Rmem,
+}
+
+impl Space {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "gmem" => Ok(Self::Gmem),
+            "smem" => Ok(Self::Smem),
+            "rmem" => Ok(Self::Rmem),
+            _ => Err(format!(
+                "expected the memory space gmem, smem or rmem, found '{text}'"
+            )),
+        }
+    }
+
+    /// As it is written in types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gmem => "gmem",
+            Self::Smem => "smem",
+            Self::Rmem => "rmem",
+        }
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A tensor's type; a pointer's too, with the layout `1:0`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemRef<'c> {
+    pub element: Type<'c>,
+    pub space: Space,
+    /// In bytes; a power of two.
+    pub align: i64,
+    /// On byte addresses.
+    pub swizzle: Option<Swizzle>,
+    /// In elements.
+    pub layout: Layout,
+}
+
+impl<'c> MemRef<'c> {
+    /// The element's size in bytes.
+    pub fn element_bytes(&self) -> i64 {
+        (element_bits(self.element).unwrap_or(8) / 8).max(1)
+    }
+
+    /// Bytes from the first to the last element, both included.
+    pub fn bytes(&self) -> Result<i64, String> {
+        let elements = self.layout.cosize().map_err(|error| error.to_string())?;
+        elements
+            .checked_mul(self.element_bytes())
+            .ok_or_else(|| format!("the layout {} spans more than 2^63 bytes", self.layout))
+    }
+
+    /// What an allocation must hold beyond what the type says: the alignment that the swizzle
+    /// needs, so that it acts on offsets as it does on addresses.
+    pub fn check_allocation(&self) -> Result<(), String> {
+        if !self.layout.is_static() {
+            return Err(format!(
+                "expected a static layout to allocate, found {}",
+                self.layout
+            ));
+        }
+        if let Some(swizzle) = self.swizzle
+            && self.align % swizzle.period() != 0
+        {
+            return Err(format!(
+                "allocates a tensor swizzled by {swizzle} with an alignment of {} bytes; \
+                 expected a multiple of {}: write align<{}>",
+                self.align,
+                swizzle.period(),
+                swizzle.period()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The MLIR type, or nothing after a diagnostic at `location`.
+    pub fn to_type(&self, location: Location<'c>) -> Option<Type<'c>> {
+        let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
+        let layout = self.layout.to_string();
+        let mut parts = CuteTypeParts::empty(Kind::MemRef as c_int);
+        parts.types[0] = self.element.to_raw();
+        parts.texts[0] = ffi::string_ref(self.space.name());
+        parts.texts[1] = ffi::string_ref(&swizzle);
+        parts.texts[2] = ffi::string_ref(&layout);
+        parts.ints[0] = self.align;
+        get(location, &parts)
+    }
+
+    /// What the type requires of its parameters.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        let memref = self;
+        let Some(bits) = element_bits(memref.element) else {
+            return Err(format!(
+                "expected an integer or floating-point element type, found {}",
+                memref.element
+            ));
+        };
+        if bits % 8 != 0 && memref.space != Space::Rmem {
+            return Err(format!(
+                "expected elements of whole bytes in memory, found {}",
+                memref.element
+            ));
+        }
+        let align = memref.align;
+        if align < 1 || align & (align - 1) != 0 {
+            return Err(format!(
+                "expected an alignment that is a power of two, found {align}"
+            ));
+        }
+        if align % memref.element_bytes() != 0 {
+            return Err(format!(
+                "expected an alignment of at least the element's {} bytes, found {align}",
+                memref.element_bytes()
+            ));
+        }
+        if memref.swizzle.is_some() && memref.space != Space::Smem {
+            return Err(format!(
+                "expected a swizzle only on tensors in smem, found one in {}",
+                memref.space
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The width of an integer or floating-point type in bits.
+pub fn element_bits(ty: Type) -> Option<i64> {
+    unsafe {
+        let raw = ty.to_raw();
+        if mlirTypeIsAInteger(raw) {
+            Some(mlirIntegerTypeGetWidth(raw).into())
+        } else if mlirTypeIsAFloat(raw) {
+            Some(mlirFloatTypeGetWidth(raw).into())
+        } else {
+            None
+        }
+    }
+}
+
+/// The width of a signless integer type.
+pub(crate) fn int_width(ty: Type) -> Option<u32> {
+    let raw = ty.to_raw();
+    unsafe { mlirTypeIsAInteger(raw).then(|| mlirIntegerTypeGetWidth(raw)) }
+}
+
+/// Whether it is a floating-point type.
+pub fn is_float(ty: Type) -> bool {
+    unsafe { mlirTypeIsAFloat(ty.to_raw()) }
+}

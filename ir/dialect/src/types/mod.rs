@@ -1,0 +1,221 @@
+//! The dialects' types as Rust values.
+//!
+//! A type holds the canonical text of what it means; [`CuteType`] is what that text says. What
+//! types require of their parameters is checked here, once:
+//!
+//! - a text of the layout algebra is one that `cute-layout` reads; a composed layout does something
+//!   that its outer layout does not (`text.rs`);
+//! - a swizzle's pointer is aligned to 2^(B+M+S) bytes where shared memory is allocated
+//!   ([`MemRef::check_allocation`]); alignments are powers of two and at least the element's size;
+//! - tensors in memory have whole-byte elements (`memref.rs`);
+//! - a tiled copy's atom is a copy atom, a tiled MMA's an MMA atom, and the tables of
+//!   `cute-layout` accept the combination (`atoms.rs`).
+
+mod atoms;
+mod kind;
+mod make;
+mod memref;
+mod text;
+
+pub use atoms::{CopyOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
+pub use make::{
+    coord_type, copy_atom_type, int_tuple_type, int_type, layout_type, pipeline_type, shape_type,
+    sm80_mma_type, tile_type, tiled_copy_type, tiled_mma_type, token_type, value_type,
+};
+pub(crate) use memref::int_width;
+pub use memref::{MemRef, Space, element_bits, is_float};
+pub(crate) use text::canonicalize;
+
+use crate::ffi::{self, CuteTypeParts};
+use cute_layout::{ComposedLayout, IntTuple, Kind as TupleKind, Layout, Swizzle, Tile, ops::Value};
+use kind::{KINDS, Kind};
+use melior::ir::{Type, TypeLike};
+use text::{parse_composed, parse_layout, parse_swizzle, parse_tile, text_of, tuple};
+
+/// A type of the dialects, taken apart and checked.
+#[derive(Clone, Debug)]
+pub enum CuteType<'c> {
+    IntTuple(IntTuple),
+    Shape(IntTuple),
+    Stride(IntTuple),
+    Coord(IntTuple),
+    Layout(Layout),
+    Tile(Tile),
+    Swizzle(Swizzle),
+    ComposedLayout(ComposedLayout),
+    Ptr(MemRef<'c>),
+    MemRef(MemRef<'c>),
+    TiledCopy {
+        atom: Type<'c>,
+        tv: Layout,
+        tiler: Tile,
+    },
+    TiledMma {
+        atom: Type<'c>,
+        atoms: Layout,
+        permutation: Tile,
+    },
+    Pipeline {
+        stages: i64,
+    },
+    Token,
+    CopyAtom {
+        value: Type<'c>,
+        op: CopyOp,
+    },
+    MmaAtom {
+        shape: [i64; 3],
+        a: Type<'c>,
+        b: Type<'c>,
+        acc: Type<'c>,
+    },
+}
+
+impl<'c> CuteType<'c> {
+    /// What `ty` says; nothing where it is not a type of these dialects.
+    pub fn of(ty: Type<'c>) -> Option<Self> {
+        let mut parts = CuteTypeParts::empty(0);
+        if !unsafe { ffi::cuteTypeGetParts(ty.to_raw(), &mut parts) } {
+            return None;
+        }
+        Self::from_parts(&parts).ok()
+    }
+
+    pub(crate) fn from_parts(parts: &CuteTypeParts) -> Result<Self, String> {
+        let kind = *KINDS
+            .get(parts.kind as usize)
+            .ok_or("unknown kind of type")?;
+        let text = |i: usize| text_of(parts.texts[i]);
+        let ty = |i: usize| unsafe { Type::from_raw(parts.types[i]) };
+        let int = |i: usize| parts.ints[i];
+        Ok(match kind {
+            Kind::IntTuple => Self::IntTuple(tuple(text(0)?, TupleKind::IntTuple)?),
+            Kind::Shape => Self::Shape(tuple(text(0)?, TupleKind::Shape)?),
+            Kind::Stride => Self::Stride(tuple(text(0)?, TupleKind::Stride)?),
+            Kind::Coord => Self::Coord(tuple(text(0)?, TupleKind::Coord)?),
+            Kind::Layout => Self::Layout(parse_layout(text(0)?)?),
+            Kind::Tile => Self::Tile(parse_tile(text(0)?)?),
+            Kind::Swizzle => Self::Swizzle(parse_swizzle(text(0)?)?),
+            Kind::ComposedLayout => Self::ComposedLayout(parse_composed(text(0)?)?),
+            Kind::Ptr | Kind::MemRef => {
+                let swizzle = text(1)?;
+                let memref = MemRef {
+                    element: ty(0),
+                    space: Space::parse(text(0)?)?,
+                    align: int(0),
+                    swizzle: if swizzle.is_empty() {
+                        None
+                    } else {
+                        Some(parse_swizzle(swizzle)?)
+                    },
+                    layout: parse_layout(if kind == Kind::Ptr { "1:0" } else { text(2)? })?,
+                };
+                if kind == Kind::Ptr {
+                    Self::Ptr(memref)
+                } else {
+                    Self::MemRef(memref)
+                }
+            }
+            Kind::TiledCopy => Self::TiledCopy {
+                atom: ty(0),
+                tv: parse_layout(text(0)?)?,
+                tiler: parse_tile(text(1)?)?,
+            },
+            Kind::TiledMma => Self::TiledMma {
+                atom: ty(0),
+                atoms: parse_layout(text(0)?)?,
+                permutation: parse_tile(text(1)?)?,
+            },
+            Kind::Pipeline => Self::Pipeline { stages: int(0) },
+            Kind::Token => Self::Token,
+            Kind::UniversalCopy => Self::CopyAtom {
+                value: ty(0),
+                op: CopyOp::Universal { bits: int(0) },
+            },
+            Kind::SimtAsyncCopy => {
+                let global = match text(0)? {
+                    "global" => true,
+                    "always" => false,
+                    other => {
+                        return Err(format!(
+                            "expected cache = always or global, found '{other}'"
+                        ));
+                    }
+                };
+                Self::CopyAtom {
+                    value: ty(0),
+                    op: CopyOp::SimtAsync {
+                        global,
+                        bits: int(0),
+                    },
+                }
+            }
+            Kind::Ldsm => {
+                let transpose = match text(2)? {
+                    "n" => false,
+                    "t" => true,
+                    other => return Err(format!("expected n or t, found '{other}'")),
+                };
+                if text(0)? != "(8,8)" || text(1)? != "u16" {
+                    return Err(format!(
+                        "expected mode = <\"(8,8)\">, sz_pattern = u16, found mode = <\"{}\">, \
+                         sz_pattern = {}",
+                        text(0)?,
+                        text(1)?
+                    ));
+                }
+                Self::CopyAtom {
+                    value: ty(0),
+                    op: CopyOp::Ldsm {
+                        matrices: int(0),
+                        transpose,
+                    },
+                }
+            }
+            Kind::Sm80Mma => Self::MmaAtom {
+                shape: [int(0), int(1), int(2)],
+                a: ty(0),
+                b: ty(1),
+                acc: ty(2),
+            },
+        })
+    }
+
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        match self {
+            Self::Ptr(memref) | Self::MemRef(memref) => memref.verify(),
+            Self::TiledCopy { .. } => tiled_copy(self).map(|_| ()),
+            Self::TiledMma { .. } => tiled_mma(self).map(|_| ()),
+            Self::Pipeline { stages } if *stages < 1 => {
+                Err(format!("expected at least one stage, found {stages}"))
+            }
+            Self::CopyAtom { .. } => copy_atom(self).map(|_| ()),
+            Self::MmaAtom { .. } => mma_atom(self).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The tensor, where it is one.
+    pub fn memref(&self) -> Option<&MemRef<'c>> {
+        match self {
+            Self::MemRef(memref) => Some(memref),
+            _ => None,
+        }
+    }
+
+    /// The value of the layout algebra that a value of this type holds, with a dynamic leaf where
+    /// the type does not say it; nothing for tensors, atoms and the like.
+    pub fn value(&self) -> Option<Value> {
+        Some(match self {
+            Self::IntTuple(tuple) => Value::IntTuple(tuple.clone()),
+            Self::Shape(shape) => Value::Shape(shape.clone()),
+            Self::Stride(stride) => Value::Stride(stride.clone()),
+            Self::Coord(coord) => Value::Coord(coord.clone()),
+            Self::Layout(layout) => Value::Layout(layout.clone()),
+            Self::Tile(tile) => Value::Tile(tile.clone()),
+            Self::Swizzle(swizzle) => Value::Swizzle(*swizzle),
+            Self::ComposedLayout(composed) => Value::ComposedLayout(composed.clone()),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! The texts of the layout algebra.
+
+use super::kind::{KINDS, Kind};
+use crate::ffi;
+use cute_layout::{ComposedLayout, Inner, IntTuple, Kind as TupleKind, Layout, Swizzle, Tile};
+use mlir_sys::MlirStringRef;
+use std::ffi::c_int;
+
+pub(super) fn text_of<'a>(text: MlirStringRef) -> Result<&'a str, String> {
+    std::str::from_utf8(unsafe { ffi::bytes(text) }).map_err(|e| format!("expected UTF-8: {e}"))
+}
+
+pub(super) fn tuple(text: &str, kind: TupleKind) -> Result<IntTuple, String> {
+    IntTuple::parse(text, kind).map_err(|e| e.to_string())
+}
+
+/// The canonical text of a value of the layout algebra, as a type or an attribute carries it.
+pub(crate) fn canonicalize(kind: c_int, text: &str) -> Result<String, String> {
+    let kind = *KINDS.get(kind as usize).ok_or("unknown kind of type")?;
+    Ok(match kind {
+        Kind::IntTuple => tuple(text, TupleKind::IntTuple)?.to_string(),
+        Kind::Shape => tuple(text, TupleKind::Shape)?.to_string(),
+        Kind::Stride => tuple(text, TupleKind::Stride)?.to_string(),
+        Kind::Coord => tuple(text, TupleKind::Coord)?.to_string(),
+        Kind::Layout => parse_layout(text)?.to_string(),
+        Kind::Tile => parse_tile(text)?.to_string(),
+        Kind::Swizzle => parse_swizzle(text)?.to_string(),
+        Kind::ComposedLayout => parse_composed(text)?.to_string(),
+        _ => return Err("this type has no canonical text".to_owned()),
+    })
+}
+
+pub(super) fn parse_layout(text: &str) -> Result<Layout, String> {
+    Layout::parse(text).map_err(|e| e.to_string())
+}
+pub(super) fn parse_tile(text: &str) -> Result<Tile, String> {
+    Tile::parse(text).map_err(|e| e.to_string())
+}
+pub(super) fn parse_swizzle(text: &str) -> Result<Swizzle, String> {
+    Swizzle::parse(text).map_err(|e| e.to_string())
+}
+
+/// A composed layout; one that is its outer layout has the type of that.
+pub(super) fn parse_composed(text: &str) -> Result<ComposedLayout, String> {
+    let composed = ComposedLayout::parse(text).map_err(|e| e.to_string())?;
+    if matches!(composed.inner(), Inner::Swizzle(swizzle) if swizzle.b() == 0)
+        && composed.offset().as_static() == Some(0)
+    {
+        return Err(format!(
+            "expected a composed layout with swizzle bits or an offset, found {composed}; write \
+             !cute.layout<\"{}\">",
+            composed.outer()
+        ));
+    }
+    Ok(composed)
+}

@@ -1,0 +1,140 @@
+//! The verifier of every op. MLIR has checked the number and the kinds of operands, and the
+//! declared result types against the inferred ones; what is left:
+//!
+//! - `static`: the type says the whole value (`values.rs`, as the next three);
+//! - `make_int_tuple`, `make_shape`, `make_stride`, `make_coord`, `make_tile`: an integer of the right
+//!   width for each dynamic leaf;
+//! - `equal`: operands of one kind; `elem_less`: congruent operands;
+//! - `make_atom`: an atom (`atoms.rs`);
+//! - `memref.alloca`: in smem or rmem, static, aligned as its swizzle needs; placed at a multiple
+//!   of its alignment (`algorithms.rs`, as the next three);
+//! - `copy`: tensors of one shape and, on partitions, values that the atom can move as vectors;
+//! - `gemm`: the ranks and extents of the three forms, element types that an atom takes;
+//! - `convert`: registers, same layout;
+//! - atoms: vectors of the atom's length and type, an `at` within the partition (`atoms.rs`).
+
+mod algorithms;
+mod atoms;
+mod values;
+
+use crate::{
+    diag::{self, Failure},
+    infer::memref_of,
+    types::{CopyOp, CuteType, MemRef, Space},
+};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use mlir_sys::*;
+
+type Checked = Result<(), String>;
+
+pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
+    let name = op
+        .name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let result = match name.as_str() {
+        "cute.static" => values::verify_static(op),
+        "cute.make_int_tuple"
+        | "cute.make_shape"
+        | "cute.make_stride"
+        | "cute.make_coord"
+        | "cute.make_tile" => values::verify_make(op, &name),
+        "cute.equal" | "cute.elem_less" => values::verify_comparison(op, &name),
+        "cute.make_atom" => atoms::verify_make_atom(op),
+        "cute.memref.alloca" => algorithms::verify_alloca(op),
+        "cute.copy" => algorithms::verify_copy(op),
+        "cute.gemm" => algorithms::verify_gemm(op),
+        "cute.convert" => algorithms::verify_convert(op),
+        "cute.atom_load" => atoms::verify_atom_load(op),
+        "cute.atom_store" => atoms::verify_atom_store(op),
+        "cute.atom_copy" => atoms::verify_atom_copy(op),
+        "cute.atom_mma" => atoms::verify_atom_mma(op),
+        _ => Ok(()),
+    };
+    result.map_err(|message| diag::error(op.location(), format!("'{name}' op {message}")))
+}
+
+fn result_type<'c>(op: OperationRef<'c, '_>) -> Type<'c> {
+    unsafe { Type::from_raw(mlirValueGetType(mlirOperationGetResult(op.to_raw(), 0))) }
+}
+
+fn operands<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    (0..op.operand_count())
+        .filter_map(|i| op.operand(i).ok())
+        .collect()
+}
+
+fn tensors<'c>(
+    op: OperationRef<'c, '_>,
+    from: usize,
+    to: usize,
+) -> Result<Vec<MemRef<'c>>, String> {
+    operands(op)[from..to]
+        .iter()
+        .enumerate()
+        .map(|(i, value)| {
+            memref_of(*value).ok_or_else(|| {
+                format!(
+                    "expected a tensor as operand {}, found {}",
+                    from + i,
+                    value.r#type()
+                )
+            })
+        })
+        .collect()
+}
+
+/// The atom of a tiled copy's type.
+pub fn copy_op(ty: Type) -> Option<CopyOp> {
+    let Some(CuteType::TiledCopy { atom, .. }) = CuteType::of(ty) else {
+        return None;
+    };
+    match CuteType::of(atom) {
+        Some(CuteType::CopyAtom { op, .. }) => Some(op),
+        _ => None,
+    }
+}
+
+fn check_spaces(atom: CopyOp, source: &MemRef, destination: &MemRef) -> Checked {
+    let expected = match atom {
+        CopyOp::Universal { .. } => return Ok(()),
+        CopyOp::SimtAsync { .. } => (Space::Gmem, Space::Smem),
+        CopyOp::Ldsm { .. } => (Space::Smem, Space::Rmem),
+    };
+    let found = (source.space, destination.space);
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "copies from {} to {} with an atom that copies from {} to {}",
+        found.0, found.1, expected.0, expected.1
+    ))
+}
+
+/// (elements, element type) of a one-dimensional vector type.
+pub fn vector_of(ty: Type) -> Option<(i64, Type)> {
+    unsafe {
+        let raw = ty.to_raw();
+        (mlirTypeIsAVector(raw) && mlirShapedTypeGetRank(raw) == 1).then(|| {
+            (
+                mlirShapedTypeGetDimSize(raw, 0),
+                Type::from_raw(mlirShapedTypeGetElementType(raw)),
+            )
+        })
+    }
+}
+
+/// The value of the attribute `at`.
+pub fn at_of(op: OperationRef) -> Vec<i64> {
+    op.attribute("at").map_or_else(
+        |_| Vec::new(),
+        |attribute| unsafe {
+            let raw = melior::ir::AttributeLike::to_raw(&attribute);
+            (0..mlirDenseArrayGetNumElements(raw))
+                .map(|i| mlirDenseI64ArrayGetElement(raw, i))
+                .collect()
+        },
+    )
+}

@@ -1,0 +1,67 @@
+//! Values of the layout algebra: what [`cute_layout::ops::apply`] refuses of their types.
+
+use super::{Checked, operands, result_type};
+use crate::{infer, types::CuteType};
+use cute_layout::ops::{Attrs, Value};
+use melior::ir::{OperationRef, ValueLike};
+
+pub(super) fn verify_static(op: OperationRef) -> Checked {
+    let ty = result_type(op);
+    let decoded = CuteType::of(ty);
+    match decoded.as_ref().and_then(CuteType::value) {
+        Some(value) if value.is_static() => Ok(()),
+        Some(_) => Err(format!(
+            "expected a type that says its whole value, found {ty}; make a value with dynamic leaves \
+             by the cute.make_ op of its type"
+        )),
+        None => match decoded {
+            Some(
+                CuteType::TiledCopy { .. }
+                | CuteType::TiledMma { .. }
+                | CuteType::CopyAtom { .. }
+                | CuteType::MmaAtom { .. },
+            ) => Ok(()),
+            _ => Err(format!(
+                "expected a type that says its whole value, found {ty}"
+            )),
+        },
+    }
+}
+
+/// The values that the operands' types hold.
+fn values(op: OperationRef) -> Result<Vec<Value>, String> {
+    operands(op)
+        .iter()
+        .enumerate()
+        .map(|(i, operand)| {
+            infer::value_of(operand.r#type()).ok_or_else(|| {
+                format!(
+                    "expected i32, i64 or a value of the layout algebra as operand {i}, found {}",
+                    operand.r#type()
+                )
+            })
+        })
+        .collect()
+}
+
+/// A value made from its dynamic leaves.
+pub(super) fn verify_make(op: OperationRef, name: &str) -> Checked {
+    let ty = result_type(op);
+    let result = CuteType::of(ty)
+        .and_then(|ty| ty.value())
+        .ok_or_else(|| format!("expected a value of the layout algebra, found {ty}"))?;
+    let attrs = Attrs {
+        result: Some(result),
+        ..Attrs::default()
+    };
+    infer::apply(op_name(name), &values(op)?, &attrs).map(|_| ())
+}
+
+/// `equal` and `elem_less`.
+pub(super) fn verify_comparison(op: OperationRef, name: &str) -> Checked {
+    infer::apply(op_name(name), &values(op)?, &Attrs::default()).map(|_| ())
+}
+
+fn op_name(name: &str) -> &str {
+    name.strip_prefix("cute.").unwrap_or(name)
+}

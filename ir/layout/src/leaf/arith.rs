@@ -1,0 +1,356 @@
+//! Arithmetic on leaves: exact where both sides are known, else dynamic, as the types of CuTe IR are inferred.
+//!
+//! A dynamic result is as wide as its widest operand, a known integer counting as 64 bits where 32 do not hold it. A
+//! divisor is inferred only where a dynamic operand carries one. Where operands carry how they were computed, so does the
+//! result ([`Term`](super::Term)).
+
+use std::sync::Arc;
+
+use super::term::{BinOp, Expr, Term, width_of};
+use super::{Dyn, Leaf, Truth};
+use crate::error::{LayoutError, Result};
+
+/// A scalar operand.
+#[derive(Clone, Copy)]
+enum Side<'a> {
+    Known(i64),
+    Dynamic(&'a Dyn),
+}
+
+impl Side<'_> {
+    fn width(self) -> u32 {
+        match self {
+            Side::Known(v) => width_of(v),
+            Side::Dynamic(d) => d.width,
+        }
+    }
+
+    // What divides it; 0 is divided by everything.
+    fn div(self) -> i64 {
+        match self {
+            Side::Known(v) => v.checked_abs().unwrap_or(1),
+            Side::Dynamic(d) => d.div,
+        }
+    }
+
+    fn expr(self) -> Option<Arc<Expr>> {
+        match self {
+            Side::Known(v) => Some(Arc::new(Expr::Const(v))),
+            Side::Dynamic(Dyn {
+                term: Term::Traced(e),
+                ..
+            }) => Some(e.clone()),
+            Side::Dynamic(_) => None,
+        }
+    }
+}
+
+pub(super) fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn overflow(op: &'static str) -> LayoutError {
+    LayoutError::Overflow { op }
+}
+
+fn term(op: BinOp, width: u32, a: Side<'_>, b: Side<'_>) -> Term {
+    match (a.expr(), b.expr()) {
+        (Some(lhs), Some(rhs)) => Term::Traced(Arc::new(Expr::Binary {
+            op,
+            width,
+            lhs,
+            rhs,
+        })),
+        _ => Term::Untracked,
+    }
+}
+
+// `div`: what divides the result, given what divides the operands; asked only where a dynamic operand says something.
+fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Leaf {
+    let says = |s: Side<'_>| matches!(s, Side::Dynamic(d) if d.div != 1);
+    let width = a.width().max(b.width());
+    Leaf::Dynamic(Dyn {
+        width,
+        div: if says(a) || says(b) {
+            div(a.div(), b.div()).max(1)
+        } else {
+            1
+        },
+        term: term(op, width, a, b),
+    })
+}
+
+// A quotient keeps a divisor only where the division of what divides it is exact.
+fn quotient(a: i64, b: i64) -> i64 {
+    if b != 0 && a % b == 0 { a / b } else { 1 }
+}
+
+impl Leaf {
+    fn side(&self, op: &'static str) -> Result<Side<'_>> {
+        match self {
+            Leaf::Static(v) => Ok(Side::Known(*v)),
+            Leaf::Dynamic(d) => Ok(Side::Dynamic(d)),
+            x => Err(LayoutError::Basis {
+                op,
+                found: x.to_string(),
+            }),
+        }
+    }
+
+    /// The sum. Errors: overflow; `_` and basis elements.
+    pub fn add(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "add";
+        match (self.side(OP)?, other.side(OP)?) {
+            (Side::Known(a), Side::Known(b)) => a
+                .checked_add(b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (a, b) => Ok(dynamic(BinOp::Add, a, b, gcd)),
+        }
+    }
+
+    /// The difference. Errors: overflow; `_` and basis elements.
+    pub fn sub(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "subtract";
+        match (self.side(OP)?, other.side(OP)?) {
+            (Side::Known(a), Side::Known(b)) => a
+                .checked_sub(b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (a, b) => Ok(dynamic(BinOp::Sub, a, b, gcd)),
+        }
+    }
+
+    /// The product, where at most one side is a basis element. Errors: overflow; `_`; two basis elements.
+    pub fn mul(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "multiply";
+        match (self, other) {
+            (Leaf::Static(0), Leaf::Basis { .. }) | (Leaf::Basis { .. }, Leaf::Static(0)) => {
+                return Ok(Leaf::Static(0));
+            }
+            (Leaf::Basis { value, path }, x @ (Leaf::Static(_) | Leaf::Dynamic(_)))
+            | (x @ (Leaf::Static(_) | Leaf::Dynamic(_)), Leaf::Basis { value, path }) => {
+                return Ok(Leaf::Basis {
+                    value: Box::new(value.mul(x)?),
+                    path: path.clone(),
+                });
+            }
+            _ => {}
+        }
+        match (self.side(OP)?, other.side(OP)?) {
+            (Side::Known(a), Side::Known(b)) => a
+                .checked_mul(b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (Side::Known(0), _) | (_, Side::Known(0)) => Ok(Leaf::Static(0)),
+            (Side::Known(1), _) => Ok(other.clone()),
+            (_, Side::Known(1)) => Ok(self.clone()),
+            (a, b) => {
+                let both = a.div().checked_mul(b.div());
+                Ok(dynamic(BinOp::Mul, a, b, |a, b| {
+                    both.unwrap_or_else(|| a.max(b))
+                }))
+            }
+        }
+    }
+
+    /// The quotient, rounded towards zero. Errors: a known zero as divisor; overflow; `_` and basis elements.
+    pub fn div(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "divide";
+        match (self.side(OP)?, other.side(OP)?) {
+            (_, Side::Known(0)) => Err(LayoutError::DivisionByZero {
+                op: OP,
+                found: self.to_string(),
+            }),
+            (Side::Known(a), Side::Known(b)) => a
+                .checked_div(b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (Side::Known(0), _) => Ok(Leaf::Static(0)),
+            (_, Side::Known(1)) => Ok(self.clone()),
+            (a, b @ Side::Known(_)) => Ok(dynamic(BinOp::Div, a, b, quotient)),
+            (a, b) => Ok(dynamic(BinOp::Div, a, b, |_, _| 1)),
+        }
+    }
+
+    /// The remainder, with the sign of `self`. Errors as [`Leaf::div`].
+    pub fn rem(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "remainder";
+        match (self.side(OP)?, other.side(OP)?) {
+            (_, Side::Known(0)) => Err(LayoutError::DivisionByZero {
+                op: OP,
+                found: self.to_string(),
+            }),
+            (Side::Known(a), Side::Known(b)) => a
+                .checked_rem(b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (Side::Known(0), _) | (_, Side::Known(1)) => Ok(Leaf::Static(0)),
+            (a, b) => Ok(dynamic(BinOp::Rem, a, b, gcd)),
+        }
+    }
+
+    /// The quotient rounded up, for a dividend of at least 0 and a divisor of at least 1.
+    ///
+    /// Errors: a known divisor below 1; `_` and basis elements.
+    pub fn ceil_div(&self, other: &Leaf) -> Result<Leaf> {
+        const OP: &str = "ceil_div";
+        match (self.side(OP)?, other.side(OP)?) {
+            (_, Side::Known(..1)) => Err(LayoutError::Shape {
+                found: other.to_string(),
+            }),
+            (Side::Known(a), Side::Known(b)) => BinOp::CeilDiv
+                .eval(a, b)
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(OP)),
+            (Side::Known(0), _) => Ok(Leaf::Static(0)),
+            (_, Side::Known(1)) => Ok(self.clone()),
+            (a, b @ Side::Known(_)) => Ok(dynamic(BinOp::CeilDiv, a, b, quotient)),
+            (a, b) => Ok(dynamic(BinOp::CeilDiv, a, b, |_, _| 1)),
+        }
+    }
+
+    /// The smaller one. Errors: `_` and basis elements.
+    pub fn min(&self, other: &Leaf) -> Result<Leaf> {
+        match (self.side("min")?, other.side("min")?) {
+            (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.min(b))),
+            (a, b) => Ok(dynamic(BinOp::Min, a, b, gcd)),
+        }
+    }
+
+    /// The larger one. Errors: `_` and basis elements.
+    pub fn max(&self, other: &Leaf) -> Result<Leaf> {
+        match (self.side("max")?, other.side("max")?) {
+            (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.max(b))),
+            (a, b) => Ok(dynamic(BinOp::Max, a, b, gcd)),
+        }
+    }
+
+    /// The magnitude. Errors: overflow; `_` and basis elements.
+    pub fn abs(&self) -> Result<Leaf> {
+        match self.side("abs")? {
+            Side::Known(v) => v
+                .checked_abs()
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow("abs")),
+            Side::Dynamic(_) => self.max(&Leaf::Static(0).sub(self)?),
+        }
+    }
+
+    /// -1, 0 or 1. Errors: `_` and basis elements.
+    pub fn signum(&self) -> Result<Leaf> {
+        match self.side("signum")? {
+            Side::Known(v) => Ok(Leaf::Static(v.signum())),
+            // max(min(x, 1), -1), with nothing said of divisors.
+            Side::Dynamic(_) => self.min(&Leaf::Static(1))?.max(&Leaf::Static(-1)),
+        }
+    }
+
+    /// Bitwise exclusive or. Errors: `_` and basis elements.
+    pub fn xor(&self, other: &Leaf) -> Result<Leaf> {
+        match (self.side("xor")?, other.side("xor")?) {
+            (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a ^ b)),
+            (_, Side::Known(0)) => Ok(self.clone()),
+            (Side::Known(0), _) => Ok(other.clone()),
+            (a, b) => Ok(dynamic(BinOp::Xor, a, b, |_, _| 1)),
+        }
+    }
+
+    /// Bitwise and with a known mask. Errors: `_` and basis elements.
+    pub fn and(&self, mask: i64) -> Result<Leaf> {
+        match self.side("and")? {
+            Side::Known(v) => Ok(Leaf::Static(v & mask)),
+            _ if mask == 0 => Ok(Leaf::Static(0)),
+            a => Ok(dynamic(BinOp::And, a, Side::Known(mask), |_, _| 1)),
+        }
+    }
+
+    /// Shifted to the left by `bits`. Errors: a shift beyond the width; overflow; `_` and basis elements.
+    pub fn shl(&self, bits: u32) -> Result<Leaf> {
+        self.shift(BinOp::Shl, "shift", bits)
+    }
+
+    /// Shifted to the right by `bits`, the sign kept. Errors: a shift beyond the width; `_` and basis elements.
+    pub fn shr(&self, bits: u32) -> Result<Leaf> {
+        self.shift(BinOp::Shr, "shift", bits)
+    }
+
+    fn shift(&self, op: BinOp, name: &'static str, bits: u32) -> Result<Leaf> {
+        match self.side(name)? {
+            Side::Known(v) => op
+                .eval(v, i64::from(bits))
+                .map(Leaf::Static)
+                .ok_or_else(|| overflow(name)),
+            _ if bits == 0 => Ok(self.clone()),
+            Side::Dynamic(d) if bits >= d.width => Err(overflow(name)),
+            a => Ok(dynamic(op, a, Side::Known(i64::from(bits)), |_, _| 1)),
+        }
+    }
+
+    fn compare(&self, other: &Leaf, op: BinOp) -> Result<Truth> {
+        match (self.side("compare")?, other.side("compare")?) {
+            (Side::Known(a), Side::Known(b)) => {
+                Ok(Truth::Known(op.eval(a, b).is_some_and(|v| v != 0)))
+            }
+            (Side::Known(v), Side::Dynamic(d)) | (Side::Dynamic(d), Side::Known(v))
+                if op == BinOp::Eq && d.width < width_of(v) =>
+            {
+                Ok(Truth::Known(false))
+            }
+            (a, b) => Ok(Truth::Unknown(term(op, a.width().max(b.width()), a, b))),
+        }
+    }
+
+    /// Whether both are the same number. Errors: `_` and basis elements.
+    pub fn equals(&self, other: &Leaf) -> Result<Truth> {
+        self.compare(other, BinOp::Eq)
+    }
+
+    /// Whether `self < other`. Errors: `_` and basis elements.
+    pub fn less(&self, other: &Leaf) -> Result<Truth> {
+        self.compare(other, BinOp::Lt)
+    }
+
+    /// Whether `self <= other`. Errors: `_` and basis elements.
+    pub fn at_most(&self, other: &Leaf) -> Result<Truth> {
+        self.compare(other, BinOp::Le)
+    }
+
+    /// Whether `other`, at least 1, divides `self`. Errors: a known zero as divisor; `_` and basis elements.
+    pub fn divisible_by(&self, other: &Leaf) -> Result<Truth> {
+        if let (Leaf::Dynamic(d), Leaf::Static(c)) = (self, other)
+            && *c != 0
+            && d.div % c == 0
+        {
+            return Ok(Truth::Known(true));
+        }
+        self.rem(other)?.equals(&Leaf::Static(0))
+    }
+
+    /// `then` where `cond` holds, else `other`; dynamic where `cond` is. Errors: `_` and basis elements.
+    pub fn select(cond: &Truth, then: &Leaf, other: &Leaf) -> Result<Leaf> {
+        let unknown = match cond {
+            Truth::Known(true) => return Ok(then.clone()),
+            Truth::Known(false) => return Ok(other.clone()),
+            Truth::Unknown(term) => term,
+        };
+        let (a, b) = (then.side("select")?, other.side("select")?);
+        let width = a.width().max(b.width());
+        let Leaf::Dynamic(mut out) = dynamic(BinOp::Max, a, b, gcd) else {
+            return Ok(then.clone());
+        };
+        out.term = match (unknown, a.expr(), b.expr()) {
+            (Term::Traced(cond), Some(then), Some(other)) => Term::Traced(Arc::new(Expr::Select {
+                width,
+                cond: cond.clone(),
+                then,
+                other,
+            })),
+            _ => Term::Untracked,
+        };
+        Ok(Leaf::Dynamic(out))
+    }
+}

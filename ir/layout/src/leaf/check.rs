@@ -1,0 +1,61 @@
+//! Conditions that a result depends on.
+//!
+//! A condition on known numbers is decided at once. One on dynamic numbers is CuTe's to assume where types are inferred,
+//! and is recorded where the algebra is traced, so that whoever lowers the result can check it when the program runs.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::term::{Expr, Term};
+use super::truth::Truth;
+use crate::error::{LayoutError, Result};
+
+/// A condition that a traced result depends on.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// 0 or 1.
+    pub condition: Arc<Expr>,
+    /// What it means that it does not hold: expected, found, cure.
+    pub message: String,
+}
+
+thread_local! {
+    static CHECKS: RefCell<Option<Vec<Check>>> = const { RefCell::new(None) };
+}
+
+/// Restores what was recorded before, also when `f` panics.
+struct Outer(Option<Vec<Check>>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        CHECKS.with(|c| *c.borrow_mut() = self.0.take());
+    }
+}
+
+/// Runs `f`, and returns with its result the conditions on traced leaves that the result depends on.
+pub fn record<T>(f: impl FnOnce() -> T) -> (T, Vec<Check>) {
+    let _outer = Outer(CHECKS.with(|c| c.borrow_mut().replace(Vec::new())));
+    let result = f();
+    let checks = CHECKS.with(|c| c.borrow_mut().take()).unwrap_or_default();
+    (result, checks)
+}
+
+/// Errors with `otherwise` where the condition is known not to hold; records it where it is traced.
+pub(crate) fn require(cond: &Truth, otherwise: impl FnOnce() -> LayoutError) -> Result<()> {
+    match cond {
+        Truth::Known(true) => Ok(()),
+        Truth::Known(false) => Err(otherwise()),
+        Truth::Unknown(Term::Traced(condition)) => {
+            CHECKS.with(|c| {
+                if let Some(checks) = c.borrow_mut().as_mut() {
+                    checks.push(Check {
+                        condition: condition.clone(),
+                        message: otherwise().to_string(),
+                    });
+                }
+            });
+            Ok(())
+        }
+        Truth::Unknown(Term::Untracked) => Ok(()),
+    }
+}

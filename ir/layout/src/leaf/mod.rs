@@ -1,0 +1,124 @@
+//! Leaves of tuples, and arithmetic on them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+mod arith;
+mod check;
+mod term;
+mod truth;
+
+pub(crate) use check::require;
+pub use check::{Check, record};
+pub use term::{BinOp, Expr, Term};
+pub use truth::Truth;
+
+/// An integer that is known only when the program runs.
+///
+/// In a type it has no identity: two `?` may be different numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Dyn {
+    /// Width in bits: 32 or 64.
+    pub width: u32,
+    /// A number that is known to divide it; 1 says nothing.
+    pub div: i64,
+    /// How it is computed, where that is tracked.
+    pub term: Term,
+}
+
+impl Dyn {
+    /// `?`: a 32-bit integer of which nothing is known.
+    pub const I32: Dyn = Dyn::new(32, 1);
+    /// `?{i64}`.
+    pub const I64: Dyn = Dyn::new(64, 1);
+
+    /// An integer of `width` bits (32 or 64) that `div`, at least 1, divides.
+    pub const fn new(width: u32, div: i64) -> Dyn {
+        Dyn {
+            width,
+            div,
+            term: Term::Untracked,
+        }
+    }
+
+    /// The same, as input `index` of a trace.
+    #[must_use]
+    pub fn traced(&self, index: usize) -> Dyn {
+        let width = self.width;
+        Dyn {
+            term: Term::Traced(Arc::new(Expr::Input { index, width })),
+            ..self.clone()
+        }
+    }
+}
+
+impl fmt::Display for Dyn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.width == 64, self.div) {
+            (false, 1) => f.write_str("?"),
+            (true, 1) => f.write_str("?{i64}"),
+            (false, d) => write!(f, "?{{div={d}}}"),
+            (true, d) => write!(f, "?{{i64 div={d}}}"),
+        }
+    }
+}
+
+/// One leaf of an [`IntTuple`](crate::IntTuple).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Leaf {
+    /// A known integer.
+    Static(i64),
+    /// An integer known at run time.
+    Dynamic(Dyn),
+    /// A multiple of a basis vector of a coordinate space, written `value@path` with the outermost index last.
+    Basis {
+        /// The multiple: [`Leaf::Static`] or [`Leaf::Dynamic`].
+        value: Box<Leaf>,
+        /// The path to the coordinate, outermost index first; never empty.
+        path: SmallVec<[u16; 4]>,
+    },
+    /// `_`, "all of this mode", in a coordinate.
+    Underscore,
+}
+
+impl Leaf {
+    /// The integer, if it is known and no basis element.
+    #[inline]
+    pub fn as_static(&self) -> Option<i64> {
+        match self {
+            Leaf::Static(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// Whether every number in it is known (`_` counts as known).
+    pub fn is_static(&self) -> bool {
+        match self {
+            Leaf::Static(_) | Leaf::Underscore => true,
+            Leaf::Dynamic(_) => false,
+            Leaf::Basis { value, .. } => value.is_static(),
+        }
+    }
+
+    /// Whether this is the known integer `v`.
+    #[inline]
+    pub fn is(&self, v: i64) -> bool {
+        self.as_static() == Some(v)
+    }
+}
+
+impl fmt::Display for Leaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Leaf::Static(v) => write!(f, "{v}"),
+            Leaf::Dynamic(d) => write!(f, "{d}"),
+            Leaf::Basis { value, path } => {
+                write!(f, "{value}")?;
+                path.iter().rev().try_for_each(|p| write!(f, "@{p}"))
+            }
+            Leaf::Underscore => f.write_str("_"),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a dynamic leaf may carry beside its type: how its value was computed.
+//!
+//! In a type, `?` has no identity. When a dynamic layout is lowered, the algebra runs on leaves that carry *traced*
+//! expressions over the operands' leaves, and takes the same decisions as on plain ones; each leaf of the result then
+//! knows the arithmetic that gives it.
+
+use std::sync::Arc;
+
+/// A binary operation of traced arithmetic, at the width of its node.
+///
+/// Comparisons and the two connectives give 0 or 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient, rounded towards zero.
+    Div,
+    /// Remainder of [`BinOp::Div`]; it has the sign of the dividend.
+    Rem,
+    /// Quotient of a dividend of at least 0 and a divisor of at least 1, rounded up.
+    CeilDiv,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Bitwise and.
+    And,
+    /// Shift to the left.
+    Shl,
+    /// Shift to the right, the sign kept.
+    Shr,
+    /// 1 where both are equal.
+    Eq,
+    /// 1 where the first is smaller.
+    Lt,
+    /// 1 where the first is smaller or equal.
+    Le,
+    /// 1 where both are 1.
+    Both,
+    /// 1 where one is 1.
+    Either,
+}
+
+impl BinOp {
+    /// Whether the result is 0 or 1 whatever the width of the operands.
+    pub fn is_condition(self) -> bool {
+        use BinOp::*;
+        matches!(self, Eq | Lt | Le | Both | Either)
+    }
+
+    /// The exact result, or nothing on overflow, division by zero, or a shift out of range.
+    pub fn eval(self, a: i64, b: i64) -> Option<i64> {
+        use BinOp::*;
+        Some(match self {
+            Add => a.checked_add(b)?,
+            Sub => a.checked_sub(b)?,
+            Mul => a.checked_mul(b)?,
+            Div => a.checked_div(b)?,
+            Rem => a.checked_rem(b)?,
+            CeilDiv => ceil_div(a, b)?,
+            Min => a.min(b),
+            Max => a.max(b),
+            Xor => a ^ b,
+            And => a & b,
+            Shl => {
+                i64::try_from(i128::from(a) << u32::try_from(b).ok().filter(|b| *b < 64)?).ok()?
+            }
+            Shr => a >> u32::try_from(b).ok().filter(|b| *b < 64)?,
+            Eq => i64::from(a == b),
+            Lt => i64::from(a < b),
+            Le => i64::from(a <= b),
+            Both => i64::from(a != 0 && b != 0),
+            Either => i64::from(a != 0 || b != 0),
+        })
+    }
+}
+
+/// `a / b`, rounded up where it is positive and towards zero where it is negative; nothing for `b == 0` or overflow.
+pub(crate) fn ceil_div(a: i64, b: i64) -> Option<i64> {
+    let q = a.checked_div(b)?;
+    Some(if a % b != 0 && (a > 0) == (b > 0) {
+        q + 1
+    } else {
+        q
+    })
+}
+
+/// The arithmetic that computes a leaf from the inputs of a trace.
+#[derive(Debug)]
+pub enum Expr {
+    /// Input `index`, of `width` bits.
+    Input {
+        /// Which input.
+        index: usize,
+        /// 32 or 64.
+        width: u32,
+    },
+    /// A known integer.
+    Const(i64),
+    /// A binary operation on operands extended to `width` bits.
+    Binary {
+        /// The operation.
+        op: BinOp,
+        /// The width of the operation: 32 or 64.
+        width: u32,
+        /// Left operand.
+        lhs: Arc<Expr>,
+        /// Right operand.
+        rhs: Arc<Expr>,
+    },
+    /// `if cond { then } else { other }`.
+    Select {
+        /// 32 or 64.
+        width: u32,
+        /// 0 or 1.
+        cond: Arc<Expr>,
+        /// The value where `cond` is 1.
+        then: Arc<Expr>,
+        /// The value where `cond` is 0.
+        other: Arc<Expr>,
+    },
+}
+
+impl Expr {
+    /// The width of the value: 32 or 64, or 1 for a condition. A constant has the smaller of the first two that holds it.
+    pub fn width(&self) -> u32 {
+        match self {
+            Expr::Input { width, .. } | Expr::Select { width, .. } => *width,
+            Expr::Const(v) => width_of(*v),
+            Expr::Binary { op, .. } if op.is_condition() => 1,
+            Expr::Binary { width, .. } => *width,
+        }
+    }
+
+    /// The exact value over the integers, or nothing where an operation is not defined or does not fit 64 bits.
+    ///
+    /// A side of a selection that is not taken need not be defined.
+    pub fn eval(&self, inputs: &[i64]) -> Option<i64> {
+        match self {
+            Expr::Input { index, .. } => inputs.get(*index).copied(),
+            Expr::Const(v) => Some(*v),
+            Expr::Binary { op, lhs, rhs, .. } => op.eval(lhs.eval(inputs)?, rhs.eval(inputs)?),
+            Expr::Select {
+                cond, then, other, ..
+            } => {
+                if cond.eval(inputs)? != 0 {
+                    then.eval(inputs)
+                } else {
+                    other.eval(inputs)
+                }
+            }
+        }
+    }
+}
+
+/// The width that a known integer takes part in arithmetic with, as C's literals do: 32 bits where they hold it.
+pub(crate) fn width_of(v: i64) -> u32 {
+    if i32::try_from(v).is_ok() { 32 } else { 64 }
+}
+
+/// The value of a dynamic leaf, where it is tracked.
+#[derive(Debug, Clone, Default)]
+pub enum Term {
+    /// Nothing is known of the value.
+    #[default]
+    Untracked,
+    /// It is computed like this. Decisions do not look at it.
+    Traced(Arc<Expr>),
+}
+
+/// A trace is no part of the value: what it says does not make two leaves differ.
+impl PartialEq for Term {
+    fn eq(&self, other: &Term) -> bool {
+        matches!(
+            (self, other),
+            (
+                Term::Untracked | Term::Traced(_),
+                Term::Untracked | Term::Traced(_)
+            )
+        )
+    }
+}
+
+impl Eq for Term {}
+
+impl std::hash::Hash for Term {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}

@@ -1,0 +1,79 @@
+//! Conditions on leaves.
+
+use std::sync::Arc;
+
+use super::term::{BinOp, Expr, Term};
+
+/// Whether a condition on leaves holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Truth {
+    /// Decided by what is known.
+    Known(bool),
+    /// Decided when the program runs; a traced condition is 0 or 1.
+    Unknown(Term),
+}
+
+impl Truth {
+    /// Whether it is known to hold.
+    pub fn is_true(&self) -> bool {
+        *self == Truth::Known(true)
+    }
+
+    /// Whether it is known not to hold.
+    pub fn is_false(&self) -> bool {
+        *self == Truth::Known(false)
+    }
+
+    /// Both hold.
+    #[must_use]
+    pub fn and(&self, other: &Truth) -> Truth {
+        self.join(other, false, BinOp::Both)
+    }
+
+    /// One holds.
+    #[must_use]
+    pub fn or(&self, other: &Truth) -> Truth {
+        self.join(other, true, BinOp::Either)
+    }
+
+    // `decides` alone decides; the other value is neutral.
+    fn join(&self, other: &Truth, decides: bool, op: BinOp) -> Truth {
+        match (self, other) {
+            (Truth::Known(v), x) | (x, Truth::Known(v)) => {
+                if *v == decides {
+                    Truth::Known(decides)
+                } else {
+                    x.clone()
+                }
+            }
+            (Truth::Unknown(a), Truth::Unknown(b)) => match (a, b) {
+                (Term::Traced(a), Term::Traced(b)) => {
+                    Truth::Unknown(Term::Traced(Arc::new(Expr::Binary {
+                        op,
+                        width: 32,
+                        lhs: a.clone(),
+                        rhs: b.clone(),
+                    })))
+                }
+                _ => Truth::Unknown(Term::Untracked),
+            },
+        }
+    }
+
+    /// It does not hold.
+    #[must_use]
+    pub fn negate(&self) -> Truth {
+        match self {
+            Truth::Known(v) => Truth::Known(!v),
+            Truth::Unknown(Term::Traced(c)) => {
+                Truth::Unknown(Term::Traced(Arc::new(Expr::Binary {
+                    op: BinOp::Eq,
+                    width: 32,
+                    lhs: c.clone(),
+                    rhs: Arc::new(Expr::Const(0)),
+                })))
+            }
+            Truth::Unknown(_) => Truth::Unknown(Term::Untracked),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `cute-fold-static`: layout values that their types say whole become `cute.static`.
+//!
+//! A comparison of such values becomes a constant. What then has no use is erased.
+
+use cute_ir::{Failure, PassSpec, build::*, diag, infer};
+use cute_layout::{
+    Truth,
+    ops::{OPS, Value},
+};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-fold-static",
+    description: "Replace layout values that are known by cute.static, and erase what is not used",
+    anchor: "",
+    options: &[],
+    run,
+};
+
+fn run<'c>(root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    // Users come before what they use, so that one walk erases whole chains.
+    for op in nested_ops(root).into_iter().rev() {
+        if is_pure(op) {
+            fold(op)?;
+        }
+    }
+    Ok(())
+}
+
+/// Ops of the algebra; those that divide count, for a fold only ever takes them away.
+fn is_pure(op: Op<'_>) -> bool {
+    name_of(op)
+        .strip_prefix("cute.")
+        .is_some_and(|name| OPS.contains(&name) && !matches!(name, "static" | "print"))
+}
+
+fn fold<'c>(op: Op<'c>) -> Result<(), Failure> {
+    let builder = Builder::before(op);
+    for i in 0..op.result_count() {
+        let result = result_of(op, i);
+        if users_of(result).is_empty() {
+            continue;
+        }
+        if let Some(truth) = comparison(op)? {
+            let ty = result.r#type();
+            replace_uses(result, builder.constant(ty, i64::from(truth))?);
+        } else if infer::value_of(result.r#type()).is_some_and(|v| v.is_static()) {
+            replace_uses(result, builder.static_value(result.r#type())?);
+        }
+    }
+    if (0..op.result_count()).all(|i| users_of(result_of(op, i)).is_empty()) {
+        erase(op);
+    }
+    Ok(())
+}
+
+/// What `cute.equal` or `cute.elem_less` says of operands that are known.
+fn comparison(op: Op<'_>) -> Result<Option<bool>, Failure> {
+    if !matches!(name_of(op), "cute.equal" | "cute.elem_less") {
+        return Ok(None);
+    }
+    let operands: Option<Vec<Value>> = operands_of(op)
+        .into_iter()
+        .map(|operand| infer::value_of(operand.r#type()).filter(Value::is_static))
+        .collect();
+    let Some(operands) = operands else {
+        return Ok(None);
+    };
+    let results = infer::evaluate(op, &operands)
+        .map_err(|e| diag::error(op.location(), format!("'{}' op {e}", name_of(op))))?;
+    Ok(match results[..] {
+        [Value::Bool(Truth::Known(v))] => Some(v),
+        _ => None,
+    })
+}

@@ -1,0 +1,170 @@
+//! Traced arithmetic as `arith` operations.
+
+use cute_ir::{Failure, build::*};
+use cute_layout::{BinOp, Expr, Leaf, Term, Truth};
+use melior::ir::{Attribute, Type, ValueLike};
+use std::{collections::HashMap, sync::Arc};
+
+/// Makes operations of expressions over `inputs`, each shared node once.
+pub(super) struct Emitter<'a, 'c> {
+    builder: Builder<'c>,
+    inputs: &'a [Val<'c>],
+    /// By the node's place, and the node itself so that its place is not taken over.
+    done: HashMap<*const Expr, (Arc<Expr>, Val<'c>)>,
+}
+
+impl<'a, 'c> Emitter<'a, 'c> {
+    pub fn new(builder: Builder<'c>, inputs: &'a [Val<'c>]) -> Self {
+        Self {
+            builder,
+            inputs,
+            done: HashMap::new(),
+        }
+    }
+
+    /// A number as an integer of `width` bits.
+    pub fn leaf(&mut self, leaf: &Leaf, width: u32) -> Result<Val<'c>, Failure> {
+        match leaf {
+            Leaf::Static(v) => self.constant(*v, width),
+            Leaf::Dynamic(d) => match &d.term {
+                Term::Traced(e) => self.at_width(e, width),
+                _ => Err(self.untraced()),
+            },
+            Leaf::Basis { value, .. } => self.leaf(value, width),
+            Leaf::Underscore => Err(self.builder.error("expected an integer, found _")),
+        }
+    }
+
+    /// A condition as an `i1`.
+    pub fn truth(&mut self, truth: &Truth) -> Result<Val<'c>, Failure> {
+        match truth {
+            Truth::Known(v) => self.constant(i64::from(*v), 1),
+            Truth::Unknown(Term::Traced(e)) => self.at_width(e, 1),
+            Truth::Unknown(_) => Err(self.untraced()),
+        }
+    }
+
+    /// The value of an expression at a width; 1 is for conditions.
+    pub fn at_width(&mut self, e: &Arc<Expr>, width: u32) -> Result<Val<'c>, Failure> {
+        if let Expr::Const(v) = **e {
+            return self.constant(v, width);
+        }
+        let value = self.value(e)?;
+        let have = e.width();
+        let ty = self.ty(width);
+        let name = match have {
+            have if have == width => return Ok(value),
+            have if have > width => "arith.trunci",
+            1 => "arith.extui",
+            _ => "arith.extsi",
+        };
+        self.builder.value(name, &[value], ty, &[])
+    }
+
+    fn untraced(&self) -> Failure {
+        self.builder
+            .error("computes an integer that does not follow from its operands; this is a defect of the compiler")
+    }
+
+    fn ty(&self, width: u32) -> Type<'c> {
+        cute_ir::types::int_type(self.builder.context, width)
+    }
+
+    fn constant(&self, value: i64, width: u32) -> Result<Val<'c>, Failure> {
+        self.builder.constant(self.ty(width), value)
+    }
+
+    fn value(&mut self, e: &Arc<Expr>) -> Result<Val<'c>, Failure> {
+        if let Some((_, value)) = self.done.get(&Arc::as_ptr(e)) {
+            return Ok(*value);
+        }
+        let value = match &**e {
+            Expr::Input { index, .. } => *self.inputs.get(*index).ok_or_else(|| self.untraced())?,
+            Expr::Const(v) => self.constant(*v, e.width())?,
+            Expr::Binary {
+                op,
+                width,
+                lhs,
+                rhs,
+            } => self.binary(*op, *width, lhs, rhs)?,
+            Expr::Select {
+                width,
+                cond,
+                then,
+                other,
+            } => {
+                let operands = [
+                    self.at_width(cond, 1)?,
+                    self.at_width(then, *width)?,
+                    self.at_width(other, *width)?,
+                ];
+                let ty = self.ty(*width);
+                self.builder.value("arith.select", &operands, ty, &[])?
+            }
+        };
+        self.done.insert(Arc::as_ptr(e), (e.clone(), value));
+        Ok(value)
+    }
+
+    fn binary(
+        &mut self,
+        op: BinOp,
+        width: u32,
+        lhs: &Arc<Expr>,
+        rhs: &Arc<Expr>,
+    ) -> Result<Val<'c>, Failure> {
+        let width = match op {
+            BinOp::Both | BinOp::Either => 1,
+            _ => width,
+        };
+        let (a, b) = (self.at_width(lhs, width)?, self.at_width(rhs, width)?);
+        let name = match op {
+            BinOp::Add => "arith.addi",
+            BinOp::Sub => "arith.subi",
+            BinOp::Mul => "arith.muli",
+            BinOp::Div => "arith.divsi",
+            BinOp::Rem => "arith.remsi",
+            BinOp::Min => "arith.minsi",
+            BinOp::Max => "arith.maxsi",
+            BinOp::Xor => "arith.xori",
+            BinOp::And | BinOp::Both => "arith.andi",
+            BinOp::Either => "arith.ori",
+            BinOp::Shl => "arith.shli",
+            BinOp::Shr => "arith.shrsi",
+            BinOp::CeilDiv => return self.ceil_div(a, b, width),
+            BinOp::Eq => return self.compare(0, a, b),
+            BinOp::Lt => return self.compare(2, a, b),
+            BinOp::Le => return self.compare(3, a, b),
+        };
+        let ty = self.ty(width);
+        self.builder.value(name, &[a, b], ty, &[])
+    }
+
+    /// Predicates are numbered as `arith.cmpi` numbers them.
+    fn compare(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
+        let b64 = self.builder.i64_type();
+        let predicate: Attribute<'c> = self.builder.integer(b64, predicate);
+        self.builder.value(
+            "arith.cmpi",
+            &[a, b],
+            self.ty(1),
+            &[("predicate", predicate)],
+        )
+    }
+
+    /// The quotient and one more where there is a remainder; the sum `a + b - 1` could overflow.
+    fn ceil_div(&self, a: Val<'c>, b: Val<'c>, width: u32) -> Result<Val<'c>, Failure> {
+        let ty = self.ty(width);
+        let make = |name: &str, x: Val<'c>, y: Val<'c>| self.builder.value(name, &[x, y], ty, &[]);
+        let quotient = make("arith.divsi", a, b)?;
+        let whole = make("arith.muli", quotient, b)?;
+        let more = self.compare(4, a, whole)?;
+        let more = self.builder.value("arith.extui", &[more], ty, &[])?;
+        make("arith.addi", quotient, more)
+    }
+}
+
+/// The width of an integer value in bits.
+pub(super) fn width_of(value: Val<'_>) -> u32 {
+    melior::ir::r#type::IntegerType::try_from(value.r#type()).map_or(32, |ty| ty.width())
+}

@@ -1,0 +1,309 @@
+//! `cute-lower-layouts`: the algebra on dynamic layouts, computed on their leaves.
+//!
+//! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
+//! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
+//! result is right become `cf.assert`, unless `checks=false`. Functions, calls, branches and loops pass the leaves in place
+//! of the value. What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
+
+mod carry;
+mod emit;
+mod print;
+
+use cute_ir::{
+    Failure, OptionSpec, PassSpec,
+    build::*,
+    diag, infer,
+    types::{CuteType, value_type},
+};
+use cute_layout::{
+    Check, Leaf, Term, Truth,
+    ops::{self, Value},
+    record,
+};
+use emit::{Emitter, width_of};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use std::{collections::HashMap, sync::Arc};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-lower-layouts",
+    description: "Compute dynamic layouts on their leaves, as arith",
+    anchor: "builtin.module",
+    options: &[OptionSpec {
+        name: "checks",
+        description: "Whether conditions that a result depends on are asserted: true or false",
+        default: "true",
+    }],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let checks = match options.first().copied() {
+        Some("false" | "0") => false,
+        None | Some("" | "true" | "1") => true,
+        Some(other) => {
+            return Err(diag::error(
+                module.location(),
+                format!("cute-lower-layouts: expected checks=true or false, found '{other}'"),
+            ));
+        }
+    };
+    let mut lowering = Lowering {
+        leaves: HashMap::new(),
+        checks,
+        dead: Vec::new(),
+        module,
+        formats: 0,
+    };
+    lowering.inside(module)?;
+    lowering.finish()
+}
+
+/// What a layout type says, with untraced dynamic leaves.
+fn value_of(ty: Type<'_>) -> Option<Value> {
+    CuteType::of(ty)?.value()
+}
+
+struct Lowering<'c> {
+    /// The dynamic leaves of each value of a layout type that was met.
+    leaves: HashMap<usize, Vec<Val<'c>>>,
+    checks: bool,
+    /// Operations to erase at the end, in the order in which they were met.
+    dead: Vec<Op<'c>>,
+    module: Op<'c>,
+    /// How many format strings the module has so far.
+    formats: usize,
+}
+
+impl<'c> Lowering<'c> {
+    /// Everything in the regions of `op`.
+    fn inside(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        for blocks in carry::regions_of(op) {
+            for block in &blocks {
+                carry::flatten_arguments(*block, op, &mut self.leaves);
+            }
+            for block in carry::by_dominance(&blocks) {
+                for op in ops_of(block) {
+                    self.op(op)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let name = name_of(op);
+        let algebra = name
+            .strip_prefix("cute.")
+            .filter(|short| ops::OPS.contains(short))
+            // `slice` and others also take tensors, which are lowered later.
+            .filter(|_| self.is_algebra(op));
+        match algebra {
+            Some("print") => self.print(op),
+            Some(_) => self.algebra(op),
+            None => {
+                let op = self.carry(op)?;
+                self.inside(op)
+            }
+        }
+    }
+
+    fn is_algebra(&self, op: Op<'c>) -> bool {
+        operands_of(op)
+            .iter()
+            .all(|v| value_of(v.r#type()).is_some() || is_integer(v.r#type()))
+            && (0..op.result_count()).all(|i| {
+                let ty = result_of(op, i).r#type();
+                value_of(ty).is_some() || is_integer(ty)
+            })
+    }
+
+    /// The dynamic leaves of a value of a layout type.
+    fn leaves_of(&mut self, value: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        if let Some(leaves) = self.leaves.get(&key(value)) {
+            return Ok(leaves.clone());
+        }
+        let what = value_of(value.r#type()).map_or(0, |v| v.dynamic_leaves().len());
+        if what == 0 {
+            return Ok(Vec::new());
+        }
+        let location = defining_op(value).map_or(self.module.location(), |op| op.location());
+        Err(diag::error(
+            location,
+            format!(
+                "cannot compute the dynamic leaves of a value of type {}; expected it to come from an op of the cute \
+                 dialect, a function's argument, a call, a branch or a loop of scf or cf",
+                value.r#type()
+            ),
+        ))
+    }
+
+    fn algebra(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let mut inputs = Vec::new();
+        let mut operands = Vec::new();
+        for operand in operands_of(op) {
+            let plain = match value_of(operand.r#type()) {
+                Some(value) => value,
+                None => Value::Scalar(dynamic(width_of(operand))),
+            };
+            operands.push(plain.traced(inputs.len()));
+            if matches!(plain, Value::Scalar(_)) {
+                inputs.push(operand);
+            } else {
+                inputs.extend(self.leaves_of(operand)?);
+            }
+        }
+        let declared: Vec<Type<'c>> = (0..op.result_count())
+            .map(|i| result_of(op, i).r#type())
+            .collect();
+        let (results, checks) = record(|| infer::evaluate(op, &operands));
+        let results =
+            results.map_err(|e| diag::error(op.location(), format!("'{}' op {e}", name_of(op))))?;
+        let builder = Builder::before(op);
+        let mut emitter = Emitter::new(builder, &inputs);
+        if self.checks {
+            for check in &checks {
+                assert_holds(builder, &mut emitter, check)?;
+            }
+        }
+        if results.len() != declared.len() {
+            return Err(unlike(op));
+        }
+        for (i, (result, ty)) in results.iter().zip(declared).enumerate() {
+            let old = result_of(op, i);
+            match result {
+                Value::Scalar(leaf) => {
+                    let new = emitter.leaf(leaf, width_of(old))?;
+                    replace_uses(old, new);
+                }
+                Value::Bool(truth) => {
+                    let new = emitter.truth(truth)?;
+                    replace_uses(old, new);
+                }
+                value => {
+                    // A declared type may know less than what was computed, where the op allows it.
+                    let want = value_of(ty).ok_or_else(|| unlike(op))?;
+                    let (want, have) = (want.leaves(), value.leaves());
+                    if want.len() != have.len() {
+                        return Err(unlike(op));
+                    }
+                    let mut leaves = Vec::new();
+                    for (want, have) in want.into_iter().zip(have) {
+                        if let Some(d) = want.as_dynamic() {
+                            leaves.push(emitter.leaf(have, d.width)?);
+                        }
+                    }
+                    self.leaves.insert(key(old), leaves);
+                }
+            }
+        }
+        self.dead.push(op);
+        Ok(())
+    }
+
+    /// Layout values that are still used come from a constructor; everything else of the algebra goes.
+    fn finish(&mut self) -> Result<(), Failure> {
+        let dead: std::collections::HashSet<usize> = self
+            .dead
+            .iter()
+            .map(|op| op.to_raw().ptr as usize)
+            .collect();
+        for op in &self.dead {
+            for i in 0..op.result_count() {
+                let old = result_of(*op, i);
+                let used = users_of(old)
+                    .iter()
+                    .any(|user| !dead.contains(&(user.to_raw().ptr as usize)));
+                if used {
+                    let new = self.construct(Builder::before(*op), old)?;
+                    replace_uses(old, new);
+                }
+            }
+        }
+        for op in self.dead.drain(..).rev() {
+            erase(op);
+        }
+        carry::drop_arguments(self.module, &mut |block, index| {
+            let old = argument(block, index);
+            if users_of(old).is_empty() {
+                return Ok(());
+            }
+            let builder = match ops_of(block).first() {
+                Some(first) => Builder::before(*first),
+                None => return Ok(()),
+            };
+            let leaves = self.leaves.get(&key(old)).cloned().unwrap_or_default();
+            let new = make(builder, old.r#type(), &leaves)?;
+            replace_uses(old, new);
+            Ok(())
+        })
+    }
+
+    fn construct(&self, builder: Builder<'c>, old: Val<'c>) -> Result<Val<'c>, Failure> {
+        let leaves = self.leaves.get(&key(old)).cloned().unwrap_or_default();
+        make(builder, old.r#type(), &leaves)
+    }
+}
+
+/// A value of a layout type from its dynamic leaves.
+fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    let value = value_of(ty)
+        .ok_or_else(|| builder.error(format!("expected a type of the cute dialect, found {ty}")))?;
+    if leaves.is_empty() {
+        return builder.static_value(ty);
+    }
+    let name = match &value {
+        Value::IntTuple(_) => "cute.make_int_tuple",
+        Value::Shape(_) => "cute.make_shape",
+        Value::Stride(_) => "cute.make_stride",
+        Value::Coord(_) => "cute.make_coord",
+        Value::Tile(_) => "cute.make_tile",
+        Value::Layout(l) => {
+            let (shape, stride) = (
+                Value::Shape(l.shape().clone()),
+                Value::Stride(l.stride().clone()),
+            );
+            let (of_shape, of_stride) = leaves.split_at(shape.dynamic_leaves().len());
+            let shape = make(builder, value_type(builder.context, &shape), of_shape)?;
+            let stride = make(builder, value_type(builder.context, &stride), of_stride)?;
+            return builder.value("cute.make_layout", &[shape, stride], ty, &[]);
+        }
+        Value::ComposedLayout(_) | Value::Swizzle(_) | Value::Scalar(_) | Value::Bool(_) => {
+            return Err(builder.error(format!(
+                "cannot keep a dynamic value of type {ty} for an op that is lowered later"
+            )));
+        }
+    };
+    builder.value(name, leaves, ty, &[])
+}
+
+fn unlike(op: Op<'_>) -> Failure {
+    diag::error(
+        op.location(),
+        format!(
+            "'{}' computes another form than its type says; this is a defect of the compiler",
+            name_of(op)
+        ),
+    )
+}
+
+fn is_integer(ty: Type<'_>) -> bool {
+    melior::ir::r#type::IntegerType::try_from(ty).is_ok()
+}
+
+fn dynamic(width: u32) -> Leaf {
+    Leaf::Dynamic(cute_layout::Dyn::new(width, 1))
+}
+
+fn assert_holds<'c>(
+    builder: Builder<'c>,
+    emitter: &mut Emitter<'_, 'c>,
+    check: &Check,
+) -> Result<(), Failure> {
+    let condition = Truth::Unknown(Term::Traced(Arc::clone(&check.condition)));
+    let condition = emitter.truth(&condition)?;
+    let message = builder.string(&check.message);
+    builder
+        .op("cf.assert", &[condition], &[], &[("msg", message)])
+        .map(|_| ())
+}
