@@ -19,6 +19,7 @@ mod modes;
 mod product;
 mod recast;
 mod slice;
+mod trial;
 
 pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};
