@@ -100,13 +100,18 @@ impl<'a> Cursor<'a> {
                 self.pos = end;
                 Ok(v)
             }
-            Err(_) => Err(ParseError {
-                offset: start,
-                message: format!(
-                    "expected an integer of 64 bits, found {}",
-                    &self.text[start..end]
-                ),
-            }),
+            Err(_) => {
+                // Digits are ASCII, so that any cut is between characters.
+                const SHOWN: usize = 40;
+                let (shown, more) = match end - start {
+                    n if n > SHOWN => (&self.text[start..start + SHOWN], "..."),
+                    _ => (&self.text[start..end], ""),
+                };
+                Err(ParseError {
+                    offset: start,
+                    message: format!("expected an integer of 64 bits, found {shown}{more}"),
+                })
+            }
         }
     }
 
