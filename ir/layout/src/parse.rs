@@ -205,6 +205,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn tuple(&mut self, kind: Kind, depth: usize) -> PResult<IntTuple> {
+        if depth == 0 {
+            self.leaves = 0;
+        }
         if !self.eat(b'(') {
             self.leaves += 1;
             if self.leaves > MAX_LEAVES {
@@ -246,8 +249,8 @@ impl<'a> Cursor<'a> {
     fn layout(&mut self) -> PResult<Layout> {
         self.peek();
         let start = self.pos;
-        if let Some((layout, end, leaves)) = text::read_layout(self.text, start, self.leaves) {
-            (self.pos, self.leaves) = (end, leaves);
+        if let Some((layout, end)) = text::read_layout(self.text, start) {
+            self.pos = end;
             return Ok(layout);
         }
         let shape = self.tuple(Kind::Shape, 0)?;

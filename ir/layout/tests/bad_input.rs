@@ -154,8 +154,13 @@ fn operations_whose_results_do_not_fit() {
 #[test]
 fn ranks_in_the_thousands() {
     let ones = |n: usize| format!("({}1)", "1,".repeat(n - 1));
-    let text = format!("{}:{}", ones(2000), ones(2000));
-    assert_eq!(Layout::parse(&text).map(|l| l.to_string()), Ok(text));
+    let text = format!("{}:{}", ones(4096), ones(4096));
+    let l = Layout::parse(&text).expect("within the limit");
+    assert!(l.to_string() == text, "a layout at the limit goes round");
+    let text = format!("({}?):({}1@0)", "1,".repeat(4095), "0,".repeat(4095));
+    assert!(Layout::parse(&text).is_ok_and(|l| l.to_string() == text));
+    let t = Tile::from_shape(l.shape()).expect("a tile at the limit");
+    assert!(Tile::parse(&t.to_string()).is_ok_and(|again| again == t));
     for n in [4097, 5000, 100_000] {
         let text = ones(n);
         let e = Layout::parse(&text).expect_err("too many");
