@@ -8,7 +8,7 @@ use super::coalesce::{coalesce_extending, coalesce_leaves};
 use super::{Leaves, fast, from_leaves, leaves, trial};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, require};
+use crate::leaf::{Leaf, Truth, require};
 use crate::tuple::{IntTuple, int};
 
 const OP: &str = "complement";
@@ -188,10 +188,10 @@ impl Layout {
                 found: format!("{d} in {self}"),
             });
         }
-        if modes.len() > 1 && modes.iter().any(|(_, d)| d.as_static().is_none()) {
+        if modes.len() > 1 && modes.iter().any(|(_, d)| !d.is_identified()) {
             return Err(self.dynamic(OP));
         }
-        modes.sort_by_key(|(_, d)| d.as_static());
+        let modes = ascending(modes)?;
         let mut out = Gaps {
             modes: Leaves::new(),
             reach: Leaf::Static(1),
@@ -229,12 +229,44 @@ impl Layout {
     }
 }
 
+/// Modes by stride. Errors: strides of which it is not known which is the smaller one.
+pub(super) fn ascending(mut modes: Leaves) -> Result<Leaves> {
+    if modes.iter().all(|(_, d)| d.as_static().is_some()) {
+        modes.sort_by_key(|(_, d)| d.as_static());
+        return Ok(modes);
+    }
+    let mut out = Leaves::new();
+    for (s, d) in modes {
+        let mut at = out.len();
+        while at > 0 {
+            let before: &Leaf = &out[at - 1].1;
+            match before.at_most(&d)? {
+                Truth::Known(true) => break,
+                Truth::Known(false) => at -= 1,
+                unknown => {
+                    // The other way round may be known, which says as much.
+                    if !d.at_most(before)?.is_true() {
+                        require(&unknown, || LayoutError::Stride {
+                            expected: "strides whose order is known",
+                            found: format!("{before} and {d}"),
+                        })?;
+                        break;
+                    }
+                    at -= 1;
+                }
+            }
+        }
+        out.insert(at, (s, d));
+    }
+    Ok(out)
+}
+
 fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
     let Gaps {
         mut modes,
         mut reach,
     } = gaps;
-    if cotarget.is_static() {
+    if cotarget.leaves().iter().all(|s| s.is_identified()) && reach.is_identified() {
         modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
     } else {
         // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next.

@@ -85,8 +85,49 @@ impl Poly {
             SymError::NotExact {
                 dividend: self.to_string(),
                 divisor: by.to_string(),
+                need: self.needs(by),
             }
         })
+    }
+
+    // Facts, a divisor of one symbol each, with which `by` divides every term.
+    fn needs(&self, by: &Poly) -> Option<String> {
+        let [(below, d)] = by.terms() else {
+            return None;
+        };
+        let mut facts: Vec<String> = Vec::new();
+        for (mono, c) in self.terms() {
+            let shared = mono.common(below);
+            let rest = below.div(&shared)?;
+            let number = i128::from(*d).abs() / gcd((*d).into(), (*c).into()).max(1);
+            if number == 1 && rest.is_one() {
+                continue;
+            }
+            // A symbol of the term that is no part of the divisor.
+            let symbol = mono.0.iter().find_map(|(a, _)| match a {
+                Atom::Unit(s) if below.power(a) == 0 => Some(s),
+                _ => None,
+            })?;
+            // The symbol's own divisor times what is missing, or simply all of `by`.
+            let missing = || -> SymResult<Poly> {
+                let own = Poly::of_symbol(symbol)?.split(&Atom::Unit(symbol.clone()));
+                let own = own.map(|(own, _)| own);
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                let factor = Poly::monic(rest.clone())?.mul(&Poly::constant(number))?;
+                own.unwrap_or(Poly::constant(1)).mul(&factor)
+            };
+            let texts = [missing().ok()?.to_string(), by.to_string()];
+            let text = texts.into_iter().find(|t| !t.contains('/'))?;
+            let product = match text.contains(['*', '^']) {
+                true => format!("({text})"),
+                false => text,
+            };
+            let fact = format!("{} % {product} == 0", symbol.name);
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+        (!facts.is_empty()).then(|| facts.join(", "))
     }
 
     // Dividend and divisor with the divisor made positive.
