@@ -18,6 +18,7 @@ mod modes;
 mod product;
 mod recast;
 mod slice;
+mod swizzles;
 
 pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};
