@@ -57,7 +57,7 @@ func.func @static_foreign() {
 // -----
 
 func.func @coord_count(%i: i32) {
-  // expected-error @below {{expected an operand for each of the 2 dynamic leaves of (?,(_,?)), found 1}}
+  // expected-error @below {{expected 2 operand(s), one for each `?` of (?,(_,?)), found 1; give as many operands as the result type has `?`}}
   cute.make_coord(%i) : (i32) -> !cute.coord<"(?,(_,?))">
   return
 }
@@ -65,7 +65,7 @@ func.func @coord_count(%i: i32) {
 // -----
 
 func.func @coord_of_nothing_dynamic(%i: i32) {
-  // expected-error @below {{expected an operand for each of the 0 dynamic leaves of (1,_), found 1}}
+  // expected-error @below {{expected 0 operand(s), one for each `?` of (1,_), found 1; give as many operands as the result type has `?`}}
   cute.make_coord(%i) : (i32) -> !cute.coord<"(1,_)">
   return
 }
@@ -73,7 +73,7 @@ func.func @coord_of_nothing_dynamic(%i: i32) {
 // -----
 
 func.func @coord_width(%i: i32, %j: i32) {
-  // expected-error @below {{expected i64 for dynamic leaf 1 of (?,?{i64}), found i32}}
+  // expected-error @below {{expected operand 1 to fit `?{i64}` (64 bits), found `?` of 32 bits}}
   cute.make_coord(%i, %j) : (i32, i32) -> !cute.coord<"(?,?{i64})">
   return
 }
@@ -81,7 +81,7 @@ func.func @coord_width(%i: i32, %j: i32) {
 // -----
 
 func.func @coord_index(%i: index) {
-  // expected-error @below {{expected i32 for dynamic leaf 0 of ?, found index}}
+  // expected-error @below {{operand #0 must be variadic of i32, i64, or !cute.int_tuple of one leaf, but got 'index'}}
   cute.make_coord(%i) : (index) -> !cute.coord<"?">
   return
 }
@@ -117,7 +117,7 @@ func.func @atom_foreign() {
 //===----------------------------------------------------------------------===//
 
 func.func @crd2idx_underscore(%c: !cute.coord<"(?,_)">, %l: !cute.layout<"(8,4):(1,8)">) {
-  // expected-error @below {{'cute.crd2idx' op expected a coordinate without _, found (?,_)}}
+  // expected-error @below {{'cute.crd2idx' op expected a coordinate without `_`, found (?,_)}}
   // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(?,_)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return
@@ -126,7 +126,7 @@ func.func @crd2idx_underscore(%c: !cute.coord<"(?,_)">, %l: !cute.layout<"(8,4):
 // -----
 
 func.func @crd2idx_rank(%c: !cute.coord<"(?,?,?)">, %l: !cute.layout<"(8,4):(1,8)">) {
-  // expected-error @below {{'cute.crd2idx' op expected a coordinate into (8,4):(1,8), found (?,?,?)}}
+  // expected-error @below {{'cute.crd2idx' op expected a coordinate of rank 2 (that of (8,4)), or an integer, found (?,?,?)}}
   // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(?,?,?)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return
@@ -135,7 +135,7 @@ func.func @crd2idx_rank(%c: !cute.coord<"(?,?,?)">, %l: !cute.layout<"(8,4):(1,8
 // -----
 
 func.func @crd2idx_static_rank(%c: !cute.coord<"(1,2,3)">, %l: !cute.layout<"(8,4):(1,8)">) {
-  // expected-error @below {{'cute.crd2idx' op expected a coordinate of shape (8,4), found (1,2,3)}}
+  // expected-error @below {{'cute.crd2idx' op expected a coordinate of rank 2 (that of (8,4)), or an integer, found (1,2,3)}}
   // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(1,2,3)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return

@@ -70,7 +70,7 @@ func.func @coordinates(%i: i32, %j: i64) -> (i32, i32, i32, i64) {
   %l = cute.static : !cute.layout<"(8,4):(1,0)">
   // CHECK: %[[O:.*]] = cute.crd2idx(%{{.*}}, %{{.*}}) : (!cute.coord<"?">, !cute.layout<"(8,4):(1,0)">) -> !cute.int_tuple<"?">
   %o = cute.crd2idx(%x, %l) : (!cute.coord<"?">, !cute.layout<"(8,4):(1,0)">) -> !cute.int_tuple<"?">
-  // CHECK: cute.get_scalars(%[[O]]) : !cute.int_tuple<"?">
+  // CHECK: cute.get_scalars (%[[O]]) : !cute.int_tuple<"?">
   %s = cute.get_scalars(%o) : !cute.int_tuple<"?">
   // A static coordinate into a static layout gives a static offset; a shape stands for its
   // column-major layout.
@@ -78,7 +78,7 @@ func.func @coordinates(%i: i32, %j: i64) -> (i32, i32, i32, i64) {
   %h = cute.static : !cute.shape<"(8,4)">
   // CHECK: %[[P:.*]] = cute.crd2idx(%{{.*}}, %{{.*}}) : (!cute.coord<"(3,2)">, !cute.shape<"(8,4)">) -> !cute.int_tuple<"19">
   %p = cute.crd2idx(%y, %h) : (!cute.coord<"(3,2)">, !cute.shape<"(8,4)">) -> !cute.int_tuple<"19">
-  // CHECK: cute.get_scalars(%[[P]]) : !cute.int_tuple<"19">
+  // CHECK: cute.get_scalars (%[[P]]) : !cute.int_tuple<"19">
   %t = cute.get_scalars(%p) : !cute.int_tuple<"19">
   return %s, %t, %i, %j : i32, i32, i32, i64
 }
@@ -86,7 +86,7 @@ func.func @coordinates(%i: i32, %j: i64) -> (i32, i32, i32, i64) {
 // One integer for each leaf, as wide as the leaf.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%t: !cute.int_tuple<"(?,(?{i64},4))">) -> (i32, i64, i32) {
-  // CHECK: %[[S:.*]]:3 = cute.get_scalars(%{{.*}}) : !cute.int_tuple<"(?,(?{i64},4))">
+  // CHECK: %[[S:.*]]:3 = cute.get_scalars (%{{.*}}) : !cute.int_tuple<"(?,(?{i64},4))">
   %s:3 = cute.get_scalars(%t) : !cute.int_tuple<"(?,(?{i64},4))">
   // CHECK: return %[[S]]#0, %[[S]]#1, %[[S]]#2 : i32, i64, i32
   return %s#0, %s#1, %s#2 : i32, i64, i32

@@ -247,8 +247,8 @@ gpu.module @kernels {
     %z = cute.get_scalars(%q) : !cute.int_tuple<"23">
     llvm.store %z, %out : i32, !llvm.ptr
     %n = cute.static : !cute.layout<"(2,3):(0,0)">
-    %r = cute.crd2idx(%c, %n) : (!cute.coord<"?">, !cute.layout<"(2,3):(0,0)">) -> !cute.int_tuple<"?">
-    %w = cute.get_scalars(%r) : !cute.int_tuple<"?">
+    %r = cute.crd2idx(%c, %n) : (!cute.coord<"?">, !cute.layout<"(2,3):(0,0)">) -> !cute.int_tuple<"0">
+    %w = cute.get_scalars(%r) : !cute.int_tuple<"0">
     llvm.store %w, %out : i32, !llvm.ptr
     gpu.return
   }

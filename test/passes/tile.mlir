@@ -42,10 +42,10 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // CHECK:           %[[BC:.*]] = cute.make_coord(%[[BLOCK]]) : (i32) -> !cute.coord<"?">
 // CHECK:           %[[LM:.*]] = cute.static : !cute.layout<"(2,3,1):(1,0,2)">
 // CHECK:           %[[OM:.*]] = cute.crd2idx(%[[BC]], %[[LM]])
-// CHECK:           %[[M:.*]] = cute.get_scalars(%[[OM]])
+// CHECK:           %[[M:.*]] = cute.get_scalars (%[[OM]])
 // CHECK:           %[[LN:.*]] = cute.static : !cute.layout<"(2,3,1):(0,1,0)">
 // CHECK:           %[[ON:.*]] = cute.crd2idx(%{{.*}}, %[[LN]])
-// CHECK:           %[[N:.*]] = cute.get_scalars(%[[ON]])
+// CHECK:           %[[N:.*]] = cute.get_scalars (%[[ON]])
 
 // Its rows of A, its rows of B, all along K; its tile of C.
 // CHECK:           %[[CA:.*]] = cute.make_coord(%[[M]]) : (i32) -> !cute.coord<"(?,_)">

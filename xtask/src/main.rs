@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod docs;
 mod gpu;
 mod gpu_test;
 mod process;
@@ -35,6 +36,8 @@ enum Task {
     GpuTest,
     /// Benchmarks of the crates, and how long compiling the example takes.
     Bench,
+    /// Writes docs/ops.md, the reference of ops, types and attributes, from their definitions.
+    Docs,
     /// Writes the expectations of Rust tests anew from what comes out now.
     Bless,
 }
@@ -60,6 +63,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Test => test::run(&workspace),
         Task::GpuTest => gpu_test::run(&workspace),
         Task::Bench => bench::run(&workspace).map(|()| true),
+        Task::Docs => docs::run(&workspace).map(|()| true),
         Task::Bless => {
             setup::run(&workspace)?;
             process::show(

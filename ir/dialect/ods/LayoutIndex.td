@@ -92,9 +92,9 @@ def Cute_LayoutEvalOp : Cute_IndexOp<"layout_eval"> {
   let description = [{
     The coordinate is an integer, or has a mode for each of the layout's; an integer
     in the place of a tuple is taken colexicographically. With basis elements the
-    offset is a tuple.
+    offset is a tuple. A `_` counts as 0.
 
-    Errors: a coordinate of another profile; one with `_`.
+    Errors: a coordinate of another profile.
 
     ```mlir
     // Given %c: !cute.coord<"(2,?)">, %l: !cute.layout<"(4,8):(1,16)">
@@ -111,7 +111,7 @@ def Cute_Crd2IdxOp : Cute_IndexOp<"crd2idx"> {
   let summary = "The colexicographic index of a coordinate in a shape";
   let description = [{
     With a layout in the place of the shape, the offset that the layout gives the
-    coordinate: `cute.layout_eval`.
+    coordinate, as of `cute.layout_eval`, but that `_` is an error.
 
     Precondition: the coordinate is weakly congruent to the shape.
 

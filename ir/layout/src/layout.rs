@@ -79,10 +79,10 @@ impl Layout {
     /// Errors: different profiles; an extent below 1; strides of mixed kinds; a static size or cosize beyond 64 bits;
     /// nesting beyond 64 levels.
     pub fn new(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
-        let (shape, stride) = match Layout::new_static(shape, stride) {
-            Ok(made) => return Ok(made),
-            Err(parts) => parts,
-        };
+        Layout::new_static(shape, stride).or_else(|(s, d)| Layout::new_general(s, d))
+    }
+
+    pub(crate) fn new_general(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
         shape.check_bounds()?;
         if !shape.congruent(&stride) {
             return Err(LayoutError::NotCongruent {

@@ -21,6 +21,11 @@ pub struct Setup {
     pub python_packages: PathBuf,
 }
 
+/// LLVM's `bin` folder, for what needs nothing else.
+pub fn llvm_bin() -> Result<PathBuf> {
+    llvm::ready()
+}
+
 /// Installs what is missing.
 pub fn run(workspace: &Workspace) -> Result<Setup> {
     let llvm_bin = llvm::ready()?;

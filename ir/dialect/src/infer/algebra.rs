@@ -22,6 +22,13 @@ pub(super) fn infer<'c>(
     operands: &[Value],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
+    if let ("crd2idx", [Value::Coord(coord), Value::Layout(_)]) = (name, operands)
+        && coord.has_underscore()
+    {
+        return Err(format!(
+            "expected a coordinate without `_`, found {coord}; take the part at `_` by cute.slice"
+        ));
+    }
     let results = apply(
         renamed(name, operands),
         operands,

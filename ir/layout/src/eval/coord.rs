@@ -103,10 +103,19 @@ impl IntTuple {
         }
     }
 
-    /// Taking `self` as a shape: the coordinate of `dst`, another shape of the same size, that has the same index.
+    /// Taking `self` as a shape: the coordinate of `dst`, another shape of the same size, that has the same index; by mode
+    /// where coordinate and both shapes are tuples, which then agree in rank.
     ///
-    /// Source: CuTe's `crd2crd`. Errors: a coordinate that does not fit `self`; shapes whose known sizes differ.
+    /// Source: CuTe's `crd2crd`. Errors: a coordinate that does not fit `self`; different ranks; shapes whose known sizes
+    /// differ.
     pub fn crd2crd(&self, coord: &IntTuple, dst: &IntTuple) -> Result<IntTuple> {
+        if let (IntTuple::Tuple(c), IntTuple::Tuple(s), IntTuple::Tuple(d)) = (coord, self, dst) {
+            if c.len() != s.len() || c.len() != d.len() {
+                return Err(self.coord_error(coord));
+            }
+            let modes = c.iter().zip(s).zip(d).map(|((c, s), d)| s.crd2crd(c, d));
+            return Ok(IntTuple::Tuple(modes.collect::<Result<_>>()?));
+        }
         if self.product()?.equals(&dst.product()?)?.is_false() {
             return Err(LayoutError::Divisibility {
                 op: "crd2crd",
