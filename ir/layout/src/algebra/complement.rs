@@ -14,6 +14,7 @@ use crate::tuple::{IntTuple, int};
 const OP: &str = "complement";
 
 /// The modes that reach one coordinate, or the coordinates below.
+#[allow(clippy::large_enum_variant)] // one or two of them, on the stack
 enum Codomain {
     Scalar(Leaves),
     Modes(Vec<Codomain>),

@@ -20,6 +20,7 @@ mod modes;
 mod product;
 mod recast;
 mod slice;
+mod swizzles;
 mod trial;
 
 pub use composed::AnyLayout;
