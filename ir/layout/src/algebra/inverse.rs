@@ -18,8 +18,8 @@ struct Mode {
 impl Layout {
     /// The largest `R` that the modes allow with `self(R(i)) == i` for all `i < size(R)`.
     ///
-    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Errors: dynamic extents;
-    /// basis strides.
+    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Of basis strides it takes
+    /// coordinates: each is inverted alone. Errors: dynamic extents.
     pub fn right_inverse(&self) -> Result<Layout> {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
@@ -28,6 +28,9 @@ impl Layout {
     pub(super) fn right_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() {
             return self.right_inverse_symbolic();
+        }
+        if self.stride().has_basis() {
+            return self.right_inverse_basis();
         }
         let mut modes = self.inverse_modes("right_inverse", true)?;
         modes.sort_by_key(|m| m.stride);
@@ -49,7 +52,8 @@ impl Layout {
 
     /// A quasi-inverse: `self(L(self(i))) == self(i)` for all `i < size(self)`; `L(self(i)) == i` where it is injective.
     ///
-    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Errors: dynamic leaves; negative or basis strides; strides
+    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Of
+    /// basis strides it takes coordinates, no two of which may coincide. Errors: dynamic leaves; negative strides; strides
     /// that do not divide in order.
     pub fn left_inverse(&self) -> Result<Layout> {
         fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
@@ -59,6 +63,9 @@ impl Layout {
     pub(super) fn left_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() {
             return self.left_inverse_symbolic();
+        }
+        if self.stride().has_basis() {
+            return self.left_inverse_basis();
         }
         const OP: &str = "left_inverse";
         let mut modes = self.inverse_modes(OP, false)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, require};
 use crate::tuple::IntTuple;
 
 type PerLeaf<'a> = &'a mut dyn FnMut(&Leaf, &Leaf) -> Result<(Leaf, Leaf)>;
@@ -11,10 +11,19 @@ impl Layout {
     /// Elements `n` times as wide: strides are divided, the contiguous mode shrinks.
     ///
     /// Errors: modes of stride below `n` that do not fill whole new elements, each narrow one once; other strides that are
-    /// no multiples of `n`; a dynamic stride of unknown divisor.
+    /// no multiples of `n`. That dynamic ones are is a condition of [`crate::record`].
     pub fn upcast(&self, n: i64) -> Result<Layout> {
         check_whole(self, n)?;
-        self.upcast_rounding(n)
+        self.scale("upcast", n, &mut |s, d| match d {
+            Leaf::Dynamic(_) if n > 1 => {
+                let n = Leaf::Static(n);
+                require(&d.divisible_by(&n)?, || {
+                    refuse(self, format!("strides that are multiples of {n}"))
+                })?;
+                Ok((s.clone(), d.div(&n)?))
+            }
+            d => up(self, s, d, n),
+        })
     }
 
     /// As [`Layout::upcast`], rounding a contiguous extent up to one whole element, as CuTe does. For index arithmetic
@@ -145,7 +154,13 @@ fn check_whole(l: &Layout, n: i64) -> Result<()> {
             .filter(|reach| *reach <= n);
         run = match (inside, s) {
             (Some(reach), _) => reach,
-            (None, Leaf::Dynamic(v)) if v.div % (n / d) != 0 => return Err(l.dynamic("upcast")),
+            (None, Leaf::Dynamic(_)) => {
+                let whole = s.divisible_by(&Leaf::Static(n / d))?;
+                require(&whole, || {
+                    refuse(l, format!("a multiple of {} elements at stride {d}", n / d))
+                })?;
+                n
+            }
             (None, Leaf::Static(v)) if v % (n / d) != 0 => 0,
             _ => n,
         };
