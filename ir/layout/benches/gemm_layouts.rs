@@ -1,6 +1,7 @@
 //! Twenty layouts that real GEMMs are made of, each with what is done to it there. Benchmarks and tests share the list.
 
 /// A layout, and the other operands of the operations that a GEMM applies to it.
+#[allow(dead_code)] // each user needs its part
 pub struct Case {
     /// Where it occurs.
     pub name: &'static str,

@@ -63,6 +63,17 @@ pub enum LayoutError {
         /// The dividend, as text.
         found: String,
     },
+    /// A result depends on a fact about symbols that was not given.
+    #[error("{otherwise}; with symbols this needs a fact: {fact}")]
+    NeedsFact {
+        /// The fact, or alternatives.
+        fact: String,
+        /// What goes wrong where it does not hold.
+        otherwise: String,
+    },
+    /// Arithmetic on symbols failed.
+    #[error(transparent)]
+    Symbolic(#[from] crate::symbolic::SymError),
     /// A size, offset or stride does not fit 64 bits.
     #[error(
         "`{op}` expected values that fit a signed 64-bit integer, found an overflow; make the shape or stride smaller"

@@ -79,10 +79,10 @@ impl Layout {
     /// Errors: different profiles; an extent below 1; strides of mixed kinds; a static size or cosize beyond 64 bits;
     /// nesting beyond 64 levels.
     pub fn new(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
-        let (shape, stride) = match Layout::new_static(shape, stride) {
-            Ok(made) => return Ok(made),
-            Err(parts) => parts,
-        };
+        Layout::new_static(shape, stride).or_else(|(s, d)| Layout::new_general(s, d))
+    }
+
+    pub(crate) fn new_general(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
         shape.check_bounds()?;
         if !shape.congruent(&stride) {
             return Err(LayoutError::NotCongruent {
@@ -273,6 +273,7 @@ impl Layout {
 
     /// Compact, first mode fastest, at every level. Size-1 leaves get stride 0, as CuTe's `compact_col_major` does.
     pub fn col_major(shape: &IntTuple) -> Result<Layout> {
+        shape.check_bounds()?;
         let mut run = Leaf::Static(1);
         let stride = compact(shape, &mut run, false)?;
         Layout::new(shape.clone(), stride)
@@ -280,6 +281,7 @@ impl Layout {
 
     /// Compact, last mode fastest, at every level (CuTe's `LayoutRight`).
     pub fn row_major(shape: &IntTuple) -> Result<Layout> {
+        shape.check_bounds()?;
         let mut run = Leaf::Static(1);
         let stride = compact(shape, &mut run, true)?;
         Layout::new(shape.clone(), stride)
@@ -294,6 +296,7 @@ impl Layout {
     }
 
     pub(crate) fn ordered_stride(shape: &IntTuple, order: &IntTuple) -> Result<IntTuple> {
+        shape.check_bounds()?;
         if !order.weakly_congruent(shape) {
             return Err(LayoutError::NotCongruent {
                 shape: shape.to_string(),

@@ -14,6 +14,10 @@
 //! - A layout is extended beyond its domain by its last leaf, so `(4,3):(3,1)` at 12 is 4.
 //! - At a negative index a layout is extended as an odd function: `L(-i) = -L(i)`.
 
+// The generators of the tests name the crate from outside.
+#[cfg(test)]
+extern crate self as cute_layout;
+
 pub mod algebra;
 pub mod atoms;
 pub mod banks;

@@ -100,13 +100,18 @@ impl<'a> Cursor<'a> {
                 self.pos = end;
                 Ok(v)
             }
-            Err(_) => Err(ParseError {
-                offset: start,
-                message: format!(
-                    "expected an integer of 64 bits, found {}",
-                    &self.text[start..end]
-                ),
-            }),
+            Err(_) => {
+                // Digits are ASCII, so that any cut is between characters.
+                const SHOWN: usize = 40;
+                let (shown, more) = match end - start {
+                    n if n > SHOWN => (&self.text[start..start + SHOWN], "..."),
+                    _ => (&self.text[start..end], ""),
+                };
+                Err(ParseError {
+                    offset: start,
+                    message: format!("expected an integer of 64 bits, found {shown}{more}"),
+                })
+            }
         }
     }
 
@@ -200,6 +205,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn tuple(&mut self, kind: Kind, depth: usize) -> PResult<IntTuple> {
+        if depth == 0 {
+            self.leaves = 0;
+        }
         if !self.eat(b'(') {
             self.leaves += 1;
             if self.leaves > MAX_LEAVES {
@@ -241,8 +249,8 @@ impl<'a> Cursor<'a> {
     fn layout(&mut self) -> PResult<Layout> {
         self.peek();
         let start = self.pos;
-        if let Some((layout, end, leaves)) = text::read_layout(self.text, start, self.leaves) {
-            (self.pos, self.leaves) = (end, leaves);
+        if let Some((layout, end)) = text::read_layout(self.text, start) {
+            self.pos = end;
             return Ok(layout);
         }
         let shape = self.tuple(Kind::Shape, 0)?;

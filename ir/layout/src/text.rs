@@ -16,24 +16,24 @@ struct Reader<'a> {
     leaves: usize,
 }
 
-/// Reads `shape:stride` of static integers at `pos`; also answers where it ended. `leaves` were read before.
-pub(crate) fn read_layout(text: &str, pos: usize, leaves: usize) -> Option<(Layout, usize, usize)> {
+/// Reads `shape:stride` of static integers at `pos`; also answers where it ended.
+pub(crate) fn read_layout(text: &str, pos: usize) -> Option<(Layout, usize)> {
     let mut r = Reader {
         bytes: text.as_bytes(),
         pos,
-        leaves,
+        leaves: 0,
     };
     let shape = r.tuple(0)?;
     if r.peek()? != b':' {
         return None;
     }
-    r.pos += 1;
+    (r.pos, r.leaves) = (r.pos + 1, 0);
     let stride = r.tuple(0)?;
     if r.peek() == Some(b'@') {
         return None;
     }
     let layout = Layout::new_static(shape, stride).ok()?;
-    Some((layout, r.pos, r.leaves))
+    Some((layout, r.pos))
 }
 
 impl Reader<'_> {

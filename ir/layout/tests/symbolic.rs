@@ -115,41 +115,41 @@ fn quotients() {
         "M % 128 == 0",
         &texts,
         expect![[r#"
-        M/32 = M/32
-        M/64*K = K*M/64
-        M/128*128 - M = 0
-        M/256: at offset 0: expected 256 to divide M; it needs `M % 256 == 0`
-        M%128 = 0
-        M%32 = 0
-        M%48 = 16*mod(-M/128,3)
-        ceil_div(M,32) = M/32
-        ceil_div(M,256) = ceil_div(M/128,2)
-        ceil_div(N,32) = ceil_div(N,32)
-        floor_div(N,32) = floor_div(N,32)
-        floor_div(N,2) = floor_div(N,2)
-        ceil_div(N,2) = ceil_div(N,2)
-        N%2 = N%2
-        N%32 = N%32
-        4*N%32 = 4*(N%8)
-        K*(N%32) = K*(N%32)
-        N%64%32 = N%32
-        floor_div(N%64, 32) = floor_div(N,32)-2*floor_div(N,64)
-        floor_div(floor_div(N,4),8) = floor_div(N,32)
-        (N+32)%32 = N%32
-        (N-1)%32 = (N+31)%32
-        (N-K)%32 = N-K+32*sign(K-N)*floor_div(abs(K-N),32)
-        mod(N-K,32) = mod(N-K,32)
-        div(N-K,32) = -sign(K-N)*floor_div(abs(K-N),32)
-        ceil_div(N,K) = ceil_div(N,K)
-        floor_div(N,K) = floor_div(N,K)
-        N%K = N%K
-        N%K+K*floor_div(N,K) = N
-        ceil_div(M*N,M*K) = ceil_div(N,K)
-        N%(K-1): at offset 0: `div` expected a divisor of known sign, found K-1; it needs `K-1 >= 1`
-        mod(-N,32) = mod(-N,32)
-        -N%32 = -N%32
-        ceil_div(M,32)*N + 7 = M*N/32+7
-    "#]],
+            M/32 = M/32
+            M/64*K = K*M/64
+            M/128*128 - M = 0
+            M/256: at offset 0: expected 256 to divide M; it needs `M % 256 == 0`
+            M%128 = 0
+            M%32 = 0
+            M%48 = 16*mod(-M/128,3)
+            ceil_div(M,32) = M/32
+            ceil_div(M,256) = ceil_div(M/128,2)
+            ceil_div(N,32) = ceil_div(N,32)
+            floor_div(N,32) = floor_div(N,32)
+            floor_div(N,2) = floor_div(N,2)
+            ceil_div(N,2) = ceil_div(N,2)
+            N%2 = N%2
+            N%32 = N%32
+            4*N%32 = 4*(N%8)
+            K*(N%32) = K*(N%32)
+            N%64%32 = N%32
+            floor_div(N%64, 32) = floor_div(N,32)-2*floor_div(N,64)
+            floor_div(floor_div(N,4),8) = floor_div(N,32)
+            (N+32)%32 = N%32
+            (N-1)%32 = (N+31)%32
+            (N-K)%32 = N-K+32*sign(K-N)*floor_div(abs(K-N),32)
+            mod(N-K,32) = mod(N-K,32)
+            div(N-K,32) = -sign(K-N)*floor_div(abs(K-N),32)
+            ceil_div(N,K) = ceil_div(N,K)
+            floor_div(N,K) = floor_div(N,K)
+            N%K = N%K
+            N%K+K*floor_div(N,K) = N
+            ceil_div(M*N,M*K) = ceil_div(N,K)
+            N%(K-1): at offset 0: `div` expected a divisor of known sign, found K-1; it needs `K-1 >= 1`
+            mod(-N,32) = mod(-N,32)
+            -N%32 = -N%32
+            ceil_div(M,32)*N + 7 = M*N/32+7
+        "#]],
     );
 }
 
@@ -185,31 +185,31 @@ fn pieces() {
         "M % 128 == 0",
         &texts,
         expect![[r#"
-        min(M,128) = 128
-        min(128,M) = 128
-        min(N,128) = min(N,128)
-        max(N,128) = -min(-128,-N)
-        min(N,K)*M = M*min(K,N)
-        min(M*N,M*K) = M*min(K,N)
-        min(N,min(K,8)) = min(K,N,8)
-        min(min(8,N),K) = min(K,N,8)
-        max(N,max(K,8)) = -min(-8,-N,-K)
-        max(max(8,N),K) = -min(-8,-N,-K)
-        min(N,K)+max(N,K) = K+N
-        abs(N-K) = abs(K-N)
-        abs(K-N) = abs(K-N)
-        3*abs(K-N)+2 = 3*abs(K-N)+2
-        sign(N-K) = -sign(K-N)
-        sign(K-N)*sign(K-N)*sign(N-K) = -sign(K-N)
-        sign(N) = 1
-        abs(-N) = N
-        min(N,1) = 1
-        max(N,1) = N
-        max(min(N,16),4) = -min(-4,-min(N,16))
-        min(ceil_div(N,32),4) = min(ceil_div(N,32),4)
-        min(N+5,K+5) = min(K,N)+5
-        N-min(N,K) = N-min(K,N)
-    "#]],
+            min(M,128) = 128
+            min(128,M) = 128
+            min(N,128) = min(N,128)
+            max(N,128) = max(N,128)
+            min(N,K)*M = M*min(K,N)
+            min(M*N,M*K) = M*min(K,N)
+            min(N,min(K,8)) = min(K,N,8)
+            min(min(8,N),K) = min(K,N,8)
+            max(N,max(K,8)) = max(K,N,8)
+            max(max(8,N),K) = max(K,N,8)
+            min(N,K)+max(N,K) = K+N
+            abs(N-K) = abs(K-N)
+            abs(K-N) = abs(K-N)
+            3*abs(K-N)+2 = 3*abs(K-N)+2
+            sign(N-K) = -sign(K-N)
+            sign(K-N)*sign(K-N)*sign(N-K) = -sign(K-N)
+            sign(N) = 1
+            abs(-N) = N
+            min(N,1) = 1
+            max(N,1) = N
+            max(min(N,16),4) = min(N,16)+max(0,4-N)
+            min(ceil_div(N,32),4) = min(ceil_div(N,32),4)
+            min(N+5,K+5) = min(K,N)+5
+            N-min(N,K) = max(0,N-K)
+        "#]],
     );
 }
 
@@ -244,7 +244,7 @@ fn symbols_that_divide_symbols() {
             N/M: at offset 0: expected M to divide N; it needs `N % M == 0`
             ceil_div(M,K) = M/K
             ceil_div(M,16*K) = ceil_div(M/K/8,2)
-            M/K^2: at offset 0: expected K^2 to divide M; it needs `M % K^2 == 0`
+            M/K^2: at offset 0: expected K^2 to divide M; it needs `M % (2*K^2) == 0`
             K/4*3 = 3*K/4
             min(M,K) = K
             ceil_div(L,K) = L/K
@@ -291,17 +291,17 @@ fn facts_that_are_refused() {
         M <= N, N <= M: at offset 0: expected facts that do not depend on each other in a circle, found one about M, N; leave one of them out
         M % K == 0, K % M == 0: at offset 0: expected facts that do not depend on each other in a circle, found one about K, M; leave one of them out
         M % K == 0, M % N == 0: at offset 12: expected one product of symbols that divides M, found K and N; say `M % (K*N) == 0` if that holds
-        M % K == 0, M % 6 == 0: at offset 12: expected a divisor of M that holds all others, found 6 and 1*K; say `M % (6*K) == 0` if that holds
+        M % K == 0, M % 6 == 0: at offset 12: expected a divisor of M that holds all others, found 6 and K; say `M % (6*K) == 0` if that holds
         M <= 3, M >= 5: at offset 8: expected facts that some integer satisfies, found M >= 5, M <= 3; change the bounds or the divisor
         M <= 0: at offset 0: expected facts that some integer satisfies, found M >= 1, M <= 0; change the bounds or the divisor
-        M % 128 == 0, M <= 100: at offset 14: expected facts that some integer satisfies, found M >= 1, M <= 100, M % (128) == 0; change the bounds or the divisor
+        M % 128 == 0, M <= 100: at offset 14: expected facts that some integer satisfies, found M >= 1, M <= 100, M % 128 == 0; change the bounds or the divisor
         M*M <= 100: at offset 0: expected a fact such as `M % 128 == 0`, `M % (8*K) == 0`, `128 | M`, `K >= 32`, `1 <= N <= 4096`, `N == 64` or `M <= N`, found `M*M <= 100`
         M + N <= 100: at offset 0: expected a fact such as `M % 128 == 0`, `M % (8*K) == 0`, `128 | M`, `K >= 32`, `1 <= N <= 4096`, `N == 64` or `M <= N`, found `M + N <= 100`
         2*M <= N: at offset 0: expected a fact such as `M % 128 == 0`, `M % (8*K) == 0`, `128 | M`, `K >= 32`, `1 <= N <= 4096`, `N == 64` or `M <= N`, found `2*M <= N`
         M >= 1 N >= 2: at offset 7: expected `,` and another fact, or the end, found `N`
         1 <= 0: at offset 0: expected a fact such as `M % 128 == 0`, `M % (8*K) == 0`, `128 | M`, `K >= 32`, `1 <= N <= 4096`, `N == 64` or `M <= N`, found `1 <= 0`
         M == 9223372036854775808: at offset 5: expected an integer of 64 bits, found 9223372036854775808
-        K >= 0, M % K == 0: at offset 8: expected facts that some integer satisfies, found M >= 1, M % (1*K) == 0; say that each symbol in a divisor is at least 1
+        K >= 0, M % K == 0: at offset 8: expected facts that some integer satisfies, found M >= 1, M % K == 0; say that each symbol in a divisor is at least 1
     "#]].assert_eq(&out);
 }
 

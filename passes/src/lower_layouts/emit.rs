@@ -40,7 +40,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         match truth {
             Truth::Known(v) => self.constant(i64::from(*v), 1),
             Truth::Unknown(Term::Traced(e)) => self.at_width(e, 1),
-            Truth::Unknown(_) => Err(self.untraced()),
+            Truth::Unknown(_) | Truth::Unproved(_) => Err(self.untraced()),
         }
     }
 

@@ -16,11 +16,11 @@ pub(crate) fn coalesce_extending(modes: Leaves) -> Result<Leaves> {
             out.pop();
         }
         if let Some((s0, d0)) = out.last_mut()
-            && s.is_static()
-            && s0.is_static()
-            && d.is_static()
-            && d0.is_static()
-            && s0.mul(d0).is_ok_and(|next| next == d)
+            && s.is_identified()
+            && s0.is_identified()
+            && d.is_identified()
+            && d0.is_identified()
+            && s0.mul(d0).is_ok_and(|next| next.known_equal(&d))
         {
             *s0 = s0.mul(&s)?;
             continue;
@@ -41,7 +41,8 @@ pub(crate) fn coalesce_leaves(modes: Leaves) -> Result<Leaves> {
 impl Layout {
     /// The fewest modes with the same offsets for the same 1-D indices, at depth 0 or 1.
     ///
-    /// Dynamic leaves are never joined (two `?` may differ). `(2,(1,6)):(1,(6,2))` gives `12:1`; `1:5` stays.
+    /// `?` leaves are never joined (two of them may differ); symbolic ones are where the facts prove it: `(M,N):(1,M)` gives
+    /// `M*N:1`. `(2,(1,6)):(1,(6,2))` gives `12:1`; `1:5` stays.
     pub fn coalesce(&self) -> Result<Layout> {
         fast::coalesce(self).map_or_else(|| self.coalesce_general(), Ok)
     }

@@ -5,15 +5,16 @@
 use smallvec::SmallVec;
 
 use super::coalesce::{coalesce_extending, coalesce_leaves};
-use super::{Leaves, fast, from_leaves, leaves};
+use super::{Leaves, fast, from_leaves, leaves, trial};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, require};
+use crate::leaf::{Leaf, Truth, require};
 use crate::tuple::{IntTuple, int};
 
 const OP: &str = "complement";
 
 /// The modes that reach one coordinate, or the coordinates below.
+#[allow(clippy::large_enum_variant)] // one or two of them, on the stack
 enum Codomain {
     Scalar(Leaves),
     Modes(Vec<Codomain>),
@@ -31,15 +32,40 @@ impl Layout {
     ///
     /// Stride-0 modes are left out first. A complement that fills the cotarget keeps its own cosize as its stride (`1:3`), as
     /// CuTe IR prints it. A dynamic cotarget is filled leaf by leaf. Basis strides: coordinate by coordinate of the
-    /// cotarget. Errors: offsets that coincide or strides that do not divide in order, so that no layout fills the gaps;
-    /// negative strides; a dynamic stride beside another one.
+    /// cotarget. Where strides do not divide in order, static layouts within 65536 elements are tried: `(2,2):(1,5)` has
+    /// `2:2` in 4, and nothing in 5. Errors: no layout fills the gaps (the offset that shows it is named), or none is proved
+    /// to; negative strides; a dynamic stride beside another one.
     pub fn complement(&self, cotarget: &IntTuple) -> Result<Layout> {
         fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
     }
 
     // Without the short cut.
     pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
-        self.fill(&self.codomain()?, cotarget, &mut SmallVec::new())
+        match self.fill(&self.codomain()?, cotarget, &mut SmallVec::new()) {
+            Err(e @ LayoutError::NotInjective { .. }) => {
+                self.fill_by_trial(cotarget).unwrap_or(Err(e))
+            }
+            r => r,
+        }
+    }
+
+    // What fills a cotarget so small that strides above it need not divide, or the offset that shows that nothing does.
+    fn fill_by_trial(&self, cotarget: &IntTuple) -> Option<Result<Layout>> {
+        let target = cotarget.size().ok().filter(|t| *t > 0)?;
+        let mut flat = self.flat()?;
+        flat.modes.retain(|(s, d)| *d != 0 && *s != 1);
+        match trial::complement(&flat, target) {
+            Ok(modes) => {
+                let leaf = |(s, d)| (Leaf::Static(s), Leaf::Static(d));
+                Some(from_leaves(modes.into_iter().map(leaf).collect()))
+            }
+            Err(trial::NoComplement::TooLarge) => None,
+            Err(trial::NoComplement::At(x)) => Some(Err(LayoutError::NotInjective {
+                op: OP,
+                found: format!("{self}, with which offset {x} is reached twice or never"),
+                cure: "choose strides that are multiples of the extent times the stride below",
+            })),
+        }
     }
 
     /// The complement in the layout's own cosize.
@@ -162,10 +188,10 @@ impl Layout {
                 found: format!("{d} in {self}"),
             });
         }
-        if modes.len() > 1 && modes.iter().any(|(_, d)| d.as_static().is_none()) {
+        if modes.len() > 1 && modes.iter().any(|(_, d)| !d.is_identified()) {
             return Err(self.dynamic(OP));
         }
-        modes.sort_by_key(|(_, d)| d.as_static());
+        let modes = ascending(modes)?;
         let mut out = Gaps {
             modes: Leaves::new(),
             reach: Leaf::Static(1),
@@ -203,12 +229,44 @@ impl Layout {
     }
 }
 
+/// Modes by stride. Errors: strides of which it is not known which is the smaller one.
+pub(super) fn ascending(mut modes: Leaves) -> Result<Leaves> {
+    if modes.iter().all(|(_, d)| d.as_static().is_some()) {
+        modes.sort_by_key(|(_, d)| d.as_static());
+        return Ok(modes);
+    }
+    let mut out = Leaves::new();
+    for (s, d) in modes {
+        let mut at = out.len();
+        while at > 0 {
+            let before: &Leaf = &out[at - 1].1;
+            match before.at_most(&d)? {
+                Truth::Known(true) => break,
+                Truth::Known(false) => at -= 1,
+                unknown => {
+                    // The other way round may be known, which says as much.
+                    if !d.at_most(before)?.is_true() {
+                        require(&unknown, || LayoutError::Stride {
+                            expected: "strides whose order is known",
+                            found: format!("{before} and {d}"),
+                        })?;
+                        break;
+                    }
+                    at -= 1;
+                }
+            }
+        }
+        out.insert(at, (s, d));
+    }
+    Ok(out)
+}
+
 fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
     let Gaps {
         mut modes,
         mut reach,
     } = gaps;
-    if cotarget.is_static() {
+    if cotarget.leaves().iter().all(|s| s.is_identified()) && reach.is_identified() {
         modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
     } else {
         // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next.

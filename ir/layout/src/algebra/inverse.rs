@@ -4,10 +4,12 @@
 //! coordinate: each mode steps along one of them only.
 
 use super::coalesce::coalesce_leaves;
-use super::{ENUMERATION_LIMIT, Leaves, fast, from_leaves, leaves};
+use super::complement::ascending;
+use super::{ENUMERATION_LIMIT, Leaves, fast, from_leaves, leaves, trial};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, require};
+use crate::tuple::IntTuple;
 
 /// A mode of the coalesced layout: its stride, extent, and the 1-D index at which it steps.
 struct Mode {
@@ -66,6 +68,9 @@ impl Layout {
 
     // Without the short cut.
     pub(super) fn right_inverse_general(&self) -> Result<Layout> {
+        if self.has_symbols() {
+            return self.right_inverse_symbolic();
+        }
         self.inverse_modes("right_inverse", true)?
             .layout(&|mut modes| {
                 modes.sort_by_key(|m| m.stride);
@@ -96,6 +101,9 @@ impl Layout {
 
     // Without the short cut.
     pub(super) fn left_inverse_general(&self) -> Result<Layout> {
+        if self.has_symbols() {
+            return self.left_inverse_symbolic();
+        }
         self.inverse_modes("left_inverse", false)?
             .layout(&|modes| self.left_inverse_of(modes))
     }
@@ -116,10 +124,22 @@ impl Layout {
             found: self.to_string(),
             cure: "choose strides that are multiples of one another, with no offset reached twice",
         };
+        let tried = || {
+            if self.stride().has_basis() {
+                return Err(unfit());
+            }
+            match trial::left_inverse(&self.flat_or(OP)?) {
+                Some(modes) => {
+                    let leaf = |(s, d)| (Leaf::Static(s), Leaf::Static(d));
+                    from_leaves(coalesce_leaves(modes.into_iter().map(leaf).collect())?)
+                }
+                None => Err(unfit()),
+            }
+        };
         let (mut shape, mut covered, mut overlaps, mut reach) = (Vec::new(), 1i64, false, 1i64);
         for m in &modes {
             if m.stride % covered != 0 {
-                return Err(unfit());
+                return tried();
             }
             overlaps |= m.stride < reach;
             reach = m
@@ -140,9 +160,84 @@ impl Layout {
             .map(|(s, d)| (Leaf::Static(s), Leaf::Static(d)));
         let inverse = from_leaves(coalesce_leaves(out.collect())?)?;
         if overlaps && (self.stride().has_basis() || !self.is_quasi_inverse(&inverse)?) {
-            return Err(unfit());
+            return tried();
         }
         Ok(inverse)
+    }
+
+    fn has_symbols(&self) -> bool {
+        let symbolic = |t: &IntTuple| t.leaves().iter().any(|l| l.as_symbolic().is_some());
+        symbolic(self.shape()) || symbolic(self.stride())
+    }
+
+    /// Extent, stride and step of each mode of the coalesced layout.
+    fn symbolic_modes(&self, op: &'static str) -> Result<Vec<(Leaf, Leaf, Leaf)>> {
+        let mut step = Leaf::Static(1);
+        let mut out = Vec::new();
+        for (s, d) in coalesce_leaves(leaves(self))? {
+            if !s.is_identified() {
+                return Err(self.dynamic(op));
+            }
+            let next = step.mul(&s)?;
+            out.push((s, d, std::mem::replace(&mut step, next)));
+        }
+        Ok(out)
+    }
+
+    // As far as it is known which mode comes next; what is not known ends it early, which is right too.
+    fn right_inverse_symbolic(&self) -> Result<Layout> {
+        const OP: &str = "right_inverse";
+        if self.stride().has_basis() {
+            return Err(self.basis(OP));
+        }
+        let mut modes = self.symbolic_modes(OP)?;
+        modes.retain(|(s, _, _)| !s.is(1));
+        let mut out = Leaves::new();
+        let mut next = Leaf::Static(1);
+        while let Some(i) = modes.iter().position(|(_, d, _)| d.known_equal(&next)) {
+            let (s, _, step) = modes.remove(i);
+            next = next.mul(&s)?;
+            out.push((s, step));
+        }
+        from_leaves(coalesce_leaves(out)?)
+    }
+
+    fn left_inverse_symbolic(&self) -> Result<Layout> {
+        const OP: &str = "left_inverse";
+        if self.stride().has_basis() {
+            return Err(self.basis(OP));
+        }
+        let modes = self.symbolic_modes(OP)?;
+        if modes.iter().any(|(_, d, _)| !d.is_identified()) {
+            return Err(self.dynamic(OP));
+        }
+        let used = modes.iter().filter(|(s, d, _)| !s.is(1) && !d.is(0));
+        let order = ascending(
+            used.clone()
+                .map(|(s, d, _)| (s.clone(), d.clone()))
+                .collect(),
+        )?;
+        let mut out = Leaves::new();
+        let (mut covered, mut reach, mut step) =
+            (Leaf::Static(1), Leaf::Static(1), Leaf::Static(0));
+        let mut last = Leaf::Static(1);
+        for (s, d) in order {
+            let fits = reach.at_most(&d)?.and(&d.divisible_by(&covered)?);
+            require(&fits, || LayoutError::NotInjective {
+                op: OP,
+                found: self.to_string(),
+                cure: "choose strides that are multiples of one another, with no offset reached twice",
+            })?;
+            out.push((d.div(&covered)?, step));
+            step = used
+                .clone()
+                .find(|(s2, d2, _)| *s2 == s && *d2 == d)
+                .map_or(Leaf::Static(0), |(_, _, step)| step.clone());
+            reach = d.mul(&s)?;
+            (covered, last) = (d, s);
+        }
+        out.push((last, step));
+        from_leaves(coalesce_leaves(out)?)
     }
 
     // Modes that overlap are outside the proof; their whole domain is compared where it is small enough.

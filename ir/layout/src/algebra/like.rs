@@ -104,23 +104,11 @@ pub fn shape_div(a: &IntTuple, b: &IntTuple) -> Result<IntTuple> {
                     .collect::<Result<_>>()?,
             ))
         }
-        (IntTuple::Tuple(x), IntTuple::Leaf(_)) => {
+        (IntTuple::Tuple(_), IntTuple::Leaf(_)) => {
             let mut rest = b.size()?;
-            let mut out = Vec::with_capacity(x.len());
-            for m in x {
-                let size = m.size()?;
-                out.push(shape_div(m, &int(rest))?);
-                if rest < 1 || size < 1 {
-                    return Err(uneven());
-                }
-                rest = if rest % size == 0 { rest / size } else { 1 };
-            }
+            let out = take_factor(a, &mut rest)?.ok_or_else(uneven)?;
             // What is left could not be taken from any leaf.
-            if rest > 1 {
-                Err(uneven())
-            } else {
-                Ok(IntTuple::Tuple(out))
-            }
+            if rest > 1 { Err(uneven()) } else { Ok(out) }
         }
         (IntTuple::Leaf(_), IntTuple::Tuple(_)) => shape_div(a, &int(b.size()?)),
         (IntTuple::Leaf(_), IntTuple::Leaf(_)) => {
@@ -133,6 +121,32 @@ pub fn shape_div(a: &IntTuple, b: &IntTuple) -> Result<IntTuple> {
             }
         }
     }
+}
+
+// Divides the leaves, fastest first, by what is left of `rest`. `None`: neither divides the other.
+fn take_factor(a: &IntTuple, rest: &mut i64) -> Result<Option<IntTuple>> {
+    let modes = match a {
+        IntTuple::Tuple(modes) => modes,
+        IntTuple::Leaf(_) => {
+            let (x, y) = (a.size()?, *rest);
+            let (quotient, left) = match (x, y) {
+                (x, y) if x < 1 || y < 1 => return Ok(None),
+                (x, y) if x % y == 0 => (x / y, 1),
+                (x, y) if y % x == 0 => (1, y / x),
+                _ => return Ok(None),
+            };
+            *rest = left;
+            return Ok(Some(int(quotient)));
+        }
+    };
+    let mut out = Vec::with_capacity(modes.len());
+    for m in modes {
+        match take_factor(m, rest)? {
+            Some(q) => out.push(q),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(IntTuple::Tuple(out)))
 }
 
 /// `ceil(a / b)` on shapes: by mode where `b` is a tuple (modes beyond it stay), fastest first where it is an integer.

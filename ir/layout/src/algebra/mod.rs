@@ -19,6 +19,8 @@ mod modes;
 mod product;
 mod recast;
 mod slice;
+mod swizzles;
+mod trial;
 
 pub use composed::AnyLayout;
 pub use like::{ceil_div, shape_div};

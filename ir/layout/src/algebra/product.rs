@@ -67,7 +67,12 @@ impl Layout {
         let rank = self.rank().max(tiler.rank());
         let block = self.append_to_rank(rank, &one)?;
         let product = block.logical_product(&Tile::Layout(tiler.append_to_rank(rank, &one)?))?;
-        Ok((product.mode(0)?, product.mode(1)?))
+        let (block, copies) = (product.mode(0)?, product.mode(1)?);
+        // The copies of a tiler of one leaf are one mode, also where that leaf had to be split.
+        if rank == 1 && !tiler.shape().is_tuple() && copies.rank() != 1 {
+            return Ok((block, Layout::from_modes(&[copies])?));
+        }
+        Ok((block, copies))
     }
 
     /// The block repeated until the modes cover the sizes of `shape`, rounded up to whole blocks.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::term::{BinOp, Expr, Term, width_of};
 use super::{Dyn, Leaf, Truth};
 use crate::error::{LayoutError, Result};
+use crate::symbolic::{Poly, Proof};
 
 /// A scalar operand.
 #[derive(Clone, Copy)]
@@ -31,6 +32,27 @@ impl Side<'_> {
             Side::Known(v) => v.checked_abs().unwrap_or(1),
             Side::Dynamic(d) => d.div,
         }
+    }
+
+    fn poly(self) -> Option<Poly> {
+        match self {
+            Side::Known(v) => Some(Poly::constant(v)),
+            Side::Dynamic(Dyn {
+                term: Term::Symbolic(p),
+                ..
+            }) => Some(p.clone()),
+            Side::Dynamic(_) => None,
+        }
+    }
+
+    fn is_symbolic(self) -> bool {
+        matches!(
+            self,
+            Side::Dynamic(Dyn {
+                term: Term::Symbolic(_),
+                ..
+            })
+        )
     }
 
     fn expr(self) -> Option<Arc<Expr>> {
@@ -68,11 +90,40 @@ fn term(op: BinOp, width: u32, a: Side<'_>, b: Side<'_>) -> Term {
     }
 }
 
+// Both sides as polynomials, where one is symbolic and the other known or symbolic.
+fn polys(a: Side<'_>, b: Side<'_>) -> Option<(Poly, Poly)> {
+    if !a.is_symbolic() && !b.is_symbolic() {
+        return None;
+    }
+    Some((a.poly()?, b.poly()?))
+}
+
+type PolyOp = fn(&Poly, &Poly) -> std::result::Result<Poly, crate::symbolic::SymError>;
+
 // `div`: what divides the result, given what divides the operands; asked only where a dynamic operand says something.
-fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Leaf {
+fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Result<Leaf> {
+    if let Some((p, q)) = polys(a, b) {
+        let apply: PolyOp = match op {
+            BinOp::Add => Poly::add,
+            BinOp::Sub => Poly::sub,
+            BinOp::Mul => Poly::mul,
+            BinOp::Div => Poly::div_trunc,
+            BinOp::Rem => Poly::rem,
+            BinOp::CeilDiv => Poly::ceil_div,
+            BinOp::Min => Poly::min,
+            BinOp::Max => Poly::max,
+            _ => {
+                return Err(LayoutError::Dynamic {
+                    op: "bitwise arithmetic",
+                    found: p.to_string(),
+                });
+            }
+        };
+        return Ok(Leaf::symbolic(apply(&p, &q)?));
+    }
     let says = |s: Side<'_>| matches!(s, Side::Dynamic(d) if d.div != 1);
     let width = a.width().max(b.width());
-    Leaf::Dynamic(Dyn {
+    Ok(Leaf::Dynamic(Dyn {
         width,
         div: if says(a) || says(b) {
             div(a.div(), b.div()).max(1)
@@ -80,7 +131,7 @@ fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i6
             1
         },
         term: term(op, width, a, b),
-    })
+    }))
 }
 
 // A quotient keeps a divisor only where the division of what divides it is exact.
@@ -108,7 +159,7 @@ impl Leaf {
                 .checked_add(b)
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
-            (a, b) => Ok(dynamic(BinOp::Add, a, b, gcd)),
+            (a, b) => dynamic(BinOp::Add, a, b, gcd),
         }
     }
 
@@ -120,7 +171,7 @@ impl Leaf {
                 .checked_sub(b)
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
-            (a, b) => Ok(dynamic(BinOp::Sub, a, b, gcd)),
+            (a, b) => dynamic(BinOp::Sub, a, b, gcd),
         }
     }
 
@@ -150,9 +201,7 @@ impl Leaf {
             (_, Side::Known(1)) => Ok(self.clone()),
             (a, b) => {
                 let both = a.div().checked_mul(b.div());
-                Ok(dynamic(BinOp::Mul, a, b, |a, b| {
-                    both.unwrap_or_else(|| a.max(b))
-                }))
+                dynamic(BinOp::Mul, a, b, |a, b| both.unwrap_or_else(|| a.max(b)))
             }
         }
     }
@@ -171,8 +220,8 @@ impl Leaf {
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
-            (a, b @ Side::Known(_)) => Ok(dynamic(BinOp::Div, a, b, quotient)),
-            (a, b) => Ok(dynamic(BinOp::Div, a, b, |_, _| 1)),
+            (a, b @ Side::Known(_)) => dynamic(BinOp::Div, a, b, quotient),
+            (a, b) => dynamic(BinOp::Div, a, b, |_, _| 1),
         }
     }
 
@@ -189,7 +238,7 @@ impl Leaf {
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) | (_, Side::Known(1)) => Ok(Leaf::Static(0)),
-            (a, b) => Ok(dynamic(BinOp::Rem, a, b, gcd)),
+            (a, b) => dynamic(BinOp::Rem, a, b, gcd),
         }
     }
 
@@ -208,8 +257,8 @@ impl Leaf {
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
-            (a, b @ Side::Known(_)) => Ok(dynamic(BinOp::CeilDiv, a, b, quotient)),
-            (a, b) => Ok(dynamic(BinOp::CeilDiv, a, b, |_, _| 1)),
+            (a, b @ Side::Known(_)) => dynamic(BinOp::CeilDiv, a, b, quotient),
+            (a, b) => dynamic(BinOp::CeilDiv, a, b, |_, _| 1),
         }
     }
 
@@ -217,7 +266,7 @@ impl Leaf {
     pub fn min(&self, other: &Leaf) -> Result<Leaf> {
         match (self.side("min")?, other.side("min")?) {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.min(b))),
-            (a, b) => Ok(dynamic(BinOp::Min, a, b, gcd)),
+            (a, b) => dynamic(BinOp::Min, a, b, gcd),
         }
     }
 
@@ -225,7 +274,7 @@ impl Leaf {
     pub fn max(&self, other: &Leaf) -> Result<Leaf> {
         match (self.side("max")?, other.side("max")?) {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.max(b))),
-            (a, b) => Ok(dynamic(BinOp::Max, a, b, gcd)),
+            (a, b) => dynamic(BinOp::Max, a, b, gcd),
         }
     }
 
@@ -236,6 +285,10 @@ impl Leaf {
                 .checked_abs()
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow("abs")),
+            Side::Dynamic(Dyn {
+                term: Term::Symbolic(p),
+                ..
+            }) => Ok(Leaf::symbolic(p.abs()?)),
             Side::Dynamic(_) => self.max(&Leaf::Static(0).sub(self)?),
         }
     }
@@ -244,6 +297,10 @@ impl Leaf {
     pub fn signum(&self) -> Result<Leaf> {
         match self.side("signum")? {
             Side::Known(v) => Ok(Leaf::Static(v.signum())),
+            Side::Dynamic(Dyn {
+                term: Term::Symbolic(p),
+                ..
+            }) => Ok(Leaf::symbolic(p.signum()?)),
             // max(min(x, 1), -1), with nothing said of divisors.
             Side::Dynamic(_) => self.min(&Leaf::Static(1))?.max(&Leaf::Static(-1)),
         }
@@ -255,7 +312,7 @@ impl Leaf {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a ^ b)),
             (_, Side::Known(0)) => Ok(self.clone()),
             (Side::Known(0), _) => Ok(other.clone()),
-            (a, b) => Ok(dynamic(BinOp::Xor, a, b, |_, _| 1)),
+            (a, b) => dynamic(BinOp::Xor, a, b, |_, _| 1),
         }
     }
 
@@ -264,7 +321,7 @@ impl Leaf {
         match self.side("and")? {
             Side::Known(v) => Ok(Leaf::Static(v & mask)),
             _ if mask == 0 => Ok(Leaf::Static(0)),
-            a => Ok(dynamic(BinOp::And, a, Side::Known(mask), |_, _| 1)),
+            a => dynamic(BinOp::And, a, Side::Known(mask), |_, _| 1),
         }
     }
 
@@ -286,7 +343,7 @@ impl Leaf {
                 .ok_or_else(|| overflow(name)),
             _ if bits == 0 => Ok(self.clone()),
             Side::Dynamic(d) if bits >= d.width => Err(overflow(name)),
-            a => Ok(dynamic(op, a, Side::Known(i64::from(bits)), |_, _| 1)),
+            a => dynamic(op, a, Side::Known(i64::from(bits)), |_, _| 1),
         }
     }
 
@@ -300,7 +357,20 @@ impl Leaf {
             {
                 Ok(Truth::Known(false))
             }
-            (a, b) => Ok(Truth::Unknown(term(op, a.width().max(b.width()), a, b))),
+            (a, b) => {
+                if let Some((p, q)) = polys(a, b) {
+                    return Ok(proved(op, &p, &q));
+                }
+                let width = a.width().max(b.width());
+                Ok(Truth::Unknown(term(op, width, a, b)))
+            }
+        }
+    }
+
+    /// Whether both are the same number, as far as that is known now: `?` equals nothing.
+    pub fn known_equal(&self, other: &Leaf) -> bool {
+        self.is_identified() && other.is_identified() && {
+            self == other || self.equals(other).is_ok_and(|t| t.is_true())
         }
     }
 
@@ -327,6 +397,13 @@ impl Leaf {
         {
             return Ok(Truth::Known(true));
         }
+        if let Some((p, q)) = polys(self.side("remainder")?, other.side("remainder")?) {
+            return Ok(match q.divides(&p) {
+                Proof::Proved => Truth::Known(true),
+                Proof::Refuted => Truth::Known(false),
+                Proof::Unknown => Truth::Unproved(divisibility(&p, &q).into()),
+            });
+        }
         self.rem(other)?.equals(&Leaf::Static(0))
     }
 
@@ -336,10 +413,16 @@ impl Leaf {
             Truth::Known(true) => return Ok(then.clone()),
             Truth::Known(false) => return Ok(other.clone()),
             Truth::Unknown(term) => term,
+            Truth::Unproved(fact) => {
+                return Err(LayoutError::NeedsFact {
+                    fact: fact.to_string(),
+                    otherwise: format!("expected to know which of {then} and {other} it is"),
+                });
+            }
         };
         let (a, b) = (then.side("select")?, other.side("select")?);
         let width = a.width().max(b.width());
-        let Leaf::Dynamic(mut out) = dynamic(BinOp::Max, a, b, gcd) else {
+        let Leaf::Dynamic(mut out) = dynamic(BinOp::Max, a, b, gcd)? else {
             return Ok(then.clone());
         };
         out.term = match (unknown, a.expr(), b.expr()) {
@@ -353,4 +436,29 @@ impl Leaf {
         };
         Ok(Leaf::Dynamic(out))
     }
+}
+
+fn proved(op: BinOp, p: &Poly, q: &Poly) -> Truth {
+    let (proof, sign) = match op {
+        BinOp::Eq => (p.prove_eq(q), "=="),
+        BinOp::Lt => (p.prove_lt(q), "<"),
+        _ => (p.prove_le(q), "<="),
+    };
+    match proof {
+        Proof::Proved => Truth::Known(true),
+        Proof::Refuted => Truth::Known(false),
+        Proof::Unknown => Truth::Unproved(format!("`{p} {sign} {q}`").into()),
+    }
+}
+
+fn divisibility(p: &Poly, q: &Poly) -> String {
+    let part = |p: &Poly| {
+        let text = p.to_string();
+        if text.contains(['+', '-', '*', '/', '%', ' ']) {
+            format!("({text})")
+        } else {
+            text
+        }
+    };
+    format!("`{} % {} == 0`", part(p), part(q))
 }

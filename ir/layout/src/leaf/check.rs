@@ -1,7 +1,7 @@
 //! Conditions that a result depends on.
 //!
-//! A condition on known numbers is decided at once. One on dynamic numbers is CuTe's to assume where types are inferred,
-//! and is recorded where the algebra is traced, so that whoever lowers the result can check it when the program runs.
+//! A condition on known numbers is decided at once. One on dynamic numbers is CuTe's to assume where types are inferred, and
+//! is recorded where the algebra is traced, so that whoever lowers the result can check it when the program runs.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -40,7 +40,8 @@ pub fn record<T>(f: impl FnOnce() -> T) -> (T, Vec<Check>) {
     (result, checks)
 }
 
-/// Errors with `otherwise` where the condition is known not to hold; records it where it is traced.
+/// Errors with `otherwise` where the condition is known not to hold, and with the missing fact where it is about symbols and
+/// not proved; records it where it is traced.
 pub(crate) fn require(cond: &Truth, otherwise: impl FnOnce() -> LayoutError) -> Result<()> {
     match cond {
         Truth::Known(true) => Ok(()),
@@ -56,6 +57,10 @@ pub(crate) fn require(cond: &Truth, otherwise: impl FnOnce() -> LayoutError) -> 
             });
             Ok(())
         }
-        Truth::Unknown(Term::Untracked) => Ok(()),
+        Truth::Unknown(_) => Ok(()),
+        Truth::Unproved(fact) => Err(LayoutError::NeedsFact {
+            fact: fact.to_string(),
+            otherwise: otherwise().to_string(),
+        }),
     }
 }

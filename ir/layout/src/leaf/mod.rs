@@ -56,6 +56,9 @@ impl Dyn {
 
 impl fmt::Display for Dyn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Term::Symbolic(p) = &self.term {
+            return p.fmt(f);
+        }
         match (self.width == 64, self.div) {
             (false, 1) => f.write_str("?"),
             (true, 1) => f.write_str("?{i64}"),
@@ -90,6 +93,37 @@ impl Leaf {
         match self {
             Leaf::Static(v) => Some(*v),
             _ => None,
+        }
+    }
+
+    /// A symbolic integer; one that is constant is a known integer.
+    pub fn symbolic(p: crate::symbolic::Poly) -> Leaf {
+        match p.as_constant() {
+            Some(v) => Leaf::Static(v),
+            None => Leaf::Dynamic(Dyn {
+                width: 64,
+                div: p.divisor().max(1),
+                term: Term::Symbolic(p),
+            }),
+        }
+    }
+
+    /// The polynomial, if it is a symbolic integer.
+    pub fn as_symbolic(&self) -> Option<&crate::symbolic::Poly> {
+        match self {
+            Leaf::Dynamic(Dyn {
+                term: Term::Symbolic(p),
+                ..
+            }) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// Whether it has an identity: it is known, or symbolic. `?` has none.
+    pub fn is_identified(&self) -> bool {
+        match self {
+            Leaf::Basis { value, .. } => value.is_identified(),
+            l => l.is_static() || l.as_symbolic().is_some(),
         }
     }
 

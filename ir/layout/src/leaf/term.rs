@@ -3,8 +3,13 @@
 //! In a type, `?` has no identity. When a dynamic layout is lowered, the algebra runs on leaves that carry *traced*
 //! expressions over the operands' leaves, and takes the same decisions as on plain ones; each leaf of the result then
 //! knows the arithmetic that gives it.
+//!
+//! A *symbolic* leaf is a polynomial of named symbols with facts. It is known as far as the facts go, and decisions follow
+//! from proofs: what holds for all values that the facts allow is done, and what needs another fact is an error that names it.
 
 use std::sync::Arc;
+
+use crate::symbolic::Poly;
 
 /// A binary operation of traced arithmetic, at the width of its node.
 ///
@@ -172,23 +177,30 @@ pub enum Term {
     Untracked,
     /// It is computed like this. Decisions do not look at it.
     Traced(Arc<Expr>),
+    /// It is this polynomial. Never a constant: that is [`Leaf::Static`](super::Leaf::Static).
+    Symbolic(Poly),
 }
 
-/// A trace is no part of the value: what it says does not make two leaves differ.
+impl Term {
+    fn poly(&self) -> Option<&Poly> {
+        match self {
+            Term::Symbolic(p) => Some(p),
+            _ => None,
+        }
+    }
+}
+
+/// A trace is no part of the value: what it says does not make two leaves differ. A polynomial is.
 impl PartialEq for Term {
     fn eq(&self, other: &Term) -> bool {
-        matches!(
-            (self, other),
-            (
-                Term::Untracked | Term::Traced(_),
-                Term::Untracked | Term::Traced(_)
-            )
-        )
+        self.poly() == other.poly()
     }
 }
 
 impl Eq for Term {}
 
 impl std::hash::Hash for Term {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.poly().hash(state);
+    }
 }

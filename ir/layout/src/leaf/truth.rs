@@ -11,6 +11,8 @@ pub enum Truth {
     Known(bool),
     /// Decided when the program runs; a traced condition is 0 or 1.
     Unknown(Term),
+    /// It does not follow from the facts about symbols; the text names facts that would decide it.
+    Unproved(Arc<str>),
 }
 
 impl Truth {
@@ -57,6 +59,13 @@ impl Truth {
                 }
                 _ => Truth::Unknown(Term::Untracked),
             },
+            (Truth::Unproved(a), Truth::Unproved(b)) if a == b => self.clone(),
+            (Truth::Unproved(a), Truth::Unproved(b)) => {
+                let word = if decides { "or" } else { "and" };
+                Truth::Unproved(format!("{a} {word} {b}").into())
+            }
+            (Truth::Unproved(_), Truth::Unknown(_)) => self.clone(),
+            (Truth::Unknown(_), Truth::Unproved(_)) => other.clone(),
         }
     }
 
@@ -74,6 +83,7 @@ impl Truth {
                 })))
             }
             Truth::Unknown(_) => Truth::Unknown(Term::Untracked),
+            Truth::Unproved(fact) => Truth::Unproved(format!("that not {fact}").into()),
         }
     }
 }

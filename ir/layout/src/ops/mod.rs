@@ -142,7 +142,7 @@ impl fmt::Display for Value {
             Value::ComposedLayout(c) => c.fmt(f),
             Value::Scalar(l) => l.fmt(f),
             Value::Bool(Truth::Known(b)) => b.fmt(f),
-            Value::Bool(Truth::Unknown(_)) => f.write_str("?"),
+            Value::Bool(Truth::Unknown(_) | Truth::Unproved(_)) => f.write_str("?"),
         }
     }
 }

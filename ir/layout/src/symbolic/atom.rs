@@ -1,15 +1,17 @@
 //! Atoms, and the opaque ones among them in canonical form.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::order::Mono;
-use super::poly::Poly;
+use super::poly::{Poly, Sum};
 use super::range::Range;
 use super::symbol::Symbol;
 use super::{SymResult, gcd, limits};
 
 /// What monomials are made of.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Atom {
     /// A symbol divided by all its known divisors.
     Unit(Arc<Symbol>),
@@ -19,6 +21,37 @@ pub(super) enum Atom {
     Least(Arc<[Poly]>),
     /// The sign of a polynomial whose leading coefficient is positive.
     Sign(Poly),
+}
+
+impl Ord for Atom {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let kind = |a: &Atom| match a {
+            Atom::Unit(_) => 0,
+            Atom::Floor(..) => 1,
+            Atom::Least(_) => 2,
+            Atom::Sign(_) => 3,
+        };
+        match (self, other) {
+            (Atom::Unit(a), Atom::Unit(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
+            (Atom::Unit(a), Atom::Unit(b)) => a.cmp(b),
+            (Atom::Floor(a, b), Atom::Floor(c, d)) => {
+                a.canonical_cmp(c).then_with(|| b.canonical_cmp(d))
+            }
+            (Atom::Least(a), Atom::Least(b)) => {
+                let each = a.iter().zip(b.iter()).map(|(p, q)| p.canonical_cmp(q));
+                let first = each.into_iter().find(|o| o.is_ne());
+                first.unwrap_or_else(|| a.len().cmp(&b.len()))
+            }
+            (Atom::Sign(a), Atom::Sign(b)) => a.canonical_cmp(b),
+            _ => kind(self).cmp(&kind(other)),
+        }
+    }
+}
+
+impl PartialOrd for Atom {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Atom {
@@ -133,6 +166,15 @@ impl Poly {
         })
     }
 
+    // Its side of 0, as bounds of its product with what is not negative.
+    fn side(&self) -> Range {
+        let r = self.bounds();
+        Range {
+            lo: r.lo.filter(|lo| *lo >= 0).map(|_| 0),
+            hi: r.hi.filter(|hi| *hi <= 0).map(|_| 0),
+        }
+    }
+
     // `s` and the others, if the polynomial is the least of `s` and `s` plus each of the others.
     fn as_least(&self) -> Option<(Poly, Vec<Poly>)> {
         let atoms = self.atoms();
@@ -165,69 +207,108 @@ pub(super) fn factors(mono: &Mono, lo: i128) -> Mono {
 /// The least of some polynomials.
 ///
 /// Canonical: minima within are opened; what is never the least is dropped; the smallest by the sign of the difference's
-/// leading coefficient is subtracted from all; common factors of the others are taken out.
+/// leading coefficient is subtracted from all; common factors of the others are taken out. Nothing of this depends on a
+/// polynomial that is added to all, so that `min(p + t, q + t)` is `min(p, q) + t`.
 pub(super) fn least(of: &[Poly]) -> SymResult<Poly> {
-    let mut open = Vec::new();
-    for p in of {
-        match p.as_least() {
-            Some((s, ps)) if open.len() + ps.len() < limits::CASES => {
-                for other in ps.iter() {
-                    open.push(s.add(other)?);
-                }
-                open.push(s);
+    let mut all = of.to_vec();
+    let mut lifted = Poly::constant(0);
+    loop {
+        let shift = shared_minima(&all)?;
+        if !shift.is(0) {
+            lifted = lifted.add(&shift)?;
+            for p in &mut all {
+                *p = p.sub(&shift)?;
             }
-            _ => open.push(p.clone()),
+        }
+        sort(&mut all)?;
+        prune(&mut all)?;
+        let open = all.iter().position(|p| {
+            p.as_least()
+                .is_some_and(|(_, ps)| all.len() + ps.len() <= limits::CASES)
+        });
+        let Some((s, ps)) = open.and_then(|i| all.remove(i).as_least()) else {
+            break;
+        };
+        for over in ps {
+            all.push(s.add(&over)?);
+        }
+        all.push(s);
+    }
+    let base = all.remove(0);
+    let whole = base.add(&lifted)?;
+    let Some(first) = all.first() else {
+        return Ok(whole);
+    };
+    let mut over = Vec::with_capacity(all.len());
+    let mut mono = first.sub(&base)?.monomial();
+    for p in &all {
+        let p = p.sub(&base)?;
+        mono = mono.common(&p.monomial());
+        over.push(p);
+    }
+    let mono = factors(&mono, 0);
+    let by = over.iter().fold(0, |g, p| gcd(g, p.divisor().into()));
+    for p in &mut over {
+        *p = p.reduced(&mono, by)?.bounded();
+    }
+    let atom = Poly::of_atom(Atom::Least(over.into()))?;
+    whole.add(&Poly::monic(mono)?.scale(by, "min")?.mul(&atom)?)
+}
+
+// What to subtract from all so that the least coefficient of each monomial that has a minimum in it is 0.
+fn shared_minima(all: &[Poly]) -> SymResult<Poly> {
+    let minimum = |m: &&Mono| m.0.iter().any(|(a, _)| matches!(a, Atom::Least(_)));
+    let mut sum = Sum::default();
+    let terms = all.iter().flat_map(|p| p.terms());
+    let monos: BTreeSet<&Mono> = terms.map(|(m, _)| m).filter(minimum).collect();
+    for m in monos {
+        let coefficient = |p: &Poly| {
+            let found = p.terms().iter().find(|(n, _)| n == m);
+            found.map_or(0, |(_, c)| *c)
+        };
+        let lowest = all.iter().map(coefficient).min().unwrap_or(0);
+        sum.add(m.clone(), lowest.into(), "min")?;
+    }
+    sum.finish("min")
+}
+
+// Ascending by the sign of the difference's leading coefficient, which no polynomial added to all changes.
+fn sort(all: &mut [Poly]) -> SymResult<()> {
+    for i in 1..all.len() {
+        let mut j = i;
+        while j > 0 && all[j].sub(&all[j - 1])?.leading() < 0 {
+            all.swap(j, j - 1);
+            j -= 1;
         }
     }
+    Ok(())
+}
+
+// Drops what is never below all others.
+fn prune(all: &mut Vec<Poly>) -> SymResult<()> {
     let mut kept: Vec<Poly> = Vec::new();
-    for p in open {
-        // Whether it, or what it makes superfluous, is never the only least one.
+    for p in all.drain(..) {
         let mut drop = false;
-        let mut rest = Vec::with_capacity(kept.len());
+        let mut rest = Vec::with_capacity(kept.len() + 1);
         for k in kept {
-            let over = p.sub(&k)?.bounds();
+            let over = p.sub(&k)?;
+            // A factor that is not negative does not matter.
+            let mono = factors(&over.monomial(), 0);
+            let over = match mono.is_one() {
+                true => over.bounds(),
+                false => over.bounds().meet(over.reduced(&mono, 1)?.side()),
+            };
             drop |= over.lo.is_some_and(|lo| lo >= 0);
+            // What is dropped is at least what stays: the others are compared with both.
             if drop || over.hi.is_none_or(|hi| hi > 0) {
                 rest.push(k);
             }
         }
-        kept = rest;
         if !drop {
-            kept.push(p);
+            rest.push(p);
         }
+        kept = rest;
     }
-    let mut base = kept[0].clone();
-    for p in &kept[1..] {
-        if p.sub(&base)?.leading() < 0 {
-            base = p.clone();
-        }
-    }
-    let mut over = Vec::with_capacity(kept.len());
-    for p in kept.iter().filter(|p| **p != base) {
-        over.push(p.sub(&base)?);
-    }
-    if over.is_empty() {
-        return Ok(base);
-    }
-    let mono = over[1..]
-        .iter()
-        .fold(over[0].monomial(), |m, p| m.common(&p.monomial()));
-    let mono = factors(&mono, 0);
-    let by = over.iter().fold(0, |g, p| gcd(g, p.divisor().into()));
-    for p in &mut over {
-        *p = p.reduced(&mono, by)?;
-    }
-    let mut i = 1;
-    while i < over.len() {
-        // Insertion by the sign of the leading difference, which no translation changes.
-        let mut j = i;
-        while j > 0 && over[j].sub(&over[j - 1])?.leading() < 0 {
-            over.swap(j, j - 1);
-            j -= 1;
-        }
-        i += 1;
-    }
-    let atom = Poly::of_atom(Atom::Least(over.into_iter().map(Poly::bounded).collect()))?;
-    let factor = Poly::monic(mono)?.scale(by, "min")?;
-    base.add(&factor.mul(&atom)?)
+    *all = kept;
+    Ok(())
 }

@@ -441,9 +441,12 @@ fn symbol(
             .try_fold(i128::from(c), |d, s| d.checked_mul(s.div.into()));
         if all.is_none_or(|all| all % div != 0) {
             return fail(format!(
-                "expected a divisor of {name} that holds all others, found {div} and {c}*{}; say `{name} % ({}*{}) == 0` if that \
+                "expected a divisor of {name} that holds all others, found {div} and {}; say `{name} % ({}*{}) == 0` if that \
                  holds",
-                k.join("*"),
+                match c {
+                    1 => k.join("*"),
+                    _ => format!("{c}*{}", k.join("*")),
+                },
                 div / gcd(div, c.into()) * i128::from(c),
                 k.join("*")
             ));

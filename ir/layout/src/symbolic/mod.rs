@@ -4,7 +4,7 @@
 //! symbols and over *opaque* terms, where no polynomial exists: the floor of a quotient, the least of several values, a
 //! sign. All else is made of these: `p % q = p - q*floor(p/q)`, `max(p,q) = -min(-p,-q)`, `|p| = -min(p,-p)`.
 //!
-//! *Invariant:* values that are equal as polynomials over their opaque terms are equal values (`Eq`, `Hash`, `Ord`). A
+//! *Invariant:* values that are equal as polynomials over their opaque terms are equal values (`Eq`, `Hash`, [`Poly::canonical_cmp`]). A
 //! symbol of which `d` is known to be a divisor stands for `d` times an unnamed integer, so `(M/32)*32 - M` is 0.
 //!
 //! *Invariant:* sound above all. [`Proof::Proved`] holds for every value of the symbols that the facts allow, and
@@ -94,12 +94,14 @@ pub enum SymError {
         divisor: String,
     },
     /// An exact quotient was asked for, and does not follow from the facts.
-    #[error("expected {divisor} to divide {dividend}; it needs `{}`", self.need().unwrap_or_default())]
+    #[error("expected {divisor} to divide {dividend}; {}", .need.as_ref().map_or("no fact about one symbol is enough".to_string(), |n| format!("it needs `{n}`")))]
     NotExact {
         /// What is divided, as text.
         dividend: String,
         /// The divisor, as text.
         divisor: String,
+        /// Facts that are enough, if there are such that can be said.
+        need: Option<String>,
     },
     /// The facts about a symbol are not of a kind that is supported, or no value satisfies them.
     #[error("expected facts that some integer satisfies, found {found}; {cure}")]
@@ -116,13 +118,7 @@ impl SymError {
     pub fn need(&self) -> Option<String> {
         match self {
             SymError::UnknownSign { divisor, .. } => Some(format!("{divisor} >= 1")),
-            SymError::NotExact { dividend, divisor } => {
-                let part = |t: &str| match t.contains(['+', '-', '*', '/', '%']) {
-                    true => format!("({t})"),
-                    false => t.to_string(),
-                };
-                Some(format!("{} % {} == 0", part(dividend), part(divisor)))
-            }
+            SymError::NotExact { need, .. } => need.clone(),
             _ => None,
         }
     }

@@ -38,21 +38,6 @@ impl Hash for Poly {
     }
 }
 
-impl Ord for Poly {
-    fn cmp(&self, other: &Self) -> Ordering {
-        if Arc::ptr_eq(&self.0, &other.0) {
-            return Ordering::Equal;
-        }
-        self.0.terms.cmp(&other.0.terms)
-    }
-}
-
-impl PartialOrd for Poly {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl std::fmt::Debug for Poly {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Poly({self})")
@@ -238,6 +223,15 @@ impl Poly {
     /// The coefficient of the largest monomial; 0 of 0.
     pub(super) fn leading(&self) -> i64 {
         self.terms().first().map_or(0, |(_, c)| *c)
+    }
+
+    /// A total order of the normal forms, for deterministic collections. It says nothing of the values, which is why there
+    /// is no `Ord`: `p < q` and `p.min(q)` would read as if it did.
+    pub fn canonical_cmp(&self, other: &Poly) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.0.terms.cmp(&other.0.terms)
     }
 
     /// The sum. Errors: overflow; too large.

@@ -7,6 +7,7 @@
 //! - a minimum replaced by each of its values;
 //! - a symbol that is at least another replaced by the other and a difference that is at least 0.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::atom::Atom;
@@ -137,6 +138,24 @@ impl Range {
 
 /// The bounds of a polynomial.
 pub(super) fn of(p: &Poly) -> Range {
+    let (constant, slope) = (i128::from(p.constant_term()), p.slope());
+    if slope == 0 {
+        return Range::exactly(constant);
+    }
+    // Bounds are found without the constant and the common factor, so that they do not depend on them.
+    let varying = p.map_terms(|m, c| {
+        let c = i64::try_from(i128::from(c) / slope).ok()?;
+        (!m.is_one()).then(|| (m.clone(), c))
+    });
+    let inner = varying.map_or(Range::ANY, |p| search(&p));
+    let outer = |v: Option<i128>| v?.checked_mul(slope)?.checked_add(constant);
+    Range {
+        lo: outer(inner.lo),
+        hi: outer(inner.hi),
+    }
+}
+
+fn search(p: &Poly) -> Range {
     let mut engine = Engine {
         vars: Vec::new(),
         index: BTreeMap::new(),
@@ -314,7 +333,12 @@ impl Engine {
         let mut used: Vec<usize> = sum.sum.keys().flatten().map(|(v, _)| *v).collect();
         used.sort();
         used.dedup();
-        // The first that can be replaced; the others are replaced in what comes of it.
+        // The first opaque one that can be replaced; the others are replaced in what comes of it. Of symbols each one, those
+        // that others are bounded by after those.
+        used.sort_by_key(|v| match &self.vars[*v].atom {
+            Some(Atom::Unit(s)) => Reverse(s.depth()),
+            _ => Reverse(0),
+        });
         for want in [Kind::Least, Kind::Floor, Kind::Unit] {
             for v in &used {
                 let Some(atom) = self.vars[*v].atom.clone() else {
@@ -328,7 +352,9 @@ impl Engine {
                 };
                 if let Some(more) = found {
                     r = r.meet(more);
-                    return r;
+                    if !matches!(want, Kind::Unit) {
+                        return r;
+                    }
                 }
             }
         }
@@ -393,7 +419,8 @@ impl Engine {
         let [(mono, c)] = q.terms() else {
             return None;
         };
-        let c = i128::from(*c);
+        // The scale stays positive.
+        let (c, sign) = (i128::from(*c).abs(), i128::from(c.signum()));
         let mono: Product = {
             let mut all: Product = mono.0.iter().map(|(a, e)| (self.atom(a), *e)).collect();
             all.sort();
@@ -419,7 +446,7 @@ impl Engine {
                 let left = out.get_mut(w)?;
                 *left = left.checked_sub(*e)?;
             }
-            less.put(out.into_iter().filter(|(_, e)| *e > 0).collect(), *k)?;
+            less.put(out.into_iter().filter(|(_, e)| *e > 0).collect(), sign * *k)?;
         }
         let top = q.bounds().hi.and_then(|hi| hi.checked_sub(1));
         let remainder = Range {

@@ -80,7 +80,8 @@ impl Symbol {
         Ok(())
     }
 
-    fn depth(&self) -> u32 {
+    /// Symbols that its facts lead to, one after another.
+    pub(super) fn depth(&self) -> u32 {
         let below = self.below().map(|s| s.depth());
         1 + below.max().unwrap_or(0)
     }
@@ -90,9 +91,13 @@ impl Symbol {
         if let Some(max) = self.max {
             out += &format!(", {} <= {max}", self.name);
         }
-        if self.div != 1 || !self.of.is_empty() {
-            let of: String = self.of.iter().map(|s| format!("*{}", s.name)).collect();
-            out += &format!(", {} % ({}{of}) == 0", self.name, self.div);
+        let number = (self.div != 1).then(|| self.div.to_string());
+        let of = self.of.iter().map(|s| s.name.to_string());
+        let factors: Vec<String> = number.into_iter().chain(of).collect();
+        match &factors[..] {
+            [] => {}
+            [one] => out += &format!(", {} % {one} == 0", self.name),
+            all => out += &format!(", {} % ({}) == 0", self.name, all.join("*")),
         }
         for (s, by) in &self.least {
             out += &format!(", {} + {by} <= {}", s.name, self.name);
@@ -105,10 +110,14 @@ impl Symbol {
         self.of.iter().chain(self.least.iter().map(|(s, _)| s))
     }
 
-    /// Its own bounds.
+    /// Its bounds, those by other symbols too.
     pub(super) fn range(&self) -> Range {
+        let others = self
+            .least
+            .iter()
+            .filter_map(|(s, by)| Some(s.range().lo? + i128::from(*by)));
         Range {
-            lo: Some(self.min.into()),
+            lo: others.chain([self.min.into()]).max(),
             hi: self.max.map(Into::into),
         }
     }
@@ -116,9 +125,10 @@ impl Symbol {
     /// Bounds of the symbol divided by `div`, without the symbols in `of`.
     pub(super) fn part_range(&self) -> Range {
         let d = i128::from(self.div);
+        let r = self.range();
         Range {
-            lo: Some(-(-i128::from(self.min)).div_euclid(d)),
-            hi: self.max.map(|m| i128::from(m).div_euclid(d)),
+            lo: r.lo.map(|lo| -(-lo).div_euclid(d)),
+            hi: r.hi.map(|hi| hi.div_euclid(d)),
         }
     }
 

@@ -25,8 +25,6 @@ struct Choice {
     factor: Poly,
     text: Text,
     rest: Poly,
-    // Terms of the arguments.
-    size: usize,
 }
 
 // How the text stands in a product.
@@ -37,8 +35,13 @@ enum Text {
 }
 
 impl Choice {
+    // About how long the whole text becomes.
     fn cost(&self) -> usize {
-        self.rest.terms().len() + self.factor.terms().len() + self.size
+        let (Text::Call(text) | Text::Remainder(text)) = &self.text;
+        let below = |p: &Poly| p.terms().iter().filter(|(_, c)| *c < 0).count();
+        let signs = below(&self.rest) + below(&self.factor);
+        let signs = signs + text.matches('-').count();
+        signs + 4 * (self.rest.terms().len() + self.factor.terms().len()) + text.len()
     }
 }
 
@@ -201,6 +204,18 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
             if let Some((r, factor, left)) = other() {
                 floors(&r, q, &factor, &left, &mut out);
             }
+            // The residues that are not negative.
+            let raised = || -> Option<(Poly, Poly)> {
+                let c = q.as_constant()?;
+                let up = p.map_terms(|m, x| Some((m.clone(), x.rem_euclid(c))));
+                let up = up.ok()?;
+                let whole = p.sub(&up).ok()?.div_exact(q)?;
+                let left = left.add(&factor.mul(&whole).ok()?).ok()?;
+                (up != *p).then_some((up, left))
+            };
+            if let Some((up, left)) = raised() {
+                floors(&up, q, factor, &left, &mut out);
+            }
         }
         Atom::Least(ps) => minima(ps, factor, left, &mut out),
         _ => {}
@@ -209,15 +224,7 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
 }
 
 fn floors(p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
-    let size = |a: &Poly| a.terms().len() + q.terms().len();
-    let mut put = |factor: Poly, text: Text, rest: Poly, size: usize| {
-        out.push(Choice {
-            factor,
-            text,
-            rest,
-            size,
-        });
-    };
+    let mut put = |factor: Poly, text: Text, rest: Poly| out.push(Choice { factor, text, rest });
     let remainder = || -> Option<(Poly, Poly)> {
         let (times, r) = factor.neg().ok()?.div_rem(q).ok()?;
         if !r.is(0) {
@@ -231,22 +238,17 @@ fn floors(p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>)
         } else {
             Text::Call(call("mod", &[p.clone(), q.clone()]))
         };
-        put(times, text, rest, size(p));
+        put(times, text, rest);
     }
-    let up = |over: &Poly| {
-        let text = call("ceil_div", &[over.clone(), q.clone()]);
-        (Text::Call(text), size(over))
-    };
+    let up = |over: Poly| Text::Call(call("ceil_div", &[over, q.clone()]));
     if let Ok(over) = p.sub(q).and_then(|p| p.add(&1.into())) {
-        let (text, size) = up(&over);
-        put(factor.clone(), text, left.clone(), size);
+        put(factor.clone(), up(over), left.clone());
     }
     if let (Ok(over), Ok(rest)) = (p.add(&1.into()), left.sub(factor)) {
-        let (text, size) = up(&over);
-        put(factor.clone(), text, rest, size);
+        put(factor.clone(), up(over), rest);
     }
     let text = call("floor_div", &[p.clone(), q.clone()]);
-    put(factor.clone(), Text::Call(text), left.clone(), size(p));
+    put(factor.clone(), Text::Call(text), left.clone());
 }
 
 fn percent(p: &Poly, q: &Poly) -> String {
@@ -281,7 +283,6 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
         let times = factor.scale(sign, "min").ok()?;
         Some(Choice {
             rest: left.sub(&times.mul(t).ok()?).ok()?,
-            size: args.iter().map(|a| a.terms().len().max(1)).sum(),
             text: Text::Call(call(if sign > 0 { "min" } else { "max" }, &args)),
             factor: times,
         })
@@ -307,7 +308,6 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
             factor,
             text: Text::Call(call("abs", std::slice::from_ref(p))),
             rest,
-            size: p.terms().len(),
         });
     }
 }

@@ -1,53 +1,20 @@
-//! A brute-force evaluator, written apart from the crate's own, and generators of layouts.
+//! Generators of layouts for proptest, and what the tests and the fuzz targets share: a brute-force evaluator, operands from
+//! bytes, and a check of each operation.
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod brute;
+pub mod checks;
+pub mod source;
+pub mod texts;
+
+#[allow(unused_imports)] // each test file uses its part
+pub use brute::*;
 use cute_layout::{IntTuple, Layout, int};
 use proptest::prelude::*;
 
 pub fn layout(text: &str) -> Layout {
     Layout::parse(text).expect(text)
-}
-
-/// Leaves as (extent, stride).
-pub fn leaves(l: &Layout) -> Vec<(i64, i64)> {
-    let s = l.shape().static_leaves().expect("static shape");
-    s.into_iter()
-        .zip(l.stride().static_leaves().expect("static stride"))
-        .collect()
-}
-
-/// The offset of 1-D index `i`: digits of all leaves but the last, which takes the rest. Odd for negative indices.
-pub fn eval(l: &Layout, i: i64) -> i64 {
-    if i < 0 {
-        return -eval(l, -i);
-    }
-    let modes = leaves(l);
-    let (mut rest, mut acc) = (i, 0);
-    for (k, (s, d)) in modes.iter().enumerate() {
-        if k + 1 == modes.len() {
-            acc += rest * d;
-        } else {
-            acc += rest % s * d;
-            rest /= s;
-        }
-    }
-    acc
-}
-
-pub fn size(l: &Layout) -> i64 {
-    leaves(l).iter().map(|m| m.0).product()
-}
-
-/// All offsets, in 1-D order.
-pub fn values(l: &Layout) -> Vec<i64> {
-    (0..size(l)).map(|i| eval(l, i)).collect()
-}
-
-pub fn injective(l: &Layout) -> bool {
-    let mut v = values(l);
-    v.sort_unstable();
-    v.windows(2).all(|w| w[0] != w[1])
 }
 
 fn assemble(t: &IntTuple, f: &mut impl FnMut() -> i64) -> IntTuple {
@@ -97,20 +64,4 @@ pub fn compact_layout(limit: i64) -> impl Strategy<Value = Layout> {
 
 pub fn either(limit: i64, low: i64) -> impl Strategy<Value = Layout> {
     prop_oneof![any_layout(limit, low), compact_layout(limit)]
-}
-
-/// Whether some layout of `n` elements has these values: tries every ordered factorisation of `n`.
-pub fn some_layout_has(values: &[i64]) -> bool {
-    fn extend(values: &[i64], done: usize) -> bool {
-        if done == values.len() {
-            return true;
-        }
-        let rest = values.len() / done;
-        (2..=rest).filter(|f| rest.is_multiple_of(*f)).any(|f| {
-            let stride = values[done];
-            (0..done * f).all(|i| values[i] == values[i % done] + (i / done) as i64 * stride)
-                && extend(values, done * f)
-        })
-    }
-    values[0] == 0 && extend(values, 1)
 }

@@ -10,6 +10,8 @@ mod complement;
 mod composition;
 mod divide;
 mod inverse;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use complement::complement;
 pub(crate) use composition::composition;
