@@ -269,13 +269,32 @@ fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
     if cotarget.leaves().iter().all(|s| s.is_identified()) && reach.is_identified() {
         modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
     } else {
-        // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next.
-        let mut block = reach.clone();
-        for s in cotarget.leaves() {
-            let copies = s.ceil_div(&block)?;
+        // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next. What is left is
+        // exact where a block fits into the leaf, or the leaf divides it; the last leaf may round up.
+        let sizes = cotarget.leaves();
+        let (mut block, mut exact) = (reach.clone(), Truth::Known(true));
+        for s in sizes.iter().rev().skip(1).rev() {
+            exact = exact.and(&block.at_most(s)?.or(&block.divisible_by(s)?));
             block = block.ceil_div(s)?;
-            modes.push((copies.clone(), reach.clone()));
-            reach = reach.mul(&copies)?;
+        }
+        if exact.is_false() {
+            modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
+        } else {
+            require(&exact, || LayoutError::Divisibility {
+                op: OP,
+                expected: format!(
+                    "leaves of the cotarget that hold {reach} elements, or divide them"
+                ),
+                found: cotarget.to_string(),
+                cure: "flatten the cotarget, or choose a size that divides it".to_string(),
+            })?;
+            let mut block = reach.clone();
+            for s in sizes {
+                let copies = s.ceil_div(&block)?;
+                block = block.ceil_div(s)?;
+                modes.push((copies.clone(), reach.clone()));
+                reach = reach.mul(&copies)?;
+            }
         }
     }
     from_leaves(coalesce_leaves(modes)?)
