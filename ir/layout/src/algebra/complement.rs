@@ -39,9 +39,18 @@ impl Layout {
         fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
     }
 
+    /// The complement that a divide composes with: as [`Layout::complement`], but each leaf of a dynamic cotarget is a mode.
+    pub(super) fn complement_by_leaf(&self, cotarget: &IntTuple) -> Result<Layout> {
+        fast::complement(self, cotarget).map_or_else(|| self.complement_as(cotarget, false), Ok)
+    }
+
     // Without the short cut.
     pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
-        match self.fill(&self.codomain()?, cotarget, &mut SmallVec::new()) {
+        self.complement_as(cotarget, true)
+    }
+
+    fn complement_as(&self, cotarget: &IntTuple, merge: bool) -> Result<Layout> {
+        match self.fill(&self.codomain()?, cotarget, merge, &mut SmallVec::new()) {
             Err(e @ LayoutError::NotInjective { .. }) => {
                 self.fill_by_trial(cotarget).unwrap_or(Err(e))
             }
@@ -102,12 +111,13 @@ impl Layout {
         &self,
         codomain: &Codomain,
         cotarget: &IntTuple,
+        merge: bool,
         path: &mut SmallVec<[u16; 4]>,
     ) -> Result<Layout> {
         match codomain {
             Codomain::Scalar(modes) => {
                 let gaps = self.gaps(modes)?;
-                self.along(path, filled(gaps, cotarget)?)
+                self.along(path, filled(gaps, cotarget, merge)?)
             }
             Codomain::Modes(all) => {
                 let target = cotarget.modes();
@@ -125,12 +135,12 @@ impl Layout {
                     // A coordinate that nothing reaches is filled whole.
                     let none = Codomain::Scalar(Leaves::new());
                     out.push(match all.get(i) {
-                        Some(c) => self.fill(c, target, path)?,
+                        Some(c) => self.fill(c, target, merge, path)?,
                         None if target.is_tuple() => {
                             let inner = Layout::identity(target)?;
                             below(inner, path)?
                         }
-                        None => self.fill(&none, target, path)?,
+                        None => self.fill(&none, target, merge, path)?,
                     });
                     path.pop();
                 }
@@ -261,7 +271,8 @@ pub(super) fn ascending(mut modes: Leaves) -> Result<Leaves> {
     Ok(out)
 }
 
-fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
+// `merge`: neighbours of the rest that are both known, or both dynamic, become one mode.
+fn filled(gaps: Gaps, cotarget: &IntTuple, merge: bool) -> Result<Layout> {
     let Gaps {
         mut modes,
         mut reach,
@@ -289,11 +300,20 @@ fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
                 cure: "flatten the cotarget, or choose a size that divides it".to_string(),
             })?;
             let mut block = reach.clone();
+            let mut rest: Vec<Leaf> = Vec::with_capacity(sizes.len());
             for s in sizes {
                 let copies = s.ceil_div(&block)?;
                 block = block.ceil_div(s)?;
-                modes.push((copies.clone(), reach.clone()));
-                reach = reach.mul(&copies)?;
+                match rest.last_mut() {
+                    Some(last) if merge && last.is_static() == copies.is_static() => {
+                        *last = last.mul(&copies)?
+                    }
+                    _ => rest.push(copies),
+                }
+            }
+            for copies in rest {
+                let next = reach.mul(&copies)?;
+                modes.push((copies, std::mem::replace(&mut reach, next)));
             }
         }
     }
