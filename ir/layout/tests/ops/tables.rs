@@ -189,6 +189,8 @@ flatten | swizzle S<1,2,3> | error expected input to be !cute.layout or !cute.co
 complement | layout (2,3):(1,4) ; shape 48 | layout (2,4):(2,12)
 complement | layout 4:2 | layout (2,1):(1,8)
 complement | layout 4:1 ; layout ?:7 | layout ?:4
+complement | layout 4:1 ; shape (3,?) | layout ?:4
+complement | layout 4:1 ; shape (8,?) | layout (2,?):(4,8)
 complement | layout (2,3):(1@1,4@0) | layout ((4,1),1):((1@0,12@0),2@1)
 complement | layout (4,8):(1,4) | layout 1:32
 complement | layout (2,2):(1,?) ; shape 24 | error expected static integers, found (2,2):(1,?)
