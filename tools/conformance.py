@@ -9,9 +9,12 @@ RUN lines with FileCheck. The words of diagnostics are free: where a RUN line ve
 are expected and those that come are compared by line and kind (error, warning, remark, note), and by how
 many there are of each.
 
-Deviations are listed in docs/conformance.md, in the table under the heading "Deviations": a row
-`| file | reason |` for each file that does not pass. The exit status is 1 where a file fails that is not
-listed, 2 where nothing was run, and 0 otherwise.
+A file that does not pass is run again case by case (what stands between two `// -----`), so that one case
+does not hide the others; a case is called after the first function in it.
+
+Deviations are listed in docs/conformance.md, in the table under the heading "Deviations", a row for each file:
+`| file | cases | reason |`. The exit status is 1 where a case fails that is not listed, 2 where nothing was
+run, and 0 otherwise.
 """
 
 import argparse
@@ -103,11 +106,12 @@ def shell(command, path, environment):
 
 
 def listed(document):
-    """{file: reason} of the table of deviations."""
+    """{file: names of cases} of the table of deviations."""
     if not document.exists():
         return {}
     section = document.read_text().partition("## Deviations")[2].partition("\n## ")[0]
-    return dict(re.findall(r"^\| `([^`]+\.mlir)` \| (.+?) \|$", section, re.M))
+    rows = re.findall(r"^\| `([^`]+\.mlir)` \| (.+?) \| .+ \|$", section, re.M)
+    return {name: set(re.findall(r"`([^`]+)`", cases)) for name, cases in rows}
 
 
 def first_reason(output):
@@ -119,12 +123,8 @@ def first_reason(output):
     return lines[0] if lines else "failed and said nothing"
 
 
-def run_file(path, environment, scratch):
-    """None where every RUN line passes, else the first reason."""
-    text = path.read_text()
-    commands = run_lines(text)
-    if not commands:
-        return "has no RUN line"
+def run_text(text, commands, path, environment, scratch):
+    """None where every RUN line passes on the file at `path`, which holds `text`, else the first reason."""
     for command in commands:
         try:
             if VERIFY.search(command):
@@ -137,6 +137,27 @@ def run_file(path, environment, scratch):
         if reason:
             return reason.replace(f"{path.parent}{os.sep}", "")
     return None
+
+
+def run_file(path, environment, scratch):
+    """{case: first reason} of the cases that fail."""
+    text = path.read_text()
+    commands = run_lines(text)
+    if not commands:
+        return {"(the file)": "has no RUN line"}
+    whole = run_text(text, commands, path, environment, scratch)
+    if not whole:
+        return {}
+    failed = {}
+    for number, case in enumerate(re.split(r"^ *// -----.*$", text, flags=re.M)):
+        name = re.search(r"func\.func[^@]*@(\w+)", case)
+        if not name:
+            continue
+        copy = scratch / f"{path.parent.name}-{path.stem}-{number}.mlir"
+        copy.write_text(case)
+        if reason := run_text(case, commands, copy, environment, scratch):
+            failed[name.group(1)] = reason.replace(f"{scratch}{os.sep}", "")
+    return failed or {"(the file)": whole}
 
 
 def arguments():
@@ -181,21 +202,26 @@ def main():
         environment = dict(os.environ, PATH=os.pathsep.join(
             [str(tools), str(options.llvm), os.environ.get("PATH", "")]))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            reasons = list(pool.map(
+            results = list(pool.map(
                 lambda item: run_file(item[0].resolve(), environment, scratch), chosen))
-    failed = {name: reason for (_, name), reason in zip(chosen, reasons) if reason}
+    failed = {name: cases for (_, name), cases in zip(chosen, results) if cases}
     passed = [name for (_, name) in chosen if name not in failed]
-    unlisted = {name: reason for name, reason in failed.items() if name not in deviations}
-    stale = [name for name in passed if name in deviations]
+    unlisted = {name: sorted(cases.keys() - deviations.get(name, set()))
+                for name, cases in failed.items() if cases.keys() - deviations.get(name, set())}
+    stale = {name: sorted(deviations[name] - failed.get(name, {}).keys())
+             for _, name in chosen if deviations.get(name, set()) - failed.get(name, {}).keys()}
     if options.json:
-        print(json.dumps({"passed": passed, "failed": failed, "unlisted": sorted(unlisted),
+        print(json.dumps({"passed": passed, "failed": failed, "unlisted": unlisted,
                           "listed_but_passing": stale}, indent=2))
     else:
-        for name, reason in failed.items():
-            print(f"{'listed' if name in deviations else 'FAILED'}: {name}\n    {reason}")
-        for name in stale:
-            print(f"passes, though it is listed as a deviation: {name}")
-        print(f"{len(passed)} passed, {len(failed)} failed, of which {len(failed) - len(unlisted)} are listed")
+        for name, cases in failed.items():
+            print(f"{'FAILED' if name in unlisted else 'listed'}: {name}")
+            for case, reason in cases.items():
+                print(f"    {'' if case in unlisted.get(name, []) else '(listed) '}{case}: {reason}")
+        for name, cases in stale.items():
+            print(f"passes, though it is listed: {name}: {', '.join(cases)}")
+        print(f"{len(passed)} files passed, {len(failed)} failed, "
+              f"of which {len(failed) - len(unlisted)} only in cases that are listed")
     return 1 if unlisted else 0
 
 

@@ -3,7 +3,7 @@
 use crate::ffi;
 use melior::ir::Location;
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Once,
 };
@@ -45,6 +45,23 @@ pub fn remark(location: Location, message: impl AsRef<str>) {
 
 thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// How many [`catch_panics`] this thread is in.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Entered;
+
+impl Entered {
+    fn new() -> Self {
+        DEPTH.with(|d| d.set(d.get() + 1));
+        Self
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        DEPTH.with(|d| d.set(d.get() - 1));
+    }
 }
 
 /// Runs `body`; a panic in it becomes an error at `location` that asks for a report.
@@ -55,11 +72,18 @@ pub fn catch_panics<T>(
 ) -> Result<T, Failure> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        // The message and its place reach the diagnostic, not the terminal.
-        std::panic::set_hook(Box::new(|info| {
-            PANIC.with(|slot| *slot.borrow_mut() = Some(info.to_string()));
+        // The message and its place reach the diagnostic, not the terminal. Panics elsewhere are the
+        // embedding program's.
+        let outer = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if DEPTH.with(Cell::get) == 0 {
+                outer(info);
+            } else {
+                PANIC.with(|slot| *slot.borrow_mut() = Some(info.to_string()));
+            }
         }));
     });
+    let _entered = Entered::new();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(_) => {

@@ -18,7 +18,7 @@ pub struct Swizzle {
 
 impl Swizzle {
     /// The widest pattern: offsets that it touches fit 32 bits, as CuTe's 32-bit masks require.
-    const MAX_BITS: i64 = 32;
+    pub(crate) const MAX_BITS: i64 = 32;
 
     /// Errors: negative B or M; |S| below B; a pattern beyond 32 bits.
     pub fn new(b: i64, m: i64, s: i64) -> Result<Swizzle> {

@@ -150,7 +150,7 @@ impl ComposedLayout {
         };
         if old_bits < 1 || new_bits < 1 {
             return Err(refuse(format!(
-                "positive widths in bits, not {old_bits} and {new_bits},"
+                "positive widths in bits, not {old_bits} and {new_bits}"
             )));
         }
         let outer = self.outer().recast(old_bits, new_bits)?;
@@ -170,7 +170,7 @@ impl ComposedLayout {
             Inner::Swizzle(s) => {
                 if up.count_ones() != 1 || down.count_ones() != 1 {
                     return Err(refuse(format!(
-                        "widths in the ratio of a power of 2 under a swizzle, not {up} to {down},"
+                        "widths in the ratio of a power of 2 under a swizzle, not {up} to {down}"
                     )));
                 }
                 let base = i64::from(s.m()) - i64::from(up.trailing_zeros());

@@ -19,8 +19,9 @@ impl Layout {
     /// The largest `R` that the modes allow with `self(R(i)) == i` for all `i < size(R)`.
     ///
     /// It can be partial: `4:2` gives `1:0`. Of an injective layout of non-negative strides it is the longest there is; where
-    /// modes overlap whole modes are taken, as in CuTe, though a longer one may exist (`(4,4):(1,2)` gives `4:1`). Modes of dynamic stride are left out, as in CuTe. Errors: dynamic extents;
-    /// basis strides.
+    /// modes overlap whole modes are taken, as in CuTe, though a longer one may exist (`(4,4):(1,2)` gives `4:1`). Modes of
+    /// dynamic stride are left out, as in CuTe. Of basis strides it takes coordinates: each is inverted alone. Errors:
+    /// dynamic extents.
     pub fn right_inverse(&self) -> Result<Layout> {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
@@ -29,6 +30,9 @@ impl Layout {
     pub(super) fn right_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() {
             return self.right_inverse_symbolic();
+        }
+        if self.stride().has_basis() {
+            return self.right_inverse_basis();
         }
         let mut modes = self.inverse_modes("right_inverse", true)?;
         modes.sort_by_key(|m| m.stride);
@@ -52,8 +56,9 @@ impl Layout {
     ///
     /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0
     /// modes: `4:4` gives `(4,4):(0,1)`. Where strides do not divide in order, an injective layout within 65536 elements is
-    /// given the inverse of fewest modes, which is searched for: `(2,2):(2,3)` gives `(2,3):(1,1)`. Errors: dynamic leaves;
-    /// negative or basis strides; no inverse of at most six modes was found.
+    /// given the inverse of fewest modes, which is searched for: `(2,2):(2,3)` gives `(2,3):(1,1)`. Of basis strides it takes
+    /// coordinates, no two of which may coincide. Errors: dynamic leaves; negative strides; no inverse of at most six modes
+    /// was found.
     pub fn left_inverse(&self) -> Result<Layout> {
         fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
     }
@@ -62,6 +67,9 @@ impl Layout {
     pub(super) fn left_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() {
             return self.left_inverse_symbolic();
+        }
+        if self.stride().has_basis() {
+            return self.left_inverse_basis();
         }
         const OP: &str = "left_inverse";
         let mut modes = self.inverse_modes(OP, false)?;

@@ -13,12 +13,14 @@ mod composition;
 mod divide;
 mod fast;
 mod inverse;
+mod inverse_basis;
 mod kernel;
 mod like;
 mod modes;
 mod product;
 mod recast;
 mod slice;
+mod swizzles;
 mod trial;
 
 pub use composed::AnyLayout;

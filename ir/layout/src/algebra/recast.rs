@@ -2,7 +2,7 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, require};
 use crate::tuple::IntTuple;
 
 type PerLeaf<'a> = &'a mut dyn FnMut(&Leaf, &Leaf) -> Result<(Leaf, Leaf)>;
@@ -11,7 +11,7 @@ impl Layout {
     /// Elements `n` times as wide: strides are divided, the contiguous mode shrinks.
     ///
     /// Errors: modes of stride below `n` that do not fill whole new elements, each narrow one once; other strides that are
-    /// no multiples of `n`; a dynamic stride of unknown divisor.
+    /// no multiples of `n`. Of what is dynamic the same is a condition of the result.
     pub fn upcast(&self, n: i64) -> Result<Layout> {
         check_whole(self, n)?;
         self.upcast_rounding(n)
@@ -25,7 +25,8 @@ impl Layout {
 
     /// Elements `n` times as narrow: the contiguous mode grows, other strides are multiplied.
     ///
-    /// Errors (unless `n` is 1): no mode of stride 1, or more than one with more than one element; a mode of stride -1.
+    /// Errors (unless `n` is 1): no mode of stride 1, or more than one with more than one element; a mode of stride -1. Where
+    /// no stride is known to be 1 and one is dynamic, that it is 1 is a condition of the result.
     pub fn downcast(&self, n: i64) -> Result<Layout> {
         if n == 1 {
             return Ok(self.clone());
@@ -35,14 +36,28 @@ impl Layout {
         let mut long = ones().filter(|&i| !shape[i].is(1));
         let grows = long.next().or_else(|| ones().next());
         let backwards = (0..shape.len()).any(|i| stride[i].is(-1) && !shape[i].is(1));
+        let refused = || LayoutError::Divisibility {
+            op: "downcast",
+            expected: "adjacent elements: exactly one mode of stride 1".to_string(),
+            found: self.to_string(),
+            cure: "copy into a layout with one contiguous mode first".to_string(),
+        };
+        // The only stride that is not known has to be the 1.
+        let grows = match grows {
+            None => {
+                let mut unknown = (0..shape.len()).filter(|&i| stride[i].as_static().is_none());
+                let only = unknown.next().filter(|_| unknown.next().is_none());
+                let only = only.filter(|&i| matches!(stride[i], Leaf::Dynamic(_)));
+                if let Some(i) = only {
+                    require(&stride[i].equals(&Leaf::Static(1))?, refused)?;
+                }
+                only
+            }
+            known => known,
+        };
         let grows = grows
             .filter(|_| long.next().is_none() && !backwards)
-            .ok_or_else(|| LayoutError::Divisibility {
-                op: "downcast",
-                expected: "adjacent elements: exactly one mode of stride 1".to_string(),
-                found: self.to_string(),
-                cure: "copy into a layout with one contiguous mode first".to_string(),
-            })?;
+            .ok_or_else(refused)?;
         let mut leaf = 0;
         self.scale("downcast", n, &mut |s, d| {
             let at = leaf;
@@ -145,7 +160,12 @@ fn check_whole(l: &Layout, n: i64) -> Result<()> {
             .filter(|reach| *reach <= n);
         run = match (inside, s) {
             (Some(reach), _) => reach,
-            (None, Leaf::Dynamic(v)) if v.div % (n / d) != 0 => return Err(l.dynamic("upcast")),
+            (None, Leaf::Dynamic(_)) => {
+                require(&s.divisible_by(&Leaf::Static(n / d))?, || {
+                    refuse(l, format!("a multiple of {} elements at stride {d}", n / d))
+                })?;
+                n
+            }
             (None, Leaf::Static(v)) if v % (n / d) != 0 => 0,
             _ => n,
         };
@@ -189,8 +209,13 @@ fn up(whole: &Layout, s: &Leaf, d: &Leaf, n: i64) -> Result<(Leaf, Leaf)> {
                 Leaf::Static(d.signum()),
             ))
         }
-        Leaf::Dynamic(v) if v.div % n == 0 => Ok((s.clone(), d.ceil_div(&Leaf::Static(n))?)),
-        Leaf::Dynamic(_) => Err(whole.dynamic("upcast")),
+        Leaf::Dynamic(_) => {
+            let n = Leaf::Static(n);
+            require(&d.divisible_by(&n)?, || {
+                refuse(whole, format!("strides that are multiples of {n}"))
+            })?;
+            Ok((s.clone(), d.div(&n)?))
+        }
         _ => Err(whole.basis("upcast")),
     }
 }

@@ -57,9 +57,10 @@ impl IntTuple {
                     .map(|(a, b)| a.shape_div(b))
                     .collect::<Result<_>>()?,
             )),
-            (IntTuple::Tuple(_), IntTuple::Tuple(_)) => Err(LayoutError::NotCongruent {
-                shape: self.to_string(),
-                stride: other.to_string(),
+            (IntTuple::Tuple(a), IntTuple::Tuple(_)) => Err(LayoutError::Rank {
+                op: "shape_div",
+                expected: format!("a divisor of {} modes, or an integer", a.len()),
+                found: other.to_string(),
             }),
             (IntTuple::Tuple(a), IntTuple::Leaf(b)) => {
                 let mut rest = b.clone();

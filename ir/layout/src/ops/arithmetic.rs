@@ -4,6 +4,7 @@ use super::operands::Operands;
 use super::{OpError, OpResult, Value};
 use crate::error::Result;
 use crate::eval;
+use crate::tile::Tile;
 use crate::tuple::IntTuple;
 
 pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
@@ -61,6 +62,13 @@ fn ceil_div(args: &Operands<'_>) -> OpResult {
     let divide = |t: &IntTuple| -> std::result::Result<IntTuple, OpError> {
         Ok(match tiler {
             Value::IntTuple(b) | Value::Shape(b) => t.ceil_div(b)?,
+            Value::Tile(b) if b.leaves().contains(&&Tile::Underscore) => {
+                return Err(args.refuse(
+                    "a tiler without `_`",
+                    b,
+                    "write the layout of one element, 1:0, for a mode that stays",
+                ));
+            }
             Value::Tile(b) => t.ceil_div_tile(b)?,
             v => {
                 let kinds = "!cute.int_tuple, !cute.shape or !cute.tile";
@@ -95,6 +103,13 @@ fn elem_less(args: &Operands<'_>) -> OpResult {
             "congruent tuples",
             format!("{a} and {b}"),
             "give both the same nesting",
+        ));
+    }
+    if let Some(t) = [a, b].into_iter().find(|t| t.has_underscore()) {
+        return Err(args.refuse(
+            "coordinates without `_`",
+            t,
+            "give an integer for each leaf",
         ));
     }
     Ok(vec![Value::Bool(eval::elem_less(a, b)?)])

@@ -13,7 +13,7 @@ use crate::tuple::IntTuple;
 pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
     Some(match args.op {
         "static" => constant(args),
-        "print" => args.exactly::<1>().map(|_| vec![]),
+        "print" => print(args),
         "make_int_tuple" | "make_shape" | "make_stride" | "make_coord" | "make_tile" => fill(args),
         "make_layout" => layout(args),
         "make_composed_layout" => composed(args),
@@ -22,6 +22,15 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
         "make_identity_layout" => identity(args),
         _ => return None,
     })
+}
+
+fn print(args: &Operands<'_>) -> OpResult {
+    match args.exactly()? {
+        [v @ (Value::Scalar(_) | Value::Bool(_))] => {
+            Err(args.kind("value", "a type of the dialect", v))
+        }
+        _ => Ok(vec![]),
+    }
 }
 
 /// The result type that is written down, of the kind that the op's name says.

@@ -105,7 +105,7 @@ fn complement(args: &Operands<'_>) -> OpResult {
                 "give the cotarget as second operand",
             ));
         }
-        None => l.complement_cosize()?,
+        None => l.complement_open()?,
         Some(Value::Shape(t)) => l.complement(t)?,
         Some(Value::Layout(t)) => l.complement(t.shape())?,
         Some(v) => return Err(args.kind("cotarget", "!cute.shape or !cute.layout", v)),

@@ -226,22 +226,25 @@ fn simpler(r: &Poly, q: &Poly, fuel: u32) -> SymResult<Option<Poly>> {
     let Some(fuel) = fuel.checked_sub(1) else {
         return Ok(None);
     };
+    // Only what is known to be positive divides, so that the text of the result can be read back.
+    let positive = |q: &Poly| q.bounds().lo.is_some_and(|lo| lo > 0);
     // floor(g*r / g*q) = floor(r / q) for a positive monomial g.
     let mono = factors(&r.monomial().common(&q.monomial()), 1);
     if !mono.is_one() {
-        return floor(r.reduced(&mono, 1)?, q.reduced(&mono, 1)?, fuel).map(Some);
+        let q = q.reduced(&mono, 1)?;
+        if positive(&q) {
+            return floor(r.reduced(&mono, 1)?, q, fuel).map(Some);
+        }
     }
     // floor((g*r + c) / g*q) = floor((r + floor(c/g)) / q) for a positive number g.
     let g = gcd(r.slope(), q.divisor().into());
     if g > 1 {
         let c = i128::from(r.constant_term());
         let down = r.add(&Poly::constant(-(c.rem_euclid(g) as i64)))?;
-        return floor(
-            down.reduced(&Mono::one(), g)?,
-            q.reduced(&Mono::one(), g)?,
-            fuel,
-        )
-        .map(Some);
+        let q = q.reduced(&Mono::one(), g)?;
+        if positive(&q) {
+            return floor(down.reduced(&Mono::one(), g)?, q, fuel).map(Some);
+        }
     }
     // floor((floor(a/b) + s) / q) = floor((a + b*s) / (b*q)); below a minus, ceil(x/q) = floor((x + q - 1)/q).
     let atoms = r.atoms();
@@ -249,12 +252,13 @@ fn simpler(r: &Poly, q: &Poly, fuel: u32) -> SymResult<Option<Poly>> {
     if let (Some(atom @ Atom::Floor(a, b)), None) = (floors.next(), floors.next())
         && let Some((factor, s)) = r.split(atom)
     {
-        if factor.is(1) {
-            return floor(a.add(&b.mul(&s)?)?, b.mul(q)?, fuel).map(Some);
+        let below = b.mul(q)?;
+        if factor.is(1) && positive(&below) {
+            return floor(a.add(&b.mul(&s)?)?, below, fuel).map(Some);
         }
-        if factor.is(-1) {
+        if factor.is(-1) && positive(&below) {
             let s = q.sub(&s)?.add(&(-1).into())?;
-            return floor(a.add(&b.mul(&s)?)?, b.mul(q)?, fuel)?.neg().map(Some);
+            return floor(a.add(&b.mul(&s)?)?, below, fuel)?.neg().map(Some);
         }
     }
     Ok(None)

@@ -333,8 +333,8 @@ impl Engine {
         let mut used: Vec<usize> = sum.sum.keys().flatten().map(|(v, _)| *v).collect();
         used.sort();
         used.dedup();
-        // The first that can be replaced; the others are replaced in what comes of it.
-        // Symbols that others are bounded by come after those.
+        // The first opaque one that can be replaced; the others are replaced in what comes of it. Of symbols each one, those
+        // that others are bounded by after those.
         used.sort_by_key(|v| match &self.vars[*v].atom {
             Some(Atom::Unit(s)) => Reverse(s.depth()),
             _ => Reverse(0),
@@ -352,7 +352,9 @@ impl Engine {
                 };
                 if let Some(more) = found {
                     r = r.meet(more);
-                    return r;
+                    if !matches!(want, Kind::Unit) {
+                        return r;
+                    }
                 }
             }
         }
