@@ -150,15 +150,14 @@ impl Layout {
         }
     }
 
-    /// Pairs parts that are congruent, positive and static, whose size and cosize fit: results of operations on valid
-    /// layouts. `None`: nested too deeply, or too many leaves.
-    pub(crate) fn assembled(shape: IntTuple, stride: IntTuple) -> Option<Layout> {
-        shape.check_bounds().ok()?;
+    /// Pairs parts that are congruent, positive, static and bounded, whose size and cosize fit: results of operations on
+    /// valid layouts.
+    pub(crate) fn assembled(shape: IntTuple, stride: IntTuple) -> Layout {
         debug_assert!(
             Layout::new(shape.clone(), stride.clone()).is_ok(),
             "{shape}:{stride}"
         );
-        Some(Layout { shape, stride })
+        Layout { shape, stride }
     }
 
     // Static extents bound every offset, so that evaluation inside the domain needs no checks.

@@ -89,7 +89,7 @@ fn overflows() {
     );
     starts(
         "logical_product(4294967296:1, 4294967296:1)",
-        "1: `logical_product` expected values",
+        "1: `layout` expected values",
     );
 }
 

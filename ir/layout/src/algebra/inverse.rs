@@ -18,8 +18,10 @@ struct Mode {
 impl Layout {
     /// The largest `R` that the modes allow with `self(R(i)) == i` for all `i < size(R)`.
     ///
-    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Of basis strides it takes
-    /// coordinates: each is inverted alone. Errors: dynamic extents.
+    /// It can be partial: `4:2` gives `1:0`. Of an injective layout of non-negative strides it is the longest there is; where
+    /// modes overlap whole modes are taken, as in CuTe, though a longer one may exist (`(4,4):(1,2)` gives `4:1`). Modes of
+    /// dynamic stride are left out, as in CuTe. Of basis strides it takes coordinates: each is inverted alone. Errors:
+    /// dynamic extents.
     pub fn right_inverse(&self) -> Result<Layout> {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
@@ -52,9 +54,11 @@ impl Layout {
 
     /// A quasi-inverse: `self(L(self(i))) == self(i)` for all `i < size(self)`; `L(self(i)) == i` where it is injective.
     ///
-    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Of
-    /// basis strides it takes coordinates, no two of which may coincide. Errors: dynamic leaves; negative strides; strides
-    /// that do not divide in order.
+    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0
+    /// modes: `4:4` gives `(4,4):(0,1)`. Where strides do not divide in order, an injective layout within 65536 elements is
+    /// given the inverse of fewest modes, which is searched for: `(2,2):(2,3)` gives `(2,3):(1,1)`. Of basis strides it takes
+    /// coordinates, no two of which may coincide. Errors: dynamic leaves; negative strides; no inverse of at most six modes
+    /// was found.
     pub fn left_inverse(&self) -> Result<Layout> {
         fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
     }

@@ -151,7 +151,8 @@ fn take_factor(a: &IntTuple, rest: &mut i64) -> Result<Option<IntTuple>> {
 
 /// `ceil(a / b)` on shapes: by mode where `b` is a tuple (modes beyond it stay), fastest first where it is an integer.
 ///
-/// Source: CuTe's `ceil_div`. Errors: more modes in `b` than in `a`; divisors below 1.
+/// Source: CuTe's `ceil_div`. By an integer, each leaf is rounded up on its own, which is exact only where sizes divide:
+/// `(2,2)` by 3 is `(1,1)`. Errors: more modes in `b` than in `a`; divisors below 1.
 pub fn ceil_div(a: &IntTuple, b: &IntTuple) -> Result<IntTuple> {
     const OP: &str = "ceil_div";
     match (a, b) {

@@ -1,6 +1,7 @@
 //! Complements and left inverses of small static layouts by trial, where divisibility does not give them.
 //!
-//! Both are found exactly when they exist, within bounds that keep the time to some tens of milliseconds.
+//! A complement is found exactly when it exists; so is a left inverse of few modes, within bounds on size and on trials that
+//! keep the time to about 0.1 s at worst.
 
 use smallvec::SmallVec;
 
@@ -13,7 +14,7 @@ type Modes = Vec<(i64, i64)>;
 /// The most unknown strides of a left inverse.
 const MAX_MODES: usize = 6;
 /// Bounds the points of all trials for a left inverse together.
-const MAX_STEPS: u32 = 1 << 19;
+const MAX_STEPS: u32 = 1 << 17;
 
 /// Why nothing fills the gaps of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Bounds, Flat, ceil_div, extending, join, tuples};
+use super::{Bounds, Flat, SHALLOW, ceil_div, extending, join, tuples};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
 use crate::tuple::IntTuple;
@@ -11,9 +11,9 @@ use crate::tuple::IntTuple;
 pub(crate) fn composition(lhs: &Layout, rhs: &Layout) -> Option<Layout> {
     let mut c = Composer::new(lhs.shape(), lhs.stride())?;
     let mut bounds = Bounds::NONE;
-    let (shape, stride) = c.walk(rhs.shape(), rhs.stride(), &mut bounds)?;
+    let (shape, stride) = c.walk(rhs.shape(), rhs.stride(), 0, &mut bounds)?;
     c.adds_up()?;
-    Layout::assembled(shape, stride)
+    Some(Layout::assembled(shape, stride))
 }
 
 /// A left side, and the digits of it that the leaves of a right side use.
@@ -46,17 +46,18 @@ impl Composer {
         &mut self,
         shape: &IntTuple,
         stride: &IntTuple,
+        depth: usize,
         bounds: &mut Bounds,
     ) -> Option<(IntTuple, IntTuple)> {
         match (shape, stride) {
             (IntTuple::Leaf(Leaf::Static(s)), IntTuple::Leaf(Leaf::Static(d))) => {
                 self.leaf(*s, *d, bounds)
             }
-            (IntTuple::Tuple(s), IntTuple::Tuple(d)) => {
+            (IntTuple::Tuple(s), IntTuple::Tuple(d)) if depth < SHALLOW => {
                 let mut shapes = Vec::with_capacity(s.len());
                 let mut strides = Vec::with_capacity(s.len());
                 for (s, d) in s.iter().zip(d) {
-                    let (s, d) = self.walk(s, d, bounds)?;
+                    let (s, d) = self.walk(s, d, depth + 1, bounds)?;
                     shapes.push(s);
                     strides.push(d);
                 }

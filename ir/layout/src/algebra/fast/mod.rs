@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use crate::layout::Layout;
 use crate::leaf::Leaf;
-use crate::tuple::{IntTuple, int};
+use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int};
 
 /// Pairs of extent and stride.
 pub(crate) type Flat = SmallVec<[(i64, i64); 8]>;
@@ -85,14 +85,20 @@ pub(crate) fn coalesce(l: &Layout) -> Option<Layout> {
 struct Bounds {
     size: i64,
     span: i64,
+    leaves: usize,
 }
 
 impl Bounds {
-    const NONE: Bounds = Bounds { size: 1, span: 1 };
+    const NONE: Bounds = Bounds {
+        size: 1,
+        span: 1,
+        leaves: 0,
+    };
 
     #[inline]
     fn add(&mut self, s: i64, d: i64) -> Option<()> {
-        if s < 1 {
+        self.leaves += 1;
+        if s < 1 || self.leaves > MAX_LEAVES {
             return None;
         }
         self.size = self.size.checked_mul(s)?;
@@ -119,6 +125,9 @@ fn tuples(leaves: &[(i64, i64)]) -> (IntTuple, IntTuple) {
     }
 }
 
+/// The nesting down to which results are made here: operations nest at most a few levels deeper than their operands.
+const SHALLOW: usize = MAX_DEPTH - 8;
+
 /// A layout of depth at most 1; nothing gives `1:0`.
 fn from_flat(leaves: &[(i64, i64)]) -> Option<Layout> {
     let mut bounds = Bounds::NONE;
@@ -127,5 +136,5 @@ fn from_flat(leaves: &[(i64, i64)]) -> Option<Layout> {
     }
     let leaves = if leaves.is_empty() { &[(1, 0)] } else { leaves };
     let (shape, stride) = tuples(leaves);
-    Layout::assembled(shape, stride)
+    Some(Layout::assembled(shape, stride))
 }
