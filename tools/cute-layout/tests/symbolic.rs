@@ -107,8 +107,22 @@ fn missing_facts_are_named() {
               | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         "#]],
     );
-    check_error(&["eval", "(8,M-N):(1,8)"], expect![[""]]);
-    check_error(&["eval", "upcast((M,N):(1,M), 8)"], expect![[""]]);
+    check_error(
+        &["eval", "(8,M-N):(1,8)"],
+        expect![[r#"
+        error: at column 1: expected positive integers (or `?`) in a shape, found (8,M-N); make every extent at least 1; with symbols this needs a fact: `1 <= M-N`; say --where '1 <= M-N'
+          | (8,M-N):(1,8)
+          | ^^^^^^^^^^^^^
+    "#]],
+    );
+    check_error(
+        &["eval", "upcast((M,N):(1,M), 8)"],
+        expect![[r#"
+        error: at column 1: `upcast` expected static integers, found (M,N):(1,M); make the `?` leaves static or apply `upcast` to a static mode; say --where 'M % 8 == 0'
+          | upcast((M,N):(1,M), 8)
+          | ^^^^^^^^^^^^^^^^^^^^^^
+    "#]],
+    );
     // What is proposed is enough.
     for expr in [
         "1 + M/32",
@@ -117,7 +131,7 @@ fn missing_facts_are_named() {
         "upcast((M,N):(1,M), 8)",
         "(8,M-N):(1,8)",
         "divides_evenly(M:1, 4)",
-        "M/(N-1)",
+        "floor_div(M,N-1)",
     ] {
         let text = fail(expr);
         let facts = text
@@ -161,12 +175,54 @@ fn wrong_facts_have_a_caret() {
           |        ^^^^^^^^^^^^^^^
     "#]],
     );
-    check_error(&["eval", "size"], expect![[""]]);
-    check_error(&["eval", "(M,o)"], expect![[""]]);
-    check_error(&["eval", "M^65"], expect![[""]]);
-    check_error(&["eval", "(1,2)*3"], expect![[""]]);
-    check_error(&["eval", "7/2"], expect![[""]]);
-    check_error(&["eval", "1/0"], expect![[""]]);
+    check_error(
+        &["eval", "size"],
+        expect![[r#"
+        error: at column 1: expected `(` after the function `size`; give a symbol another name
+          | size
+          | ^^^^
+    "#]],
+    );
+    check_error(
+        &["eval", "(M,o)"],
+        expect![[r#"
+        error: at column 4: expected an expression, found the word `o`; give a symbol another name
+          | (M,o)
+          |    ^
+    "#]],
+    );
+    check_error(
+        &["eval", "M^65"],
+        expect![[r#"
+        error: at column 3: expected an exponent from 0 to 64, found 65
+          | M^65
+          |   ^^
+    "#]],
+    );
+    check_error(
+        &["eval", "(1,2)*3"],
+        expect![[r#"
+        error: at column 1: expected an integer beside an operator, found a tuple (1,2)
+          | (1,2)*3
+          | ^^^^^
+    "#]],
+    );
+    check_error(
+        &["eval", "7/2"],
+        expect![[r#"
+        error: at column 1: expected 2 to divide 7; round with floor_div or ceil_div
+          | 7/2
+          | ^^^
+    "#]],
+    );
+    check_error(
+        &["eval", "1/0"],
+        expect![[r#"
+        error: at column 1: expected a divisor other than 0, found 1/0
+          | 1/0
+          | ^^^
+    "#]],
+    );
 }
 
 #[test]
