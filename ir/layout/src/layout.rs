@@ -5,7 +5,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::error::{LayoutError, Result};
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, require};
 use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int};
 
 /// A function from coordinates to offsets: the inner product of the natural coordinate and the stride.
@@ -76,7 +76,7 @@ impl FlatLayout {
 impl Layout {
     /// Pairs a shape with a stride.
     ///
-    /// Errors: different profiles; an extent below 1; strides of mixed kinds; a static size or cosize beyond 64 bits;
+    /// Errors: different profiles; an extent below 1, or a symbolic one that is not known to be at least 1; strides of mixed kinds; a static size or cosize beyond 64 bits;
     /// nesting beyond 64 levels.
     pub fn new(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
         Layout::new_static(shape, stride).or_else(|(s, d)| Layout::new_general(s, d))
@@ -98,6 +98,15 @@ impl Layout {
             return Err(LayoutError::Shape {
                 found: shape.to_string(),
             });
+        }
+        for leaf in shape
+            .leaves()
+            .into_iter()
+            .filter(|l| l.as_symbolic().is_some())
+        {
+            require(&Leaf::Static(1).at_most(leaf)?, || LayoutError::Shape {
+                found: shape.to_string(),
+            })?;
         }
         stride.check_stride()?;
         let made = Layout { shape, stride };

@@ -249,13 +249,14 @@ impl IntTuple {
 
     /// Whether every coordinate of `self` is one of `other`: the sizes agree and `other` refines the profile of `self`.
     ///
-    /// A dynamic size is compatible only with itself as a leaf, since two `?` may differ.
+    /// A dynamic size is compatible only with itself as a leaf, since two `?` may differ; symbolic sizes agree where the
+    /// facts prove it.
     pub fn compatible(&self, other: &IntTuple) -> bool {
         match (self, other) {
-            (IntTuple::Leaf(a), IntTuple::Leaf(b)) => a == b,
+            (IntTuple::Leaf(a), IntTuple::Leaf(b)) => a == b || a.known_equal(b),
             (IntTuple::Leaf(a), b @ IntTuple::Tuple(_)) => match (a, b.size()) {
                 (Leaf::Static(a), Ok(b)) => *a == b,
-                _ => false,
+                _ => b.product().is_ok_and(|b| a.known_equal(&b)),
             },
             (IntTuple::Tuple(a), IntTuple::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.compatible(b))

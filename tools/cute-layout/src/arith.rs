@@ -68,7 +68,18 @@ fn integer(leaf: Leaf) -> Value {
 }
 
 fn operand(node: &Node<'_>, notes: &mut Notes<'_>) -> Outcome<Leaf> {
-    match eval(node, notes)? {
+    let mut value = eval(node, notes)?;
+    // Parentheses around one integer group, beside an operator.
+    while let Value::Tuple(IntTuple::Tuple(one)) = &mut value {
+        match one.pop() {
+            Some(inner) if one.is_empty() => value = Value::Tuple(inner),
+            last => {
+                one.extend(last);
+                break;
+            }
+        }
+    }
+    match value {
         Value::Tuple(IntTuple::Leaf(l)) if l != Leaf::Underscore => Ok(l),
         other => {
             let fault = other.unlike("an integer beside an operator");

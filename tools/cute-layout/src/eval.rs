@@ -7,6 +7,7 @@ use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile};
 
 use crate::arith;
 
+use crate::facts;
 use crate::failure::{Failure, Fault, Outcome};
 use crate::functions::{self, Call};
 use crate::syntax::{Expr, Node, Text, parse};
@@ -24,14 +25,28 @@ pub struct Evaluated {
 /// Evaluates a text, where `scope` and the facts behind `where` say what is known of symbols. Errors: the first thing that
 /// is wrong, with its place in the text.
 pub fn evaluate(text: &str, scope: &Scope) -> Outcome<Evaluated> {
-    let Text { node, facts } = parse(text)?;
-    let own = facts.map(|at| crate::facts::assume(scope, text, at));
+    let Text { node, facts: own } = parse(text)?;
+    let own = own.map(|at| facts::assume(scope, text, at));
     let own = own.transpose()?;
+    let scope = own.as_ref().unwrap_or(scope);
+    evaluate_in(&node, scope).map_err(|mut f| {
+        let works = |more: &Scope| evaluate_in(&node, more).is_ok();
+        if let Some(wanted) = f.wanted.take()
+            && let Some(fact) = facts::suggest(&wanted, &text[node.span.clone()], scope, works)
+        {
+            f.message = format!("{}; say --where '{fact}'", f.message);
+            f.needs = Some(fact);
+        }
+        f
+    })
+}
+
+fn evaluate_in(node: &Node<'_>, scope: &Scope) -> Outcome<Evaluated> {
     let mut notes = Notes {
         notes: Vec::new(),
-        scope: own.as_ref().unwrap_or(scope),
+        scope,
     };
-    let value = eval(&node, &mut notes)?;
+    let value = eval(node, &mut notes)?;
     value
         .check_bounds()
         .map_err(|e| e.locate(node.span.clone()))?;

@@ -19,7 +19,9 @@ pub struct Failure {
     pub message: String,
     /// Bytes of the expression.
     pub span: Range<usize>,
-    /// The fact about symbols that is missing.
+    /// What the library says of facts that are missing.
+    pub wanted: Option<String>,
+    /// The facts about symbols that are missing.
     pub needs: Option<String>,
 }
 
@@ -29,6 +31,7 @@ impl Failure {
         Failure {
             message: shorten(message.into()),
             span,
+            wanted: None,
             needs: None,
         }
     }
@@ -97,16 +100,10 @@ impl Fault {
         match self {
             Fault::At(f) => f,
             Fault::Algebra(e) => {
-                let needs = crate::facts::needed(&e);
-                let message = shorten(e.to_string());
-                let message = match &needs {
-                    Some(fact) => format!("{message}; say --where '{fact}'"),
-                    None => message,
-                };
+                let wanted = crate::facts::wanted(&e);
                 Failure {
-                    message,
-                    span,
-                    needs,
+                    wanted,
+                    ..Failure::new(e.to_string(), span)
                 }
             }
             Fault::Call(message) => Failure::new(message, span),

@@ -98,7 +98,7 @@ pub fn parse(text: &str) -> Outcome<Text<'_>> {
         facts
     });
     if p.peek().is_some() {
-        return p.unexpected("an operator or the end of the expression");
+        return p.unexpected("the end of the expression");
     }
     Ok(Text { node, facts })
 }

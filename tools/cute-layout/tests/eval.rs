@@ -134,11 +134,11 @@ fn errors_point_at_what_failed() {
         "#]],
     );
     check_error(
-        "coalesce((M,N):(1,M))",
+        "coalesce((size,N):(1,M))",
         expect![[r#"
-            error: at column 11: expected an integer or a function, found the name `M`; symbolic integers are not supported, write a number, or `?` where it is not known
-              | coalesce((M,N):(1,M))
-              |           ^
+            error: at column 11: expected `(` after the function `size`; give a symbol another name
+              | coalesce((size,N):(1,M))
+              |           ^^^^
         "#]],
     );
     check_error(
@@ -179,7 +179,7 @@ fn json_for_tools() {
     assert_eq!(r.status, Some(1));
     assert!(r.err.contains('^'));
     expect![[r#"
-        {"error":{"end":7,"message":"expected an integer, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end","start":7}}
+        {"error":{"end":7,"message":"expected an integer, a symbol, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end","start":7}}
     "#]]
     .assert_eq(&r.out);
 }
@@ -193,9 +193,9 @@ fn batch_answers_line_by_line() {
         8
 
         12:1
-        error: at column 6: expected an integer, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end
+        error: at column 6: expected an integer, a symbol, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function, found the end
         error: at column 1: expected a stride congruent to shape (2,3), found (1,(2,3)); give both the same nesting
-        error: at column 3: expected an integer or a function, found the name `M`; symbolic integers are not supported, write a number, or `?` where it is not known
+        4:M
     "#]]
     .assert_eq(&r.out);
     let r = run_with(&["batch", "--json"], b"logical_divide(10:1,4)\n1:\n");

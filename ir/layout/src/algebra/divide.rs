@@ -6,7 +6,7 @@
 use super::fast;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Truth, require};
 use crate::tile::Tile;
 use crate::tuple::IntTuple;
 
@@ -69,7 +69,23 @@ impl Layout {
     pub fn divides_evenly(&self, tile: &Tile) -> Result<bool> {
         match tile {
             Tile::Underscore => Ok(true),
-            Tile::Layout(_) => Ok(self.logical_divide(tile)?.size()? == self.size()?),
+            Tile::Layout(_) => {
+                let (made, own) = (
+                    self.logical_divide(tile)?.shape().product()?,
+                    self.shape().product()?,
+                );
+                let same = made.equals(&own)?;
+                if let Truth::Known(same) = same {
+                    return Ok(same);
+                }
+                require(&same, || LayoutError::Divisibility {
+                    op: "divides_evenly",
+                    expected: format!("to know whether {tile} divides {self}"),
+                    found: format!("sizes {made} and {own}"),
+                    cure: "make the sizes known".to_string(),
+                })?;
+                Err(self.dynamic("divides_evenly"))
+            }
             Tile::Modes(tiles) => {
                 self.check_tile_rank("logical_divide", tile)?;
                 for (i, t) in tiles.iter().enumerate() {

@@ -155,7 +155,11 @@ impl Poly {
             divisor
         };
         let inner = self.reduced(&factor, by)?;
-        Poly::of_atom(Atom::Sign(inner.bounded()))?.scale(by.signum(), "signum")
+        if inner != *self {
+            // Without the factors more may be decided.
+            return inner.signum()?.scale(by.signum(), "signum");
+        }
+        Poly::of_atom(Atom::Sign(inner.bounded()))
     }
 
     /// Divides each coefficient by `by`, and each monomial by `mono`; both divide all.

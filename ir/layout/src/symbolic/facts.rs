@@ -90,6 +90,13 @@ impl Scope {
         let from = out.facts.len();
         while cursor.peek().is_some() {
             fact(&mut cursor, &mut out.facts)?;
+            if out.facts.len() > super::limits::FACTS {
+                let limit = super::limits::FACTS;
+                return cursor.error(
+                    cursor.pos..cursor.pos,
+                    format!("expected at most {limit} facts, found more; leave some out"),
+                );
+            }
             let more = cursor.eat(",") || cursor.eat("&&") || cursor.eat(";") || {
                 let at = cursor.pos;
                 let and = cursor.name() == Some("and");

@@ -47,9 +47,13 @@ pub mod limits {
     /// Opaque terms within one another.
     pub const DEPTH: u32 = 16;
     /// Terms of a polynomial, all those within its opaque terms counted.
-    pub const WEIGHT: u32 = 4096;
+    pub const WEIGHT: u32 = 1024;
     /// Values that one minimum compares.
     pub const CASES: usize = 8;
+    /// Facts of a scope.
+    pub const FACTS: usize = 256;
+    /// Bytes of a name.
+    pub const NAME: usize = 64;
     /// Steps of one division.
     pub const STEPS: usize = 2048;
     /// Bytes of a text that is parsed.

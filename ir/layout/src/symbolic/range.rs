@@ -159,7 +159,8 @@ fn search(p: &Poly) -> Range {
     let mut engine = Engine {
         vars: Vec::new(),
         index: BTreeMap::new(),
-        budget: BUDGET,
+        // The larger, the fewer sums, so that the whole stays short.
+        budget: (EFFORT / p.extent().1.max(1)).min(BUDGET),
     };
     let whole = engine
         .import(p)
@@ -171,8 +172,9 @@ fn search(p: &Poly) -> Range {
     }
 }
 
-// Sums that are bounded for one polynomial.
+// Sums that are bounded for one polynomial, and their terms in all.
 const BUDGET: u32 = 48;
+const EFFORT: u32 = 1024;
 // Terms of a sum; larger ones are given up.
 const TERMS: usize = 512;
 // Degree up to which variables are measured from their bounds.

@@ -59,7 +59,11 @@ impl Symbol {
             })
         };
         if !is_name(&self.name) {
-            return fail("begin the name with a letter, and use letters, digits and `_`");
+            let short: String = self.name.chars().take(super::limits::NAME).collect();
+            return Err(SymError::Facts {
+                found: format!("the name {short}"),
+                cure: "begin the name with a letter, and use letters, digits and `_`, 64 at most",
+            });
         }
         if self.div < 1 {
             return fail("use a divisor of at least 1");
@@ -186,5 +190,8 @@ pub(super) fn is_name(text: &str) -> bool {
     let first = bytes
         .next()
         .is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
-    first && text != "_" && bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_')
+    first
+        && text != "_"
+        && text.len() <= super::limits::NAME
+        && bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }

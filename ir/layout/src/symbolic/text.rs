@@ -4,7 +4,8 @@
 //! that of the floor); `floor_div(M,32)`, `ceil_div(M,32)`, `min(M,N,..)`, `max(M,N,..)`, `abs(M)`, `sign(M)`. An opaque
 //! term has several texts, as `M - 32*floor_div(M,32)` is `M%32`: the one that leaves the fewest terms is chosen.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::symbol::Symbol;
 
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&sum(self))
+        f.write_str(&sum(&Texts::default(), self))
     }
 }
 
@@ -45,10 +46,23 @@ impl Choice {
     }
 }
 
+// Texts that were made: an argument stands in several choices, at every level.
+#[derive(Default)]
+struct Texts(RefCell<HashMap<Poly, String>>);
+
 // Signs apart from magnitudes.
 type Piece = (bool, String);
 
-fn sum(p: &Poly) -> String {
+fn sum(w: &Texts, p: &Poly) -> String {
+    if let Some(known) = w.0.borrow().get(p) {
+        return known.clone();
+    }
+    let text = write(w, p);
+    w.0.borrow_mut().insert(p.clone(), text.clone());
+    text
+}
+
+fn write(w: &Texts, p: &Poly) -> String {
     let mut rest = p.clone();
     let mut opaque: Vec<Atom> = p.atoms().into_iter().collect();
     opaque.retain(|a| matches!(a, Atom::Floor(..) | Atom::Least(_)));
@@ -60,7 +74,7 @@ fn sum(p: &Poly) -> String {
             continue;
         };
         // The first of the cheapest.
-        let best = choices(atom, &factor, &left)
+        let best = choices(w, atom, &factor, &left)
             .into_iter()
             .min_by_key(Choice::cost);
         if let Some(best) = best {
@@ -68,16 +82,16 @@ fn sum(p: &Poly) -> String {
                 best.factor
                     .terms()
                     .iter()
-                    .map(|(m, c)| term(m, *c, Some(&best.text))),
+                    .map(|(m, c)| term(w, m, *c, Some(&best.text))),
             );
             rest = best.rest;
         }
     }
     let mut all: Vec<Piece> = Vec::new();
     let (constant, others): (Vec<_>, Vec<_>) = rest.terms().iter().partition(|(m, _)| m.is_one());
-    all.extend(others.iter().map(|(m, c)| term(m, *c, None)));
+    all.extend(others.iter().map(|(m, c)| term(w, m, *c, None)));
     all.extend(parts);
-    all.extend(constant.iter().map(|(m, c)| term(m, *c, None)));
+    all.extend(constant.iter().map(|(m, c)| term(w, m, *c, None)));
     if let Some(at) = all.iter().position(|(negative, _)| !negative) {
         all[..=at].rotate_right(1);
     }
@@ -97,7 +111,7 @@ fn sum(p: &Poly) -> String {
 }
 
 // A term times what stands for an opaque one.
-fn term(mono: &Mono, c: i64, opaque: Option<&Text>) -> Piece {
+fn term(w: &Texts, mono: &Mono, c: i64, opaque: Option<&Text>) -> Piece {
     let mut symbols: BTreeMap<&Symbol, i64> = BTreeMap::new();
     let mut calls = Vec::new();
     let mut den = Some(1i128);
@@ -105,7 +119,7 @@ fn term(mono: &Mono, c: i64, opaque: Option<&Text>) -> Piece {
         let e = *e;
         match atom {
             Atom::Unit(s) => unit(s, e, &mut symbols, &mut den),
-            other => calls.push(powered(&raw(other), e.into())),
+            other => calls.push(powered(&raw(w, other), e.into())),
         }
     }
     let den = den.unwrap_or(1);
@@ -169,31 +183,31 @@ fn powered(text: &str, e: i64) -> String {
     }
 }
 
-fn call(name: &str, args: &[Poly]) -> String {
-    let args: Vec<String> = args.iter().map(sum).collect();
+fn call(w: &Texts, name: &str, args: &[Poly]) -> String {
+    let args: Vec<String> = args.iter().map(|p| sum(w, p)).collect();
     format!("{name}({})", args.join(","))
 }
 
 // The atom as it is.
-fn raw(atom: &Atom) -> String {
+fn raw(w: &Texts, atom: &Atom) -> String {
     match atom {
         Atom::Unit(s) => s.name.to_string(),
-        Atom::Floor(p, q) => call("floor_div", &[p.clone(), q.clone()]),
+        Atom::Floor(p, q) => call(w, "floor_div", &[p.clone(), q.clone()]),
         Atom::Least(ps) => {
             let mut all = ps.to_vec();
             all.push(Poly::constant(0));
-            call("min", &all)
+            call(w, "min", &all)
         }
-        Atom::Sign(p) => call("sign", std::slice::from_ref(p)),
+        Atom::Sign(p) => call(w, "sign", std::slice::from_ref(p)),
     }
 }
 
 // The ways to write `factor * atom + left`. What overflows is no way.
-fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
+fn choices(w: &Texts, atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
     let mut out = Vec::new();
     match atom {
         Atom::Floor(p, q) => {
-            floors(p, q, factor, left, &mut out);
+            floors(w, p, q, factor, left, &mut out);
             // -floor((-p + q - 1) / q) is the same.
             let other = || -> Option<(Poly, Poly, Poly)> {
                 let turned = q.sub(p).ok()?.add(&(-1).into()).ok()?;
@@ -202,7 +216,7 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
                 Some((r, factor.neg().ok()?, left))
             };
             if let Some((r, factor, left)) = other() {
-                floors(&r, q, &factor, &left, &mut out);
+                floors(w, &r, q, &factor, &left, &mut out);
             }
             // The residues that are not negative.
             let raised = || -> Option<(Poly, Poly)> {
@@ -214,16 +228,16 @@ fn choices(atom: &Atom, factor: &Poly, left: &Poly) -> Vec<Choice> {
                 (up != *p).then_some((up, left))
             };
             if let Some((up, left)) = raised() {
-                floors(&up, q, factor, &left, &mut out);
+                floors(w, &up, q, factor, &left, &mut out);
             }
         }
-        Atom::Least(ps) => minima(ps, factor, left, &mut out),
+        Atom::Least(ps) => minima(w, ps, factor, left, &mut out),
         _ => {}
     }
     out
 }
 
-fn floors(p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
+fn floors(w: &Texts, p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
     let mut put = |factor: Poly, text: Text, rest: Poly| out.push(Choice { factor, text, rest });
     let remainder = || -> Option<(Poly, Poly)> {
         let (times, r) = factor.neg().ok()?.div_rem(q).ok()?;
@@ -234,25 +248,25 @@ fn floors(p: &Poly, q: &Poly, factor: &Poly, left: &Poly, out: &mut Vec<Choice>)
     };
     if let Some((times, rest)) = remainder() {
         let text = if p.bounds().lo.is_some_and(|lo| lo >= 0) {
-            Text::Remainder(percent(p, q))
+            Text::Remainder(percent(w, p, q))
         } else {
-            Text::Call(call("mod", &[p.clone(), q.clone()]))
+            Text::Call(call(w, "mod", &[p.clone(), q.clone()]))
         };
         put(times, text, rest);
     }
-    let up = |over: Poly| Text::Call(call("ceil_div", &[over, q.clone()]));
+    let up = |over: Poly| Text::Call(call(w, "ceil_div", &[over, q.clone()]));
     if let Ok(over) = p.sub(q).and_then(|p| p.add(&1.into())) {
         put(factor.clone(), up(over), left.clone());
     }
     if let (Ok(over), Ok(rest)) = (p.add(&1.into()), left.sub(factor)) {
         put(factor.clone(), up(over), rest);
     }
-    let text = call("floor_div", &[p.clone(), q.clone()]);
+    let text = call(w, "floor_div", &[p.clone(), q.clone()]);
     put(factor.clone(), Text::Call(text), left.clone());
 }
 
-fn percent(p: &Poly, q: &Poly) -> String {
-    let (p_text, q_text) = (sum(p), sum(q));
+fn percent(w: &Texts, p: &Poly, q: &Poly) -> String {
+    let (p_text, q_text) = (sum(w, p), sum(w, q));
     let simple = p.terms().len() == 1 && !p_text.contains(['+', '-']);
     let p_text = if simple {
         p_text
@@ -266,7 +280,7 @@ fn percent(p: &Poly, q: &Poly) -> String {
     format!("{p_text}%{q_text}")
 }
 
-fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
+fn minima(w: &Texts, ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
     let zero = Poly::constant(0);
     let mut all = ps.to_vec();
     all.reverse();
@@ -283,7 +297,7 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
         let times = factor.scale(sign, "min").ok()?;
         Some(Choice {
             rest: left.sub(&times.mul(t).ok()?).ok()?,
-            text: Text::Call(call(if sign > 0 { "min" } else { "max" }, &args)),
+            text: Text::Call(call(w, if sign > 0 { "min" } else { "max" }, &args)),
             factor: times,
         })
     };
@@ -306,7 +320,7 @@ fn minima(ps: &[Poly], factor: &Poly, left: &Poly, out: &mut Vec<Choice>) {
     {
         out.push(Choice {
             factor,
-            text: Text::Call(call("abs", std::slice::from_ref(p))),
+            text: Text::Call(call(w, "abs", std::slice::from_ref(p))),
             rest,
         });
     }

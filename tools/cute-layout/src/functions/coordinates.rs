@@ -60,7 +60,11 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=2,
         run: |c| {
             let (coord, layout) = order(c);
-            Ok(c.layout(layout)?.slice(&c.tuple(coord)?)?.1.into())
+            let (at, l) = (c.tuple(coord)?, c.layout(layout)?);
+            if at.is_static() && l.is_static() {
+                return Ok(l.slice(&at)?.1.into());
+            }
+            identified(&l, &at)
         },
     },
     Function {
@@ -106,15 +110,17 @@ fn apply(c: &mut Call<'_>, coord: usize, function: usize) -> Answer {
             if l.is_static() && at.is_static() {
                 return Ok(l.crd2idx(&at)?.into());
             }
-            // Symbols are known as far as that goes; `?` is not.
-            match l.eval(&at) {
-                Ok(v) if v.leaves().iter().all(|l| l.is_identified()) => Ok(v.into()),
-                Err(e @ (LayoutError::NeedsFact { .. } | LayoutError::Symbolic(_))) => {
-                    Err(e.into())
-                }
-                _ => Ok(l.crd2idx(&at)?.into()),
-            }
+            identified(&l, &at)
         }
+    }
+}
+
+// The value of a layout with symbols, of which as much is known as of the symbols; of `?` nothing is.
+fn identified(l: &Layout, at: &IntTuple) -> Answer {
+    match l.eval(at) {
+        Ok(v) if v.leaves().iter().all(|l| l.is_identified()) => Ok(v.into()),
+        Err(e @ (LayoutError::NeedsFact { .. } | LayoutError::Symbolic(_))) => Err(e.into()),
+        _ => Ok(l.crd2idx(at)?.into()),
     }
 }
 
@@ -145,12 +151,15 @@ fn slice(c: &mut Call<'_>) -> Answer {
         }
         _ => {
             let l = c.layout(layout)?;
-            if at.is_static() {
+            if at.is_static() && l.is_static() {
                 let (modes, offset) = l.slice(&at)?;
                 if offset != 0 {
                     c.note(format!("the slice begins at offset {offset}"));
                 }
                 return Ok(modes.into());
+            }
+            if let Ok(Value::Tuple(offset)) = identified(&l, &at) {
+                c.note(format!("the slice begins at offset {offset}"));
             }
             Ok(l.slice_modes(&at)?.into())
         }

@@ -1,9 +1,10 @@
 //! What a layout or a tuple is: rank, size, parts, relations.
 
 use cute_layout::algebra::{ceil_div, shape_div};
-use cute_layout::{IntTuple, LayoutError, Leaf};
+use cute_layout::{IntTuple, LayoutError, Leaf, Truth};
 
 use super::{Answer, Call, Function, MANY};
+use crate::failure::Fault;
 use crate::value::Value;
 
 pub const FUNCTIONS: &[Function] = &[
@@ -106,7 +107,7 @@ pub const FUNCTIONS: &[Function] = &[
         example: "compatible(24, (4,6))",
         gives: "true",
         arity: 2..=2,
-        run: |c| Ok(c.shape(0)?.compatible(&c.shape(1)?).into()),
+        run: |c| Ok(compatible(&c.shape(0)?, &c.shape(1)?)?.into()),
     },
     Function {
         names: &["divides_evenly", "evenly_divides"],
@@ -208,24 +209,63 @@ fn part(c: &Call<'_>) -> Answer {
     Ok(value)
 }
 
-fn c_shape(c: &Call<'_>) -> Result<IntTuple, crate::failure::Fault> {
+fn c_shape(c: &Call<'_>) -> Result<IntTuple, Fault> {
     c.at(0, part(c)?.to_shape())
 }
 
+// As `IntTuple::compatible`, where what symbols leave open is an error.
+fn compatible(a: &IntTuple, b: &IntTuple) -> Result<bool, Fault> {
+    if a.compatible(b) {
+        return Ok(true);
+    }
+    let size = match (a, b) {
+        (IntTuple::Tuple(a), IntTuple::Tuple(b)) if a.len() == b.len() => {
+            // One that is not decides, whatever the others need.
+            let all: Vec<_> = a.iter().zip(b).map(|(a, b)| compatible(a, b)).collect();
+            if all.iter().any(|r| matches!(r, Ok(false))) {
+                return Ok(false);
+            }
+            return all.into_iter().try_fold(true, |acc, r| Ok(acc && r?));
+        }
+        (IntTuple::Leaf(Leaf::Underscore), _) | (IntTuple::Tuple(_), _) => return Ok(false),
+        (IntTuple::Leaf(a), b) => (a, b.product()?),
+    };
+    if !size.0.is_identified() || !size.1.is_identified() {
+        return Ok(false);
+    }
+    decided(&size.0.equals(&size.1)?)
+}
+
+fn decided(truth: &Truth) -> Result<bool, Fault> {
+    match truth {
+        Truth::Known(v) => Ok(*v),
+        Truth::Unproved(fact) => Err(Fault::Algebra(LayoutError::NeedsFact {
+            fact: fact.to_string(),
+            otherwise: "expected symbols that decide the answer".to_string(),
+        })),
+        Truth::Unknown(_) => Err(Fault::Call(
+            "expected known or symbolic integers, found `?`".into(),
+        )),
+    }
+}
+
 fn elem_less(c: &mut Call<'_>) -> Answer {
-    fn walk(a: &IntTuple, b: &IntTuple) -> Option<bool> {
+    fn walk(a: &IntTuple, b: &IntTuple) -> Option<Truth> {
         match (a, b) {
-            (IntTuple::Leaf(Leaf::Static(a)), IntTuple::Leaf(Leaf::Static(b))) => Some(a < b),
-            (IntTuple::Tuple(a), IntTuple::Tuple(b)) if a.len() <= b.len() => a
-                .iter()
-                .zip(b)
-                .try_fold(true, |acc, (a, b)| Some(walk(a, b)? && acc)),
+            (IntTuple::Leaf(a), IntTuple::Leaf(b)) if a.is_identified() && b.is_identified() => {
+                a.less(b).ok()
+            }
+            (IntTuple::Tuple(a), IntTuple::Tuple(b)) if a.len() <= b.len() => {
+                a.iter().zip(b).try_fold(Truth::Known(true), |acc, (a, b)| {
+                    Some(acc.and(&walk(a, b)?))
+                })
+            }
             _ => None,
         }
     }
     let (a, b) = (c.tuple(0)?, c.tuple(1)?);
     match walk(&a, &b) {
-        Some(answer) => Ok(answer.into()),
+        Some(answer) => Ok(decided(&answer)?.into()),
         None => c.bad(
             0,
             format!("expected known integers of the nesting of {b}, found {a}"),
