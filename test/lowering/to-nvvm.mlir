@@ -207,55 +207,6 @@ gpu.module @kernels {
 
 // -----
 
-// Layouts of integers: mod, div and mul as the layout says, nothing for strides of 0.
-// CHECK-LABEL: gpu.func @layouts(
-// CHECK-SAME:    %[[I:.*]]: i32, %[[J:.*]]: i32, %[[OUT:.*]]: !llvm.ptr) kernel
-// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : i32
-// CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : i32
-// CHECK-DAG:     %[[C7:.*]] = arith.constant 7 : i32
-// CHECK-DAG:     %[[C23:.*]] = arith.constant 23 : i32
-// (2,3):(5,7) at i: i mod 2 * 5 + i / 2 * 7
-// CHECK-DAG:     %[[MOD:.*]] = arith.remui %[[I]], %[[C2]] : i32
-// CHECK-DAG:     %[[MODB:.*]] = arith.muli %[[MOD]], %[[C5]] : i32
-// CHECK-DAG:     %[[DIV:.*]] = arith.divui %[[I]], %[[C2]] : i32
-// CHECK-DAG:     %[[DIVB:.*]] = arith.muli %[[DIV]], %[[C7]] : i32
-// CHECK:         %[[X:.*]] = arith.addi %[[MODB]], %[[DIVB]] : i32
-// CHECK:         llvm.store %[[X]], %[[OUT]]
-// at (i,j): i * 5 + j * 7
-// CHECK-DAG:     %[[IB:.*]] = arith.muli %[[I]], %[[C5]] : i32
-// CHECK-DAG:     %[[JB:.*]] = arith.muli %[[J]], %[[C7]] : i32
-// CHECK:         %[[Y:.*]] = arith.addi %[[IB]], %[[JB]] : i32
-// CHECK:         llvm.store %[[Y]], %[[OUT]]
-// (8,4) column-major at (7,2) is known; so is the part of (2,3):(0,0).
-// CHECK:         llvm.store %[[C23]], %[[OUT]]
-// CHECK-NOT:     arith.muli
-// CHECK:         llvm.store %{{.*}}, %[[OUT]]
-gpu.module @kernels {
-  gpu.func @layouts(%i: i32, %j: i32, %out: !llvm.ptr) kernel {
-    %l = cute.static : !cute.layout<"(2,3):(5,7)">
-    %c = cute.make_coord(%i) : (i32) -> !cute.coord<"?">
-    %o = cute.crd2idx(%c, %l) : (!cute.coord<"?">, !cute.layout<"(2,3):(5,7)">) -> !cute.int_tuple<"?">
-    %x = cute.get_scalars(%o) : !cute.int_tuple<"?">
-    llvm.store %x, %out : i32, !llvm.ptr
-    %d = cute.make_coord(%i, %j) : (i32, i32) -> !cute.coord<"(?,?)">
-    %p = cute.crd2idx(%d, %l) : (!cute.coord<"(?,?)">, !cute.layout<"(2,3):(5,7)">) -> !cute.int_tuple<"?">
-    %y = cute.get_scalars(%p) : !cute.int_tuple<"?">
-    llvm.store %y, %out : i32, !llvm.ptr
-    %h = cute.static : !cute.shape<"(8,4)">
-    %e = cute.static : !cute.coord<"(7,2)">
-    %q = cute.crd2idx(%e, %h) : (!cute.coord<"(7,2)">, !cute.shape<"(8,4)">) -> !cute.int_tuple<"23">
-    %z = cute.get_scalars(%q) : !cute.int_tuple<"23">
-    llvm.store %z, %out : i32, !llvm.ptr
-    %n = cute.static : !cute.layout<"(2,3):(0,0)">
-    %r = cute.crd2idx(%c, %n) : (!cute.coord<"?">, !cute.layout<"(2,3):(0,0)">) -> !cute.int_tuple<"0">
-    %w = cute.get_scalars(%r) : !cute.int_tuple<"0">
-    llvm.store %w, %out : i32, !llvm.ptr
-    gpu.return
-  }
-}
-
-// -----
-
 // What taking fragments apart left of the vector dialect.
 // CHECK-LABEL: gpu.func @vectors_apart
 // CHECK-NOT:     vector.extract

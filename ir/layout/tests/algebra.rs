@@ -227,6 +227,11 @@ fn recast_by_example() {
         Err(LayoutError::Divisibility { .. })
     ));
     is(layout("(?,8):(?{div=8},1)").upcast(4), "(?,2):(?{div=2},1)");
+    assert_eq!(
+        layout("(?,8):(?,1)").upcast(4).unwrap().to_string(),
+        "(?,2):(?,1)"
+    );
+    assert!(layout("(?,6):(?,1)").upcast(4).is_err());
     // What is not known to divide is a condition of the result.
     is(layout("(?,8):(?,1)").upcast(4), "(?,2):(?,1)");
     is(layout("(?,4):(1,?)").upcast(4), "(?,4):(1,?)");

@@ -8,7 +8,7 @@
 mod address;
 mod sm80;
 
-use address::{Address, integer_type};
+use address::Address;
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -18,7 +18,7 @@ use cute_ir::{
     types::{self, CuteType},
     verify::at_of,
 };
-use cute_layout::{IntTuple, Layout, Leaf, int};
+use cute_layout::IntTuple;
 use cute_passes::partition::{body_of_kernel, kernels};
 use melior::ir::{
     ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
@@ -160,14 +160,6 @@ impl<'c> Lowering<'c> {
                 self.scalars.insert(key(result_of(op, 0)), operands);
                 Ok(())
             }
-            "cute.crd2idx" => self.crd2idx(op, &operands, b),
-            "cute.get_scalars" => {
-                let values = self.scalars_of(operands[0], b)?;
-                for (i, value) in values.into_iter().enumerate() {
-                    replace_uses(result_of(op, i), value);
-                }
-                Ok(())
-            }
             "cute.memref.alloca" => self.alloca(op, b),
             "cute.slice" => {
                 let coord = self.coordinate(operands[1], b)?;
@@ -225,7 +217,7 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             name => Err(b.error(format!(
-                "'{name}' has no instruction form; it is lowered by an earlier pass of --cute-compile"
+                "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),
         }
     }
@@ -252,46 +244,17 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// The integers of a coordinate's or tuple's dynamic leaves.
+    /// The integers of a coordinate's dynamic leaves.
     fn scalars_of(&self, value: Val<'c>, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
         if let Some(values) = self.scalars.get(&key(value)) {
             return Ok(values.clone());
         }
-        // A static value has none to give, but its leaves as constants.
         match CuteType::of(value.r#type()) {
-            Some(CuteType::Coord(tuple) | CuteType::IntTuple(tuple)) if tuple.is_static() => tuple
-                .leaves()
-                .iter()
-                .filter_map(|leaf| leaf.as_static())
-                .map(|v| b.i32(v))
-                .collect(),
-            _ => Err(b.error("expected a coordinate or integer tuple that this kernel makes")),
+            Some(CuteType::Coord(coord)) if coord.is_static() => Ok(Vec::new()),
+            _ => Err(b.error(
+                "expected a coordinate that this kernel makes; run cute-lower-layouts first",
+            )),
         }
-    }
-
-    fn crd2idx(&mut self, op: Op<'c>, operands: &[Val<'c>], b: Builder<'c>) -> Result<(), Failure> {
-        let coord = self.coordinate(operands[0], b)?;
-        let layout = match CuteType::of(operands[1].r#type()) {
-            Some(CuteType::Layout(layout)) => layout,
-            Some(CuteType::Shape(shape)) => {
-                Layout::col_major(&shape).map_err(|e| b.error(e.to_string()))?
-            }
-            _ => return Err(b.error("expected a layout or a shape")),
-        };
-        if !layout.is_static() {
-            return Err(b.error(format!(
-                "expected a static layout, found {layout}; dynamic layouts are not lowered yet"
-            )));
-        }
-        let mut leaves = self
-            .scalars
-            .get(&key(operands[0]))
-            .cloned()
-            .unwrap_or_default()
-            .into_iter();
-        let value = evaluate_coordinate(b, &layout, &coord, &mut leaves)?;
-        self.scalars.insert(key(result_of(op, 0)), vec![value]);
-        Ok(())
     }
 
     fn alloca(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
@@ -384,42 +347,5 @@ impl<'c> Lowering<'c> {
         let address = self.address(value, b)?;
         let access = tensor::atom_access(&address.memref.layout, at).map_err(|e| b.error(e))?;
         address.pointer(b, access.offset * address.memref.element_bytes())
-    }
-}
-
-/// A layout at a coordinate with dynamic leaves: the modes' offsets added.
-fn evaluate_coordinate<'c>(
-    b: Builder<'c>,
-    layout: &Layout,
-    coord: &IntTuple,
-    leaves: &mut impl Iterator<Item = Val<'c>>,
-) -> Result<Val<'c>, Failure> {
-    match coord {
-        IntTuple::Leaf(Leaf::Static(index)) => {
-            let offset = layout
-                .crd2idx(&int(*index))
-                .map_err(|e| b.error(e.to_string()))?;
-            b.i32(offset)
-        }
-        IntTuple::Leaf(_) => {
-            let leaf = leaves
-                .next()
-                .ok_or_else(|| b.error("expected another leaf"))?;
-            match address::evaluate(b, layout, leaf, 1, 32)? {
-                Some(value) => Ok(value),
-                None => b.i32(0),
-            }
-        }
-        IntTuple::Tuple(parts) => {
-            let mut sum = None;
-            for (mode, part) in layout.modes().iter().zip(parts.iter()) {
-                let value = evaluate_coordinate(b, mode, part, leaves)?;
-                sum = Some(match sum {
-                    None => value,
-                    Some(old) => b.value("arith.addi", &[old, value], integer_type(b, 32), &[])?,
-                });
-            }
-            sum.ok_or_else(|| b.error("expected a coordinate with modes"))
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use cute_layout::symbolic::Scope;
 use serde_json::json;
 
 use crate::eval::evaluate;
@@ -12,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{self, MAX_TEXT};
 
 /// Reads `file`, or standard input, to its end. Wrong lines are results too; the error is about reading and writing.
-pub fn run(file: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
+pub fn run(file: Option<&Path>, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
     let mut lines: Box<dyn BufRead> = match file {
         Some(path) if path != Path::new("-") => {
             let file = File::open(path).with_context(|| path.display().to_string())?;
@@ -39,7 +40,7 @@ pub fn run(file: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let written = if line.is_empty() {
             writeln!(out)
         } else {
-            answer(&line, as_json, &mut out)
+            answer(&line, as_json, scope, &mut out)
         };
         if written.is_err() {
             return input::finish(written);
@@ -48,7 +49,7 @@ pub fn run(file: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
     input::finish(out.flush())
 }
 
-fn answer(line: &[u8], as_json: bool, out: &mut impl Write) -> io::Result<()> {
+fn answer(line: &[u8], as_json: bool, scope: &Scope, out: &mut impl Write) -> io::Result<()> {
     let (lossy, valid);
     let text = match std::str::from_utf8(line) {
         Ok(text) => {
@@ -60,7 +61,7 @@ fn answer(line: &[u8], as_json: bool, out: &mut impl Write) -> io::Result<()> {
             &lossy[..]
         }
     };
-    let outcome = valid.and_then(|()| evaluate(text));
+    let outcome = valid.and_then(|()| evaluate(text, scope));
     if as_json {
         let object = match outcome {
             Ok(e) => {
@@ -86,9 +87,13 @@ fn too_long(text: &str) -> Outcome<()> {
     Err(Failure::new(message, MAX_TEXT..MAX_TEXT))
 }
 
-/// For tools: the message and the bytes of the expression that it is about.
+/// For tools: the message, the bytes of the expression that it is about, and the fact that is missing, if one is.
 pub fn failure_json(f: &Failure) -> serde_json::Value {
-    json!({ "error": { "message": f.message, "start": f.span.start, "end": f.span.end } })
+    let mut error = json!({ "message": f.message, "start": f.span.start, "end": f.span.end });
+    if let Some(fact) = &f.needs {
+        error["needs"] = json!(fact);
+    }
+    json!({ "error": error })
 }
 
 fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {

@@ -19,6 +19,14 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Facts about symbols, such as 'M % 128 == 0, K >= 32, 1 <= N <= 4096'; other symbols are positive integers.
+    #[arg(
+        long = "where",
+        value_name = "FACTS",
+        global = true,
+        allow_hyphen_values = true
+    )]
+    pub facts: Option<String>,
 }
 
 /// What the tool does.

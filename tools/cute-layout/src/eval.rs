@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+use cute_layout::symbolic::Scope;
 use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile};
+
+use crate::arith;
 
 use crate::failure::{Failure, Fault, Outcome};
 use crate::functions::{self, Call};
-use crate::syntax::{Expr, Node, parse};
+use crate::syntax::{Expr, Node, Text, parse};
 use crate::value::{Major, Value};
 
 /// A value and what should be known about it.
@@ -18,18 +21,37 @@ pub struct Evaluated {
     pub notes: Vec<String>,
 }
 
-/// Evaluates a text. Errors: the first thing that is wrong, with its place in the text.
-pub fn evaluate(text: &str) -> Outcome<Evaluated> {
-    let node = parse(text)?;
-    let mut notes = Vec::new();
+/// Evaluates a text, where `scope` and the facts behind `where` say what is known of symbols. Errors: the first thing that
+/// is wrong, with its place in the text.
+pub fn evaluate(text: &str, scope: &Scope) -> Outcome<Evaluated> {
+    let Text { node, facts } = parse(text)?;
+    let own = facts.map(|at| crate::facts::assume(scope, text, at));
+    let own = own.transpose()?;
+    let mut notes = Notes {
+        notes: Vec::new(),
+        scope: own.as_ref().unwrap_or(scope),
+    };
     let value = eval(&node, &mut notes)?;
     value
         .check_bounds()
         .map_err(|e| e.locate(node.span.clone()))?;
-    Ok(Evaluated { value, notes })
+    Ok(Evaluated {
+        value,
+        notes: notes.notes,
+    })
 }
 
-fn eval(node: &Node<'_>, notes: &mut Vec<String>) -> Outcome<Value> {
+/// What an evaluation knows and collects.
+#[derive(Debug)]
+pub struct Notes<'s> {
+    /// Remarks so far.
+    pub notes: Vec<String>,
+    /// What names stand for.
+    pub scope: &'s Scope,
+}
+
+/// The value of a tree.
+pub fn eval(node: &Node<'_>, notes: &mut Notes<'_>) -> Outcome<Value> {
     let span = || node.span.clone();
     match &node.expr {
         Expr::Int(v) => Ok(Value::from(*v)),
@@ -54,7 +76,7 @@ fn eval(node: &Node<'_>, notes: &mut Vec<String>) -> Outcome<Value> {
             .map(Value::Swizzle)
             .map_err(|e| Fault::from(e).locate(span())),
         Expr::Layout(shape, stride) => {
-            let part = |n: &Node<'_>, notes: &mut Vec<String>| {
+            let part = |n: &Node<'_>, notes: &mut Notes<'_>| {
                 let value = eval(n, notes)?;
                 value.to_tuple().map_err(|e| e.locate(n.span.clone()))
             };
@@ -65,12 +87,16 @@ fn eval(node: &Node<'_>, notes: &mut Vec<String>) -> Outcome<Value> {
         }
         Expr::Compose(parts) => compose(parts, span(), notes),
         Expr::Call(name, at, args) => call(name, at, args, span(), notes),
-        Expr::Name(name) => named(name, span()),
+        Expr::Sum(terms) => arith::sum(terms, notes),
+        Expr::Product(first, factors) => arith::product(first, factors, notes),
+        Expr::Negative(of) => arith::negative(of, span(), notes),
+        Expr::Power(of, e) => arith::power(of, *e, span(), notes),
+        Expr::Name(name) => named(name, span(), notes.scope),
     }
 }
 
 // Integers make a tuple; with a layout or a tiler among them it is a by-mode tiler, as in CuTe.
-fn tuple(items: &[Node<'_>], notes: &mut Vec<String>) -> Outcome<Value> {
+fn tuple(items: &[Node<'_>], notes: &mut Notes<'_>) -> Outcome<Value> {
     let mut values = Vec::with_capacity(items.len());
     let mut plain = true;
     for item in items {
@@ -92,7 +118,7 @@ fn tuple(items: &[Node<'_>], notes: &mut Vec<String>) -> Outcome<Value> {
     Ok(Value::Tile(Tile::Modes(modes.collect::<Outcome<_>>()?)))
 }
 
-fn compose(parts: &[Node<'_>], span: Range<usize>, notes: &mut Vec<String>) -> Outcome<Value> {
+fn compose(parts: &[Node<'_>], span: Range<usize>, notes: &mut Notes<'_>) -> Outcome<Value> {
     let mut values = Vec::with_capacity(parts.len());
     for part in parts {
         values.push((eval(part, notes)?, part.span.clone()));
@@ -102,7 +128,7 @@ fn compose(parts: &[Node<'_>], span: Range<usize>, notes: &mut Vec<String>) -> O
             let mut call = Call {
                 args: values,
                 span: span.clone(),
-                notes,
+                notes: &mut notes.notes,
             };
             functions::composition(&mut call).map_err(|e| e.locate(span))
         }
@@ -147,7 +173,7 @@ fn call(
     at: &Range<usize>,
     args: &[Node<'_>],
     span: Range<usize>,
-    notes: &mut Vec<String>,
+    notes: &mut Notes<'_>,
 ) -> Outcome<Value> {
     let Some(function) = functions::find(name) else {
         let message = format!(
@@ -175,28 +201,32 @@ fn call(
     let mut call = Call {
         args: values,
         span: span.clone(),
-        notes,
+        notes: &mut notes.notes,
     };
     let value = (function.run)(&mut call).map_err(|e| e.locate(span.clone()))?;
     value.check_bounds().map_err(|e| e.locate(span))?;
     Ok(value)
 }
 
-fn named(name: &str, span: Range<usize>) -> Outcome<Value> {
+fn named(name: &str, span: Range<usize>, scope: &Scope) -> Outcome<Value> {
     match name {
         "LayoutLeft" | "GenColMajor" => Ok(Value::Major(Major::Left)),
         "LayoutRight" | "GenRowMajor" => Ok(Value::Major(Major::Right)),
         _ if functions::find(name).is_some() => Err(Failure::new(
-            format!("expected `(` after the function `{name}`"),
+            format!("expected `(` after the function `{name}`; give a symbol another name"),
             span,
         )),
-        _ => Err(Failure::new(
-            format!(
-                "expected an integer or a function, found the name `{name}`{}; symbolic integers are not supported, write \
-                 a number, or `?` where it is not known",
-                functions::nearest(name)
-            ),
+        "o" | "where" => Err(Failure::new(
+            format!("expected an expression, found the word `{name}`; give a symbol another name"),
             span,
         )),
+        _ => match scope.get(name) {
+            Some(Ok(p)) => Ok(Value::Tuple(IntTuple::Leaf(Leaf::symbolic(p)))),
+            Some(Err(e)) => Err(Failure::new(e.to_string(), span)),
+            None => Err(Failure::new(
+                format!("expected a symbol that is declared, found `{name}`"),
+                span,
+            )),
+        },
     }
 }

@@ -19,6 +19,8 @@ pub struct Failure {
     pub message: String,
     /// Bytes of the expression.
     pub span: Range<usize>,
+    /// The fact about symbols that is missing.
+    pub needs: Option<String>,
 }
 
 impl Failure {
@@ -27,6 +29,7 @@ impl Failure {
         Failure {
             message: shorten(message.into()),
             span,
+            needs: None,
         }
     }
 
@@ -93,7 +96,19 @@ impl Fault {
     pub fn locate(self, span: Range<usize>) -> Failure {
         match self {
             Fault::At(f) => f,
-            Fault::Algebra(e) => Failure::new(e.to_string(), span),
+            Fault::Algebra(e) => {
+                let needs = crate::facts::needed(&e);
+                let message = shorten(e.to_string());
+                let message = match &needs {
+                    Some(fact) => format!("{message}; say --where '{fact}'"),
+                    None => message,
+                };
+                Failure {
+                    message,
+                    span,
+                    needs,
+                }
+            }
             Fault::Call(message) => Failure::new(message, span),
         }
     }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 
+use cute_layout::symbolic::Scope;
+
 use crate::eval::{Evaluated, evaluate};
 use crate::failure::{Failure, Outcome};
 
@@ -48,9 +50,9 @@ pub fn text(bytes: &[u8]) -> (String, Outcome<()>) {
 }
 
 /// Evaluates an argument; the text goes with the result so that a failure can be shown.
-pub fn outcome(arg: &OsStr) -> anyhow::Result<(String, Outcome<Evaluated>)> {
+pub fn outcome(arg: &OsStr, scope: &Scope) -> anyhow::Result<(String, Outcome<Evaluated>)> {
     let (text, valid) = text(&bytes(arg)?);
-    let outcome = valid.and_then(|()| evaluate(&text));
+    let outcome = valid.and_then(|()| evaluate(&text, scope));
     Ok((text, outcome))
 }
 
@@ -58,9 +60,10 @@ pub fn outcome(arg: &OsStr) -> anyhow::Result<(String, Outcome<Evaluated>)> {
 /// what is needed, and its faults are about the whole text.
 pub fn value<T>(
     arg: &OsStr,
+    scope: &Scope,
     take: impl FnOnce(&crate::value::Value) -> Result<T, crate::failure::Fault>,
 ) -> anyhow::Result<T> {
-    let (text, outcome) = outcome(arg)?;
+    let (text, outcome) = outcome(arg, scope)?;
     let fail = |f: Failure| anyhow!(f.render(&text));
     let evaluated = outcome.map_err(fail)?;
     notes(&evaluated.notes);

@@ -4,10 +4,12 @@
 //! [`functions`]) and the pictures. Exit codes: 0 done; 1 the expression is wrong or has no answer, or a file cannot be read
 //! or written; 2 the command line is wrong.
 
+mod arith;
 mod banks;
 mod batch;
 mod cli;
 mod eval;
+mod facts;
 mod failure;
 mod functions;
 mod grid;
@@ -25,6 +27,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Parser;
+use cute_layout::symbolic::Scope;
 use serde_json::json;
 
 use banks::Memory;
@@ -35,7 +38,7 @@ use tv::ThreadValue;
 use value::Value;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let text = format!("{error:#}");
@@ -51,15 +54,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
-    match command {
-        Command::Eval { expr, json } => evaluate(&expr, json),
-        Command::Batch { file, json } => batch::run(file.as_deref(), json),
-        Command::Print { layout, full, json } => print(&layout, full, json),
-        Command::Latex { layout, picture } => draw(&layout, &picture, |grid, window| {
+fn run(cli: Cli) -> anyhow::Result<()> {
+    let scope = &facts::option(cli.facts.as_deref())?;
+    match cli.command {
+        Command::Eval { expr, json } => evaluate(&expr, json, scope),
+        Command::Batch { file, json } => batch::run(file.as_deref(), json, scope),
+        Command::Print { layout, full, json } => print(&layout, full, json, scope),
+        Command::Latex { layout, picture } => draw(&layout, &picture, scope, |grid, window| {
             latex::layout(grid, window)
         }),
-        Command::Svg { layout, picture } => draw(&layout, &picture, svg::layout),
+        Command::Svg { layout, picture } => draw(&layout, &picture, scope, svg::layout),
         Command::Tv {
             layout,
             tile,
@@ -75,15 +79,15 @@ fn run(command: Command) -> anyhow::Result<()> {
                 (.., true) => TvForm::Json,
                 _ => form,
             };
-            thread_value(&layout, &tile, &picture, form)
+            thread_value(&layout, &tile, &picture, form, scope)
         }
-        Command::Banks(args) => show_banks(&args),
+        Command::Banks(args) => show_banks(&args, scope),
         Command::Functions => input::write(&functions(), None),
     }
 }
 
-fn evaluate(expr: &OsStr, as_json: bool) -> anyhow::Result<()> {
-    let (text, outcome) = input::outcome(expr)?;
+fn evaluate(expr: &OsStr, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
+    let (text, outcome) = input::outcome(expr, scope)?;
     match outcome {
         Ok(e) => {
             input::notes(&e.notes);
@@ -110,8 +114,8 @@ fn cut(windows: &[Window]) {
     input::notes(&notes);
 }
 
-fn print(layout: &OsStr, full: bool, as_json: bool) -> anyhow::Result<()> {
-    let (text, window) = input::value(layout, |v| {
+fn print(layout: &OsStr, full: bool, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
+    let (text, window) = input::value(layout, scope, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(full)?;
         if !as_json {
@@ -132,9 +136,10 @@ fn print(layout: &OsStr, full: bool, as_json: bool) -> anyhow::Result<()> {
 fn draw(
     layout: &OsStr,
     picture: &Picture,
+    scope: &Scope,
     how: impl FnOnce(&Grid, Window) -> Result<String, Fault>,
 ) -> anyhow::Result<()> {
-    let (text, window) = input::value(layout, |v| {
+    let (text, window) = input::value(layout, scope, |v| {
         let grid = Grid::new(v)?;
         let window = grid.picture(picture.full)?;
         Ok((how(&grid, window)?, window))
@@ -148,9 +153,10 @@ fn thread_value(
     tile: &OsStr,
     picture: &Picture,
     form: TvForm,
+    scope: &Scope,
 ) -> anyhow::Result<()> {
-    let tile = input::value(tile, Value::to_shape)?;
-    let (tv, (threads, tile)) = input::value(layout, |v| {
+    let tile = input::value(tile, scope, Value::to_shape)?;
+    let (tv, (threads, tile)) = input::value(layout, scope, |v| {
         let tv = ThreadValue::new(&v.to_layout()?, &tile)?;
         let windows = tv.windows(picture.full, form != TvForm::Text)?;
         Ok((tv, windows))
@@ -176,15 +182,15 @@ fn thread_value(
     input::write(&text, picture.output.as_deref())
 }
 
-fn show_banks(args: &Banks) -> anyhow::Result<()> {
+fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
     let swizzle = args.swizzle.as_deref().map(|s| {
-        input::value(s, |v| match v {
+        input::value(s, scope, |v| match v {
             Value::Swizzle(s) => Ok(*s),
             other => Err(other.unlike("a swizzle S<B,M,S>")),
         })
     });
     let swizzle = swizzle.transpose()?;
-    let (memory, banks, window) = input::value(&args.layout, |v| {
+    let (memory, banks, window) = input::value(&args.layout, scope, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(args.full)?;
         let memory = Memory {
@@ -198,7 +204,7 @@ fn show_banks(args: &Banks) -> anyhow::Result<()> {
     let access = args
         .threads
         .as_deref()
-        .map(|t| input::value(t, |v| memory.access(&v.to_layout()?, args.vector)));
+        .map(|t| input::value(t, scope, |v| memory.access(&v.to_layout()?, args.vector)));
     let access = access.transpose()?;
     if args.json {
         let object = json!({

@@ -1,8 +1,12 @@
 //! The expression language: text to a tree with positions.
 //!
 //! ```text
+//! text    := expr ["where" facts]                   facts about symbols, as the library reads them
 //! expr    := term ("o" term)*                       composition; `S<..> o offset o layout` is a composed layout
-//! term    := primary [":" primary]                  a layout
+//! term    := sum [":" sum]                          a layout
+//! sum     := product (("+" | "-") product)*         arithmetic on integers, known and symbolic
+//! product := unary (("*" | "/" | "%") unary)*
+//! unary   := "-" unary | primary ["^" integer]
 //! primary := integer ("@" integer)* | "?"[{..}] | "_" | "(" [expr ("," expr)*] ")" | "<" expr ("," expr)* ">"
 //!          | "[" expr (";" expr)* "]" | "S<" b "," m "," s ">" | name ["<" expr,.. ">"] "(" [expr,..] ")" | name
 //! ```
@@ -55,12 +59,32 @@ pub enum Expr<'a> {
     Compose(Vec<Node<'a>>),
     /// `name(args)`. Parameters in angle brackets, `name<p>(x, y)`, are read as `name(x, p, y)`.
     Call(&'a str, Range<usize>, Vec<Node<'a>>),
-    /// A name alone.
+    /// `a + b - c`: the terms, and whether each is subtracted.
+    Sum(Vec<(bool, Node<'a>)>),
+    /// `a * b / c % d`: the first factor, and operators with the others.
+    Product(Box<Node<'a>>, Vec<(u8, Node<'a>)>),
+    /// `-a`.
+    Negative(Box<Node<'a>>),
+    /// `a^3`.
+    Power(Box<Node<'a>>, u32),
+    /// A name alone: a symbol, or a direction.
     Name(&'a str),
 }
 
+/// The largest exponent.
+const MAX_EXPONENT: i64 = 64;
+
+/// A whole text.
+#[derive(Debug)]
+pub struct Text<'a> {
+    /// The expression.
+    pub node: Node<'a>,
+    /// The bytes of the facts behind `where`.
+    pub facts: Option<Range<usize>>,
+}
+
 /// Reads a whole text. Errors: what the grammar or the limits do not allow, with the position.
-pub fn parse(text: &str) -> Outcome<Node<'_>> {
+pub fn parse(text: &str) -> Outcome<Text<'_>> {
     let mut p = Parser {
         text,
         pos: 0,
@@ -68,10 +92,15 @@ pub fn parse(text: &str) -> Outcome<Node<'_>> {
         terms: 0,
     };
     let node = p.expr()?;
+    let facts = (p.peek() == Some(b'w') && p.name_at(p.pos) == "where").then(|| {
+        let facts = p.pos + "where".len()..text.len();
+        p.pos = text.len();
+        facts
+    });
     if p.peek().is_some() {
-        return p.unexpected("the end of the expression");
+        return p.unexpected("an operator or the end of the expression");
     }
-    Ok(node)
+    Ok(Text { node, facts })
 }
 
 struct Parser<'a> {
@@ -155,16 +184,98 @@ impl<'a> Parser<'a> {
     }
 
     fn term(&mut self) -> Outcome<Node<'a>> {
-        let shape = self.primary()?;
+        let shape = self.sum()?;
         if !self.eat(b':') {
             return Ok(shape);
         }
-        let stride = self.primary()?;
+        let stride = self.sum()?;
         let span = shape.span.start..stride.span.end;
         Ok(Node {
             expr: Expr::Layout(Box::new(shape), Box::new(stride)),
             span,
         })
+    }
+
+    fn sum(&mut self) -> Outcome<Node<'a>> {
+        let first = self.product()?;
+        let start = first.span.start;
+        if !matches!(self.peek(), Some(b'+' | b'-')) {
+            return Ok(first);
+        }
+        let mut terms = vec![(false, first)];
+        while let Some(op @ (b'+' | b'-')) = self.peek() {
+            self.pos += 1;
+            terms.push((op == b'-', self.product()?));
+        }
+        let span = self.span_from(start);
+        Ok(Node {
+            expr: Expr::Sum(terms),
+            span,
+        })
+    }
+
+    fn product(&mut self) -> Outcome<Node<'a>> {
+        let first = self.unary()?;
+        let start = first.span.start;
+        if !matches!(self.peek(), Some(b'*' | b'/' | b'%')) {
+            return Ok(first);
+        }
+        let mut factors = Vec::new();
+        while let Some(op @ (b'*' | b'/' | b'%')) = self.peek() {
+            self.pos += 1;
+            factors.push((op, self.unary()?));
+        }
+        let span = self.span_from(start);
+        Ok(Node {
+            expr: Expr::Product(Box::new(first), factors),
+            span,
+        })
+    }
+
+    fn unary(&mut self) -> Outcome<Node<'a>> {
+        self.peek();
+        let start = self.pos;
+        // A minus before digits is the number's, but `-2^2` is -(2^2).
+        let mut negative = false;
+        while self.peek() == Some(b'-') && !self.digit_at(self.pos + 1) {
+            self.pos += 1;
+            negative = !negative;
+        }
+        let mut node = self.primary()?;
+        if self.eat(b'^') {
+            self.peek();
+            let at = self.pos;
+            let e = match self.integer("a number as the exponent")? {
+                e @ 0..=MAX_EXPONENT => e as u32,
+                e => {
+                    let message =
+                        format!("expected an exponent from 0 to {MAX_EXPONENT}, found {e}");
+                    return Err(Failure::new(message, at..self.pos));
+                }
+            };
+            if let Expr::Int(v) = &mut node.expr
+                && *v < 0
+            {
+                (*v, negative) = (v.saturating_neg(), !negative);
+            }
+            let span = self.span_from(node.span.start);
+            node = Node {
+                expr: Expr::Power(Box::new(node), e),
+                span,
+            };
+        }
+        if negative {
+            let span = self.span_from(start);
+            node = Node {
+                expr: Expr::Negative(Box::new(node)),
+                span,
+            };
+        }
+        Ok(node)
+    }
+
+    fn digit_at(&self, at: usize) -> bool {
+        self.text.as_bytes().get(at).is_some_and(u8::is_ascii_digit)
     }
 
     fn primary(&mut self) -> Outcome<Node<'a>> {
@@ -203,7 +314,7 @@ impl<'a> Parser<'a> {
             Some(b'a'..=b'z' | b'A'..=b'Z') => self.named()?,
             _ => {
                 return self.unexpected(
-                    "an integer, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function",
+                    "an integer, a symbol, `?`, `_`, a tuple, a tiler `<..>` or `[..]`, a swizzle `S<..>`, or a function",
                 );
             }
         };

@@ -161,8 +161,11 @@ impl Value {
         let of_layout = |l: &Layout, set: &mut dyn FnMut(&str, Json)| {
             set("shape", tuple_json(l.shape()));
             set("stride", tuple_json(l.stride()));
-            set("size", l.size().ok().into());
-            set("cosize", l.cosize().ok().into());
+            let size = l.shape().product().map(IntTuple::Leaf).ok();
+            let size = size.filter(identified);
+            set("size", size.map_or(Json::Null, |n| tuple_json(&n)));
+            let cosize = l.cosize_leaf().map(IntTuple::Leaf).ok().filter(identified);
+            set("cosize", cosize.map_or(Json::Null, |n| tuple_json(&n)));
         };
         match self {
             Value::Tuple(t) => {
@@ -199,6 +202,11 @@ impl Value {
         }
         out
     }
+}
+
+// Whether it is known, or a polynomial: `?` says nothing.
+fn identified(t: &IntTuple) -> bool {
+    t.leaves().iter().all(|l| l.is_identified())
 }
 
 fn tuple_json(t: &IntTuple) -> Json {

@@ -39,9 +39,18 @@ impl Layout {
         fast::complement(self, cotarget).map_or_else(|| self.complement_general(cotarget), Ok)
     }
 
+    /// The complement that a divide composes with: as [`Layout::complement`], but each leaf of a dynamic cotarget is a mode.
+    pub(super) fn complement_by_leaf(&self, cotarget: &IntTuple) -> Result<Layout> {
+        fast::complement(self, cotarget).map_or_else(|| self.complement_as(cotarget, false), Ok)
+    }
+
     // Without the short cut.
     pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
-        match self.fill(&self.codomain()?, cotarget, &mut SmallVec::new()) {
+        self.complement_as(cotarget, true)
+    }
+
+    fn complement_as(&self, cotarget: &IntTuple, merge: bool) -> Result<Layout> {
+        match self.fill(&self.codomain()?, cotarget, merge, &mut SmallVec::new()) {
             Err(e @ LayoutError::NotInjective { .. }) => {
                 self.fill_by_trial(cotarget).unwrap_or(Err(e))
             }
@@ -102,12 +111,13 @@ impl Layout {
         &self,
         codomain: &Codomain,
         cotarget: &IntTuple,
+        merge: bool,
         path: &mut SmallVec<[u16; 4]>,
     ) -> Result<Layout> {
         match codomain {
             Codomain::Scalar(modes) => {
                 let gaps = self.gaps(modes)?;
-                self.along(path, filled(gaps, cotarget)?)
+                self.along(path, filled(gaps, cotarget, merge)?)
             }
             Codomain::Modes(all) => {
                 let target = cotarget.modes();
@@ -125,12 +135,12 @@ impl Layout {
                     // A coordinate that nothing reaches is filled whole.
                     let none = Codomain::Scalar(Leaves::new());
                     out.push(match all.get(i) {
-                        Some(c) => self.fill(c, target, path)?,
+                        Some(c) => self.fill(c, target, merge, path)?,
                         None if target.is_tuple() => {
                             let inner = Layout::identity(target)?;
                             below(inner, path)?
                         }
-                        None => self.fill(&none, target, path)?,
+                        None => self.fill(&none, target, merge, path)?,
                     });
                     path.pop();
                 }
@@ -261,7 +271,8 @@ pub(super) fn ascending(mut modes: Leaves) -> Result<Leaves> {
     Ok(out)
 }
 
-fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
+// `merge`: neighbours of the rest that are both known, or both dynamic, become one mode.
+fn filled(gaps: Gaps, cotarget: &IntTuple, merge: bool) -> Result<Layout> {
     let Gaps {
         mut modes,
         mut reach,
@@ -269,13 +280,41 @@ fn filled(gaps: Gaps, cotarget: &IntTuple) -> Result<Layout> {
     if cotarget.leaves().iter().all(|s| s.is_identified()) && reach.is_identified() {
         modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
     } else {
-        // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next.
-        let mut block = reach.clone();
-        for s in cotarget.leaves() {
-            let copies = s.ceil_div(&block)?;
+        // Leaf by leaf: how many blocks of the reach each holds, and how much of it is left for the next. What is left is
+        // exact where a block fits into the leaf, or the leaf divides it; the last leaf may round up.
+        let sizes = cotarget.leaves();
+        let (mut block, mut exact) = (reach.clone(), Truth::Known(true));
+        for s in sizes.iter().rev().skip(1).rev() {
+            exact = exact.and(&block.at_most(s)?.or(&block.divisible_by(s)?));
             block = block.ceil_div(s)?;
-            modes.push((copies.clone(), reach.clone()));
-            reach = reach.mul(&copies)?;
+        }
+        if exact.is_false() {
+            modes.push((cotarget.product()?.ceil_div(&reach)?, reach));
+        } else {
+            require(&exact, || LayoutError::Divisibility {
+                op: OP,
+                expected: format!(
+                    "leaves of the cotarget that hold {reach} elements, or divide them"
+                ),
+                found: cotarget.to_string(),
+                cure: "flatten the cotarget, or choose a size that divides it".to_string(),
+            })?;
+            let mut block = reach.clone();
+            let mut rest: Vec<Leaf> = Vec::with_capacity(sizes.len());
+            for s in sizes {
+                let copies = s.ceil_div(&block)?;
+                block = block.ceil_div(s)?;
+                match rest.last_mut() {
+                    Some(last) if merge && last.is_static() == copies.is_static() => {
+                        *last = last.mul(&copies)?
+                    }
+                    _ => rest.push(copies),
+                }
+            }
+            for copies in rest {
+                let next = reach.mul(&copies)?;
+                modes.push((copies, std::mem::replace(&mut reach, next)));
+            }
         }
     }
     from_leaves(coalesce_leaves(modes)?)

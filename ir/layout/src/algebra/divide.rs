@@ -24,7 +24,7 @@ impl Layout {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
-                let rest = t.complement(self.shape())?;
+                let rest = t.complement_by_leaf(self.shape())?;
                 self.composition(&Layout::from_modes(&[t.clone(), rest])?)
             }
             Tile::Modes(tiles) => {

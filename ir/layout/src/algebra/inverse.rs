@@ -1,7 +1,4 @@
 //! Inverses, both partial.
-//!
-//! A layout of basis strides goes into a coordinate space; its inverse takes a coordinate, and is made coordinate by
-//! coordinate: each mode steps along one of them only.
 
 use super::coalesce::coalesce_leaves;
 use super::complement::ascending;
@@ -18,50 +15,11 @@ struct Mode {
     step: i64,
 }
 
-/// The modes that reach one coordinate, or the coordinates below.
-enum Codomain {
-    Scalar(Vec<Mode>),
-    Modes(Vec<Codomain>),
-}
-
-impl Codomain {
-    /// Adds a mode into the coordinate at `path`. Paths of a stride do not end within one another.
-    fn push(&mut self, path: &[u16], mode: Mode) {
-        match (path.split_first(), self) {
-            (None, Codomain::Scalar(modes)) => modes.push(mode),
-            (None, at) => *at = Codomain::Scalar(vec![mode]),
-            (Some((&p, rest)), Codomain::Modes(inner)) => {
-                while inner.len() <= usize::from(p) {
-                    inner.push(Codomain::Scalar(Vec::new()));
-                }
-                inner[usize::from(p)].push(rest, mode);
-            }
-            (Some(_), at) => {
-                *at = Codomain::Modes(Vec::new());
-                at.push(path, mode);
-            }
-        }
-    }
-
-    /// The layout that `f` makes of the modes of each coordinate.
-    fn layout(self, f: &dyn Fn(Vec<Mode>) -> Result<Layout>) -> Result<Layout> {
-        match self {
-            Codomain::Scalar(modes) => f(modes),
-            Codomain::Modes(inner) => Layout::from_modes(
-                &inner
-                    .into_iter()
-                    .map(|c| c.layout(f))
-                    .collect::<Result<Vec<_>>>()?,
-            ),
-        }
-    }
-}
-
 impl Layout {
     /// The largest `R` that the modes allow with `self(R(i)) == i` for all `i < size(R)`.
     ///
-    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. With basis strides, `R` takes
-    /// a coordinate: `(4,5):(1@1,1@0)` gives `(5,4):(4,1)`. Errors: dynamic extents.
+    /// It can be partial: `4:2` gives `1:0`. Modes of dynamic stride are left out, as in CuTe. Of basis strides it takes
+    /// coordinates: each is inverted alone. Errors: dynamic extents.
     pub fn right_inverse(&self) -> Result<Layout> {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
@@ -71,30 +29,32 @@ impl Layout {
         if self.has_symbols() {
             return self.right_inverse_symbolic();
         }
-        self.inverse_modes("right_inverse", true)?
-            .layout(&|mut modes| {
-                modes.sort_by_key(|m| m.stride);
-                let mut out: Leaves = Leaves::new();
-                let mut next = 1i64;
-                for m in modes {
-                    if m.stride == next && m.extent > 1 {
-                        out.push((Leaf::Static(m.extent), Leaf::Static(m.step)));
-                        next = m
-                            .extent
-                            .checked_mul(m.stride)
-                            .ok_or(LayoutError::Overflow {
-                                op: "right_inverse",
-                            })?;
-                    }
-                }
-                from_leaves(coalesce_leaves(out)?)
-            })
+        if self.stride().has_basis() {
+            return self.right_inverse_basis();
+        }
+        let mut modes = self.inverse_modes("right_inverse", true)?;
+        modes.sort_by_key(|m| m.stride);
+        let mut out: Leaves = Leaves::new();
+        let mut next = 1i64;
+        for m in modes {
+            if m.stride == next && m.extent > 1 {
+                out.push((Leaf::Static(m.extent), Leaf::Static(m.step)));
+                next = m
+                    .extent
+                    .checked_mul(m.stride)
+                    .ok_or(LayoutError::Overflow {
+                        op: "right_inverse",
+                    })?;
+            }
+        }
+        from_leaves(coalesce_leaves(out)?)
     }
 
     /// A quasi-inverse: `self(L(self(i))) == self(i)` for all `i < size(self)`; `L(self(i)) == i` where it is injective.
     ///
-    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. With basis strides, `L` takes a coordinate.
-    /// Errors: dynamic leaves; negative strides; strides that do not divide in order.
+    /// Where modes overlap `L(self(i))` may lie beyond the domain, in the extension of the last leaf. Gaps become stride-0 modes: `4:4` gives `(4,4):(0,1)`. Of
+    /// basis strides it takes coordinates, no two of which may coincide. Errors: dynamic leaves; negative strides; strides
+    /// that do not divide in order.
     pub fn left_inverse(&self) -> Result<Layout> {
         fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
     }
@@ -104,12 +64,11 @@ impl Layout {
         if self.has_symbols() {
             return self.left_inverse_symbolic();
         }
-        self.inverse_modes("left_inverse", false)?
-            .layout(&|modes| self.left_inverse_of(modes))
-    }
-
-    fn left_inverse_of(&self, mut modes: Vec<Mode>) -> Result<Layout> {
+        if self.stride().has_basis() {
+            return self.left_inverse_basis();
+        }
         const OP: &str = "left_inverse";
+        let mut modes = self.inverse_modes(OP, false)?;
         modes.retain(|m| m.stride != 0 && m.extent > 1);
         if modes.iter().any(|m| m.stride < 0) {
             let expected = "non-negative strides in `left_inverse`";
@@ -124,17 +83,12 @@ impl Layout {
             found: self.to_string(),
             cure: "choose strides that are multiples of one another, with no offset reached twice",
         };
-        let tried = || {
-            if self.stride().has_basis() {
-                return Err(unfit());
+        let tried = || match trial::left_inverse(&self.flat_or(OP)?) {
+            Some(modes) => {
+                let leaf = |(s, d)| (Leaf::Static(s), Leaf::Static(d));
+                from_leaves(coalesce_leaves(modes.into_iter().map(leaf).collect())?)
             }
-            match trial::left_inverse(&self.flat_or(OP)?) {
-                Some(modes) => {
-                    let leaf = |(s, d)| (Leaf::Static(s), Leaf::Static(d));
-                    from_leaves(coalesce_leaves(modes.into_iter().map(leaf).collect())?)
-                }
-                None => Err(unfit()),
-            }
+            None => Err(unfit()),
         };
         let (mut shape, mut covered, mut overlaps, mut reach) = (Vec::new(), 1i64, false, 1i64);
         for m in &modes {
@@ -159,7 +113,7 @@ impl Layout {
             .zip(steps)
             .map(|(s, d)| (Leaf::Static(s), Leaf::Static(d)));
         let inverse = from_leaves(coalesce_leaves(out.collect())?)?;
-        if overlaps && (self.stride().has_basis() || !self.is_quasi_inverse(&inverse)?) {
+        if overlaps && !self.is_quasi_inverse(&inverse)? {
             return tried();
         }
         Ok(inverse)
@@ -250,27 +204,19 @@ impl Layout {
         Ok(n <= ENUMERATION_LIMIT && (0..n).all(|i| f.at(g.at(f.at(i))) == f.at(i)))
     }
 
-    fn inverse_modes(&self, op: &'static str, skip_dynamic_strides: bool) -> Result<Codomain> {
+    fn inverse_modes(&self, op: &'static str, skip_dynamic_strides: bool) -> Result<Vec<Mode>> {
         let mut step = 1i64;
-        let mut out = Codomain::Scalar(Vec::new());
+        let mut out = Vec::new();
         for (s, d) in coalesce_leaves(leaves(self))? {
             let extent = s.as_static().ok_or_else(|| self.dynamic(op))?;
-            let (path, d) = match d {
-                Leaf::Basis { value, path } => (path, *value),
-                d => (Default::default(), d),
-            };
             match d {
-                // Of no coordinate, where there are coordinates.
-                Leaf::Static(0) if self.stride().has_basis() => {}
-                Leaf::Static(stride) => {
-                    let mode = Mode {
-                        stride,
-                        extent,
-                        step,
-                    };
-                    out.push(&path, mode);
-                }
+                Leaf::Static(stride) => out.push(Mode {
+                    stride,
+                    extent,
+                    step,
+                }),
                 Leaf::Dynamic(_) if skip_dynamic_strides => {}
+                Leaf::Basis { .. } => return Err(self.basis(op)),
                 _ => return Err(self.dynamic(op)),
             }
             step = step

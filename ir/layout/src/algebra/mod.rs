@@ -13,6 +13,7 @@ mod composition;
 mod divide;
 mod fast;
 mod inverse;
+mod inverse_basis;
 mod kernel;
 mod like;
 mod modes;

@@ -229,6 +229,29 @@ proptest! {
     }
 
     #[test]
+    fn inverses_of_coordinates(s in shape(300), picks in prop::collection::vec((0u16..3, 0u16..50, 1i64..=3), 8), deep in prop::bool::ANY) {
+        let (l, paths) = coordinates_of(&s, &picks, deep);
+        let n = size_of(&s);
+        // The left inverse gives back every index.
+        let left = l.left_inverse().unwrap();
+        for i in 0..n {
+            let c = l.eval(&int(i)).unwrap();
+            prop_assert_eq!(left.eval(&c).unwrap(), int(i), "{} of {}", left, l);
+        }
+        // The right inverse reaches every coordinate of its domain, and all of them where there are no gaps.
+        let right = l.right_inverse().unwrap();
+        prop_assert!(right.stride().congruent(right.shape()));
+        for j in 0..right.size().unwrap() {
+            let c = by_coordinate(&l.eval(&int(0)).unwrap(), right.shape(), &mut { j });
+            let i = right.eval(&c).unwrap().as_static().unwrap();
+            prop_assert_eq!(l.eval(&int(i)).unwrap(), c, "{} of {}", right, l);
+        }
+        if picks.iter().all(|p| p.2 == 1) {
+            prop_assert_eq!(right.size().unwrap(), n, "{} of {} over {:?}", right, l, paths);
+        }
+    }
+
+    #[test]
     fn slices_of_composed_layouts(
         b in 0i64..=3, m in 0i64..=3, extra in 0i64..=2, sign in prop::bool::ANY, offset in prop_oneof![2 => Just(0i64), 1 => 0i64..600],
         outer in prop_oneof![powers(), either(300, -4)], fixed in prop::collection::vec((prop::bool::ANY, 0i64..64), 8), affine in prop::bool::ANY, lhs in any_layout(64, -8),
@@ -277,6 +300,65 @@ proptest! {
             }
             Err(_) => prop_assert!(new > old && (1i64 << m) < new / old),
         }
+    }
+}
+
+fn size_of(shape: &IntTuple) -> i64 {
+    digits(shape).iter().product()
+}
+
+/// An injective layout into coordinates: the leaves that share one have strides that divide in order, with gaps where a
+/// third pick is above 1. The coordinates are `(0, 1, ...)`, or with `deep` `((0, 1, ...), ...)`.
+fn coordinates_of(
+    shape: &IntTuple,
+    picks: &[(u16, u16, i64)],
+    deep: bool,
+) -> (Layout, Vec<(u16, i64)>) {
+    let extents = digits(shape);
+    let mut order: Vec<usize> = (0..extents.len()).collect();
+    order.sort_by_key(|&i| picks[i % picks.len()].1);
+    let mut run = [1i64; 3];
+    let mut paths = vec![(0u16, 0i64); extents.len()];
+    for i in order {
+        let (at, _, gap) = picks[i % picks.len()];
+        let stride = run[usize::from(at)] * gap;
+        paths[i] = (at, stride);
+        run[usize::from(at)] = stride * extents[i];
+    }
+    let mut next = paths.iter();
+    fn build(t: &IntTuple, next: &mut impl FnMut() -> Leaf) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => IntTuple::Leaf(next()),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| build(t, next)).collect()),
+        }
+    }
+    let stride = build(shape, &mut || {
+        let (at, stride) = *next.next().expect("as many leaves");
+        let path = if deep { vec![at % 2, at] } else { vec![at] };
+        Leaf::Basis {
+            value: Box::new(Leaf::Static(stride)),
+            path: path.into_iter().collect(),
+        }
+    });
+    let made = Layout::new(shape.clone(), stride).expect("no path is within another");
+    (made, paths)
+}
+
+/// Coordinate number `j`, of the profile of the zeros: a digit for each of them, as many as the mode of the shape there has.
+fn by_coordinate(zeros: &IntTuple, shape: &IntTuple, j: &mut i64) -> IntTuple {
+    match zeros {
+        IntTuple::Leaf(_) => {
+            let n = size_of(shape);
+            let digit = *j % n;
+            *j /= n;
+            int(digit)
+        }
+        IntTuple::Tuple(t) => IntTuple::Tuple(
+            t.iter()
+                .zip(shape.modes())
+                .map(|(z, s)| by_coordinate(z, s, j))
+                .collect(),
+        ),
     }
 }
 

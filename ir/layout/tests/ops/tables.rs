@@ -187,8 +187,12 @@ flatten | composed S<3,4,3> o 0 o ((2,4),8):((1,2),8) | composed S<3,4,3> o 0 o 
 flatten | int_tuple 5 | int_tuple 5
 flatten | swizzle S<1,2,3> | error expected input to be !cute.layout or !cute.composed_layout, found !cute.swizzle `S<1,2,3>`
 complement | layout (2,3):(1,4) ; shape 48 | layout (2,4):(2,12)
-complement | layout 4:2 | layout 2:1
+complement | layout 4:2 | layout (2,1):(1,8)
 complement | layout 4:1 ; layout ?:7 | layout ?:4
+complement | layout 4:1 ; shape (3,?) | layout ?:4
+complement | layout 4:1 ; shape (8,?) | layout (2,?):(4,8)
+complement | layout (2,3):(1@1,4@0) | layout ((4,1),1):((1@0,12@0),2@1)
+complement | layout (4,8):(1,4) | layout 1:32
 complement | layout (2,2):(1,?) ; shape 24 | error expected static integers, found (2,2):(1,?)
 complement | layout ?:1 | error expected a static layout where there is no cotarget, found ?:1
 complement | shape 4 | error expected input to be !cute.layout, found !cute.shape `4`
@@ -203,6 +207,9 @@ recast_layout<8,32> | layout (16,?):(1,?) | layout (64,?):(1,?)
 recast_layout<16,16> | layout (?,3):(1,?) | layout (?,3):(1,?)
 recast_layout<32,16> | composed S<3,4,3> o 64 o (64,8):(1,64) | composed S<3,3,3> o 32 o (32,8):(1,32)
 recast_layout<8,32> | composed S<3,4,3> o 64 o (64,8):(1,64) | composed S<3,6,3> o 256 o (256,8):(1,256)
+recast_layout<32,8> | layout (?,5):(1,?{i64}) | layout (?,5):(1,?{i64})
+recast_layout<32,8> | composed S<3,4,3> o 0 o (64,?):(1,64) | composed S<3,2,3> o 0 o (16,?):(1,16)
+recast_layout<8,32> | layout ?:? | error expected adjacent elements: exactly one mode of stride 1, found ?:?
 recast_layout<24,16> | layout (12,5):(1,12) | layout (8,5):(1,8)
 recast_layout<64,16> | composed (8,5):(1,8) o 4 o (8,3):(1,8) | composed (2,5):(1,2) o 1 o (2,3):(1,2)
 recast_layout<32,16> | composed S<3,4,3> o 5 o (64,8):(1,64) | error expected an offset that is a multiple of 2, found S<3,4,3> o 5 o (64,8):(1,64)
@@ -244,9 +251,16 @@ right_inverse | layout (4,8):(8,1) | layout (8,4):(4,1)
 right_inverse | layout 4:2 | layout 1:0
 right_inverse | layout (4,8,?):(1,4,32) | error expected a static shape, found (4,8,?):(1,4,32)
 right_inverse | layout (4,8):(1,?) | layout 4:1
+right_inverse | layout (4,5):(1@1,1@0) | layout (5,4):(4,1)
+right_inverse | layout ((2,3),4):((3@0,1@0),?@1) | layout ((3,2),1):((2,1),0)
+right_inverse | layout (2,3):(2@0,1@1@1) | layout (1,(1,3)):(0,(0,2))
 right_inverse | shape 4 | error expected input to be !cute.layout, found !cute.shape `4`
 left_inverse | layout (4,8):(8,1) | layout (8,4):(4,1)
 left_inverse | layout 4:4 | layout (4,4):(0,1)
+left_inverse | layout (4,5):(1@1,1@0) | layout (5,4):(4,1)
+left_inverse | layout ((2,3),4):((6@0,1@0),2@1) | layout ((6,2),(2,4)):((2,1),(0,6))
+left_inverse | layout (4,5):(1@0,2@0) | error expected an injective layout whose strides divide in order, found (4,5):(1@0,2@0)
+left_inverse | layout (4,5):(1@0,?@1) | error expected static strides, found (4,5):(1@0,?@1)
 left_inverse | layout (4,8):(1,?) | error expected static strides, found (4,8):(1,?)
 left_inverse | layout (?,8):(1,8) | error expected a static shape, found (?,8):(1,8)
 left_inverse | composed S<1,2,3> o 0 o 8:1 | error expected input to be !cute.layout, found !cute.composed_layout `S<1,2,3> o 0 o 8:1`

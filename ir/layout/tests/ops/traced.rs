@@ -88,14 +88,17 @@ fn fill(v: &Value, inputs: &[i64]) -> Option<Value> {
 
 /// The values of a layout at its first indices: layouts of different form may be the same function.
 fn function(v: &Value) -> Option<Vec<IntTuple>> {
-    let (size, at): (i64, Box<dyn Fn(&IntTuple) -> Option<IntTuple>>) = match v {
-        Value::Layout(l) => (l.size().ok()?, Box::new(|i| l.eval(i).ok())),
-        Value::ComposedLayout(c) => (c.size().ok()?, Box::new(|i| c.eval(i).ok())),
+    let size = match v {
+        Value::Layout(l) => l.size(),
+        Value::ComposedLayout(c) => c.size(),
         _ => return None,
     };
-    (0..size.min(2048))
-        .map(|i| at(&IntTuple::from(i)))
-        .collect()
+    let at = |i: i64| match v {
+        Value::Layout(l) => l.eval(&IntTuple::from(i)).ok(),
+        Value::ComposedLayout(c) => c.eval(&IntTuple::from(i)).ok(),
+        _ => None,
+    };
+    (0..size.ok()?.min(2048)).map(at).collect()
 }
 
 fn same(op: &str, a: &Value, b: &Value) -> bool {

@@ -44,7 +44,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         names: &["composition"],
-        signature: "composition(layout, layout | tiler) or composition(swizzle | layout, offset, layout)",
+        signature: "composition(layout, layout | tiler), composition(swizzle, swizzle) or composition(swizzle | layout, offset, layout)",
         about: "a o b: the layout c -> a(b(c)); mode by mode for a tiler; `a o b` is the same",
         example: "composition((6,2):(8,2), (4,3):(3,1))",
         gives: "((2,2),3):((24,2),8)",
@@ -125,12 +125,10 @@ pub fn composition(c: &mut Call<'_>) -> Answer {
     }
     if matches!(c.value(0), Value::Swizzle(_)) {
         let at = c.args[0].1.clone();
-        let outer = match c.value(1) {
-            Value::Swizzle(_) => {
-                return c.bad(1, "expected a layout after a swizzle, found a swizzle; swizzles are not composed with one another");
-            }
-            _ => c.layout(1)?,
-        };
+        if let (Value::Swizzle(a), Value::Swizzle(b)) = (c.value(0), c.value(1)) {
+            return Ok(Value::Swizzle(a.compose(b)?));
+        }
+        let outer = c.layout(1)?;
         return Ok(crate::eval::composed(
             c.value(0),
             IntTuple::from(0),

@@ -1,6 +1,6 @@
 //! Coordinates: indices, slices, application.
 
-use cute_layout::{ComposedLayout, IntTuple, Layout, Leaf, int};
+use cute_layout::{ComposedLayout, IntTuple, Layout, LayoutError, Leaf, int};
 
 use super::{Answer, Call, Function};
 use crate::value::Value;
@@ -101,7 +101,20 @@ fn apply(c: &mut Call<'_>, coord: usize, function: usize) -> Answer {
     match c.value(function) {
         Value::Swizzle(s) => Ok(s.apply(c.int(coord)?).into()),
         Value::Composed(l) => Ok(l.crd2idx(&c.tuple(coord)?)?.into()),
-        _ => Ok(c.layout(function)?.crd2idx(&c.tuple(coord)?)?.into()),
+        _ => {
+            let (l, at) = (c.layout(function)?, c.tuple(coord)?);
+            if l.is_static() && at.is_static() {
+                return Ok(l.crd2idx(&at)?.into());
+            }
+            // Symbols are known as far as that goes; `?` is not.
+            match l.eval(&at) {
+                Ok(v) if v.leaves().iter().all(|l| l.is_identified()) => Ok(v.into()),
+                Err(e @ (LayoutError::NeedsFact { .. } | LayoutError::Symbolic(_))) => {
+                    Err(e.into())
+                }
+                _ => Ok(l.crd2idx(&at)?.into()),
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! an example, from which the help is made and which the tests run.
 
 mod algebra;
+mod arithmetic;
 mod coordinates;
 mod modes;
 mod queries;
@@ -53,6 +54,7 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
         algebra::FUNCTIONS,
         tiling::FUNCTIONS,
         swizzles::FUNCTIONS,
+        arithmetic::FUNCTIONS,
     ]
     .into_iter()
     .flatten()

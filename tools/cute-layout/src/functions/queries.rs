@@ -1,7 +1,7 @@
 //! What a layout or a tuple is: rank, size, parts, relations.
 
 use cute_layout::algebra::{ceil_div, shape_div};
-use cute_layout::{IntTuple, Leaf};
+use cute_layout::{IntTuple, LayoutError, Leaf};
 
 use super::{Answer, Call, Function, MANY};
 use crate::value::Value;
@@ -47,7 +47,18 @@ pub const FUNCTIONS: &[Function] = &[
         example: "cosize(8:2)",
         gives: "15",
         arity: 1..=MANY,
-        run: |c| Ok(part(c)?.to_layout()?.cosize()?.into()),
+        run: |c| {
+            let layout = part(c)?.to_layout()?;
+            match layout.cosize() {
+                Ok(n) => Ok(n.into()),
+                // Symbolic leaves have one all the same; of `?` nothing is known.
+                Err(e) => match layout.cosize_leaf() {
+                    Ok(n) if n.is_identified() => Ok(IntTuple::Leaf(n).into()),
+                    Err(named @ LayoutError::NeedsFact { .. }) => Err(named.into()),
+                    _ => Err(e.into()),
+                },
+            }
+        },
     },
     Function {
         names: &["shape"],
@@ -142,17 +153,14 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 1..=1,
         run: |c| {
             let t = c.tuple(0)?;
-            let mut acc = 0i64;
+            let mut all = Leaf::Static(0);
             for leaf in t.leaves() {
-                let Some(v) = leaf.as_static() else {
+                if !leaf.is_identified() || *leaf == Leaf::Underscore {
                     return c.bad(0, format!("expected known integers, found {leaf}"));
-                };
-                match acc.checked_add(v) {
-                    Some(next) => acc = next,
-                    None => return c.bad(0, "expected a sum that fits 64 bits, found an overflow"),
                 }
+                all = all.add(leaf)?;
             }
-            Ok(acc.into())
+            Ok(IntTuple::Leaf(all).into())
         },
     },
     Function {

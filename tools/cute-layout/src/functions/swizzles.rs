@@ -1,5 +1,6 @@
 //! Swizzles, and elements of another width.
 
+use cute_layout::algebra::AnyLayout;
 use cute_layout::{ComposedLayout, Inner, Layout, Result as Algebra, Swizzle, int};
 
 use super::{Answer, Call, Function};
@@ -30,6 +31,27 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "S<3,4,3> o 0 o (8,4):(1,8)",
         arity: 3..=3,
         run: super::composition,
+    },
+    Function {
+        names: &["decay"],
+        signature: "decay(layout)",
+        about: "the layout that a composed layout is, where it is one; a number to add is given in a note",
+        example: "decay(S<3,4,3> o 0 o 8:128)",
+        gives: "8:144",
+        arity: 1..=1,
+        run: |c| {
+            let Value::Composed(l) = c.value(0) else {
+                return Ok(c.layout(0)?.into());
+            };
+            let (layout, by) = l.decay()?;
+            if by != 0 {
+                c.note(format!("the layout begins at offset {by}"));
+            }
+            Ok(match layout {
+                AnyLayout::Plain(l) => l.into(),
+                AnyLayout::Composed(l) => l.into(),
+            })
+        },
     },
     Function {
         names: &["upcast"],
@@ -83,7 +105,7 @@ fn factor(c: &Call<'_>, i: usize) -> Result<i64, Fault> {
 // First `up` times as wide, then `down` times as narrow.
 fn cast(c: &mut Call<'_>, up: i64, down: i64) -> Answer {
     match c.value(0) {
-        Value::Swizzle(s) => Ok(Value::Swizzle(cast_swizzle(c, *s, up, down)?)),
+        Value::Swizzle(s) => Ok(Value::Swizzle(cast_swizzle(*s, up, down)?)),
         Value::Composed(l) => {
             let Inner::Swizzle(s) = l.inner() else {
                 return c.bad(0, format!("expected a layout under a swizzle, found {l}"));
@@ -98,7 +120,7 @@ fn cast(c: &mut Call<'_>, up: i64, down: i64) -> Answer {
                     format!("expected an offset that is a multiple of {up}, found {l}"),
                 );
             };
-            let inner = Inner::Swizzle(cast_swizzle(c, *s, up, down)?);
+            let inner = Inner::Swizzle(cast_swizzle(*s, up, down)?);
             Ok(ComposedLayout::new(inner, int(offset), cast_layout(l.outer(), up, down)?)?.into())
         }
         _ => Ok(cast_layout(&c.layout(0)?, up, down)?.into()),
@@ -109,25 +131,6 @@ fn cast_layout(l: &Layout, up: i64, down: i64) -> Algebra<Layout> {
     l.upcast(up)?.downcast(down)
 }
 
-// The bits of a swizzle move with the width of the element, where that is a power of two.
-fn cast_swizzle(c: &Call<'_>, s: Swizzle, up: i64, down: i64) -> Result<Swizzle, Fault> {
-    if up & (up - 1) != 0 || down & (down - 1) != 0 {
-        return c.bad(
-            0,
-            format!(
-                "expected widths whose ratio is a power of two, found {up} to {down} under {s}"
-            ),
-        );
-    }
-    let m = i64::from(s.m()) - i64::from(up.trailing_zeros()) + i64::from(down.trailing_zeros());
-    if m < 0 {
-        return c.bad(
-            0,
-            format!(
-                "expected at most 2^{} narrow elements in a wide one under {s}, found {up}",
-                s.m()
-            ),
-        );
-    }
-    Ok(Swizzle::new(i64::from(s.b()), m, i64::from(s.s()))?)
+fn cast_swizzle(s: Swizzle, up: i64, down: i64) -> Algebra<Swizzle> {
+    s.upcast(up)?.downcast(down)
 }

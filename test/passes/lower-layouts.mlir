@@ -1,0 +1,169 @@
+// cute-lower-layouts: dynamic layouts computed on their leaves.
+//
+// RUN: cute-opt %s --split-input-file --cute-lower-layouts --cse | FileCheck %s
+// RUN: cute-opt %s --split-input-file --cute-lower-layouts=checks=false --cse | FileCheck %s --check-prefix=BARE
+
+// A layout passes as its dynamic leaves: shape before stride. What is static costs nothing.
+// CHECK-LABEL: func.func @row_major(
+// CHECK-SAME:    %[[M:.*]]: i32, %[[K:.*]]: i32, %[[D:.*]]: i64) -> (i32, i64)
+// CHECK-NEXT:    return %[[M]], %[[D]] : i32, i64
+func.func @row_major(%l: !cute.layout<"(?,?):(?{i64},1)">) -> !cute.layout<"?:?{i64}"> {
+  %r = cute.get<[0]>(%l) : !cute.layout<"(?,?):(?{i64},1)"> -> !cute.layout<"?:?{i64}">
+  return %r : !cute.layout<"?:?{i64}">
+}
+
+// -----
+
+// mod, div and mul as the layout says; what is known is a constant.
+// CHECK-LABEL: func.func @indices(
+// CHECK-SAME:    %[[I:.*]]: i32, %[[J:.*]]: i32)
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : i32
+// CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : i32
+// CHECK-DAG:     %[[C7:.*]] = arith.constant 7 : i32
+// CHECK-DAG:     %[[C23:.*]] = arith.constant 23 : i32
+// CHECK-DAG:     %[[MOD:.*]] = arith.remsi %[[I]], %[[C2]] : i32
+// CHECK-DAG:     %[[A:.*]] = arith.muli %[[MOD]], %[[C5]] : i32
+// CHECK-DAG:     %[[DIV:.*]] = arith.divsi %[[I]], %[[C2]] : i32
+// CHECK-DAG:     %[[B:.*]] = arith.muli %[[DIV]], %[[C7]] : i32
+// CHECK-DAG:     %[[X:.*]] = arith.addi %[[A]], %[[B]] : i32
+// CHECK-DAG:     %[[IB:.*]] = arith.muli %[[I]], %[[C5]] : i32
+// CHECK-DAG:     %[[JB:.*]] = arith.muli %[[J]], %[[C7]] : i32
+// CHECK-DAG:     %[[Y:.*]] = arith.addi %[[IB]], %[[JB]] : i32
+// CHECK:         return %[[X]], %[[Y]], %[[C23]]
+func.func @indices(%i: i32, %j: i32) -> (i32, i32, i32) {
+  %l = cute.static : !cute.layout<"(2,3):(5,7)">
+  %c = cute.make_coord(%i) : (i32) -> !cute.coord<"?">
+  %o = cute.crd2idx(%c, %l) : (!cute.coord<"?">, !cute.layout<"(2,3):(5,7)">) -> !cute.int_tuple<"?">
+  %x = cute.get_scalars(%o) : !cute.int_tuple<"?">
+  %d = cute.make_coord(%i, %j) : (i32, i32) -> !cute.coord<"(?,?)">
+  %p = cute.layout_eval(%d, %l) : (!cute.coord<"(?,?)">, !cute.layout<"(2,3):(5,7)">) -> !cute.int_tuple<"?">
+  %y = cute.get_scalars(%p) : !cute.int_tuple<"?">
+  %h = cute.static : !cute.shape<"(8,4)">
+  %e = cute.static : !cute.coord<"(7,2)">
+  %q = cute.crd2idx(%e, %h) : (!cute.coord<"(7,2)">, !cute.shape<"(8,4)">) -> !cute.int_tuple<"23">
+  %z = cute.get_scalars(%q) : !cute.int_tuple<"23">
+  return %x, %y, %z : i32, i32, i32
+}
+
+// -----
+
+// The conditions under which a composition is right are asserted.
+// CHECK-LABEL: func.func @composed(
+// CHECK-SAME:    %[[M:.*]]: i32, %[[N:.*]]: i32, %[[D:.*]]: i32)
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : i32
+// CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : i32
+// CHECK-DAG:     %[[T:.*]] = arith.minsi %[[M]], %[[C8]] : i32
+// CHECK-DAG:     %[[R:.*]] = arith.remsi %[[C8]], %[[T]] : i32
+// CHECK:         %[[OK:.*]] = arith.cmpi eq, %[[R]], %[[C0]] : i32
+// CHECK:         cf.assert %[[OK]], "{{.*}}expected (?,?):(1,?) o 8:1 to be a layout, found that 8 steps of 1 in the mode ?:1
+// CHECK:         %[[Q:.*]] = arith.divsi %[[C8]], %[[T]] : i32
+// CHECK:         return %[[T]], %[[Q]], %{{.*}} : i32, i32, i32
+// BARE-LABEL: func.func @composed(
+// BARE-NOT:     cf.assert
+// BARE:         return
+func.func @composed(%l: !cute.layout<"(?,?):(1,?)">) -> !cute.layout<"(?,?):(1,?)"> {
+  %t = cute.static : !cute.shape<"8">
+  %r = cute.composition(%l, %t) : (!cute.layout<"(?,?):(1,?)">, !cute.shape<"8">) -> !cute.layout<"(?,?):(1,?)">
+  return %r : !cute.layout<"(?,?):(1,?)">
+}
+
+// -----
+
+// Loops, branches and calls carry leaves.
+// CHECK-LABEL: func.func private @outside(i32, i32) -> (i32, i32)
+func.func private @outside(!cute.coord<"(?,?)">) -> !cute.coord<"(?,?)">
+// CHECK-LABEL: func.func @carried(
+// CHECK-SAME:    %[[C0:.*]]: i32, %[[C1:.*]]: i32, %[[M:.*]]: i32, %[[N:.*]]: i32, %[[P:.*]]: i1, %[[E:.*]]: index) -> (i32, i32)
+// CHECK:         %[[F:.*]]:2 = scf.for %{{.*}} = %{{.*}} to %[[E]] step %{{.*}} iter_args(%[[A:.*]] = %[[C0]], %[[B:.*]] = %[[C1]]) -> (i32, i32) {
+// CHECK:           scf.yield %{{.*}}, %{{.*}} : i32, i32
+// CHECK:         %[[G:.*]]:2 = scf.if %[[P]] -> (i32, i32) {
+// CHECK:           %[[K:.*]]:2 = func.call @outside(%[[F]]#0, %[[F]]#1) : (i32, i32) -> (i32, i32)
+// CHECK:           scf.yield %[[K]]#0, %[[K]]#1
+// CHECK:         } else {
+// CHECK:           scf.yield %[[F]]#0, %[[F]]#1
+// CHECK:         cf.cond_br %[[P]], ^bb1(%[[G]]#0, %[[G]]#1 : i32, i32), ^bb2(%[[F]]#0, %[[F]]#1, %[[E]] : i32, i32, index)
+// CHECK:       ^bb1(%[[X:.*]]: i32, %[[Y:.*]]: i32):
+// CHECK:         cf.br ^bb2(%[[X]], %[[Y]], %[[E]] : i32, i32, index)
+// CHECK:       ^bb2(%[[Z:.*]]: i32, %[[W:.*]]: i32, %{{.*}}: index):
+// CHECK:         %[[S0:.*]] = arith.select %[[P]], %[[Z]], %[[C0]]
+// CHECK:         %[[S1:.*]] = arith.select %[[P]], %[[W]], %[[C1]]
+// CHECK:         return %[[S0]], %[[S1]]
+func.func @carried(%c: !cute.coord<"(?,?)">, %s: !cute.shape<"(?,?)">, %p: i1, %n: index) -> !cute.coord<"(?,?)"> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %l = scf.for %i = %zero to %n step %one iter_args(%x = %c) -> (!cute.coord<"(?,?)">) {
+    %y = cute.increment_coord(%x, %s) : (!cute.coord<"(?,?)">, !cute.shape<"(?,?)">) -> !cute.coord<"(?,?)">
+    scf.yield %y : !cute.coord<"(?,?)">
+  }
+  %b = scf.if %p -> (!cute.coord<"(?,?)">) {
+    %o = func.call @outside(%l) : (!cute.coord<"(?,?)">) -> !cute.coord<"(?,?)">
+    scf.yield %o : !cute.coord<"(?,?)">
+  } else {
+    scf.yield %l : !cute.coord<"(?,?)">
+  }
+  cf.cond_br %p, ^one(%b : !cute.coord<"(?,?)">), ^two(%l, %n : !cute.coord<"(?,?)">, index)
+^one(%x: !cute.coord<"(?,?)">):
+  cf.br ^two(%x, %n : !cute.coord<"(?,?)">, index)
+^two(%z: !cute.coord<"(?,?)">, %m: index):
+  %r = arith.select %p, %z, %c : !cute.coord<"(?,?)">
+  return %r : !cute.coord<"(?,?)">
+}
+
+// -----
+
+// Comparisons are conditions; widths meet at the wider one.
+// CHECK-LABEL: func.func @compared(
+// CHECK-SAME:    %[[A:.*]]: i32, %[[B:.*]]: i64)
+// CHECK:         %[[W:.*]] = arith.extsi %[[A]] : i32 to i64
+// CHECK:         %[[L:.*]] = arith.cmpi slt, %[[W]], %[[B]] : i64
+// CHECK:         return %[[L]] : i1
+func.func @compared(%a: !cute.coord<"(?,1)">, %b: !cute.shape<"(?{i64},2)">) -> i1 {
+  %r = cute.elem_less(%a, %b) : (!cute.coord<"(?,1)">, !cute.shape<"(?{i64},2)">) -> i1
+  return %r : i1
+}
+
+// -----
+
+// On the GPU printing is gpu.printf; a launch passes leaves too.
+// CHECK-LABEL: gpu.func @show(
+// CHECK-SAME:    %[[A:.*]]: i32, %[[B:.*]]: i64) kernel
+// CHECK:         gpu.printf "(%d,4):(%lld,1)\0A", %[[A]], %[[B]] : i32, i64
+// CHECK:         gpu.printf "S<3,4,3> o 0 o (8,8):(8,1)\0A"
+// CHECK-LABEL: func.func @host(
+// CHECK-SAME:    %[[N:.*]]: i32, %[[D:.*]]: i64)
+// CHECK:         gpu.launch_func @kernels::@show
+// CHECK-SAME:    args(%[[N]] : i32, %[[D]] : i64)
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @show(%l: !cute.layout<"(?,4):(?{i64},1)">) kernel {
+      cute.print(%l) : !cute.layout<"(?,4):(?{i64},1)">
+      %s = cute.static : !cute.composed_layout<"S<3,4,3> o 0 o (8,8):(8,1)">
+      cute.print(%s) : !cute.composed_layout<"S<3,4,3> o 0 o (8,8):(8,1)">
+      gpu.return
+    }
+  }
+  func.func @host(%l: !cute.layout<"(?,4):(?{i64},1)">) {
+    %one = arith.constant 1 : index
+    gpu.launch_func @kernels::@show blocks in (%one, %one, %one) threads in (%one, %one, %one)
+      args(%l : !cute.layout<"(?,4):(?{i64},1)">)
+    return
+  }
+}
+
+// -----
+
+// Ops on tensors, which are lowered later, keep a coordinate made of the leaves.
+// CHECK-LABEL: func.func @tile_of(
+// CHECK-SAME:    %{{.*}}: !cute.memref<f16, gmem, "(64,32):(32,1)">, %[[I:.*]]: i32)
+// CHECK-DAG:     %[[Q:.*]] = arith.remsi %[[I]], %{{.*}} : i32
+// CHECK-DAG:     %[[R:.*]] = arith.divsi %[[I]], %{{.*}} : i32
+// CHECK:         %[[C:.*]] = cute.make_coord(%[[Q]], %[[R]]) : (i32, i32) -> !cute.coord<"(?,?)">
+// CHECK:         cute.local_tile(%{{.*}}, %{{.*}}, %[[C]])
+func.func @tile_of(%a: !cute.memref<f16, gmem, "(64,32):(32,1)">, %i: i32) -> !cute.memref<f16, gmem, "(16,16):(32,1)"> {
+  %k = cute.make_int_tuple(%i) : (i32) -> !cute.int_tuple<"?">
+  %s = cute.static : !cute.shape<"(4,2)">
+  %c = cute.idx2crd(%k, %s) : (!cute.int_tuple<"?">, !cute.shape<"(4,2)">) -> !cute.coord<"(?,?)">
+  %t = cute.static : !cute.tile<"[16:1;16:1]">
+  %g = cute.local_tile(%a, %t, %c) : (!cute.memref<f16, gmem, "(64,32):(32,1)">, !cute.tile<"[16:1;16:1]">, !cute.coord<"(?,?)">) -> !cute.memref<f16, gmem, "(16,16):(32,1)">
+  return %g : !cute.memref<f16, gmem, "(16,16):(32,1)">
+}
