@@ -116,8 +116,8 @@ def Cute_GetScalarsOp : Cute_AccessorOp<"get_scalars"> {
   let summary = "The integers of a value, from the left to the right";
   let description = [{
     An integer for each leaf, i32 or i64 as the leaf is wide; a static leaf is an i32
-    where it fits. `_` gives none, a basis element its multiple, a swizzle its
-    three parameters. With `only_dynamic`, the dynamic leaves alone.
+    where it fits. `_` gives none, a basis element its multiple and its path, the outermost
+    mode first, a swizzle its three parameters. With `only_dynamic`, the dynamic leaves alone.
 
     ```mlir
     // Given %o: !cute.int_tuple<"?">, %l: !cute.layout<"(?,8):(1,?{i64})">

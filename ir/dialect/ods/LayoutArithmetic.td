@@ -73,10 +73,10 @@ def Cute_CeilDivOp : Cute_DivisionOp<"ceil_div"> {
   let summary = "The quotient, rounded up";
   let description = [{
     How many tiles cover a shape. Tuples are divided mode by mode, and modes that the
-    tiler does not name stay; a tile divides by the sizes of its layouts, and `_`
-    by the mode itself.
+    tiler does not name stay. By a tile it is the shape of the rest that a divide by the
+    tile leaves.
 
-    Precondition: the tiler has no more modes than the input, and no 0.
+    Precondition: the tiler has no more modes than the input, no 0, and no `_`.
 
     Where the tiler is a tuple, static and without a 0, the op may be moved before a
     check.

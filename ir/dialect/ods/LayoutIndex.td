@@ -42,7 +42,7 @@ def Cute_CosizeOp : Cute_IndexOp<"cosize"> {
   let summary = "One more than the largest offset";
   let description = [{
     1 plus the sum of (extent - 1) * |stride| over the modes. `mode` is a path as in
-    `cute.get`. With basis elements, a tuple: one cosize a basis.
+    `cute.get`. With basis elements, the product of that over the coordinates.
 
     Errors: a composed layout whose inner part is a layout.
 
@@ -149,7 +149,8 @@ def Cute_IncrementCoordOp : Cute_IndexOp<"increment_coord"> {
   let summary = "The next coordinate in a shape";
   let description = [{
     The first leaf is counted up; where it reaches its extent it starts again at 0, and
-    the next one is counted up. Behind the last coordinate comes the first.
+    the next one is counted up. The last leaf does not start again: behind the last
+    coordinate it is its extent.
 
     Precondition: the coordinate is congruent to the shape and has no `_`.
 
