@@ -106,7 +106,7 @@ fn inverses_have_the_profile_of_the_coordinates() {
 #[test]
 fn a_dynamic_multiple_is_passed_over_or_refused() {
     let l = layout("(4,5):(1@0,?@1)");
-    assert_eq!(l.right_inverse().unwrap().to_string(), "(4):(1)");
+    assert_eq!(l.right_inverse().unwrap().to_string(), "(4,1):(1,0)");
     assert!(matches!(l.left_inverse(), Err(LayoutError::Dynamic { .. })));
     // Of one coordinate, one reached twice.
     assert!(layout("(4,5):(1@0,2@0)").left_inverse().is_err());
