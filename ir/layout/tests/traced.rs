@@ -87,7 +87,7 @@ fn compose(a: &Layout, b: &Layout) -> Result<Layout, LayoutError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30_000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn composition(a in either(64, -6), b in any_layout(24, -3), bits in any::<u64>()) {

@@ -26,6 +26,15 @@ struct Gaps {
     reach: Leaf,
 }
 
+/// What becomes of a gap that whole blocks do not fill.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fill {
+    /// It is an error.
+    Whole,
+    /// Its end stays empty.
+    Disjoint,
+}
+
 impl Layout {
     /// What fills the gaps of `self` up to the size of `cotarget`: disjoint from it, strides ascending, and with it covering
     /// (rounded up) the whole cotarget.
@@ -86,10 +95,25 @@ impl Layout {
     ///
     /// Source: CuTe's `complement` of one argument. Errors as [`Layout::complement`].
     pub fn complement_open(&self) -> Result<Layout> {
-        fn walk(l: &Layout, c: &Codomain, path: &mut SmallVec<[u16; 4]>) -> Result<Layout> {
+        self.open(Fill::Whole)
+    }
+
+    /// Places for copies of the layout that no two of them share: the open complement where that exists, else one that
+    /// leaves the ends of gaps empty.
+    pub(super) fn places(&self) -> Result<Layout> {
+        self.open(Fill::Disjoint)
+    }
+
+    fn open(&self, fill: Fill) -> Result<Layout> {
+        fn walk(
+            l: &Layout,
+            c: &Codomain,
+            fill: Fill,
+            path: &mut SmallVec<[u16; 4]>,
+        ) -> Result<Layout> {
             match c {
                 Codomain::Scalar(modes) => {
-                    let mut gaps = l.gaps(modes)?;
+                    let mut gaps = l.gaps(modes, fill)?;
                     gaps.modes.push((Leaf::Static(1), gaps.reach));
                     l.along(path, from_leaves(coalesce_extending(gaps.modes)?)?)
                 }
@@ -97,14 +121,14 @@ impl Layout {
                     let mut out = Vec::with_capacity(all.len());
                     for (i, c) in all.iter().enumerate() {
                         path.push(i as u16);
-                        out.push(walk(l, c, path)?);
+                        out.push(walk(l, c, fill, path)?);
                         path.pop();
                     }
                     Layout::from_modes(&out)
                 }
             }
         }
-        walk(self, &self.codomain()?, &mut SmallVec::new())
+        walk(self, &self.codomain()?, fill, &mut SmallVec::new())
     }
 
     fn fill(
@@ -116,7 +140,7 @@ impl Layout {
     ) -> Result<Layout> {
         match codomain {
             Codomain::Scalar(modes) => {
-                let gaps = self.gaps(modes)?;
+                let gaps = self.gaps(modes, Fill::Whole)?;
                 self.along(path, filled(gaps, cotarget, merge)?)
             }
             Codomain::Modes(all) => {
@@ -180,7 +204,7 @@ impl Layout {
         Ok(root)
     }
 
-    fn gaps(&self, modes: &Leaves) -> Result<Gaps> {
+    fn gaps(&self, modes: &Leaves, fill: Fill) -> Result<Gaps> {
         let mut modes: Leaves = coalesce_leaves(
             modes
                 .iter()
@@ -207,8 +231,11 @@ impl Layout {
             reach: Leaf::Static(1),
         };
         for (s, d) in modes {
-            let divides = out.reach.at_most(&d)?.and(&d.divisible_by(&out.reach)?);
-            require(&divides, || LayoutError::NotInjective {
+            let mut fits = out.reach.at_most(&d)?;
+            if fill == Fill::Whole {
+                fits = fits.and(&d.divisible_by(&out.reach)?);
+            }
+            require(&fits, || LayoutError::NotInjective {
                 op: OP,
                 found: self.to_string(),
                 cure: "choose strides that are multiples of the extent times the stride below",

@@ -8,13 +8,15 @@ use crate::tuple::IntTuple;
 impl Layout {
     /// `(block, copies)`: `(self, complement(self) o tiler)`; by-mode tiles work on each mode.
     ///
-    /// Errors: a tile with more modes than the layout; those of complement and composition.
+    /// Copies are disjoint; where the block's gaps hold no whole number of them, the ends of the gaps stay empty, as in CuTe:
+    /// `(4,6):(1,6)` by `3:1` is `((4,6),3):((1,6),36)`. Errors: a tile with more modes than the layout; a block that reaches
+    /// an offset twice, strides of unknown order; those of composition.
     pub fn logical_product(&self, tile: &Tile) -> Result<Layout> {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
-                // The last mode of the open complement goes on as far as the tiler reaches.
-                let copies = self.complement_open()?.composition(t)?;
+                // The last mode goes on as far as the tiler reaches.
+                let copies = self.places()?.composition(t)?;
                 Layout::from_modes(&[self.clone(), copies])
             }
             Tile::Modes(tiles) => {

@@ -7,6 +7,7 @@
 //! A *symbolic* leaf is a polynomial of named symbols with facts. It is known as far as the facts go, and decisions follow
 //! from proofs: what holds for all values that the facts allow is done, and what needs another fact is an error that names it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::symbolic::Poly;
@@ -147,17 +148,41 @@ impl Expr {
     ///
     /// A side of a selection that is not taken need not be defined.
     pub fn eval(&self, inputs: &[i64]) -> Option<i64> {
+        self.eval_once(inputs, &mut HashMap::new())
+    }
+
+    // Nodes are shared: each is evaluated once.
+    fn eval_once(
+        &self,
+        inputs: &[i64],
+        done: &mut HashMap<*const Expr, Option<i64>>,
+    ) -> Option<i64> {
+        let mut at = |e: &Arc<Expr>| match &**e {
+            Expr::Const(v) => Some(*v),
+            Expr::Input { index, .. } => inputs.get(*index).copied(),
+            _ => {
+                if let Some(v) = done.get(&Arc::as_ptr(e)) {
+                    return *v;
+                }
+                let v = e.eval_once(inputs, done);
+                done.insert(Arc::as_ptr(e), v);
+                v
+            }
+        };
         match self {
             Expr::Input { index, .. } => inputs.get(*index).copied(),
             Expr::Const(v) => Some(*v),
-            Expr::Binary { op, lhs, rhs, .. } => op.eval(lhs.eval(inputs)?, rhs.eval(inputs)?),
+            Expr::Binary { op, lhs, rhs, .. } => {
+                let lhs = at(lhs)?;
+                op.eval(lhs, at(rhs)?)
+            }
             Expr::Select {
                 cond, then, other, ..
             } => {
-                if cond.eval(inputs)? != 0 {
-                    then.eval(inputs)
+                if at(cond)? != 0 {
+                    at(then)
                 } else {
-                    other.eval(inputs)
+                    at(other)
                 }
             }
         }
