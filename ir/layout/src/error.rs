@@ -39,7 +39,8 @@ pub enum LayoutError {
     },
     /// The operation needs integers that are known now.
     #[error(
-        "`{op}` expected static integers, found {found}; make the `?` leaves static or apply `{op}` to a static mode"
+        "`{op}` expected static integers, found {found}; {} or apply `{op}` to a static mode",
+        make_known(found)
     )]
     Dynamic {
         /// The operation.
@@ -176,4 +177,48 @@ pub enum LayoutError {
         /// Distance of the shift.
         s: i64,
     },
+}
+
+// How the text of an operand is made static: by its `?`, by its symbols, or by both.
+fn make_known(found: &str) -> &'static str {
+    // What stands in braces is about a `?`; the words of a composed layout are no symbols.
+    let bare = found.split('{').flat_map(|part| part.rsplit('}').next());
+    let mut words = bare.flat_map(|part| {
+        part.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|w| w.starts_with(|c: char| c.is_alphabetic()))
+    });
+    let symbols = words.any(|w| w != "S<" && w.trim_end() != "o");
+    match (found.contains('?'), symbols) {
+        (_, false) => "make the `?` leaves static",
+        (false, true) => "give the symbols values (as in `M == 64`)",
+        (true, true) => "make the `?` leaves static and give the symbols values (as in `M == 64`)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cure_is_for_what_is_dynamic() {
+        const RUN_TIME: &str = "make the `?` leaves static";
+        const SYMBOLS: &str = "give the symbols values (as in `M == 64`)";
+        for (found, cure) in [
+            ("(?,4):(1,?{i64 div=8})", RUN_TIME.to_string()),
+            ("S<3,4,3> o 0 o (?,8):(8,1)", RUN_TIME.to_string()),
+            ("(M,4):(1,M)", SYMBOLS.to_string()),
+            ("S:1", SYMBOLS.to_string()),
+            ("S<3,4,3> o 0 o (tile_k,8):(8,1)", SYMBOLS.to_string()),
+            ("?{div=4}:K", format!("{RUN_TIME} and {SYMBOLS}")),
+        ] {
+            let error = LayoutError::Dynamic {
+                op: "cosize",
+                found: found.to_string(),
+            };
+            let text = format!(
+                "`cosize` expected static integers, found {found}; {cure} or apply `cosize` to a static mode"
+            );
+            assert_eq!(error.to_string(), text);
+        }
+    }
 }

@@ -5,7 +5,6 @@ mod common;
 use std::collections::HashSet;
 
 use common::*;
-use cute_layout::algebra::{ceil_div, shape_div};
 use cute_layout::{IntTuple, Kind, Layout, LayoutError, Tile, int, tuple};
 use proptest::prelude::*;
 
@@ -279,18 +278,22 @@ fn layouts_made_after_others() {
 #[test]
 fn shape_arithmetic() {
     let s = |a: &str, b: &str| {
-        shape_div(&shape_of(a), &shape_of(b))
+        shape_of(a)
+            .shape_div(&shape_of(b))
             .map(|t| t.to_string())
             .ok()
     };
     assert_eq!(s("(3,4)", "6").as_deref(), Some("(1,2)"));
     assert_eq!(s("(12,(4,8))", "(3,8)").as_deref(), Some("(4,(1,4))"));
+    // What is left of the divisor behind the last leaf is dropped, as in CuTe.
+    assert_eq!(s("(3,4)", "24").as_deref(), Some("(1,1)"));
     assert_eq!(
-        (s("(3,4)", "5"), s("(3,4)", "24"), s("(3,4)", "(1,1,1)")),
+        (s("(3,4)", "5"), s("(3,4)", "8"), s("(3,4)", "(1,1,1)")),
         (None, None, None)
     );
     let c = |a: &str, b: &str| {
-        ceil_div(&shape_of(a), &shape_of(b))
+        shape_of(a)
+            .ceil_div(&shape_of(b))
             .map(|t| t.to_string())
             .ok()
     };
@@ -298,6 +301,10 @@ fn shape_arithmetic() {
     assert_eq!(c("(?,7)", "(4,7)").as_deref(), Some("(?,1)"));
     assert_eq!(c("(10,7,3)", "(4,2)").as_deref(), Some("(3,4,3)"));
     assert_eq!(c("10", "0"), None);
+    // By an integer leaf by leaf: exact where sizes divide, too few blocks where they do not.
+    assert_eq!(c("(4,6)", "8").as_deref(), Some("(1,3)"));
+    assert_eq!(c("(2,2)", "3").as_deref(), Some("(1,1)"));
+    assert_eq!(c("(5,6)", "6").as_deref(), Some("(1,3)"));
 }
 
 #[test]

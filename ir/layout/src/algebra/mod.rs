@@ -24,7 +24,6 @@ mod swizzles;
 mod trial;
 
 pub use composed::AnyLayout;
-pub use like::{ceil_div, shape_div};
 
 use smallvec::SmallVec;
 

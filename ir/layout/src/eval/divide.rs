@@ -46,9 +46,10 @@ impl IntTuple {
     /// `self / other` on shapes, exact: by mode where both are tuples, by the product where only `other` is one, and from
     /// the fastest leaf on where only `self` is: `(4,5,6)` by 40 is `(1,1,3)`.
     ///
-    /// On leaves one must divide the other; the smaller by the larger is 1 (with its sign). Source: CuTe's `shape_div`.
+    /// On leaves one must divide the other; the smaller by the larger is 1 (with its sign). So a divisor that is larger than
+    /// the whole leaves 1 everywhere: `(4,6)` by 96 is `(1,1)`, as in CuTe IR. Source: CuTe's `shape_div`.
     /// Errors: leaves that do not; a known zero as divisor; different ranks. A condition on `?` is one of
-    /// [`crate::record`].
+    /// [`crate::record`], a condition on symbols that is not proved an error.
     pub fn shape_div(&self, other: &IntTuple) -> Result<IntTuple> {
         match (self, other) {
             (IntTuple::Tuple(a), IntTuple::Tuple(b)) if a.len() == b.len() => Ok(IntTuple::Tuple(
@@ -80,6 +81,9 @@ impl IntTuple {
     /// `ceil(self / other)` on shapes: by mode where both are tuples (modes beyond `other` stay), by the product where only
     /// `other` is one, and from the fastest leaf on where only `self` is: `(4,8)` by 2 is `(2,8)`.
     ///
+    /// By an integer this is CuTe's rule: each leaf and what is left of the divisor are rounded up on their own. Where sizes
+    /// do not divide, that can be too few blocks: `(2,2)` by 3 is `(1,1)`, and one block of 3 does not cover 4 elements;
+    /// `(5,6)` by 6 is `(1,3)`, 18 of 30. Divide the product, or by mode, for a number that covers.
     /// Source: CuTe's `ceil_div`. Errors: more modes in `other`; a known divisor below 1.
     pub fn ceil_div(&self, other: &IntTuple) -> Result<IntTuple> {
         match (self, other) {

@@ -2,7 +2,6 @@
 
 #![allow(dead_code)] // each user needs its part
 
-use cute_layout::algebra::{ceil_div, shape_div};
 use cute_layout::{ComposedLayout, IntTuple, Kind, Layout, Swizzle, Tile, int};
 
 fn round<T, E>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T>
@@ -111,8 +110,8 @@ fn everything(a: &Layout, t: &Tile) {
         a.divides_evenly(t),
     );
     let _ = (
-        shape_div(a.shape(), b.shape()),
-        ceil_div(a.shape(), b.shape()),
+        a.shape().shape_div(b.shape()),
+        a.shape().ceil_div(b.shape()),
     );
     for i in [i64::MIN, -1, 0, 1, 17, i64::MAX] {
         let _ = (a.crd2idx(&int(i)), a.idx2crd(i), a.at(i));

@@ -2,7 +2,6 @@
 
 use super::super::brute::*;
 use super::super::source::{Source, refill};
-use cute_layout::algebra::{ceil_div, shape_div};
 use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Swizzle, int, tuple};
 
 pub fn coordinates(s: &mut Source<'_>) -> bool {
@@ -77,7 +76,7 @@ pub fn swizzles(s: &mut Source<'_>) -> bool {
     true
 }
 
-// Divides leaf by leaf, the fastest first.
+// Divides leaf by leaf, the fastest first; what is left behind the last leaf is dropped, as in CuTe.
 fn divided(extents: &[i64], by: i64) -> Option<Vec<i64>> {
     let mut rest = by;
     let out = extents.iter().map(|e| {
@@ -92,20 +91,15 @@ fn divided(extents: &[i64], by: i64) -> Option<Vec<i64>> {
             None
         }
     });
-    let out = out.collect::<Option<Vec<_>>>()?;
-    (rest == 1).then_some(out)
+    out.collect()
 }
 
 pub fn shapes(s: &mut Source<'_>) -> bool {
     let a = s.shape(400);
     let extents = a.static_leaves().expect("static");
     let by = s.pick(&[1, 2, 2, 3, 4, 4, 6, 8, 12]);
-    let quotient = shape_div(&a, &int(by));
-    let want = match extents[..] {
-        // Of a single extent a multiple leaves 1, as in CuTe.
-        [e] if !a.is_tuple() && by % e == 0 => Some(int(1)),
-        _ => divided(&extents, by).map(|v| refill(&a, &mut v.into_iter())),
-    };
+    let quotient = a.shape_div(&int(by));
+    let want = divided(&extents, by).map(|v| refill(&a, &mut v.into_iter()));
     match (&quotient, &want) {
         (Ok(q), Some(w)) => assert_eq!(q, w, "{a} / {by}"),
         (Err(_), None) => {}
@@ -115,7 +109,7 @@ pub fn shapes(s: &mut Source<'_>) -> bool {
         let by: Vec<i64> = modes.iter().map(|_| s.range(1, 4)).collect();
         let by = tuple(by.into_iter().map(int));
         // (Of a nested mode each leaf is rounded up, as in CuTe, which need not cover it.)
-        if let Ok(c) = ceil_div(&a, &by)
+        if let Ok(c) = a.ceil_div(&by)
             && a.depth() == 1
         {
             for ((a, c), b) in modes.iter().zip(c.modes()).zip(by.modes()) {
@@ -127,7 +121,7 @@ pub fn shapes(s: &mut Source<'_>) -> bool {
     }
     let n = s.range(1, 100);
     let l = Layout::leaf(n, 1).expect("leaf");
-    let up = ceil_div(l.shape(), &int(by)).expect("positive");
+    let up = l.shape().ceil_div(&int(by)).expect("positive");
     assert_eq!(up, int((n + by - 1) / by));
     quotient.is_ok()
 }
