@@ -431,7 +431,7 @@ logical_product | composed S<3,4,3> o 0 o (8,8):(1,8) ; layout 4:1 | composed S<
 logical_product | layout (?,3):(1,2) ; layout 4:1 | error expected a static block, found (?,3):(1,2)
 logical_product | layout 4:1 ; layout 4:1@0 | error expected a tiler of integer strides, found 4:1@0
 logical_product | layout 4:1 ; shape 4 | error expected rhs to be !cute.layout, found !cute.shape `4`
-logical_product | layout (4,2):(1,6) ; layout 3:1 | error expected an injective layout whose strides divide in order, found (4,2):(1,6)
+logical_product | layout (4,2):(1,6) ; layout 3:1 | layout ((4,2),3):((1,6),12)
 zipped_product | layout (2,3):(1,2) ; layout (4,2):(1,4) | layout ((2,3),(4,2)):((1,2),(6,24))
 zipped_product | composed S<3,4,3> o 0 o (8,8):(1,8) ; layout 4:1 | composed S<3,4,3> o 0 o ((8,8),4):((1,8),64)
 zipped_product | layout (?,3):(1,2) ; layout 4:1 | error expected a static block, found (?,3):(1,2)

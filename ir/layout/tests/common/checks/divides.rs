@@ -179,9 +179,18 @@ pub fn logical_product(s: &mut Source<'_>) -> bool {
         Ok(p) => {
             assert_eq!(p.rank(), 2, "{b} by {t} = {p}");
             assert_eq!(p.mode(0).as_ref(), Ok(&b), "{b} by {t} = {p}");
-            let at = copies(&image(&b), reach as usize + 1).expect("there is room for copies");
+            // Where copies cannot cover everything they are apart, and one place is one copy.
+            let at = copies(&image(&b), reach as usize + 1);
+            let mut seen = std::collections::BTreeMap::new();
             for (j, x) in values(&t).into_iter().enumerate() {
-                let shift = x.signum() * at[x.unsigned_abs() as usize];
+                let shift = match &at {
+                    Some(at) => x.signum() * at[x.unsigned_abs() as usize],
+                    None => eval(&p, size(&b) * j as i64),
+                };
+                // Places before the first are its mirror image.
+                for y in image(&b).into_iter().filter(|_| x >= 0) {
+                    assert_eq!(*seen.entry(y + shift).or_insert(x), x, "{b} by {t} = {p}");
+                }
                 for (i, y) in values(&b).into_iter().enumerate() {
                     let k = i as i64 + size(&b) * j as i64;
                     assert_eq!(eval(&p, k), y + shift, "{b} by {t} = {p} at {k}");
@@ -196,8 +205,9 @@ pub fn logical_product(s: &mut Source<'_>) -> bool {
             false
         }
         Err(e) => {
-            let open = b.complement_open().expect("not why it was refused");
-            refused_rightly(&open, &t, &e);
+            if let Ok(open) = b.complement_open() {
+                refused_rightly(&open, &t, &e);
+            }
             false
         }
     }
@@ -294,8 +304,9 @@ pub fn tile_to_shape(s: &mut Source<'_>) -> bool {
                 Some(o) => Layout::ordered(&counts, o),
                 None => Layout::col_major(&counts),
             };
-            let open = b.complement_open().expect("not why it was refused");
-            refused_rightly(&open, &tiler.expect("congruent"), &e);
+            if let Ok(open) = b.complement_open() {
+                refused_rightly(&open, &tiler.expect("congruent"), &e);
+            }
             return false;
         }
         Err(e) => {
@@ -313,7 +324,12 @@ pub fn tile_to_shape(s: &mut Source<'_>) -> bool {
     };
     let order = order.unwrap_or_else(|| (0..target.len() as i64).collect());
     let total: i64 = counts.iter().product();
-    let at = copies(&image(&b), total as usize).expect("there is room for copies");
+    // Where copies cannot cover everything, each stands in one place, apart from the others.
+    let at = copies(&image(&b), total as usize);
+    let (mut places, mut seen) = (
+        std::collections::BTreeMap::new(),
+        std::collections::BTreeMap::new(),
+    );
     let whole: Vec<i64> = counts.iter().zip(&sizes).map(|(c, b)| c * b).collect();
     assert_eq!(
         size(&r),
@@ -340,10 +356,19 @@ pub fn tile_to_shape(s: &mut Source<'_>) -> bool {
                     .map(|(_, n)| n)
                     .product::<i64>();
         }
+        let place = match &at {
+            Some(at) => at[copy as usize],
+            None => *places.entry(copy).or_insert(eval(&r, i) - eval(&b, inner)),
+        };
         assert_eq!(
             eval(&r, i),
-            eval(&b, inner) + at[copy as usize],
+            eval(&b, inner) + place,
             "{b} to {shape} by {order:?} = {r} at {i}"
+        );
+        assert_eq!(
+            *seen.entry(eval(&r, i)).or_insert(copy),
+            copy,
+            "{b} to {shape} = {r}"
         );
     }
     true
