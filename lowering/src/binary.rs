@@ -240,7 +240,8 @@ fn check_spills<'c>(
     note: Option<Attribute<'c>>,
     usage: &ptxas::Usage,
 ) -> Result<(), Failure> {
-    if usage.spill_loads + usage.spill_stores + usage.stack == 0 {
+    let stack = if usage.calls { 0 } else { usage.stack };
+    if usage.spill_loads + usage.spill_stores + stack == 0 {
         return Ok(());
     }
     let mut message = format!(

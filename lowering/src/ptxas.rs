@@ -14,6 +14,8 @@ pub struct Usage {
     pub stack: u32,
     pub spill_stores: u32,
     pub spill_loads: u32,
+    /// It calls functions, as printing and assertions do: their arguments lie on the stack.
+    pub calls: bool,
     pub static_shared: u32,
     pub barriers: u32,
 }
@@ -97,7 +99,12 @@ pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
             log: log.trim().to_owned(),
         });
     }
-    let kernels = usage(&log);
+    let mut kernels = usage(&log);
+    for name in callers(ptx) {
+        for kernel in kernels.iter_mut().filter(|k| k.kernel == name) {
+            kernel.calls = true;
+        }
+    }
     // Spills have a diagnostic of their own, with a cure.
     let spills = kernels
         .iter()
@@ -105,6 +112,15 @@ pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
     let warnings: Vec<_> = log
         .lines()
         .filter(|line| line.contains("warning"))
+        .filter(|line| {
+            !kernels.iter().any(|kernel| {
+                kernel.calls
+                    && line.contains(&format!(
+                        "Local memory used for function '{}'",
+                        kernel.kernel
+                    ))
+            })
+        })
         .collect();
     if !warnings.is_empty() && !spills {
         return Err(PtxasError::Warned {
@@ -128,6 +144,20 @@ fn scratch() -> io::Result<tempfile::TempDir> {
         return Ok(folder);
     }
     builder(&std::env::temp_dir())
+}
+
+/// The kernels that call functions.
+fn callers(ptx: &str) -> Vec<&str> {
+    let mut kernel = None;
+    let mut found = Vec::new();
+    for line in ptx.lines() {
+        if let Some((_, rest)) = line.split_once(".entry ") {
+            kernel = rest.split('(').next().map(str::trim);
+        } else if line.trim_start().starts_with("call") {
+            found.extend(kernel.take());
+        }
+    }
+    found
 }
 
 /// Reads ptxas' report (`-v`).
@@ -194,7 +224,16 @@ mod tests {
             spill_loads: 28,
             static_shared: 16,
             barriers: 1,
+            calls: false,
         };
         assert_eq!(usage(log), [expected]);
+    }
+
+    #[test]
+    fn kernels_that_call_are_found() {
+        let ptx = ".visible .entry plain(\n{\n\tret;\n}\n.visible .entry prints(\n\t.param .u32 a\n)\n{\n\
+                   \tcall.uni (retval0), vprintf, (p, q);\n\tcall.uni (r), vprintf, (p, q);\n}\n\
+                   .visible .entry other()\n{\n}\n";
+        assert_eq!(callers(ptx), ["prints"]);
     }
 }
