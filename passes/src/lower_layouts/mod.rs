@@ -2,11 +2,12 @@
 //!
 //! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
 //! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
-//! result is right become `cf.assert`, unless `checks=false`. Functions, calls, branches and loops pass the leaves in place
+//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and loops pass the leaves in place
 //! of the value. What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
 
 mod carry;
 mod emit;
+mod overflow;
 mod print;
 
 use cute_ir::{
@@ -31,7 +32,7 @@ pub const PASS: PassSpec = PassSpec {
     anchor: "builtin.module",
     options: &[OptionSpec {
         name: "checks",
-        description: "Whether conditions that a result depends on are asserted: true or false",
+        description: "Whether what a result depends on, and that it fits its width, is asserted: true or false",
         default: "true",
     }],
     run,
@@ -140,7 +141,7 @@ impl<'c> Lowering<'c> {
 
     fn algebra(&mut self, op: Op<'c>) -> Result<(), Failure> {
         let mut inputs = Vec::new();
-        let mut operands = Vec::new();
+        let (mut operands, mut untraced) = (Vec::new(), Vec::new());
         for operand in operands_of(op) {
             let plain = match value_of(operand.r#type()) {
                 Some(value) => value,
@@ -152,18 +153,23 @@ impl<'c> Lowering<'c> {
             } else {
                 inputs.extend(self.leaves_of(operand)?);
             }
+            untraced.push(plain);
         }
         let declared: Vec<Type<'c>> = (0..op.result_count())
             .map(|i| result_of(op, i).r#type())
             .collect();
         let (results, checks) = record(|| infer::evaluate(op, &operands));
-        let results =
-            results.map_err(|e| diag::error(op.location(), format!("'{}' op {e}", name_of(op))))?;
+        let wrong = |e| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let results = results.map_err(wrong)?;
         let builder = Builder::before(op);
         let mut emitter = Emitter::new(builder, &inputs);
         if self.checks {
-            for check in &checks {
+            let wide = overflow::wide_form(op, &untraced, &results, &checks).map_err(wrong)?;
+            for check in overflow::safe(&checks, wide.as_ref()) {
                 assert_holds(builder, &mut emitter, check)?;
+            }
+            if let Some(wide) = wide {
+                overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
             }
         }
         if results.len() != declared.len() {

@@ -7,7 +7,7 @@
 //! A *symbolic* leaf is a polynomial of named symbols with facts. It is known as far as the facts go, and decisions follow
 //! from proofs: what holds for all values that the facts allow is done, and what needs another fact is an error that names it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::symbolic::Poly;
@@ -142,6 +142,25 @@ impl Expr {
             Expr::Binary { op, .. } if op.is_condition() => 1,
             Expr::Binary { width, .. } => *width,
         }
+    }
+
+    /// Whether a value of it, within its width or on the way, can be beyond what its width holds although the inputs are not.
+    pub fn can_overflow(&self) -> bool {
+        fn visit(e: &Expr, seen: &mut HashSet<*const Expr>) -> bool {
+            let mut below = |e: &Arc<Expr>| seen.insert(Arc::as_ptr(e)) && visit(e, seen);
+            match e {
+                Expr::Input { .. } | Expr::Const(_) => false,
+                Expr::Binary { op, lhs, rhs, .. } => {
+                    matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl)
+                        || below(lhs)
+                        || below(rhs)
+                }
+                Expr::Select {
+                    cond, then, other, ..
+                } => below(cond) || below(then) || below(other),
+            }
+        }
+        visit(self, &mut HashSet::new())
     }
 
     /// The exact value over the integers, or nothing where an operation is not defined or does not fit 64 bits.

@@ -40,6 +40,20 @@ impl Value {
         })
     }
 
+    /// As [`Value::traced`], with leaves of 64 bits: what is computed of them is what would be computed without overflow of 32.
+    #[must_use]
+    pub fn traced_wide(&self, first: usize) -> Value {
+        let mut next = first;
+        self.map_dynamic(&mut |d| {
+            let traced = Dyn {
+                width: 64,
+                ..d.traced(next)
+            };
+            next += 1;
+            traced
+        })
+    }
+
     // `f` sees the dynamic leaves in the order of `leaves`. Only numbers change, so that every form stays valid.
     fn map_dynamic(&self, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Value {
         match self {

@@ -1,0 +1,120 @@
+//! Whether what is computed in 32 bits fits them.
+//!
+//! The types of CuTe IR make a product of two 32-bit integers one of 32 bits. The op is evaluated once more on leaves of 64
+//! bits, and both results must agree.
+
+use super::emit::Emitter;
+use cute_ir::{Failure, build::*, infer};
+use cute_layout::{
+    Check, Layout, Leaf, Term,
+    ops::{self, Value},
+    record,
+};
+
+/// The op on leaves of 64 bits: its results, and the conditions that they depend on.
+pub(super) struct Wide {
+    pub results: Vec<Value>,
+    pub checks: Vec<Check>,
+}
+
+/// The wide form, where 32 bits may not be enough; nothing where they are.
+pub(super) fn wide_form(
+    op: Op<'_>,
+    plain: &[Value],
+    results: &[Value],
+    checks: &[Check],
+) -> Result<Option<Wide>, String> {
+    let narrow = |leaf: &&Leaf| {
+        leaf.as_dynamic().is_some_and(|d| {
+            d.width == 32 && matches!(&d.term, Term::Traced(e) if e.can_overflow())
+        })
+    };
+    let may_overflow = results.iter().any(|r| r.leaves().iter().any(narrow))
+        || checks.iter().any(|check| check.condition.can_overflow());
+    if !may_overflow || is_bounded(op, plain) {
+        return Ok(None);
+    }
+    let mut first = 0;
+    let operands: Vec<Value> = plain
+        .iter()
+        .map(|value| {
+            let wide = value.traced_wide(first);
+            first += value.dynamic_leaves().len();
+            wide
+        })
+        .collect();
+    let (results, checks) = record(|| infer::evaluate(op, &operands));
+    results.map(|results| Some(Wide { results, checks }))
+}
+
+/// The conditions, in 64 bits where they could overflow in fewer.
+pub(super) fn safe<'a>(checks: &'a [Check], wide: Option<&'a Wide>) -> Vec<&'a Check> {
+    match wide {
+        Some(wide) if wide.checks.len() == checks.len() => checks
+            .iter()
+            .zip(&wide.checks)
+            .map(|(narrow, wide)| {
+                if narrow.condition.can_overflow() {
+                    wide
+                } else {
+                    narrow
+                }
+            })
+            .collect(),
+        Some(wide) => wide.checks.iter().collect(),
+        None => checks.iter().collect(),
+    }
+}
+
+/// Whether all offsets of a known layout fit 32 bits.
+fn is_bounded(op: Op<'_>, operands: &[Value]) -> bool {
+    const LIMIT: i64 = 1 << 31;
+    let reach = |layout: &Layout| layout.is_static().then(|| layout.cosize().ok()).flatten();
+    let reach = match (name_of(op), operands) {
+        ("cute.layout_eval" | "cute.crd2idx", [_, Value::Layout(layout)]) => reach(layout),
+        ("cute.layout_eval", [_, Value::ComposedLayout(composed)]) => {
+            let offset = composed.offset().as_static().filter(|v| *v >= 0);
+            let outer = reach(composed.outer());
+            offset.zip(outer).and_then(|(a, b)| a.checked_add(b))
+        }
+        ("cute.crd2idx", [_, Value::Shape(shape)]) if shape.is_static() => shape.size().ok(),
+        _ => None,
+    };
+    reach.is_some_and(|reach| reach <= LIMIT)
+}
+
+/// Asserts that each 32-bit leaf is what it is in 64 bits.
+pub(super) fn assert_fits<'c>(
+    op: Op<'c>,
+    builder: Builder<'c>,
+    emitter: &mut Emitter<'_, 'c>,
+    results: &[Value],
+    wide: &Wide,
+) -> Result<(), Failure> {
+    let name = name_of(op);
+    let message = format!(
+        "'{name}' op expected values that fit 32 bits, found an overflow; make the leaves that it is computed from `?{{i64}}`"
+    );
+    debug_assert!(ops::OPS.contains(&name.trim_start_matches("cute.")));
+    for (narrow, wide) in results.iter().zip(&wide.results) {
+        for (narrow, wide) in narrow.leaves().into_iter().zip(wide.leaves()) {
+            let Some(Term::Traced(e)) = narrow.as_dynamic().map(|d| &d.term) else {
+                continue;
+            };
+            if narrow.as_dynamic().is_none_or(|d| d.width != 32) || !e.can_overflow() {
+                continue;
+            }
+            let (a, b) = (emitter.at_width(e, 64)?, emitter.leaf(wide, 64)?);
+            let predicate = builder.integer(builder.i64_type(), 0);
+            let same = builder.value(
+                "arith.cmpi",
+                &[a, b],
+                cute_ir::types::int_type(builder.context, 1),
+                &[("predicate", predicate)],
+            )?;
+            let text = builder.string(&message);
+            builder.op("cf.assert", &[same], &[], &[("msg", text)])?;
+        }
+    }
+    Ok(())
+}
