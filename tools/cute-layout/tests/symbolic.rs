@@ -118,10 +118,10 @@ fn missing_facts_are_named() {
     check_error(
         &["eval", "upcast((M,N):(1,M), 8)"],
         expect![[r#"
-        error: at column 1: `upcast` expected static integers, found (M,N):(1,M); make the `?` leaves static or apply `upcast` to a static mode; say --where 'M % 8 == 0'
-          | upcast((M,N):(1,M), 8)
-          | ^^^^^^^^^^^^^^^^^^^^^^
-    "#]],
+            error: at column 1: `upcast` expected a multiple of 8 elements at stride 1, found (M,N):(1,M); pad the layout, or keep the narrower element; with symbols this needs a fact: `M % 8 == 0`; say --where 'M % 8 == 0'
+              | upcast((M,N):(1,M), 8)
+              | ^^^^^^^^^^^^^^^^^^^^^^
+        "#]],
     );
     // What is proposed is enough.
     for expr in [
