@@ -44,7 +44,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         names: &["composition"],
-        signature: "composition(layout, layout | tiler), composition(swizzle, swizzle) or composition(swizzle | layout, offset, layout)",
+        signature: "composition(layout, layout | tiler), composition(swizzle, swizzle | layout) or composition(swizzle | layout, offset, layout)",
         about: "a o b: the layout c -> a(b(c)); mode by mode for a tiler; `a o b` is the same",
         example: "composition((6,2):(8,2), (4,3):(3,1))",
         gives: "((2,2),3):((24,2),8)",
@@ -96,7 +96,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         names: &["nullspace"],
         signature: "nullspace(layout)",
-        about: "the largest n with layout(n(i)) == 0: the 1-D indices of the modes of stride 0",
+        about: "n with layout(n(i)) == 0: the 1-D indices of the modes of stride 0",
         example: "nullspace((2,4,3):(0,1,0))",
         gives: "(2,3):(1,8)",
         arity: 1..=1,
