@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile, int};
+use cute_layout::{AnyLayout, ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile, int};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Fault;
@@ -241,6 +241,15 @@ impl From<Layout> for Value {
 impl From<ComposedLayout> for Value {
     fn from(c: ComposedLayout) -> Value {
         Value::Composed(c)
+    }
+}
+
+impl From<AnyLayout> for Value {
+    fn from(l: AnyLayout) -> Value {
+        match l {
+            AnyLayout::Plain(l) => Value::Layout(l),
+            AnyLayout::Composed(c) => Value::Composed(c),
+        }
     }
 }
 

@@ -61,7 +61,8 @@ impl ComposedLayout {
     /// What the fixed coordinates contribute is added to the inner offset, and nothing is left to add. Under a swizzle, as
     /// in CuTe, only the bits that it moves or reads stay inside, where bits cannot carry; and where the modes that are
     /// left do not hold both a bit that is moved and the one that moves it, the swizzle becomes strides, which are dynamic
-    /// where the coordinate is. Dynamic coordinates are taken to be in range (a condition of [`crate::record`]).
+    /// where the coordinate is. Dynamic coordinates are taken to be in range (a condition of [`crate::record`]); symbols,
+    /// whose bits are not known, are added to the inner offset.
     /// Errors: a profile that does not fit; overflow.
     pub fn slice(&self, coord: &IntTuple) -> Result<(AnyLayout, IntTuple)> {
         let at = self.outer().eval(coord)?;
@@ -78,7 +79,7 @@ impl ComposedLayout {
         Ok((AnyLayout::Composed(inside), int(0)))
     }
 
-    // `None` where nothing is known of the bits, or they may carry.
+    // `None` where nothing is known of the bits (polynomials have none), or they may carry.
     fn slice_swizzled(
         &self,
         s: &Swizzle,
@@ -87,7 +88,8 @@ impl ComposedLayout {
         kept: &Layout,
     ) -> Result<Option<(AnyLayout, Leaf)>> {
         let all = coord.leaves().iter().all(|l| **l == Leaf::Underscore);
-        let (Some(offset), false) = (self.offset().as_static().filter(|o| *o >= 0), all) else {
+        let unknown = all || at.as_symbolic().is_some();
+        let (Some(offset), false) = (self.offset().as_static().filter(|o| *o >= 0), unknown) else {
             return Ok(None);
         };
         let at_bits = match at {

@@ -114,7 +114,7 @@ fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i6
             BinOp::Max => Poly::max,
             _ => {
                 return Err(LayoutError::Dynamic {
-                    op: "bitwise arithmetic",
+                    op: "swizzle",
                     found: p.to_string(),
                 });
             }

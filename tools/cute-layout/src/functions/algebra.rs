@@ -1,6 +1,6 @@
 //! Coalesce, filter, composition, complement, inverses.
 
-use cute_layout::{IntTuple, Layout, Tile};
+use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Tile};
 
 use super::{Answer, Call, Function};
 use crate::value::Value;
@@ -44,7 +44,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         names: &["composition"],
-        signature: "composition(layout, layout | tiler), composition(swizzle, swizzle) or composition(swizzle | layout, offset, layout)",
+        signature: "composition(layout, layout | tiler), composition(swizzle, swizzle | layout) or composition(swizzle | layout, offset, layout)",
         about: "a o b: the layout c -> a(b(c)); mode by mode for a tiler; `a o b` is the same",
         example: "composition((6,2):(8,2), (4,3):(3,1))",
         gives: "((2,2),3):((24,2),8)",
@@ -66,19 +66,13 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         names: &["complement"],
         signature: "complement(layout[, cotarget])",
-        about: "the ordered layout that fills the gaps up to the cotarget (the cosize without one)",
+        about: "the ordered layout that fills the gaps up to the cotarget; without one its last mode has size 1, and goes on",
         example: "complement((2,2):(1,6), 24)",
         gives: "(3,2):(2,12)",
         arity: 1..=2,
         run: |c| match c.len() {
-            1 => Ok(c.layout(0)?.complement_cosize()?.into()),
-            _ => {
-                let target = match c.value(1) {
-                    Value::Layout(l) => IntTuple::from(l.cosize()?),
-                    _ => c.tuple(1)?,
-                };
-                Ok(c.layout(0)?.complement(&target)?.into())
-            }
+            1 => Ok(c.layout(0)?.complement_open()?.into()),
+            _ => Ok(c.layout(0)?.complement(&c.shape(1)?)?.into()),
         },
     },
     Function {
@@ -98,6 +92,24 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "(4,4):(0,1)",
         arity: 1..=1,
         run: |c| Ok(c.layout(0)?.left_inverse()?.into()),
+    },
+    Function {
+        names: &["nullspace"],
+        signature: "nullspace(layout)",
+        about: "n with layout(n(i)) == 0: the 1-D indices of the modes of stride 0",
+        example: "nullspace((2,4,3):(0,1,0))",
+        gives: "(2,3):(1,8)",
+        arity: 1..=1,
+        run: |c| Ok(c.layout(0)?.nullspace()?.into()),
+    },
+    Function {
+        names: &["max_common_layout"],
+        signature: "max_common_layout(a, b)",
+        about: "the longest r with a(r(i)) == b(r(i)) == i",
+        example: "max_common_layout((8,4):(4,1), (8,4):(16,1))",
+        gives: "4:8",
+        arity: 2..=2,
+        run: |c| Ok(c.layout(0)?.max_common_layout(&c.layout(1)?)?.into()),
     },
     Function {
         names: &["max_common_vector"],
@@ -125,8 +137,21 @@ pub fn composition(c: &mut Call<'_>) -> Answer {
     }
     if matches!(c.value(0), Value::Swizzle(_)) {
         let at = c.args[0].1.clone();
-        if let (Value::Swizzle(a), Value::Swizzle(b)) = (c.value(0), c.value(1)) {
-            return Ok(Value::Swizzle(a.compose(b)?));
+        match (c.value(0), c.value(1)) {
+            (Value::Swizzle(a), Value::Swizzle(b)) => return Ok(Value::Swizzle(a.compose(b)?)),
+            (Value::Swizzle(a), Value::Composed(l)) => {
+                let Inner::Swizzle(b) = l.inner() else {
+                    return c.bad(
+                        1,
+                        format!(
+                            "expected a layout, or one under a swizzle, beside a swizzle, found {l}"
+                        ),
+                    );
+                };
+                let (inner, outer) = (Inner::Swizzle(a.compose(b)?), l.outer().clone());
+                return Ok(ComposedLayout::new(inner, l.offset().clone(), outer)?.into());
+            }
+            _ => {}
         }
         let outer = c.layout(1)?;
         return Ok(crate::eval::composed(

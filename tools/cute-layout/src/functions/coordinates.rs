@@ -1,6 +1,6 @@
 //! Coordinates: indices, slices, application.
 
-use cute_layout::{ComposedLayout, IntTuple, Layout, LayoutError, Leaf, int};
+use cute_layout::{IntTuple, Layout, Leaf, int};
 
 use super::{Answer, Call, Function};
 use crate::value::Value;
@@ -15,8 +15,7 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=3,
         run: |c| {
             if c.len() == 3 {
-                let layout = Layout::new(c.shape(1)?, c.tuple(2)?)?;
-                return Ok(layout.crd2idx(&c.tuple(0)?)?.into());
+                return value_at(&Layout::new(c.shape(1)?, c.tuple(2)?)?, &c.tuple(0)?);
             }
             apply(c, 0, 1)
         },
@@ -28,7 +27,13 @@ pub const FUNCTIONS: &[Function] = &[
         example: "idx2crd(16, (3,(2,3)))",
         gives: "(1,(1,2))",
         arity: 2..=2,
-        run: |c| Ok(c.shape(1)?.idx2crd(&c.tuple(0)?)?.into()),
+        run: |c| {
+            let (index, shape) = (c.tuple(0)?, c.shape(1)?);
+            if index.is_static() && shape.is_static() {
+                return Ok(shape.idx2crd(&index)?.into());
+            }
+            Ok(shape.idx2crd_leaf(&index)?.into())
+        },
     },
     Function {
         names: &["crd2crd"],
@@ -38,9 +43,29 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "(2,1)",
         arity: 3..=3,
         run: |c| {
-            let index = Layout::col_major(&c.shape(1)?)?.crd2idx(&c.tuple(0)?)?;
-            Ok(c.shape(2)?.idx2crd(&int(index))?.into())
+            let (coord, from, to) = (c.tuple(0)?, c.shape(1)?, c.shape(2)?);
+            if from.product()?.equals(&to.product()?)?.is_false() {
+                return c.bad(
+                    2,
+                    format!("expected a shape of as many elements as {from}, found {to}"),
+                );
+            }
+            if coord.is_static() && from.is_static() && to.is_static() {
+                let index = Layout::col_major(&from)?.crd2idx(&coord)?;
+                return Ok(to.idx2crd(&int(index))?.into());
+            }
+            let index = IntTuple::Leaf(from.crd2idx(&coord)?);
+            Ok(to.idx2crd_leaf(&index)?.into())
         },
+    },
+    Function {
+        names: &["increment", "increment_coord"],
+        signature: "increment(coord, shape)",
+        about: "the next coordinate, colexicographic, one value a leaf; behind the last one it is out of range",
+        example: "increment((1,(2,0)), (2,(3,4)))",
+        gives: "(0,(0,1))",
+        arity: 2..=2,
+        run: |c| Ok(c.shape(1)?.increment(&c.tuple(0)?)?.into()),
     },
     Function {
         names: &["slice", "slice_"],
@@ -54,17 +79,20 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         names: &["slice_offset"],
         signature: "slice_offset(coord, layout)",
-        about: "the offset of a slice",
+        about: "the offset of a slice; of a composed layout, what slice does not hold inside",
         example: "slice_offset(((1,1),(_,_)), ((2,4),(3,5)):((3,6),(1,24)))",
         gives: "9",
         arity: 2..=2,
         run: |c| {
             let (coord, layout) = order(c);
-            let (at, l) = (c.tuple(coord)?, c.layout(layout)?);
-            if at.is_static() && l.is_static() {
+            let at = c.tuple(coord)?;
+            if let Value::Composed(l) = c.value(layout) {
                 return Ok(l.slice(&at)?.1.into());
             }
-            identified(&l, &at)
+            let l = c.layout(layout)?;
+            // The error of a coordinate that does not fit.
+            l.slice_modes(&at)?;
+            value_at(&l, &zeroed(&at))
         },
     },
     Function {
@@ -84,7 +112,7 @@ pub const FUNCTIONS: &[Function] = &[
         },
     },
     Function {
-        names: &["apply"],
+        names: &["apply", "layout_eval"],
         signature: "apply(layout | swizzle, coord)",
         about: "the value of the function at a coordinate",
         example: "apply(S<3,4,3>, 896)",
@@ -103,24 +131,32 @@ fn apply(c: &mut Call<'_>, coord: usize, function: usize) -> Answer {
         (coord, function)
     };
     match c.value(function) {
-        Value::Swizzle(s) => Ok(s.apply(c.int(coord)?).into()),
-        Value::Composed(l) => Ok(l.crd2idx(&c.tuple(coord)?)?.into()),
-        _ => {
-            let (l, at) = (c.layout(function)?, c.tuple(coord)?);
-            if l.is_static() && at.is_static() {
-                return Ok(l.crd2idx(&at)?.into());
-            }
-            identified(&l, &at)
-        }
+        Value::Swizzle(s) => match c.tuple(coord)?.as_leaf() {
+            Some(offset) => Ok(IntTuple::Leaf(s.apply_leaf(offset)?).into()),
+            None => c.bad(
+                coord,
+                format!("expected an integer, found {}", c.value(coord)),
+            ),
+        },
+        Value::Composed(l) => Ok(l.eval(&c.tuple(coord)?)?.into()),
+        _ => value_at(&c.layout(function)?, &c.tuple(coord)?),
     }
 }
 
-// The value of a layout with symbols, of which as much is known as of the symbols; of `?` nothing is.
-fn identified(l: &Layout, at: &IntTuple) -> Answer {
-    match l.eval(at) {
-        Ok(v) if v.leaves().iter().all(|l| l.is_identified()) => Ok(v.into()),
-        Err(e @ (LayoutError::NeedsFact { .. } | LayoutError::Symbolic(_))) => Err(e.into()),
-        _ => Ok(l.crd2idx(at)?.into()),
+// The value of a layout: an integer, or the coordinate that basis strides give; dynamic where a leaf is.
+fn value_at(l: &Layout, at: &IntTuple) -> Answer {
+    if l.is_static() && at.is_static() && !l.stride().has_basis() {
+        return Ok(l.crd2idx(at)?.into());
+    }
+    Ok(l.eval(at)?.into())
+}
+
+// 0 in the place of each `_`.
+fn zeroed(t: &IntTuple) -> IntTuple {
+    match t {
+        IntTuple::Leaf(Leaf::Underscore) => int(0),
+        IntTuple::Leaf(_) => t.clone(),
+        IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(zeroed).collect()),
     }
 }
 
@@ -139,30 +175,24 @@ fn slice(c: &mut Call<'_>) -> Answer {
     match c.value(layout) {
         Value::Tuple(t) => keep(c, &at, t, true),
         Value::Composed(l) => {
-            let (modes, by) = l.outer().slice(&at)?;
-            let offset = l.offset().as_static().and_then(|o| o.checked_add(by));
-            let Some(offset) = offset else {
-                return c.bad(
-                    layout,
-                    format!("expected an offset that is known and fits 64 bits, found {l}"),
-                );
-            };
-            Ok(ComposedLayout::new(l.inner().clone(), int(offset), modes)?.into())
+            let (made, offset) = l.slice(&at)?;
+            note_offset(c, &offset);
+            Ok(made.into())
         }
         _ => {
             let l = c.layout(layout)?;
-            if at.is_static() && l.is_static() {
-                let (modes, offset) = l.slice(&at)?;
-                if offset != 0 {
-                    c.note(format!("the slice begins at offset {offset}"));
-                }
-                return Ok(modes.into());
+            let modes = l.slice_modes(&at)?;
+            if let Value::Tuple(offset) = value_at(&l, &zeroed(&at))? {
+                note_offset(c, &offset);
             }
-            if let Ok(Value::Tuple(offset)) = identified(&l, &at) {
-                c.note(format!("the slice begins at offset {offset}"));
-            }
-            Ok(l.slice_modes(&at)?.into())
+            Ok(modes.into())
         }
+    }
+}
+
+fn note_offset(c: &mut Call<'_>, offset: &IntTuple) {
+    if offset.leaves().iter().any(|l| !l.is(0)) {
+        c.note(format!("the slice begins at offset {offset}"));
     }
 }
 

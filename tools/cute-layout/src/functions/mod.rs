@@ -8,6 +8,7 @@ mod modes;
 mod queries;
 mod swizzles;
 mod tiling;
+mod tuples;
 
 use std::ops::{Range, RangeInclusive};
 
@@ -49,6 +50,7 @@ pub struct Function {
 pub fn all() -> impl Iterator<Item = &'static Function> {
     [
         queries::FUNCTIONS,
+        tuples::FUNCTIONS,
         modes::FUNCTIONS,
         coordinates::FUNCTIONS,
         algebra::FUNCTIONS,
@@ -178,8 +180,8 @@ impl Call<'_> {
     }
 
     // Notes are few: each once, and no more than are read.
-    fn note(&mut self, note: String) {
-        let note = crate::failure::shorten(note);
+    fn note(&mut self, note: impl Into<String>) {
+        let note = crate::failure::shorten(note.into());
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -181,7 +181,7 @@ pub const FUNCTIONS: &[Function] = &[
         example: "append<3>((2,3):(1,2))",
         gives: "(2,3,1):(1,2,0)",
         arity: 2..=3,
-        run: |c| attach(c, false),
+        run: |c| attach(c, false, false),
     },
     Function {
         names: &["prepend"],
@@ -190,7 +190,25 @@ pub const FUNCTIONS: &[Function] = &[
         example: "prepend((2,3):(1,2), 4:6)",
         gives: "(4,2,3):(6,1,2)",
         arity: 2..=3,
-        run: |c| attach(c, true),
+        run: |c| attach(c, true, false),
+    },
+    Function {
+        names: &["append_to_rank"],
+        signature: "append_to_rank(x, rank[, y])",
+        about: "copies of y (of 1:0 for a layout) at the end up to a rank",
+        example: "append_to_rank((2,3):(1,2), 4)",
+        gives: "(2,3,1,1):(1,2,0,0)",
+        arity: 2..=3,
+        run: |c| attach(c, false, true),
+    },
+    Function {
+        names: &["prepend_to_rank"],
+        signature: "prepend_to_rank(x, rank[, y])",
+        about: "copies of y (of 1:0 for a layout) at the front up to a rank",
+        example: "prepend_to_rank((2,3), 4, 1)",
+        gives: "(1,1,2,3)",
+        arity: 2..=3,
+        run: |c| attach(c, true, true),
     },
     Function {
         names: &["zip"],
@@ -318,9 +336,15 @@ fn unflatten(t: &IntTuple, profile: &IntTuple) -> Answer {
     Ok(made.ok_or_else(wanted)?.into())
 }
 
-// `append` and `prepend`: a mode, or a rank with the mode to fill up with.
-fn attach(c: &mut Call<'_>, front: bool) -> Answer {
+// `append` and `prepend`: a mode, or a rank (always where `to_rank`) with the mode to fill up with.
+fn attach(c: &mut Call<'_>, front: bool, to_rank: bool) -> Answer {
     if c.is_tuple(0) {
+        if to_rank && c.len() == 2 {
+            return c.bad(
+                0,
+                "expected a third argument beside a tuple: what to fill up with",
+            );
+        }
         let mut modes = c.tuple(0)?.modes().to_vec();
         let (upto, new) = match c.len() {
             2 => (modes.len() + 1, c.tuple(1)?),
@@ -340,7 +364,7 @@ fn attach(c: &mut Call<'_>, front: bool) -> Answer {
         }
         return Ok(IntTuple::Tuple(modes).into());
     }
-    let by_rank = c.len() == 3 || matches!(c.value(1), Value::Tuple(IntTuple::Leaf(_)));
+    let by_rank = to_rank || c.len() == 3 || matches!(c.value(1), Value::Tuple(IntTuple::Leaf(_)));
     if !by_rank {
         let new = c.layout(1)?;
         return c.map(0, |l| {

@@ -1,7 +1,7 @@
 //! What a layout or a tuple is: rank, size, parts, relations.
 
-use cute_layout::algebra::{ceil_div, shape_div};
-use cute_layout::{IntTuple, LayoutError, Leaf, Truth};
+use cute_layout::eval::{equal as equal_tuples, layouts_equal};
+use cute_layout::{Inner, IntTuple, LayoutError, Leaf, Tile, Truth};
 
 use super::{Answer, Call, Function, MANY};
 use crate::failure::Fault;
@@ -49,17 +49,32 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "15",
         arity: 1..=MANY,
         run: |c| {
-            let layout = part(c)?.to_layout()?;
-            match layout.cosize() {
-                Ok(n) => Ok(n.into()),
-                // Symbolic leaves have one all the same; of `?` nothing is known.
-                Err(e) => match layout.cosize_leaf() {
-                    Ok(n) if n.is_identified() => Ok(IntTuple::Leaf(n).into()),
-                    Err(named @ LayoutError::NeedsFact { .. }) => Err(named.into()),
-                    _ => Err(e.into()),
-                },
+            let value = part(c)?;
+            let Value::Composed(composed) = &value else {
+                return Ok(IntTuple::Leaf(value.to_layout()?.cosize_leaf()?).into());
+            };
+            if let Inner::Layout(l) = composed.inner() {
+                return c.bad(
+                    0,
+                    format!("expected a layout, or one under a swizzle, found one under {l}; take the cosize of that"),
+                );
             }
+            let n = composed.outer().cosize_leaf()?;
+            c.note(format!(
+                "the cosize is that of {}, as in CuTe: swizzle and offset are not counted",
+                composed.outer()
+            ));
+            Ok(IntTuple::Leaf(n).into())
         },
+    },
+    Function {
+        names: &["coshape"],
+        signature: "coshape(layout[, mode..])",
+        about: "one more than the largest coordinate that basis strides reach; else the cosize",
+        example: "coshape((2,3):(1@0,2@1))",
+        gives: "(2,5)",
+        arity: 1..=MANY,
+        run: |c| Ok(part(c)?.to_layout()?.coshape()?.into()),
     },
     Function {
         names: &["shape"],
@@ -128,74 +143,21 @@ pub const FUNCTIONS: &[Function] = &[
         run: elem_less,
     },
     Function {
-        names: &["product"],
-        signature: "product(tuple)",
-        about: "the product of the leaves",
-        example: "product((2,(3,4)))",
-        gives: "24",
-        arity: 1..=1,
-        run: |c| Ok(IntTuple::Leaf(c.tuple(0)?.product()?).into()),
-    },
-    Function {
-        names: &["product_each"],
-        signature: "product_each(tuple)",
-        about: "the product of each mode",
-        example: "product_each((2,(3,4)))",
-        gives: "(2,12)",
-        arity: 1..=1,
-        run: |c| Ok(c.tuple(0)?.product_each()?.into()),
-    },
-    Function {
-        names: &["sum"],
-        signature: "sum(tuple)",
-        about: "the sum of the leaves",
-        example: "sum((2,(3,4)))",
-        gives: "9",
-        arity: 1..=1,
-        run: |c| {
-            let t = c.tuple(0)?;
-            let mut all = Leaf::Static(0);
-            for leaf in t.leaves() {
-                if !leaf.is_identified() || *leaf == Leaf::Underscore {
-                    return c.bad(0, format!("expected known integers, found {leaf}"));
-                }
-                all = all.add(leaf)?;
-            }
-            Ok(IntTuple::Leaf(all).into())
-        },
-    },
-    Function {
-        names: &["shape_div"],
-        signature: "shape_div(a, b)",
-        about: "a / b on shapes, exact, fastest mode first",
-        example: "shape_div((3,4), 6)",
-        gives: "(1,2)",
+        names: &["equal"],
+        signature: "equal(a, b)",
+        about: "whether both are written alike: equal nesting and leaves, of layouts shape and stride (equal functions may differ)",
+        example: "equal((4,8):(1,4), (4,8):(1,4))",
+        gives: "true",
         arity: 2..=2,
-        run: |c| {
-            if c.shape(1)?.leaves().iter().any(|l| l.is(0)) {
-                return c.bad(
+        run: |c| match equal(c.value(0), c.value(1))? {
+            Some(truth) => Ok(decided(&truth)?.into()),
+            None => {
+                let (a, b) = (c.value(0), c.value(1));
+                c.bad(
                     1,
-                    "expected divisors of at least 1, found a division by zero",
-                );
+                    format!("expected {} beside {a}, found {}", a.kind(), b.kind()),
+                )
             }
-            Ok(shape_div(&c.shape(0)?, &c.shape(1)?)?.into())
-        },
-    },
-    Function {
-        names: &["ceil_div"],
-        signature: "ceil_div(a, b)",
-        about: "a / b on shapes, rounded up",
-        example: "ceil_div((10,7), (4,2))",
-        gives: "(3,4)",
-        arity: 2..=2,
-        run: |c| {
-            if c.shape(1)?.leaves().iter().any(|l| l.is(0)) {
-                return c.bad(
-                    1,
-                    "expected divisors of at least 1, found a division by zero",
-                );
-            }
-            Ok(ceil_div(&c.shape(0)?, &c.shape(1)?)?.into())
         },
     },
 ];
@@ -211,6 +173,38 @@ fn part(c: &Call<'_>) -> Answer {
 
 fn c_shape(c: &Call<'_>) -> Result<IntTuple, Fault> {
     c.at(0, part(c)?.to_shape())
+}
+
+// `None`: values of two kinds.
+fn equal(a: &Value, b: &Value) -> Result<Option<Truth>, Fault> {
+    fn tiles(a: &Tile, b: &Tile) -> cute_layout::Result<Truth> {
+        match (a, b) {
+            (Tile::Layout(a), Tile::Layout(b)) => layouts_equal(a, b),
+            (Tile::Modes(a), Tile::Modes(b)) if a.len() == b.len() => {
+                let mut pairs = a.iter().zip(b);
+                pairs.try_fold(Truth::Known(true), |all, (a, b)| Ok(all.and(&tiles(a, b)?)))
+            }
+            (a, b) => Ok(Truth::Known(a == b)),
+        }
+    }
+    Ok(Some(match (a, b) {
+        (Value::Tuple(a), Value::Tuple(b)) => equal_tuples(a, b)?,
+        (Value::Layout(a), Value::Layout(b)) => layouts_equal(a, b)?,
+        (Value::Tile(a), Value::Tile(b)) => tiles(a, b)?,
+        (Value::Composed(a), Value::Composed(b)) => {
+            let inner = match (a.inner(), b.inner()) {
+                (Inner::Layout(a), Inner::Layout(b)) => layouts_equal(a, b)?,
+                (a, b) => Truth::Known(a == b),
+            };
+            let offset = equal_tuples(a.offset(), b.offset())?;
+            let outer = layouts_equal(a.outer(), b.outer())?;
+            inner.and(&offset).and(&outer)
+        }
+        (Value::Swizzle(_), Value::Swizzle(_))
+        | (Value::Bool(_), Value::Bool(_))
+        | (Value::Major(_), Value::Major(_)) => Truth::Known(a == b),
+        _ => return Ok(None),
+    }))
 }
 
 // As `IntTuple::compatible`, where what symbols leave open is an error.

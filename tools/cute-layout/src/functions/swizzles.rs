@@ -1,9 +1,9 @@
 //! Swizzles, and elements of another width.
 
+use cute_layout::Swizzle;
 use cute_layout::algebra::AnyLayout;
-use cute_layout::{ComposedLayout, Inner, Layout, Result as Algebra, Swizzle, int};
 
-use super::{Answer, Call, Function};
+use super::{Call, Function};
 use crate::failure::Fault;
 use crate::value::Value;
 
@@ -47,10 +47,7 @@ pub const FUNCTIONS: &[Function] = &[
             if by != 0 {
                 c.note(format!("the layout begins at offset {by}"));
             }
-            Ok(match layout {
-                AnyLayout::Plain(l) => l.into(),
-                AnyLayout::Composed(l) => l.into(),
-            })
+            Ok(layout.into())
         },
     },
     Function {
@@ -62,7 +59,11 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=2,
         run: |c| {
             let n = factor(c, 1)?;
-            cast(c, n, 1)
+            Ok(match c.value(0) {
+                Value::Swizzle(s) => Value::Swizzle(s.upcast(n)?),
+                Value::Composed(l) => AnyLayout::from(l.recast(1, n)?).into(),
+                _ => c.layout(0)?.upcast(n)?.into(),
+            })
         },
     },
     Function {
@@ -74,7 +75,11 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 2..=2,
         run: |c| {
             let n = factor(c, 1)?;
-            cast(c, 1, n)
+            Ok(match c.value(0) {
+                Value::Swizzle(s) => Value::Swizzle(s.downcast(n)?),
+                Value::Composed(l) => AnyLayout::from(l.recast(n, 1)?).into(),
+                _ => c.layout(0)?.downcast(n)?.into(),
+            })
         },
     },
     Function {
@@ -86,11 +91,11 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 3..=3,
         run: |c| {
             let (old, new) = (factor(c, 1)?, factor(c, 2)?);
-            let (mut a, mut b) = (old, new);
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            cast(c, new / a, old / a)
+            Ok(match c.value(0) {
+                Value::Swizzle(s) => Value::Swizzle(s.recast(old, new)?),
+                Value::Composed(l) => AnyLayout::from(l.recast(old, new)?).into(),
+                _ => c.layout(0)?.recast(old, new)?.into(),
+            })
         },
     },
 ];
@@ -100,37 +105,4 @@ fn factor(c: &Call<'_>, i: usize) -> Result<i64, Fault> {
         n if n >= 1 => Ok(n),
         n => c.bad(i, format!("expected a factor of at least 1, found {n}")),
     }
-}
-
-// First `up` times as wide, then `down` times as narrow.
-fn cast(c: &mut Call<'_>, up: i64, down: i64) -> Answer {
-    match c.value(0) {
-        Value::Swizzle(s) => Ok(Value::Swizzle(cast_swizzle(*s, up, down)?)),
-        Value::Composed(l) => {
-            let Inner::Swizzle(s) = l.inner() else {
-                return c.bad(0, format!("expected a layout under a swizzle, found {l}"));
-            };
-            let offset = match l.offset().as_static() {
-                Some(v) if v % up == 0 => (v / up).checked_mul(down),
-                _ => None,
-            };
-            let Some(offset) = offset else {
-                return c.bad(
-                    0,
-                    format!("expected an offset that is a multiple of {up}, found {l}"),
-                );
-            };
-            let inner = Inner::Swizzle(cast_swizzle(*s, up, down)?);
-            Ok(ComposedLayout::new(inner, int(offset), cast_layout(l.outer(), up, down)?)?.into())
-        }
-        _ => Ok(cast_layout(&c.layout(0)?, up, down)?.into()),
-    }
-}
-
-fn cast_layout(l: &Layout, up: i64, down: i64) -> Algebra<Layout> {
-    l.upcast(up)?.downcast(down)
-}
-
-fn cast_swizzle(s: Swizzle, up: i64, down: i64) -> Algebra<Swizzle> {
-    s.upcast(up)?.downcast(down)
 }

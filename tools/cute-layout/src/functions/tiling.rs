@@ -43,6 +43,25 @@ pub const FUNCTIONS: &[Function] = &[
         run: |c| divide(c, Layout::flat_divide),
     },
     Function {
+        names: &["domain_distribute"],
+        signature: "domain_distribute(shape, n)",
+        about: "a tiler of n elements, as many from each leaf as divide both; fewer, with a note, where the leaves lack factors",
+        example: "domain_distribute((15,14), 6)",
+        gives: "(3,2):(1,15)",
+        arity: 2..=2,
+        run: |c| {
+            let n = c.shape(1)?.size()?;
+            let made = Layout::domain_distribute(&c.shape(0)?, n)?;
+            let size = made.size()?;
+            if size != n {
+                c.note(format!(
+                    "{made} takes {size} elements, not {n}: the leaves lack factors of it"
+                ));
+            }
+            Ok(made.into())
+        },
+    },
+    Function {
         names: &["logical_product"],
         signature: "logical_product(layout, tiler)",
         about: "(block, copies) in each mode",
