@@ -167,3 +167,93 @@ func.func @tile_of(%a: !cute.memref<f16, gmem, "(64,32):(32,1)">, %i: i32) -> !c
   %g = cute.local_tile(%a, %t, %c) : (!cute.memref<f16, gmem, "(64,32):(32,1)">, !cute.tile<"[16:1;16:1]">, !cute.coord<"(?,?)">) -> !cute.memref<f16, gmem, "(16,16):(32,1)">
   return %g : !cute.memref<f16, gmem, "(16,16):(32,1)">
 }
+
+// -----
+
+// A switch's groups of operands are counted in leaves.
+// CHECK-LABEL: func.func @switched(
+// CHECK-SAME:    %[[F:.*]]: i32, %[[A:.*]]: i32, %[[B:.*]]: i32, %[[C:.*]]: i64)
+// CHECK:         default: ^bb1(%[[A]], %[[B]], %[[F]] : i32, i32, i32),
+// CHECK-NEXT:    1: ^bb2(%[[C]] : i64),
+// CHECK-NEXT:    2: ^bb1(%[[B]], %[[A]], %[[F]] : i32, i32, i32)
+// CHECK:       ^bb1(%[[X:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32):
+// CHECK:         return %[[X]] : i32
+func.func @switched(%f: i32, %a: !cute.coord<"(?,?)">, %c: !cute.coord<"?{i64}">) -> i32 {
+  %i, %j = cute.get_scalars(%a) : !cute.coord<"(?,?)">
+  %b = cute.make_coord(%j, %i) : (i32, i32) -> !cute.coord<"(?,?)">
+  cf.switch %f : i32, [
+    default: ^tuple(%a, %f : !cute.coord<"(?,?)">, i32),
+    1: ^one(%c : !cute.coord<"?{i64}">),
+    2: ^tuple(%b, %f : !cute.coord<"(?,?)">, i32)
+  ]
+^tuple(%x: !cute.coord<"(?,?)">, %k: i32):
+  %r, %s = cute.get_scalars(%x) : !cute.coord<"(?,?)">
+  return %r : i32
+^one(%y: !cute.coord<"?{i64}">):
+  return %f : i32
+}
+
+// -----
+
+// What is said of an argument or a result of a call is said of each of its leaves.
+// CHECK-LABEL: func.func @said(
+// CHECK:         call @outside({{.*}}) {arg_attrs = [{llvm.noundef}, {llvm.noundef}, {llvm.signext}], res_attrs = [{llvm.noundef}, {llvm.noundef}]}
+func.func private @outside(!cute.coord<"(?,?)">, i32) -> !cute.coord<"(?,?)">
+func.func @said(%l: !cute.coord<"(?,?)">, %n: i32) -> !cute.coord<"(?,?)"> {
+  %r = "func.call"(%l, %n) <{callee = @outside, arg_attrs = [{llvm.noundef}, {llvm.signext}], res_attrs = [{llvm.noundef}]}>
+    : (!cute.coord<"(?,?)">, i32) -> !cute.coord<"(?,?)">
+  return %r : !cute.coord<"(?,?)">
+}
+
+// -----
+
+// A composed layout's text begins with the inner layout, its leaves with the outer one. Equal texts are one string, in the
+// module that uses it.
+// CHECK-LABEL: module @outer
+// CHECK-NOT:     llvm.func
+// CHECK:         module @inner
+// CHECK:           llvm.mlir.global internal constant @cute_print_format_1("S<3,4,3> o %d o (%d,8):(8,%lld)\0A\00")
+// CHECK:           llvm.func @printf(!llvm.ptr, ...) -> i32
+// CHECK-NEXT:      llvm.mlir.global internal constant @cute_print_format_0("(%d,2):(%lld,1) o (%d,%d) o (%d,8):(%d@0,%d@1)\0A\00")
+// CHECK-NEXT:      func.func @show(
+// CHECK-SAME:        %[[M:.*]]: i32, %[[D0:.*]]: i32, %[[D1:.*]]: i32, %[[O0:.*]]: i32, %[[O1:.*]]: i32, %[[N:.*]]: i32, %[[E:.*]]: i64, %[[K:.*]]: i32, %[[D:.*]]: i64, %[[O:.*]]: i32)
+// CHECK:             %[[F0:.*]] = llvm.mlir.addressof @cute_print_format_0
+// CHECK:             llvm.call @printf(%[[F0]], %[[N]], %[[E]], %[[O0]], %[[O1]], %[[M]], %[[D0]], %[[D1]])
+// CHECK:             %[[F1:.*]] = llvm.mlir.addressof @cute_print_format_1
+// CHECK:             llvm.call @printf(%[[F1]], %[[O]], %[[K]], %[[D]])
+// CHECK:             llvm.call @printf(%[[F1]], %[[O]], %[[K]], %[[D]])
+// CHECK-NOT:       llvm.mlir.global
+module @outer {
+  module @inner {
+    func.func @show(%a: !cute.composed_layout<"(?,2):(?{i64},1) o (?,?) o (?,8):(?@0,?@1)">,
+                    %b: !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})">) {
+      cute.print(%a) : !cute.composed_layout<"(?,2):(?{i64},1) o (?,?) o (?,8):(?@0,?@1)">
+      cute.print(%b) : !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})">
+      cute.print(%b) : !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})">
+      return
+    }
+  }
+}
+
+// -----
+
+// Blocks that nothing reaches go: what is computed there may be used before.
+// CHECK-LABEL: func.func @unreached(
+// CHECK-NEXT:    return
+// CHECK-NEXT:  }
+func.func @unreached(%l: !cute.layout<"?:1">) {
+  return
+^one:
+  %a = cute.make_int_tuple(%i) : (i32) -> !cute.int_tuple<"?">
+  %n = cute.tuple_add(%b, %a) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
+  cf.br ^two(%n : !cute.int_tuple<"?">)
+^two(%x: !cute.int_tuple<"?">):
+  %b = cute.tuple_add(%a, %x) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
+  %i = cute.get_scalars(%b) : !cute.int_tuple<"?">
+  %p = arith.trunci %i : i32 to i1
+  scf.if %p {
+    %c = cute.tuple_add(%b, %n) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
+    cute.print(%c) : !cute.int_tuple<"?">
+  }
+  cf.br ^one
+}

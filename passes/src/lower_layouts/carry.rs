@@ -3,7 +3,7 @@
 use super::{Lowering, value_of};
 use cute_ir::{Failure, build::*, diag, types::int_type};
 use melior::ir::{
-    AttributeLike, BlockLike, BlockRef, OperationRef, Type, TypeLike, ValueLike,
+    Attribute, AttributeLike, BlockLike, BlockRef, OperationRef, Type, TypeLike, ValueLike,
     operation::OperationLike,
 };
 use mlir_sys::*;
@@ -26,8 +26,11 @@ pub(super) fn regions_of<'c>(op: Op<'c>) -> Vec<Vec<Blk<'c>>> {
     }
 }
 
-/// The blocks such that each comes after those that dominate it; blocks that nothing reaches come last.
-pub(super) fn by_dominance<'c>(blocks: &[Blk<'c>]) -> Vec<Blk<'c>> {
+/// The blocks of a region of `op` such that each comes after those that dominate it.
+///
+/// Those that nothing reaches are erased, for in those a value may be used before it is computed; but those in an op that
+/// is not registered come last, for what runs there is not known.
+pub(super) fn by_dominance<'c>(op: Op<'c>, blocks: &[Blk<'c>]) -> Vec<Blk<'c>> {
     let Some(entry) = blocks.first() else {
         return Vec::new();
     };
@@ -52,9 +55,40 @@ pub(super) fn by_dominance<'c>(blocks: &[Blk<'c>]) -> Vec<Blk<'c>> {
         }
     }
     order.reverse();
-    let unreached = |b: &&Blk<'c>| !seen.contains(&(b.to_raw().ptr as usize));
-    order.extend(blocks.iter().filter(unreached));
+    let dead: Vec<Blk<'c>> = blocks
+        .iter()
+        .copied()
+        .filter(|b| !seen.contains(&(b.to_raw().ptr as usize)))
+        .collect();
+    let registered = unsafe {
+        let name = mlirIdentifierStr(mlirOperationGetName(op.to_raw()));
+        mlirContextIsRegisteredOperation(mlirOperationGetContext(op.to_raw()), name)
+    };
+    if registered {
+        erase_blocks(&dead);
+    } else {
+        order.extend(dead);
+    }
     order
+}
+
+/// Erases blocks that only they themselves refer to.
+fn erase_blocks(blocks: &[Blk<'_>]) {
+    let ops: Vec<Op<'_>> = blocks.iter().flat_map(|b| ops_of(*b)).collect();
+    for op in ops
+        .iter()
+        .flat_map(|op| nested_ops(*op))
+        .chain(ops.iter().copied())
+    {
+        unsafe { mlirOperationSetOperands(op.to_raw(), 0, std::ptr::null()) };
+    }
+    ops.into_iter().for_each(erase);
+    for block in blocks {
+        unsafe {
+            mlirBlockDetach(block.to_raw());
+            mlirBlockDestroy(block.to_raw());
+        }
+    }
 }
 
 /// The types of the dynamic leaves that stand for a value of this type; nothing for other types.
@@ -106,25 +140,31 @@ pub(super) fn flatten_arguments<'c>(
     }
 }
 
-/// Erases the arguments of layout types in `op`; `last_uses` may still give their uses something else.
+/// Erases the arguments that have leaves in `op`; `last_uses` may still give their uses something else.
 pub(super) fn drop_arguments<'c>(
     op: Op<'c>,
+    leaves: &HashMap<usize, Vec<Val<'c>>>,
     last_uses: &mut dyn FnMut(Blk<'c>, usize) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     for blocks in regions_of(op) {
         for block in blocks {
             for i in (0..block.argument_count()).rev() {
-                if leaf_types(argument(block, i).r#type()).is_some() {
+                if leaves.contains_key(&key(argument(block, i))) {
                     last_uses(block, i)?;
                     unsafe { mlirBlockEraseArgument(block.to_raw(), i as u32) };
                 }
             }
             for inner in ops_of(block) {
-                drop_arguments(inner, last_uses)?;
+                drop_arguments(inner, leaves, last_uses)?;
             }
         }
     }
     Ok(())
+}
+
+/// Whether what enters the regions of such an op is its operands, as they are, or what calls it passes.
+pub(super) fn enters(name: &str) -> bool {
+    passes_on(name) || matches!(name, "func.func" | "gpu.func")
 }
 
 /// Ops whose operands and results are values passed on as they are.
@@ -156,6 +196,16 @@ impl<'c> Lowering<'c> {
         if matches!(name, "func.func" | "gpu.func") {
             flatten_signature(op)?;
             return Ok(op);
+        }
+        if name == "func.constant" && mentions_layouts(result_of(op, 0).r#type()) {
+            return Err(diag::error(
+                op.location(),
+                format!(
+                    "cannot take the address of a function of type {}, for layouts are passed as their dynamic leaves; \
+                     call it by name, or give it integers",
+                    result_of(op, 0).r#type()
+                ),
+            ));
         }
         let results: Vec<Val<'c>> = (0..op.result_count()).map(|i| result_of(op, i)).collect();
         let mine = |v: &Val<'c>| value_of(v.r#type()).is_some();
@@ -228,18 +278,11 @@ fn rebuild<'c>(
     counts: &[usize],
     results: &[Type<'c>],
 ) -> Result<Op<'c>, Failure> {
-    const SEGMENTS: &str = "operandSegmentSizes";
     let builder = Builder::before(op);
-    let segments = attribute_of(op, SEGMENTS)
-        .and_then(i32_array_of)
-        .map(|old| {
-            let mut counts = counts.iter();
-            let new: Vec<i32> = old
-                .iter()
-                .map(|n| counts.by_ref().take(*n as usize).sum::<usize>() as i32)
-                .collect();
-            builder.i32_array(&new)
-        });
+    let operand_types: Vec<Type<'c>> = operands_of(op).iter().map(|v| v.r#type()).collect();
+    let result_types: Vec<Type<'c>> = (0..op.result_count())
+        .map(|i| result_of(op, i).r#type())
+        .collect();
     unsafe {
         let text = mlirIdentifierStr(mlirOperationGetName(op.to_raw()));
         let mut state = mlirOperationStateGet(text, op.location().to_raw());
@@ -251,9 +294,21 @@ fn rebuild<'c>(
             .map(|i| mlirOperationGetAttribute(op.to_raw(), i))
             .map(|mut named| {
                 let name = mlirIdentifierStr(named.name);
-                let is_segments = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length)
-                    == SEGMENTS.as_bytes();
-                if let (true, Some(new)) = (is_segments, segments) {
+                let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                let old = Attribute::from_raw(named.attribute);
+                let new = match name {
+                    b"operandSegmentSizes" => grouped(builder, old, counts),
+                    // The operands of the cases come last.
+                    b"case_operand_segments" => {
+                        let all: i32 = i32_array_of(old).iter().flatten().sum();
+                        let first = counts.len().saturating_sub(all as usize);
+                        grouped(builder, old, &counts[first..])
+                    }
+                    b"arg_attrs" => repeated(old, &operand_types),
+                    b"res_attrs" => repeated(old, &result_types),
+                    _ => None,
+                };
+                if let Some(new) = new {
                     named.attribute = new.to_raw();
                 }
                 named
@@ -291,6 +346,21 @@ fn rebuild<'c>(
     }
 }
 
+/// Whether a function's type has a layout among its arguments or results.
+fn mentions_layouts(ty: Type<'_>) -> bool {
+    let raw = ty.to_raw();
+    unsafe {
+        mlirTypeIsAFunction(raw)
+            && (0..mlirFunctionTypeGetNumInputs(raw))
+                .map(|i| mlirFunctionTypeGetInput(raw, i))
+                .chain(
+                    (0..mlirFunctionTypeGetNumResults(raw))
+                        .map(|i| mlirFunctionTypeGetResult(raw, i)),
+                )
+                .any(|ty| leaf_types(Type::from_raw(ty)).is_some())
+    }
+}
+
 /// The function's type with leaves in place of layouts.
 fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
     let Some(attribute) = attribute_of(op, "function_type") else {
@@ -308,7 +378,9 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
         let (inputs, results): (Vec<Type<'c>>, Vec<Type<'c>>) =
             (inputs.collect(), results.collect());
         for (name, types) in [("arg_attrs", &inputs), ("res_attrs", &results)] {
-            flatten_attributes(op, name, types)?;
+            if let Some(new) = attribute_of(op, name).and_then(|old| repeated(old, types)) {
+                set_attribute(op, name, new);
+            }
         }
         let raw = |types: Vec<Type<'c>>| -> Vec<MlirType> {
             flat_types(types.into_iter())
@@ -331,14 +403,13 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
 }
 
 /// The dictionaries of arguments or results: a layout's go to each of its leaves.
-fn flatten_attributes<'c>(op: Op<'c>, name: &str, types: &[Type<'c>]) -> Result<(), Failure> {
-    let Some(old) = attribute_of(op, name) else {
-        return Ok(());
-    };
+///
+/// Nothing where there is not one for each of `types`.
+fn repeated<'c>(old: Attribute<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
     unsafe {
         let raw = old.to_raw();
         if !mlirAttributeIsAArray(raw) || mlirArrayAttrGetNumElements(raw) != types.len() as isize {
-            return Ok(());
+            return None;
         }
         let mut all = Vec::new();
         for (i, ty) in types.iter().enumerate() {
@@ -348,13 +419,26 @@ fn flatten_attributes<'c>(op: Op<'c>, name: &str, types: &[Type<'c>]) -> Result<
         }
         let context = mlirAttributeGetContext(raw);
         let new = mlirArrayAttrGet(context, all.len() as isize, all.as_ptr());
-        set_attribute(op, name, melior::ir::Attribute::from_raw(new));
+        Some(Attribute::from_raw(new))
     }
-    Ok(())
+}
+
+/// The sizes of groups of operands, where `counts` of the new operands stand for each old one.
+fn grouped<'c>(
+    builder: Builder<'c>,
+    old: Attribute<'c>,
+    counts: &[usize],
+) -> Option<Attribute<'c>> {
+    let mut counts = counts.iter();
+    let new: Vec<i32> = i32_array_of(old)?
+        .iter()
+        .map(|n| counts.by_ref().take(*n as usize).sum::<usize>() as i32)
+        .collect();
+    Some(builder.i32_array(&new))
 }
 
 /// The numbers of a `DenseI32ArrayAttr`.
-fn i32_array_of(attribute: melior::ir::Attribute<'_>) -> Option<Vec<i32>> {
+fn i32_array_of(attribute: Attribute<'_>) -> Option<Vec<i32>> {
     unsafe {
         let raw = attribute.to_raw();
         mlirAttributeIsADenseI32Array(raw).then(|| {

@@ -22,7 +22,7 @@ use cute_layout::{
     record,
 };
 use emit::{Emitter, width_of};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
 use std::{collections::HashMap, sync::Arc};
 
 /// The pass.
@@ -54,7 +54,8 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
         checks,
         dead: Vec::new(),
         module,
-        formats: 0,
+        formats: HashMap::new(),
+        format_names: 0,
     };
     lowering.inside(module)?;
     lowering.finish()
@@ -72,18 +73,23 @@ struct Lowering<'c> {
     /// Operations to erase at the end, in the order in which they were met.
     dead: Vec<Op<'c>>,
     module: Op<'c>,
-    /// How many format strings the module has so far.
-    formats: usize,
+    /// The names of the format strings so far, by module and text.
+    formats: HashMap<(usize, String), String>,
+    /// How many names of format strings were tried.
+    format_names: usize,
 }
 
 impl<'c> Lowering<'c> {
     /// Everything in the regions of `op`.
     fn inside(&mut self, op: Op<'c>) -> Result<(), Failure> {
         for blocks in carry::regions_of(op) {
-            for block in &blocks {
-                carry::flatten_arguments(*block, op, &mut self.leaves);
+            let blocks = carry::by_dominance(op, &blocks);
+            for (i, block) in blocks.iter().enumerate() {
+                if i > 0 || carry::enters(name_of(op)) {
+                    carry::flatten_arguments(*block, op, &mut self.leaves);
+                }
             }
-            for block in carry::by_dominance(&blocks) {
+            for block in blocks {
                 for op in ops_of(block) {
                     self.op(op)?;
                 }
@@ -128,7 +134,11 @@ impl<'c> Lowering<'c> {
         if what == 0 {
             return Ok(Vec::new());
         }
-        let location = defining_op(value).map_or(self.module.location(), |op| op.location());
+        let owner = match block_argument(value) {
+            Some((block, _)) => block.parent_operation(),
+            None => defining_op(value),
+        };
+        let location = owner.map_or(self.module.location(), |op| op.location());
         Err(diag::error(
             location,
             format!(
@@ -229,7 +239,7 @@ impl<'c> Lowering<'c> {
         for op in self.dead.drain(..).rev() {
             erase(op);
         }
-        carry::drop_arguments(self.module, &mut |block, index| {
+        carry::drop_arguments(self.module, &self.leaves, &mut |block, index| {
             let old = argument(block, index);
             if users_of(old).is_empty() {
                 return Ok(());

@@ -2,6 +2,7 @@
 
 use super::{Lowering, value_of};
 use cute_ir::{Failure, build::*, types::int_type};
+use cute_layout::ops::Value;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 impl<'c> Lowering<'c> {
@@ -11,7 +12,7 @@ impl<'c> Lowering<'c> {
         let Some(value) = value_of(operand.r#type()) else {
             return Err(builder.error(format!("cannot print a value of type {}", operand.r#type())));
         };
-        let leaves = self.leaves_of(operand)?;
+        let leaves = in_text_order(&value, self.leaves_of(operand)?);
         let mut format = with_formats(&value.to_string());
         format.push('\n');
         let on_gpu = parent_of(op, "gpu.module").is_some() || parent_of(op, "gpu.launch").is_some();
@@ -19,33 +20,38 @@ impl<'c> Lowering<'c> {
             let format = builder.string(&format);
             builder.op("gpu.printf", &leaves, &[], &[("format", format)])?;
         } else {
-            self.printf(builder, &format, &leaves)?;
+            self.printf(op, &format, &leaves)?;
         }
         self.dead.push(op);
         Ok(())
     }
 
-    fn printf(
-        &mut self,
-        builder: Builder<'c>,
-        format: &str,
-        values: &[Val<'c>],
-    ) -> Result<(), Failure> {
-        let body = body_of(self.module, 0)
+    fn printf(&mut self, op: Op<'c>, format: &str, values: &[Val<'c>]) -> Result<(), Failure> {
+        let builder = Builder::before(op);
+        // Symbols are looked up in the innermost module.
+        let module = parent_of(op, "builtin.module").unwrap_or(self.module);
+        let body = body_of(module, 0)
             .ok_or_else(|| builder.error("expected a module around cute.print"))?;
         let top = match ops_of(body).first() {
-            Some(first) => Builder::before(*first).at_location(self.module.location()),
-            None => Builder::at_end(builder.context, body, self.module.location()),
+            Some(first) => Builder::before(*first).at_location(module.location()),
+            None => Builder::at_end(builder.context, body, module.location()),
         };
-        let declared = |name: &str| {
+        let declaration = |name: &str| {
             ops_of(body)
                 .into_iter()
-                .any(|op| string_of(op, "sym_name") == Some(name))
+                .find(|op| string_of(*op, "sym_name") == Some(name))
         };
         let pointer = builder.ty("!llvm.ptr")?;
         let printf_type = builder.ty("!llvm.func<i32 (ptr, ...)>")?;
-        if !declared("printf") {
-            let (region, _) = (melior::ir::Region::new(), ());
+        if let Some(other) = declaration("printf") {
+            if name_of(other) != "llvm.func" {
+                return Err(builder.error(format!(
+                    "cannot print: expected @printf to be the C library's, 'llvm.func @printf(!llvm.ptr, ...) -> i32', \
+                     found '{}' of that name; rename it",
+                    name_of(other)
+                )));
+            }
+        } else {
             top.with_regions(
                 "llvm.func",
                 &[],
@@ -54,33 +60,40 @@ impl<'c> Lowering<'c> {
                     ("sym_name", builder.string("printf")),
                     ("function_type", builder.type_attribute(printf_type)),
                 ],
-                vec![region],
+                vec![melior::ir::Region::new()],
             )?;
         }
-        let name = loop {
-            let name = format!("cute_print_format_{}", self.formats);
-            self.formats += 1;
-            if !declared(&name) {
-                break name;
-            }
+        let text = format!("{format}\0");
+        let known = (module.to_raw().ptr as usize, text);
+        let name = if let Some(name) = self.formats.get(&known) {
+            name.clone()
+        } else {
+            let name = loop {
+                let name = format!("cute_print_format_{}", self.format_names);
+                self.format_names += 1;
+                if declaration(&name).is_none() {
+                    break name;
+                }
+            };
+            let text = &known.1;
+            let array: Type<'c> = builder.ty(&format!("!llvm.array<{} x i8>", text.len()))?;
+            top.with_regions(
+                "llvm.mlir.global",
+                &[],
+                &[],
+                &[
+                    ("sym_name", builder.string(&name)),
+                    ("global_type", builder.type_attribute(array)),
+                    ("linkage", builder.attribute("#llvm.linkage<internal>")?),
+                    ("constant", builder.attribute("unit")?),
+                    ("value", builder.string(text)),
+                    ("addr_space", builder.integer(builder.i32_type(), 0)),
+                ],
+                vec![melior::ir::Region::new()],
+            )?;
+            self.formats.insert(known, name.clone());
+            name
         };
-        let mut text = format.to_owned();
-        text.push('\0');
-        let array: Type<'c> = builder.ty(&format!("!llvm.array<{} x i8>", text.len()))?;
-        top.with_regions(
-            "llvm.mlir.global",
-            &[],
-            &[],
-            &[
-                ("sym_name", builder.string(&name)),
-                ("global_type", builder.type_attribute(array)),
-                ("linkage", builder.attribute("#llvm.linkage<internal>")?),
-                ("constant", builder.attribute("unit")?),
-                ("value", builder.string(&text)),
-                ("addr_space", builder.integer(builder.i32_type(), 0)),
-            ],
-            vec![melior::ir::Region::new()],
-        )?;
         let symbol = builder.attribute(&format!("@{name}"))?;
         let address = builder.value(
             "llvm.mlir.addressof",
@@ -105,6 +118,18 @@ impl<'c> Lowering<'c> {
         )?;
         Ok(())
     }
+}
+
+/// The leaves as the text has them: a composed layout names its inner layout first, the dialect lists it last.
+fn in_text_order<'c>(value: &Value, mut leaves: Vec<Val<'c>>) -> Vec<Val<'c>> {
+    if let Value::ComposedLayout(c) = value {
+        let outer = Value::Layout(c.outer().clone()).dynamic_leaves().len();
+        let offset = Value::IntTuple(c.offset().clone()).dynamic_leaves().len();
+        let inner = leaves.len() - outer - offset;
+        leaves[..outer + offset].rotate_left(outer);
+        leaves.rotate_right(inner);
+    }
+    leaves
 }
 
 /// The canonical text with a format in place of each dynamic leaf: `%d`, or `%lld` where it has 64 bits.
