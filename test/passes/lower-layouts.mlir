@@ -69,6 +69,46 @@ func.func @composed(%l: !cute.layout<"(?,?):(1,?)">) -> !cute.layout<"(?,?):(1,?
 
 // -----
 
+// A product of 32-bit integers is one of 32 bits: that it fits is asserted. A known layout whose offsets fit needs nothing.
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME:    %[[M:.*]]: i32, %[[N:.*]]: i32, %[[W:.*]]: i64)
+// CHECK-DAG:     %[[P:.*]] = arith.muli %[[M]], %[[N]] : i32
+// CHECK-DAG:     %[[P64:.*]] = arith.extsi %[[P]] : i32 to i64
+// CHECK-DAG:     %[[M64:.*]] = arith.extsi %[[M]] : i32 to i64
+// CHECK-DAG:     %[[N64:.*]] = arith.extsi %[[N]] : i32 to i64
+// CHECK-DAG:     %[[Q:.*]] = arith.muli %[[M64]], %[[N64]] : i64
+// CHECK:         %[[SAME:.*]] = arith.cmpi eq, %[[P64]], %[[Q]] : i64
+// CHECK:         cf.assert %[[SAME]], "'cute.size' op expected values that fit 32 bits, found an overflow
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+// BARE-LABEL: func.func @sizes(
+// BARE-NOT:     cf.assert
+// BARE:         return
+func.func @sizes(%s: !cute.shape<"(?,?)">, %w: !cute.shape<"?{i64}">) -> (i32, i64, i32) {
+  %p = cute.size(%s) : (!cute.shape<"(?,?)">) -> !cute.int_tuple<"?">
+  %x = cute.get_scalars(%p) : !cute.int_tuple<"?">
+  %q = cute.size(%w) : (!cute.shape<"?{i64}">) -> !cute.int_tuple<"?{i64}">
+  %y = cute.get_scalars(%q) : !cute.int_tuple<"?{i64}">
+  %l = cute.static : !cute.layout<"(1024,1024):(1024,1)">
+  %c = cute.make_coord(%x, %x) : (i32, i32) -> !cute.coord<"(?,?)">
+  %o = cute.layout_eval(%c, %l) : (!cute.coord<"(?,?)">, !cute.layout<"(1024,1024):(1024,1)">) -> !cute.int_tuple<"?">
+  %z = cute.get_scalars(%o) : !cute.int_tuple<"?">
+  return %x, %y, %z : i32, i64, i32
+}
+
+// -----
+
+// So it is of a known layout whose offsets need more.
+// CHECK-LABEL: func.func @far(
+// CHECK:         cf.assert %{{.*}}, "'cute.layout_eval' op expected values that fit 32 bits
+func.func @far(%c: !cute.coord<"(?,?)">) -> !cute.int_tuple<"?"> {
+  %l = cute.static : !cute.layout<"(65536,65536):(65536,1)">
+  %o = cute.layout_eval(%c, %l) : (!cute.coord<"(?,?)">, !cute.layout<"(65536,65536):(65536,1)">) -> !cute.int_tuple<"?">
+  return %o : !cute.int_tuple<"?">
+}
+
+// -----
+
 // Loops, branches and calls carry leaves.
 // CHECK-LABEL: func.func private @outside(i32, i32) -> (i32, i32)
 func.func private @outside(!cute.coord<"(?,?)">) -> !cute.coord<"(?,?)">
