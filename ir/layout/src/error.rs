@@ -189,7 +189,8 @@ fn make_known(found: &str) -> &'static str {
     });
     let symbols = words.any(|w| w != "S<" && w.trim_end() != "o");
     match (found.contains('?'), symbols) {
-        (_, false) => "make the `?` leaves static",
+        (true, false) => "make the `?` leaves static",
+        (false, false) => "make every leaf an integer",
         (false, true) => "give the symbols values (as in `M == 64`)",
         (true, true) => "make the `?` leaves static and give the symbols values (as in `M == 64`)",
     }
@@ -206,6 +207,7 @@ mod tests {
         for (found, cure) in [
             ("(?,4):(1,?{i64 div=8})", RUN_TIME.to_string()),
             ("S<3,4,3> o 0 o (?,8):(8,1)", RUN_TIME.to_string()),
+            ("(4,_)", "make every leaf an integer".to_string()),
             ("(M,4):(1,M)", SYMBOLS.to_string()),
             ("S:1", SYMBOLS.to_string()),
             ("S<3,4,3> o 0 o (tile_k,8):(8,1)", SYMBOLS.to_string()),

@@ -280,6 +280,8 @@ fn what_is_refused() {
         "1: `shape_div` expected sizes one of which divides the other, found M by 4; choose sizes that divide one another; \
          with symbols this needs a fact: `M % 4 == 0` or `4 % M == 0`",
     );
+    refused("shape_div(_, 4)", "11: expected integers, found _");
+    refused("ceil_div(8, (1@0))", "13: expected integers, found (1@0)");
     refused("tuple_sub((10,8), 3)", "1: `tuple_sub` expected tuples");
     refused(
         "equal((?,8), (4,8))",

@@ -105,7 +105,7 @@ pub const FUNCTIONS: &[Function] = &[
                         format!("expected a tiler without `_`, found {tile}; write 1:0 for a mode that stays"),
                     );
                 }
-                return Ok(c.shape(0)?.ceil_div_tile(&tile)?.into());
+                return Ok(sizes(c, 0)?.ceil_div_tile(&tile)?.into());
             }
             let (a, b) = divided(c)?;
             let blocks = a.ceil_div(&b)?;
@@ -169,9 +169,18 @@ fn compact(c: &mut Call<'_>, f: fn(&IntTuple) -> cute_layout::Result<Layout>) ->
     }
 }
 
+// A shape without `_` and basis elements, which have no quotient.
+fn sizes(c: &Call<'_>, i: usize) -> Result<IntTuple, Fault> {
+    let t = c.shape(i)?;
+    if t.has_underscore() || t.has_basis() {
+        return c.bad(i, format!("expected integers, found {t}"));
+    }
+    Ok(t)
+}
+
 // The two shapes of a division, no leaf of the second one 0.
 fn divided(c: &Call<'_>) -> Result<(IntTuple, IntTuple), Fault> {
-    let (a, b) = (c.shape(0)?, c.shape(1)?);
+    let (a, b) = (sizes(c, 0)?, sizes(c, 1)?);
     if b.leaves().iter().any(|l| l.is(0)) {
         return c.bad(
             1,
