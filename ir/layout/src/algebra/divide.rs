@@ -69,15 +69,22 @@ impl Layout {
     pub fn divides_evenly(&self, tile: &Tile) -> Result<bool> {
         match tile {
             Tile::Underscore => Ok(true),
-            Tile::Layout(_) => {
+            Tile::Layout(tile) => {
                 let (made, own) = (
-                    self.logical_divide(tile)?.shape().product()?,
+                    self.logical_divide(&Tile::Layout(tile.clone()))?
+                        .shape()
+                        .product()?,
                     self.shape().product()?,
                 );
                 let same = made.equals(&own)?;
                 if let Truth::Known(same) = same {
                     return Ok(same);
                 }
+                // Enough, and easier to say: what the tile reaches divides the size.
+                let same = match tile_reach(tile) {
+                    Some(reach) => own.divisible_by(&Leaf::Static(reach))?,
+                    None => same,
+                };
                 require(&same, || LayoutError::Divisibility {
                     op: "divides_evenly",
                     expected: format!("to know whether {tile} divides {self}"),
@@ -142,4 +149,14 @@ impl Layout {
             .shape()
             .clone())
     }
+}
+
+/// The end of the block that a known tile and its gaps make.
+fn tile_reach(tile: &Layout) -> Option<i64> {
+    let flat = tile.flat()?;
+    let mut reach = 1i64;
+    for (s, d) in flat.modes() {
+        reach = reach.max(s.checked_mul(*d)?);
+    }
+    Some(reach)
 }

@@ -1,6 +1,6 @@
 //! Divides and products.
 
-use cute_layout::{IntTuple, Layout, Result as Algebra, Tile};
+use cute_layout::{IntTuple, Layout, LayoutError, Result as Algebra, Tile};
 
 use super::{Answer, Call, Function};
 use crate::value::{Major, Value};
@@ -139,13 +139,22 @@ fn divide(c: &mut Call<'_>, f: ByTile) -> Answer {
     let mut note = None;
     let answer = c.map(0, |l| {
         let made = f(l, &tile)?;
-        if let (Ok(before), Ok(after)) = (l.size(), made.size())
-            && after != before
-        {
-            note = Some(format!(
+        note = match (l.size(), made.size()) {
+            (Ok(before), Ok(after)) if after == before => None,
+            (Ok(before), Ok(after)) => Some(format!(
                 "{tile} does not divide {l}, so the divide rounds up: size {after} where {before} elements exist; mask the others"
-            ));
-        }
+            )),
+            _ => match l.divides_evenly(&tile) {
+                Ok(true) => None,
+                Ok(false) => Some(format!(
+                    "{tile} does not divide {l}, so the divide rounds up; mask what is beyond"
+                )),
+                Err(LayoutError::NeedsFact { fact, .. }) => Some(format!(
+                    "the divide rounds up where {tile} does not divide {l}; exact with {fact}"
+                )),
+                Err(_) => Some(format!("the divide rounds up where {tile} does not divide {l}")),
+            },
+        };
         Ok(made)
     });
     note.into_iter().for_each(|n| c.note(n));
