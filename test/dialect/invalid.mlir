@@ -255,6 +255,16 @@ func.func @slice_bounds(%t: !cute.memref<f16, gmem, "(8,4):(1,8)">, %c: !cute.co
 
 // -----
 
+// A stride that is not known gives no offset.
+func.func @slice_dynamic(%t: !cute.memref<f32, gmem, align<16>, "(4,2):(1,?)">, %c: !cute.coord<"(_,0)">, %d: !cute.coord<"(_,1)">) {
+  cute.slice(%t, %c) : !cute.memref<f32, gmem, align<16>, "(4,2):(1,?)">, !cute.coord<"(_,0)">
+  // expected-error @below {{'cute.slice' op expected static strides, found 2:?}}
+  cute.slice(%t, %d) : !cute.memref<f32, gmem, align<16>, "(4,2):(1,?)">, !cute.coord<"(_,1)">
+  return
+}
+
+// -----
+
 func.func @slice_negative(%t: !cute.memref<f16, gmem, "(8,4):(1,8)">, %c: !cute.coord<"(-1,_)">) {
   // expected-error @below {{expected a coordinate in [0, 8) of the mode 8:1, found -1}}
   cute.slice(%t, %c) : !cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.coord<"(-1,_)">
@@ -872,6 +882,26 @@ func.func @convert_layout(%t: !cute.memref<f32, rmem, "(4,2):(1,4)">) {
 func.func @load_length(%c: !vectors, %p: !part) {
   // expected-error @below {{'cute.atom_load' op expected a result of type vector<8xf16>, found vector<4xf16>}}
   cute.atom_load(%c, %p) at [0, 0, 0] : (!vectors, !part) -> vector<4xf16>
+  return
+}
+
+// -----
+
+!vectors = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!part = !cute.memref<f16, smem, align<16>, "((2147483647,1),2,1):((1,8),512,32)">
+func.func @load_many(%c: !vectors, %p: !part) {
+  // expected-error @below {{'cute.atom_load' op expected an atom of at most 4096 values, found 2147483647 in 2147483647:1; put what the atom repeats in the modes behind it}}
+  cute.atom_load(%c, %p) at [0, 0, 0] : (!vectors, !part) -> vector<8xf16>
+  return
+}
+
+// -----
+
+!vectors = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!part = !cute.memref<f16, smem, align<16>, "((8,1),2,1):((1,8),?,32)">
+func.func @load_dynamic(%c: !vectors, %p: !part) {
+  // expected-error @below {{'cute.atom_load' op expected a partitioned tensor of static extents and strides, found ((8,1),2,1):((1,8),?,32)}}
+  cute.atom_load(%c, %p) at [0, 1, 0] : (!vectors, !part) -> vector<8xf16>
   return
 }
 

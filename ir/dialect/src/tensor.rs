@@ -19,8 +19,9 @@ fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
-fn greatest_power_of_two(value: i64) -> i64 {
-    value & value.wrapping_neg()
+/// The largest power of two that divides `a * b`, at most 2^62; nothing for 0.
+fn power_of_two_in(a: i64, b: i64) -> Option<i64> {
+    (a != 0 && b != 0).then(|| 1 << (a.trailing_zeros() + b.trailing_zeros()).min(62))
 }
 
 impl<'c> View<'c> {
@@ -34,9 +35,8 @@ impl<'c> View<'c> {
         let bytes = source.element_bytes();
         let mut align = source.align;
         let mut reduce = |stride: i64| {
-            let step = stride.unsigned_abs() as i64 * bytes;
-            if step != 0 {
-                align = align.min(greatest_power_of_two(step));
+            if let Some(step) = power_of_two_in(stride, bytes) {
+                align = align.min(step);
             }
         };
         reduce(offset);
@@ -84,7 +84,12 @@ fn slice_layout(layout: &Layout, coord: &IntTuple) -> Result<Sliced, String> {
                     "expected a coordinate in [0, {size}) of the mode {layout}, found {index}"
                 ));
             }
-            Ok((vec![], layout.at(*index), vec![]))
+            let offset = match layout.flat() {
+                Some(flat) => flat.at(*index),
+                None if *index == 0 => 0,
+                None => return Err(format!("expected static strides, found {layout}")),
+            };
+            Ok((vec![], offset, vec![]))
         }
         IntTuple::Leaf(Leaf::Dynamic(_)) => Ok((vec![], 0, vec![layout.clone()])),
         IntTuple::Leaf(other) => Err(format!("expected an integer or _, found {other}")),
@@ -269,9 +274,17 @@ pub fn atom_extents(partition: &Layout) -> Result<Vec<i64>, String> {
     Ok(extents)
 }
 
+/// More values than any instruction takes from one thread.
+const ATOM_VALUES: i64 = 1 << 12;
+
 /// The atom of `partition` at `at`, which has an index for each extent of [`atom_extents`].
 pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String> {
     let extents = atom_extents(partition)?;
+    if partition.flat().is_none() {
+        return Err(format!(
+            "expected a partitioned tensor of static extents and strides, found {partition}"
+        ));
+    }
     if at.len() != extents.len() || at.iter().zip(&extents).any(|(i, n)| !(0..*n).contains(i)) {
         return Err(format!("expected an atom within {extents:?}, found {at:?}"));
     }
@@ -280,9 +293,17 @@ pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String>
     let values = first.mode(0).map_err(text)?;
     let mut offset = first.mode(1).map_err(text)?.at(at[0]);
     for (mode, index) in modes[1..].iter().zip(&at[1..]) {
-        offset += mode.at(*index);
+        offset = offset
+            .checked_add(mode.at(*index))
+            .ok_or("the offset overflows 64 bits")?;
     }
     let count = values.size().map_err(text)?;
+    if count > ATOM_VALUES {
+        return Err(format!(
+            "expected an atom of at most {ATOM_VALUES} values, found {count} in {values}; put what the atom repeats in \
+             the modes behind it"
+        ));
+    }
     Ok(AtomAccess {
         offset,
         values: (0..count).map(|i| values.at(i)).collect(),
