@@ -297,3 +297,20 @@ func.func @unreached(%l: !cute.layout<"?:1">) {
   }
   cf.br ^one
 }
+
+// -----
+
+// An op of another dialect keeps a value, made of the leaves.
+// CHECK-LABEL: func.func @kept(
+// CHECK-SAME:    %[[K:.*]]: i32, %[[D:.*]]: i64, %[[O:.*]]: i32)
+// CHECK-DAG:     %[[S:.*]] = cute.make_shape(%[[K]])
+// CHECK-DAG:     %[[T:.*]] = cute.make_stride(%[[D]])
+// CHECK-DAG:     %[[L:.*]] = cute.make_layout(%[[S]], %[[T]])
+// CHECK-DAG:     %[[F:.*]] = cute.make_int_tuple(%[[O]])
+// CHECK-DAG:     %[[W:.*]] = cute.static : !cute.swizzle<"S<3,4,3>">
+// CHECK:         %[[C:.*]] = cute.make_composed_layout(%[[W]], %[[F]], %[[L]])
+// CHECK:         builtin.unrealized_conversion_cast %[[C]]
+func.func @kept(%l: !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})">) -> i32 {
+  %i = builtin.unrealized_conversion_cast %l : !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})"> to i32
+  return %i : i32
+}

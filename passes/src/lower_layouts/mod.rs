@@ -17,7 +17,7 @@ use cute_ir::{
     types::{CuteType, value_type},
 };
 use cute_layout::{
-    Check, Leaf, Term, Truth,
+    Check, Inner, Leaf, Term, Truth,
     ops::{self, Value},
     record,
 };
@@ -284,7 +284,27 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
             let stride = make(builder, value_type(builder.context, &stride), of_stride)?;
             return builder.value("cute.make_layout", &[shape, stride], ty, &[]);
         }
-        Value::ComposedLayout(_) | Value::Swizzle(_) | Value::Scalar(_) | Value::Bool(_) => {
+        Value::ComposedLayout(c) => {
+            let parts = [
+                match c.inner() {
+                    Inner::Layout(l) => Value::Layout(l.clone()),
+                    Inner::Swizzle(s) => Value::Swizzle(*s),
+                },
+                Value::IntTuple(c.offset().clone()),
+                Value::Layout(c.outer().clone()),
+            ];
+            // Leaves are listed from the outer layout to the inner one.
+            let mut operands = Vec::new();
+            let mut rest = leaves;
+            for part in parts.iter().rev() {
+                let (own, behind) = rest.split_at(part.dynamic_leaves().len());
+                operands.push(make(builder, value_type(builder.context, part), own)?);
+                rest = behind;
+            }
+            operands.reverse();
+            return builder.value("cute.make_composed_layout", &operands, ty, &[]);
+        }
+        Value::Swizzle(_) | Value::Scalar(_) | Value::Bool(_) => {
             return Err(builder.error(format!(
                 "cannot keep a dynamic value of type {ty} for an op that is lowered later"
             )));
