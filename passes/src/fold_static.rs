@@ -21,7 +21,9 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     // Users come before what they use, so that one walk erases whole chains.
     for op in nested_ops(root).into_iter().rev() {
-        if is_pure(op) {
+        if name_of(op) == "cute.static" {
+            erase_unused(op);
+        } else if is_pure(op) {
             fold(op)?;
         }
     }
@@ -49,10 +51,14 @@ fn fold<'c>(op: Op<'c>) -> Result<(), Failure> {
             replace_uses(result, builder.static_value(result.r#type())?);
         }
     }
+    erase_unused(op);
+    Ok(())
+}
+
+fn erase_unused(op: Op<'_>) {
     if (0..op.result_count()).all(|i| users_of(result_of(op, i)).is_empty()) {
         erase(op);
     }
-    Ok(())
 }
 
 /// What `cute.equal` or `cute.elem_less` says of operands that are known.
