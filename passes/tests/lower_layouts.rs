@@ -316,16 +316,22 @@ fn same(op: &str, dynamic: &str, truth: &Value) -> bool {
     have == want || (rounds && have.len() > want.len())
 }
 
-#[test]
-fn dynamic_layouts_are_computed_as_static_ones() {
-    let context = cute_ir::context();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let mut right: BTreeMap<&str, usize> = BTreeMap::new();
-    let attrs = Attrs::default();
-    for _ in 0..6000 {
-        let (op, operands) = case(&mut random);
-        let values: Vec<Value> = operands.iter().map(Operand::value).collect();
-        let truth = apply(op, &values, &attrs);
+/// An op on operands with hidden integers, lowered.
+struct Case<'c> {
+    op: &'static str,
+    operands: Vec<Operand>,
+    /// The hidden integers.
+    inputs: Vec<i64>,
+    /// The text of the inferred result.
+    result: String,
+    text: String,
+    module: Module<'c>,
+}
+
+impl<'c> Case<'c> {
+    /// Nothing where the op refuses the types.
+    fn new(context: &'c Context, random: &mut Random) -> Option<Self> {
+        let (op, operands) = case(random);
         let mut inputs = Vec::new();
         // The gaps of a layout are known only where its strides are.
         let whole = op.ends_with("_product") && random.below(4) > 0;
@@ -336,14 +342,12 @@ fn dynamic_layouts_are_computed_as_static_ones() {
                 if whole && i == 0 {
                     o.clone()
                 } else {
-                    o.hidden(&mut random, &mut inputs)
+                    o.hidden(random, &mut inputs)
                 }
             })
             .collect();
         let values: Vec<Value> = hidden.iter().map(Operand::value).collect();
-        let Ok(results) = apply(op, &values, &attrs) else {
-            continue;
-        };
+        let results = apply(op, &values, &Attrs::default()).ok()?;
         let result = Operand::new(kind_of(&results[0]), results[0].to_string());
         let types: Vec<String> = hidden.iter().map(Operand::ty).collect();
         let arguments: Vec<String> = types
@@ -359,16 +363,43 @@ fn dynamic_layouts_are_computed_as_static_ones() {
             types.join(", "),
             r = result.ty(),
         );
-        let module = lowered(&context, &text);
-        let top = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+        let module = lowered(context, &text);
+        Some(Self {
+            op,
+            operands,
+            inputs,
+            result: result.text,
+            text,
+            module,
+        })
+    }
+
+    /// What the function gives for these inputs; nothing where an assertion fails.
+    fn run(&self, inputs: &[i64]) -> Option<Vec<i64>> {
+        let top = unsafe { Op::from_raw(self.module.as_operation().to_raw()) };
         let function = nested_ops(top)
             .into_iter()
             .find(|op| name_of(*op) == "func.func");
-        let Some(numbers) = interpret(function.expect("a function"), &inputs) else {
+        interpret(function.expect("a function"), inputs)
+    }
+}
+
+#[test]
+fn dynamic_layouts_are_computed_as_static_ones() {
+    let context = cute_ir::context();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut right: BTreeMap<&str, usize> = BTreeMap::new();
+    for _ in 0..6000 {
+        let Some(case) = Case::new(&context, &mut random) else {
             continue;
         };
-        let dynamic = put_in(&result.text, &numbers);
-        let truth = truth.unwrap_or_else(|e| {
+        let Some(numbers) = case.run(&case.inputs) else {
+            continue;
+        };
+        let (op, operands, text) = (case.op, &case.operands, &case.text);
+        let dynamic = put_in(&case.result, &numbers);
+        let values: Vec<Value> = operands.iter().map(Operand::value).collect();
+        let truth = apply(op, &values, &Attrs::default()).unwrap_or_else(|e| {
             panic!("{op} {operands:?}: {dynamic} where the static op says {e}\n{text}")
         });
         assert!(
@@ -401,6 +432,25 @@ fn dynamic_layouts_are_computed_as_static_ones() {
             "{op}: {n} comparisons, expected {least}: {right:?}"
         );
     }
+}
+
+/// An extent of 0 is stopped by an assertion: nothing is divided by it (the interpreter would panic).
+#[test]
+fn nothing_is_divided_by_zero() {
+    let context = cute_ir::context();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut stopped = 0;
+    for _ in 0..3000 {
+        let Some(case) = Case::new(&context, &mut random) else {
+            continue;
+        };
+        for zero in 0..case.inputs.len() {
+            let mut inputs = case.inputs.clone();
+            inputs[zero] = 0;
+            stopped += usize::from(case.run(&inputs).is_none());
+        }
+    }
+    assert!(stopped > 500, "{stopped} runs were stopped");
 }
 
 #[test]

@@ -17,13 +17,16 @@ use cute_ir::{
     types::{CuteType, value_type},
 };
 use cute_layout::{
-    Check, Inner, Leaf, Term, Truth,
+    BinOp, Check, Expr, Inner, Leaf, Term, Truth,
     ops::{self, Value},
     record,
 };
 use emit::{Emitter, width_of};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -52,6 +55,7 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let mut lowering = Lowering {
         leaves: HashMap::new(),
         checks,
+        positive: HashSet::new(),
         dead: Vec::new(),
         module,
         formats: HashMap::new(),
@@ -70,6 +74,8 @@ struct Lowering<'c> {
     /// The dynamic leaves of each value of a layout type that was met.
     leaves: HashMap<usize, Vec<Val<'c>>>,
     checks: bool,
+    /// Values that were asserted to be at least 1, with the block.
+    positive: HashSet<(usize, usize)>,
     /// Operations to erase at the end, in the order in which they were met.
     dead: Vec<Op<'c>>,
     module: Op<'c>,
@@ -176,6 +182,15 @@ impl<'c> Lowering<'c> {
         if self.checks {
             let wide = overflow::wide_form(op, &untraced, &results, &checks).map_err(wrong)?;
             for check in overflow::safe(&checks, wide.as_ref()) {
+                // A divisor that several ops of a block share is asked about once.
+                if let Some(input) = positive_input(check)
+                    && let (Some(value), Some(block)) = (inputs.get(input), op.block())
+                    && !self
+                        .positive
+                        .insert((key(*value), block.to_raw().ptr as usize))
+                {
+                    continue;
+                }
                 assert_holds(builder, &mut emitter, check)?;
             }
             if let Some(wide) = wide {
@@ -219,7 +234,7 @@ impl<'c> Lowering<'c> {
 
     /// Layout values that are still used come from a constructor; everything else of the algebra goes.
     fn finish(&mut self) -> Result<(), Failure> {
-        let dead: std::collections::HashSet<usize> = self
+        let dead: HashSet<usize> = self
             .dead
             .iter()
             .map(|op| op.to_raw().ptr as usize)
@@ -329,6 +344,22 @@ fn is_integer(ty: Type<'_>) -> bool {
 
 fn dynamic(width: u32) -> Leaf {
     Leaf::Dynamic(cute_layout::Dyn::new(width, 1))
+}
+
+/// The input of which the condition says that it is at least 1, if that is all it says.
+fn positive_input(check: &Check) -> Option<usize> {
+    match &*check.condition {
+        Expr::Binary {
+            op: BinOp::Le,
+            lhs,
+            rhs,
+            ..
+        } => match (&**lhs, &**rhs) {
+            (Expr::Const(1), Expr::Input { index, .. }) => Some(*index),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn assert_holds<'c>(

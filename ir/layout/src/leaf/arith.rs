@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::check::divides_by;
 use super::term::{BinOp, Expr, Term, width_of};
 use super::{Dyn, Leaf, Truth};
 use crate::error::{LayoutError, Result};
@@ -221,7 +222,10 @@ impl Leaf {
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
             (a, b @ Side::Known(_)) => dynamic(BinOp::Div, a, b, quotient),
-            (a, b) => dynamic(BinOp::Div, a, b, |_, _| 1),
+            (a, Side::Dynamic(b)) => {
+                divides_by(b, OP);
+                dynamic(BinOp::Div, a, Side::Dynamic(b), |_, _| 1)
+            }
         }
     }
 
@@ -238,7 +242,12 @@ impl Leaf {
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) | (_, Side::Known(1)) => Ok(Leaf::Static(0)),
-            (a, b) => dynamic(BinOp::Rem, a, b, gcd),
+            (a, b) => {
+                if let Side::Dynamic(b) = b {
+                    divides_by(b, OP);
+                }
+                dynamic(BinOp::Rem, a, b, gcd)
+            }
         }
     }
 
@@ -258,7 +267,10 @@ impl Leaf {
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
             (a, b @ Side::Known(_)) => dynamic(BinOp::CeilDiv, a, b, quotient),
-            (a, b) => dynamic(BinOp::CeilDiv, a, b, |_, _| 1),
+            (a, Side::Dynamic(b)) => {
+                divides_by(b, OP);
+                dynamic(BinOp::CeilDiv, a, Side::Dynamic(b), |_, _| 1)
+            }
         }
     }
 

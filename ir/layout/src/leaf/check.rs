@@ -6,7 +6,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::term::{Expr, Term};
+use super::Dyn;
+use super::term::{BinOp, Expr, Term};
 use super::truth::Truth;
 use crate::error::{LayoutError, Result};
 
@@ -38,6 +39,40 @@ pub fn record<T>(f: impl FnOnce() -> T) -> (T, Vec<Check>) {
     let result = f();
     let checks = CHECKS.with(|c| c.borrow_mut().take()).unwrap_or_default();
     (result, checks)
+}
+
+/// Records that a traced divisor is at least 1, as extents and tiles are; once for each divisor, and not where its own form
+/// shows it. A known divisor is the caller's to check.
+pub(super) fn divides_by(divisor: &Dyn, op: &'static str) {
+    let Term::Traced(e) = &divisor.term else {
+        return;
+    };
+    if e.is_positive() {
+        return;
+    }
+    CHECKS.with(|c| {
+        let mut checks = c.borrow_mut();
+        let Some(checks) = checks.as_mut() else {
+            return;
+        };
+        let seen = checks.iter().any(|check| {
+            matches!(&*check.condition, Expr::Binary { op: BinOp::Le, lhs, rhs, .. }
+                if matches!(**lhs, Expr::Const(1)) && Arc::ptr_eq(rhs, e))
+        });
+        if !seen {
+            checks.push(Check {
+                condition: Arc::new(Expr::Binary {
+                    op: BinOp::Le,
+                    width: divisor.width,
+                    lhs: Arc::new(Expr::Const(1)),
+                    rhs: e.clone(),
+                }),
+                message: format!(
+                    "`{op}` expected a divisor of at least 1, found another; make every extent at least 1"
+                ),
+            });
+        }
+    });
 }
 
 /// Errors with `otherwise` where the condition is known not to hold, and with the missing fact where it is about symbols and

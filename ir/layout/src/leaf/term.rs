@@ -144,6 +144,26 @@ impl Expr {
         }
     }
 
+    /// Whether it is at least 1 whatever the inputs are, as its outermost operations show.
+    pub fn is_positive(&self) -> bool {
+        match self {
+            Expr::Const(v) => *v > 0,
+            Expr::Binary {
+                op: BinOp::Max,
+                lhs,
+                rhs,
+                ..
+            } => lhs.is_positive() || rhs.is_positive(),
+            Expr::Binary {
+                op: BinOp::Min,
+                lhs,
+                rhs,
+                ..
+            } => lhs.is_positive() && rhs.is_positive(),
+            _ => false,
+        }
+    }
+
     /// Whether a value of it, within its width or on the way, can be beyond what its width holds although the inputs are not.
     pub fn can_overflow(&self) -> bool {
         fn visit(e: &Expr, seen: &mut HashSet<*const Expr>) -> bool {
