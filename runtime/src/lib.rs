@@ -1,6 +1,7 @@
 //! Kernel packages, tensors and launches: everything that happens after the compiler.
 //!
 //! - [`package`]: the file that carries kernels, their launch plan and what they mean.
+//! - [`ptx`]: the text of a kernel as a tree, and its instructions by kind.
 //! - [`tensor`]: host tensors over CuTe layouts, `.npy` files, generated data.
 //! - [`verify`]: whether a result is right, and how sure that is.
 //! - [`device`]: the boundary between a plan and what executes it.
@@ -16,6 +17,7 @@ pub mod element;
 pub mod layout;
 pub mod package;
 mod parallel;
+pub mod ptx;
 pub mod tensor;
 pub mod verify;
 

@@ -1,9 +1,12 @@
 //! Prints what packages hold.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
+use cute_runtime::ptx::{self, Accesses, Item, Mix};
 use cute_runtime::{Access, Arg, Compute, Function, Image, Package};
+use serde::Serialize;
 
 use crate::cli::Cli;
 use crate::job::read_package;
@@ -12,7 +15,7 @@ pub fn print(cli: &Cli) -> anyhow::Result<()> {
     for (i, path) in cli.packages.iter().enumerate() {
         let package = read_package(path)?;
         if cli.json {
-            println!("{}", serde_json::to_string_pretty(package.manifest())?);
+            println!("{}", serde_json::to_string_pretty(&Info::of(&package))?);
             continue;
         }
         if i > 0 {
@@ -28,6 +31,61 @@ pub fn print(cli: &Cli) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The manifest as JSON, with what the PTX of each image consists of.
+#[derive(Serialize)]
+struct Info<'a> {
+    producer: &'a str,
+    functions: &'a [Function],
+    images: Vec<ImageInfo<'a>>,
+}
+
+#[derive(Serialize)]
+struct ImageInfo<'a> {
+    #[serde(flatten)]
+    image: &'a Image,
+    /// By kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<BTreeMap<String, Mix>>,
+    /// Why they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions_error: Option<String>,
+}
+
+impl<'a> Info<'a> {
+    fn of(package: &'a Package) -> Info<'a> {
+        let manifest = package.manifest();
+        let images = manifest.images.iter().map(|image| {
+            let mixes = instructions(package, image);
+            ImageInfo {
+                image,
+                instructions_error: mixes.as_ref().err().cloned(),
+                instructions: mixes.ok().map(BTreeMap::from_iter),
+            }
+        });
+        Info {
+            producer: &manifest.producer,
+            functions: &manifest.functions,
+            images: images.collect(),
+        }
+    }
+}
+
+/// What each kernel of an image consists of, by its PTX and in its order; or why that is not known.
+fn instructions(package: &Package, image: &Image) -> Result<Vec<(String, Mix)>, String> {
+    let blob = image.ptx.ok_or("the image carries no PTX")?;
+    let text = std::str::from_utf8(package.blob(&blob)).map_err(|error| {
+        format!("expected PTX in UTF-8, found {error}; compile the package again")
+    })?;
+    let module = ptx::parse(text).map_err(|error| error.to_string())?;
+    let kernels = module.items.iter().filter_map(|item| match item {
+        Item::Function(function) if function.is_entry => {
+            Some((function.name.to_string(), Mix::of(function)))
+        }
+        _ => None,
+    });
+    Ok(kernels.collect())
+}
+
 /// The manifest as text.
 fn describe(package: &Package) -> Result<String, fmt::Error> {
     let mut out = String::new();
@@ -37,6 +95,7 @@ fn describe(package: &Package) -> Result<String, fmt::Error> {
     }
     for image in &package.manifest().images {
         describe_image(&mut out, image)?;
+        describe_instructions(&mut out, image, instructions(package, image))?;
     }
     Ok(out)
 }
@@ -148,6 +207,74 @@ fn describe_image(out: &mut String, image: &Image) -> fmt::Result {
         ]);
     }
     writeln!(out, "{table}")
+}
+
+fn describe_instructions(
+    out: &mut String,
+    image: &Image,
+    mixes: Result<Vec<(String, Mix)>, String>,
+) -> fmt::Result {
+    let mixes = match mixes {
+        Ok(mixes) => mixes,
+        Err(error) => return writeln!(out, "instructions: not known: {error}"),
+    };
+    writeln!(out, "instructions in the PTX:")?;
+    let mut table = table([
+        "kernel",
+        "mma",
+        "ldmatrix",
+        "cp.async",
+        "global loads",
+        "global stores",
+        "shared loads",
+        "shared stores",
+        "barriers",
+        "integer",
+        "floating point",
+        "control",
+        "other",
+        "all",
+    ]);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for (name, mix) in &mixes {
+        table.add_row([
+            name.clone(),
+            mix.mma.to_string(),
+            mix.ldmatrix.to_string(),
+            mix.cp_async.to_string(),
+            accesses(&mix.global_loads),
+            accesses(&mix.global_stores),
+            accesses(&mix.shared_loads),
+            accesses(&mix.shared_stores),
+            mix.barriers.to_string(),
+            mix.integer.to_string(),
+            mix.floating_point.to_string(),
+            mix.control.to_string(),
+            mix.other.to_string(),
+            mix.total().to_string(),
+        ]);
+    }
+    writeln!(out, "{table}")?;
+    for kernel in &image.kernels {
+        if !mixes.iter().any(|(name, _)| *name == kernel.name) {
+            writeln!(out, "kernel {} is not in the PTX", kernel.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// `8 x 16 B, 2 x 4 B`, the widest first.
+fn accesses(accesses: &Accesses) -> String {
+    if accesses.is_empty() {
+        return "0".into();
+    }
+    let each = accesses.iter().rev().map(|(bytes, count)| match bytes {
+        0 => format!("{count} of unknown width"),
+        bytes => format!("{count} x {bytes} B"),
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// A table that reads well in a log, too.
