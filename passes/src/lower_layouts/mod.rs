@@ -17,7 +17,7 @@ use cute_ir::{
     types::{CuteType, value_type},
 };
 use cute_layout::{
-    BinOp, Check, Expr, Inner, Leaf, Term, Truth,
+    Check, Expr, Inner, Leaf, Term, Truth,
     ops::{self, Value},
     record,
 };
@@ -346,18 +346,10 @@ fn dynamic(width: u32) -> Leaf {
     Leaf::Dynamic(cute_layout::Dyn::new(width, 1))
 }
 
-/// The input of which the condition says that it is at least 1, if that is all it says.
+/// The input that the condition asks to be at least 1, if that is all it asks.
 fn positive_input(check: &Check) -> Option<usize> {
-    match &*check.condition {
-        Expr::Binary {
-            op: BinOp::Le,
-            lhs,
-            rhs,
-            ..
-        } => match (&**lhs, &**rhs) {
-            (Expr::Const(1), Expr::Input { index, .. }) => Some(*index),
-            _ => None,
-        },
+    match **check.positive()? {
+        Expr::Input { index, .. } => Some(index),
         _ => None,
     }
 }

@@ -20,6 +20,21 @@ pub struct Check {
     pub message: String,
 }
 
+impl Check {
+    /// What the condition asks to be at least 1, if that is all: an extent that something is divided by.
+    pub fn positive(&self) -> Option<&Arc<Expr>> {
+        match &*self.condition {
+            Expr::Binary {
+                op: BinOp::Le,
+                lhs,
+                rhs,
+                ..
+            } if matches!(**lhs, Expr::Const(1)) => Some(rhs),
+            _ => None,
+        }
+    }
+}
+
 thread_local! {
     static CHECKS: RefCell<Option<Vec<Check>>> = const { RefCell::new(None) };
 }
@@ -55,10 +70,9 @@ pub(super) fn divides_by(divisor: &Dyn, op: &'static str) {
         let Some(checks) = checks.as_mut() else {
             return;
         };
-        let seen = checks.iter().any(|check| {
-            matches!(&*check.condition, Expr::Binary { op: BinOp::Le, lhs, rhs, .. }
-                if matches!(**lhs, Expr::Const(1)) && Arc::ptr_eq(rhs, e))
-        });
+        let seen = checks
+            .iter()
+            .any(|check| check.positive().is_some_and(|d| Arc::ptr_eq(d, e)));
         if !seen {
             checks.push(Check {
                 condition: Arc::new(Expr::Binary {
