@@ -35,10 +35,15 @@
 // CHECK-SAME:   st.global.v{{4.b32|2.b64}}
 
 // INFO: image sm_80: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
 // INFO: image sm_89: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
 // INFO: image sm_90: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
 // INFO: image sm_90a: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
 // INFO: image sm_120: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
   cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
   return

@@ -23,10 +23,22 @@
 // INFO:      launch 0: product_kernel(A, B, C), grid 6x1x1, block 64x1x1, {{[0-9]+}} B of dynamic shared memory
 // INFO:      image sm_80: PTX of {{[1-9][0-9]*}} B cubin of {{[1-9][0-9]*}} B
 // INFO:      | product_kernel | {{ *[1-9][0-9]*}} | {{ *}}0 B | {{ *[1-9][0-9]*}} B | {{ *}}0 B, 0 B | {{ *}}0 B | {{ *}}64 (at most 64) | .u64 .u64 .u64 |
+// The instructions that the PTX below has.
+// INFO-NEXT: instructions in the PTX:
+// INFO-NEXT: | kernel {{ *}}| mma | ldmatrix | cp.async | global loads | global stores | shared loads | shared stores | barriers | integer | floating point | control | other | all |
+// INFO:      | product_kernel | {{ *}}8 | {{ *}}6 | {{ *}}4 | {{ *}}0 | {{ *}}2 x 16 B | {{ *}}2 x 16 B | {{ *}}8 x 4 B | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} |
 
 // JSON: "producer": "cute-opt
 // JSON: "name": "product"
 // JSON: "arch": "sm_80"
+// JSON: "instructions": {
+// JSON-NEXT: "product_kernel": {
+// JSON-NEXT: "mma": 8,
+// JSON-NEXT: "ldmatrix": 6,
+// JSON-NEXT: "cp_async": 4,
+// JSON-NEXT: "global_loads": {},
+// JSON-NEXT: "global_stores": {
+// JSON-NEXT: "16": 2
 
 // EMIT: gemm.ptx: PTX for sm_80, {{[1-9][0-9]*}} bytes
 

@@ -1,7 +1,7 @@
 //! What can be wrong with PTX text.
 
 /// The longest text that is read, in bytes.
-pub const MAX_BYTES: usize = 32 << 20;
+pub const MAX_BYTES: usize = 16 << 20;
 
 /// How deep scopes, vectors and initialisers may be nested, all together.
 pub const MAX_DEPTH: u32 = 64;

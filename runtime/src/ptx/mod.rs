@@ -2,10 +2,10 @@
 //!
 //! [`parse`] takes what the compiler makes and what PTX ISA 9 allows around it: an opcode is a name,
 //! so new instructions need no new parser; a directive that is not known is an error. Whatever the
-//! text is, reading it takes time and memory in proportion to its length, which is bounded
-//! ([`MAX_BYTES`]), as nesting is ([`MAX_DEPTH`]).
+//! text is, reading it takes time and memory in proportion to its length (at worst a hundred bytes a
+//! byte), which is bounded ([`MAX_BYTES`]), as nesting is ([`MAX_DEPTH`]).
 //!
-//! What a tree prints parses to the same tree. Not taken: constant expressions beyond a sign and
+//! What a parsed tree prints parses to the same tree, as long as it is within these bounds. Not taken: constant expressions beyond a sign and
 //! `symbol + offset`, `a[i]` for `[a + 4 * i]`, and DWARF in the form of PTX before 2.0 (`@@DWARF`).
 
 mod ast;

@@ -58,7 +58,7 @@ pub struct Cli {
     #[arg(long, requires = "bench")]
     pub interleave: bool,
 
-    /// Prints the result, or with --info the manifest, as JSON.
+    /// Prints the result, or with --info the manifest and the instructions, as JSON.
     #[arg(long)]
     pub json: bool,
 

@@ -272,6 +272,68 @@ fn info_tells_what_a_package_holds() {
 }
 
 #[test]
+fn info_counts_the_instructions_of_the_ptx() {
+    let bench = Bench::new();
+    let ptx = ".version 8.0\n.target sm_80\n.visible .entry first() {\n ld.global.v4.b32 {%a, %b, %c, %d}, [%e];\n \
+               ld.global.b32 %a, [%e];\n add.s32 %a, %a, 1;\n ret;\n}\n.visible .entry second() { bar.sync 0; ret; }\n";
+    let kernel = |name: &str| KernelInfo {
+        name: name.into(),
+        ..KernelInfo::default()
+    };
+    let image = |arch: &str, ptx: Option<&str>, name: &str| ImageSource {
+        arch: arch.into(),
+        ptx: ptx.map(String::from),
+        cubin: Some(b"\x7fELF".to_vec()),
+        kernels: vec![kernel(name)],
+    };
+    let package = Package::builder("test 1.0")
+        .image(image("sm_80", Some(ptx), "first"))
+        .image(image("sm_89", None, "first"))
+        .image(image("sm_90", Some("// nothing\n"), "first"))
+        .image(image("sm_120", Some(ptx), "third"))
+        .build()
+        .unwrap();
+    package.write_file(bench.path("mix.cutepkg")).unwrap();
+
+    let text = bench.succeeds(&["mix.cutepkg", "--info"]);
+    let row = |name: &str| {
+        let line = text.lines().find(|line| {
+            line.starts_with(&format!("| {name} ")) && line.matches('|').count() == 15
+        });
+        let cells = line.unwrap_or_else(|| panic!("{text}")).split('|').skip(2);
+        cells.map(str::trim).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(row("first"), "0|0|0|1 x 16 B, 1 x 4 B|0|0|0|0|1|0|1|0|4|");
+    assert_eq!(row("second"), "0|0|0|0|0|0|0|1|0|0|1|0|2|");
+    for says in [
+        "instructions: not known: the image carries no PTX",
+        "instructions: not known: PTX line 2, column 1: expected `.version`, with which PTX begins, found the end of the text",
+        "kernel third is not in the PTX",
+    ] {
+        assert!(text.contains(says), "expected `{says}` in:\n{text}");
+    }
+
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.succeeds(&["mix.cutepkg", "--info", "--json"])).unwrap();
+    let images = &json["images"];
+    let first = &images[0]["instructions"]["first"];
+    assert_eq!(first["global_loads"], serde_json::json!({"16": 1, "4": 1}));
+    assert_eq!(
+        (&first["integer"], &first["control"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(images[0]["instructions_error"], serde_json::Value::Null);
+    assert_eq!(images[1]["instructions_error"], "the image carries no PTX");
+    assert_eq!(images[1]["instructions"], serde_json::Value::Null);
+    assert!(
+        images[2]["instructions_error"]
+            .as_str()
+            .unwrap()
+            .contains("line 2, column 1")
+    );
+}
+
+#[test]
 fn code_is_extracted() {
     let bench = Bench::new();
     bench.succeeds(&["gemm.cutepkg", "--emit", "cubin", "--to", "gemm.cubin"]);
