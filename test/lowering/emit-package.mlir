@@ -24,7 +24,7 @@
 // INFO:      image sm_80: PTX of {{[1-9][0-9]*}} B cubin of {{[1-9][0-9]*}} B
 // INFO:      | product_kernel | {{ *[1-9][0-9]*}} | {{ *}}0 B | {{ *[1-9][0-9]*}} B | {{ *}}0 B, 0 B | {{ *}}0 B | {{ *}}64 (at most 64) | .u64 .u64 .u64 |
 // The instructions that the PTX below has.
-// INFO-NEXT: instructions in the PTX:
+// INFO-NEXT: instructions in the PTX{{:}}
 // INFO-NEXT: | kernel {{ *}}| mma | ldmatrix | cp.async | global loads | global stores | shared loads | shared stores | barriers | integer | floating point | control | other | all |
 // INFO:      | product_kernel | {{ *}}8 | {{ *}}6 | {{ *}}4 | {{ *}}0 | {{ *}}2 x 16 B | {{ *}}2 x 16 B | {{ *}}8 x 4 B | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} |
 
