@@ -3,10 +3,7 @@
 //! A comparison of such values becomes a constant. What then has no use is erased.
 
 use cute_ir::{Failure, PassSpec, build::*, diag, infer};
-use cute_layout::{
-    Truth,
-    ops::{OPS, Value},
-};
+use cute_layout::{Truth, ops::Value};
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// The pass.
@@ -32,9 +29,7 @@ fn run<'c>(root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 
 /// Ops of the algebra; those that divide count, for a fold only ever takes them away.
 fn is_pure(op: Op<'_>) -> bool {
-    name_of(op)
-        .strip_prefix("cute.")
-        .is_some_and(|name| OPS.contains(&name) && !matches!(name, "static" | "print"))
+    infer::algebra_name(op).is_some_and(|name| !matches!(name, "static" | "print"))
 }
 
 fn fold<'c>(op: Op<'c>) -> Result<(), Failure> {

@@ -132,12 +132,17 @@ impl<'a, 'c> Emitter<'a, 'c> {
             BinOp::Shl => "arith.shli",
             BinOp::Shr => "arith.shrsi",
             BinOp::CeilDiv => return self.ceil_div(a, b, width),
-            BinOp::Eq => return self.compare(0, a, b),
+            BinOp::Eq => return self.equal(a, b),
             BinOp::Lt => return self.compare(2, a, b),
             BinOp::Le => return self.compare(3, a, b),
         };
         let ty = self.ty(width);
         self.builder.value(name, &[a, b], ty, &[])
+    }
+
+    /// Whether two integers are the same.
+    pub fn equal(&self, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
+        self.compare(0, a, b)
     }
 
     /// Predicates are numbered as `arith.cmpi` numbers them.

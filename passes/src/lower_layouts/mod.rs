@@ -2,8 +2,8 @@
 //!
 //! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
 //! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
-//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and loops pass the leaves in place
-//! of the value. What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
+//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and
+//! loops pass the leaves in place of the value. What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
 
 mod carry;
 mod emit;
@@ -16,11 +16,7 @@ use cute_ir::{
     diag, infer,
     types::{CuteType, value_type},
 };
-use cute_layout::{
-    Check, Expr, Inner, Leaf, Term, Truth,
-    ops::{self, Value},
-    record,
-};
+use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
 use emit::{Emitter, width_of};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
 use std::{
@@ -105,12 +101,8 @@ impl<'c> Lowering<'c> {
     }
 
     fn op(&mut self, op: Op<'c>) -> Result<(), Failure> {
-        let name = name_of(op);
-        let algebra = name
-            .strip_prefix("cute.")
-            .filter(|short| ops::OPS.contains(short))
-            // `slice` and others also take tensors, which are lowered later.
-            .filter(|_| self.is_algebra(op));
+        // `slice` and others also take tensors, which are lowered later.
+        let algebra = infer::algebra_name(op).filter(|_| self.is_algebra(op));
         match algebra {
             Some("print") => self.print(op),
             Some(_) => self.algebra(op),
@@ -159,10 +151,7 @@ impl<'c> Lowering<'c> {
         let mut inputs = Vec::new();
         let (mut operands, mut untraced) = (Vec::new(), Vec::new());
         for operand in operands_of(op) {
-            let plain = match value_of(operand.r#type()) {
-                Some(value) => value,
-                None => Value::Scalar(dynamic(width_of(operand))),
-            };
+            let plain = infer::value_of(operand.r#type()).ok_or_else(|| unlike(op))?;
             operands.push(plain.traced(inputs.len()));
             if matches!(plain, Value::Scalar(_)) {
                 inputs.push(operand);
@@ -263,9 +252,7 @@ impl<'c> Lowering<'c> {
                 Some(first) => Builder::before(*first),
                 None => return Ok(()),
             };
-            let leaves = self.leaves.get(&key(old)).cloned().unwrap_or_default();
-            let new = make(builder, old.r#type(), &leaves)?;
-            replace_uses(old, new);
+            replace_uses(old, self.construct(builder, old)?);
             Ok(())
         })
     }
@@ -342,10 +329,6 @@ fn is_integer(ty: Type<'_>) -> bool {
     melior::ir::r#type::IntegerType::try_from(ty).is_ok()
 }
 
-fn dynamic(width: u32) -> Leaf {
-    Leaf::Dynamic(cute_layout::Dyn::new(width, 1))
-}
-
 /// The input that the condition asks to be at least 1, if that is all it asks.
 fn positive_input(check: &Check) -> Option<usize> {
     match **check.positive()? {
@@ -361,7 +344,11 @@ fn assert_holds<'c>(
 ) -> Result<(), Failure> {
     let condition = Truth::Unknown(Term::Traced(Arc::clone(&check.condition)));
     let condition = emitter.truth(&condition)?;
-    let message = builder.string(&check.message);
+    assert(builder, condition, &check.message)
+}
+
+fn assert<'c>(builder: Builder<'c>, condition: Val<'c>, message: &str) -> Result<(), Failure> {
+    let message = builder.string(message);
     builder
         .op("cf.assert", &[condition], &[], &[("msg", message)])
         .map(|_| ())

@@ -3,13 +3,10 @@
 //! The types of CuTe IR make a product of two 32-bit integers one of 32 bits. The op is evaluated once more on leaves of 64
 //! bits, and both results must agree.
 
-use super::emit::Emitter;
+use super::{assert, emit::Emitter};
 use cute_ir::{Failure, build::*, infer};
-use cute_layout::{
-    Check, Layout, Leaf, Term,
-    ops::{self, Value},
-    record,
-};
+use cute_layout::{Check, Dyn, Expr, Layout, Leaf, Term, ops::Value, record};
+use std::sync::Arc;
 
 /// The op on leaves of 64 bits: its results, and the conditions that they depend on.
 pub(super) struct Wide {
@@ -24,12 +21,9 @@ pub(super) fn wide_form(
     results: &[Value],
     checks: &[Check],
 ) -> Result<Option<Wide>, String> {
-    let narrow = |leaf: &&Leaf| {
-        leaf.as_dynamic().is_some_and(|d| {
-            d.width == 32 && matches!(&d.term, Term::Traced(e) if e.can_overflow())
-        })
-    };
-    let may_overflow = results.iter().any(|r| r.leaves().iter().any(narrow))
+    let may_overflow = results
+        .iter()
+        .any(|r| r.leaves().into_iter().any(|leaf| narrow(leaf).is_some()))
         || checks.iter().any(|check| check.condition.can_overflow());
     if !may_overflow || is_bounded(op, plain) {
         return Ok(None);
@@ -45,6 +39,18 @@ pub(super) fn wide_form(
         .collect();
     let (results, checks) = record(|| infer::evaluate(op, &operands));
     results.map(|results| Some(Wide { results, checks }))
+}
+
+/// How a leaf of 32 bits is computed, where they may not be enough.
+fn narrow(leaf: &Leaf) -> Option<&Arc<Expr>> {
+    match leaf.as_dynamic()? {
+        Dyn {
+            width: 32,
+            term: Term::Traced(e),
+            ..
+        } if e.can_overflow() => Some(e),
+        _ => None,
+    }
 }
 
 /// The conditions, in 64 bits where they could overflow in fewer.
@@ -91,29 +97,17 @@ pub(super) fn assert_fits<'c>(
     results: &[Value],
     wide: &Wide,
 ) -> Result<(), Failure> {
-    let name = name_of(op);
     let message = format!(
-        "'{name}' op expected values that fit 32 bits, found an overflow; make the leaves that it is computed from `?{{i64}}`"
+        "'{}' op expected values that fit 32 bits, found an overflow; make the leaves that it is computed from `?{{i64}}`",
+        name_of(op)
     );
-    debug_assert!(ops::OPS.contains(&name.trim_start_matches("cute.")));
-    for (narrow, wide) in results.iter().zip(&wide.results) {
-        for (narrow, wide) in narrow.leaves().into_iter().zip(wide.leaves()) {
-            let Some(Term::Traced(e)) = narrow.as_dynamic().map(|d| &d.term) else {
-                continue;
-            };
-            if narrow.as_dynamic().is_none_or(|d| d.width != 32) || !e.can_overflow() {
-                continue;
+    for (narrow_results, wide) in results.iter().zip(&wide.results) {
+        for (leaf, wide) in narrow_results.leaves().into_iter().zip(wide.leaves()) {
+            if let Some(e) = narrow(leaf) {
+                let (a, b) = (emitter.at_width(e, 64)?, emitter.leaf(wide, 64)?);
+                let same = emitter.equal(a, b)?;
+                assert(builder, same, &message)?;
             }
-            let (a, b) = (emitter.at_width(e, 64)?, emitter.leaf(wide, 64)?);
-            let predicate = builder.integer(builder.i64_type(), 0);
-            let same = builder.value(
-                "arith.cmpi",
-                &[a, b],
-                cute_ir::types::int_type(builder.context, 1),
-                &[("predicate", predicate)],
-            )?;
-            let text = builder.string(&message);
-            builder.op("cf.assert", &[same], &[], &[("msg", text)])?;
         }
     }
     Ok(())

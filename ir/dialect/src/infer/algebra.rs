@@ -51,6 +51,13 @@ pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec
     })
 }
 
+/// The name of `op` in the algebra, if it has it: without its dialect's prefix.
+pub fn algebra_name(op: Op<'_>) -> Option<&str> {
+    name_of(op)
+        .strip_prefix("cute.")
+        .filter(|name| ops::OPS.contains(name))
+}
+
 /// What `op`, of the algebra, gives for these operands instead of its own; for a constructor, in the form of its result type.
 ///
 /// Dynamic leaves that carry how they are computed give results that do.

@@ -6,7 +6,7 @@ mod algebra;
 mod tensors;
 
 pub(crate) use algebra::apply;
-pub use algebra::{evaluate, value_of};
+pub use algebra::{algebra_name, evaluate, value_of};
 
 use crate::{
     build::{Op, name_of, operands_of},

@@ -115,7 +115,7 @@ impl Layout {
                 Codomain::Scalar(modes) => {
                     let mut gaps = l.gaps(modes, fill)?;
                     gaps.modes.push((Leaf::Static(1), gaps.reach));
-                    l.along(path, from_leaves(coalesce_extending(gaps.modes)?)?)
+                    into_coordinate(path, from_leaves(coalesce_extending(gaps.modes)?)?)
                 }
                 Codomain::Modes(all) => {
                     let mut out = Vec::with_capacity(all.len());
@@ -141,7 +141,7 @@ impl Layout {
         match codomain {
             Codomain::Scalar(modes) => {
                 let gaps = self.gaps(modes, Fill::Whole)?;
-                self.along(path, filled(gaps, cotarget, merge)?)
+                into_coordinate(path, filled(gaps, cotarget, merge)?)
             }
             Codomain::Modes(all) => {
                 let target = cotarget.modes();
@@ -161,8 +161,7 @@ impl Layout {
                     out.push(match all.get(i) {
                         Some(c) => self.fill(c, target, merge, path)?,
                         None if target.is_tuple() => {
-                            let inner = Layout::identity(target)?;
-                            below(inner, path)?
+                            into_coordinate(path, Layout::identity(target)?)?
                         }
                         None => self.fill(&none, target, merge, path)?,
                     });
@@ -245,24 +244,6 @@ impl Layout {
             out.reach = next;
         }
         Ok(out)
-    }
-
-    // A layout into the coordinate that `path` names.
-    fn along(&self, path: &[u16], scalar: Layout) -> Result<Layout> {
-        if path.is_empty() {
-            return Ok(scalar);
-        }
-        fn walk(d: &IntTuple, path: &[u16]) -> IntTuple {
-            match d {
-                IntTuple::Leaf(v) if v.is(0) => int(0),
-                IntTuple::Leaf(v) => IntTuple::Leaf(Leaf::Basis {
-                    value: Box::new(v.clone()),
-                    path: path.into(),
-                }),
-                IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|d| walk(d, path)).collect()),
-            }
-        }
-        Layout::new(scalar.shape().clone(), walk(scalar.stride(), path))
     }
 }
 
@@ -347,17 +328,22 @@ fn filled(gaps: Gaps, cotarget: &IntTuple, merge: bool) -> Result<Layout> {
     from_leaves(coalesce_leaves(modes)?)
 }
 
-// The identity on a nested coordinate, below `path`.
-fn below(inner: Layout, path: &[u16]) -> Result<Layout> {
+// A layout into the coordinate that `path` names, or into one below it.
+fn into_coordinate(path: &[u16], inner: Layout) -> Result<Layout> {
     fn walk(d: &IntTuple, prefix: &[u16]) -> IntTuple {
-        match d {
-            IntTuple::Leaf(Leaf::Basis { value, path }) => IntTuple::Leaf(Leaf::Basis {
-                value: value.clone(),
-                path: prefix.iter().chain(path.iter()).copied().collect(),
-            }),
-            IntTuple::Leaf(l) => IntTuple::Leaf(l.clone()),
-            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|d| walk(d, prefix)).collect()),
-        }
+        let (value, below): (Box<Leaf>, &[u16]) = match d {
+            IntTuple::Tuple(t) => {
+                return IntTuple::Tuple(t.iter().map(|d| walk(d, prefix)).collect());
+            }
+            IntTuple::Leaf(l) if l.is(0) => return int(0),
+            IntTuple::Leaf(Leaf::Basis { value, path }) => (value.clone(), path),
+            IntTuple::Leaf(l) => (Box::new(l.clone()), &[]),
+        };
+        let path = prefix.iter().chain(below).copied().collect();
+        IntTuple::Leaf(Leaf::Basis { value, path })
+    }
+    if path.is_empty() {
+        return Ok(inner);
     }
     Layout::new(inner.shape().clone(), walk(inner.stride(), path))
 }

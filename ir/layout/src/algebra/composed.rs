@@ -4,6 +4,7 @@
 //! changes of the element's width also touch the offset and the inner function.
 
 use super::ENUMERATION_LIMIT;
+use super::recast::ratio;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::{Leaf, require};
@@ -156,11 +157,7 @@ impl ComposedLayout {
             )));
         }
         let outer = self.outer().recast(old_bits, new_bits)?;
-        let (mut a, mut b) = (old_bits, new_bits);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        let (up, down) = (new_bits / a, old_bits / a);
+        let (up, down) = ratio(old_bits, new_bits);
         let Some(offset) = self.offset().as_leaf() else {
             return Err(refuse("an integer offset".to_string()));
         };

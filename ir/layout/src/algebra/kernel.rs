@@ -4,7 +4,7 @@ use super::coalesce::coalesce_leaves;
 use super::{Leaves, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, gcd};
 use crate::tuple::IntTuple;
 
 impl Layout {
@@ -14,27 +14,26 @@ impl Layout {
     /// Source: CuTe's `max_common_layout`. As there, dynamic modes are left out. Errors: those of
     /// [`Layout::right_inverse`].
     pub fn max_common_layout(&self, other: &Layout) -> Result<Layout> {
-        let one = || Layout::leaf(1, 0);
         let inverse = other.right_inverse()?;
-        let common = match self.composition(&inverse) {
-            Ok(l) => l.coalesce()?,
+        match self.common_run(&inverse) {
+            Ok(Some(run)) => inverse.composition(&run),
             // Without a common layout only the first element is shared.
-            Err(
-                LayoutError::Composition { .. }
-                | LayoutError::CompositionUnproven { .. }
-                | LayoutError::Dynamic { .. },
-            ) => return one(),
+            Ok(None) | Err(LayoutError::Dynamic { .. }) => Layout::leaf(1, 0),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The known run of consecutive offsets, `n:1`, with which `self o inverse` begins, if it begins with one.
+    pub(super) fn common_run(&self, inverse: &Layout) -> Result<Option<Layout>> {
+        let first = match self.composition(inverse) {
+            Ok(l) => l.coalesce()?.mode(0)?,
+            Err(LayoutError::Composition { .. } | LayoutError::CompositionUnproven { .. }) => {
+                return Ok(None);
+            }
             Err(e) => return Err(e),
         };
-        if common.rank() == 0 {
-            return one();
-        }
-        let first = common.mode(0)?;
-        if first.shape().as_static().is_some() && first.stride().as_static() == Some(1) {
-            inverse.composition(&first)
-        } else {
-            one()
-        }
+        let known = first.shape().as_static().is_some() && first.stride().as_static() == Some(1);
+        Ok(known.then_some(first))
     }
 
     /// The modes that do not matter: `self(N(i)) == 0` for all `i < size(N)`, where `N` gives 1-D indices. `1:0` where
@@ -85,12 +84,9 @@ impl Layout {
                     });
                 }
             };
-            let (mut a, mut b) = (extent, rest);
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            out.push((Leaf::Static(a), Leaf::Static(step)));
-            rest /= a;
+            let taken = gcd(extent, rest);
+            out.push((Leaf::Static(taken), Leaf::Static(step)));
+            rest /= taken;
             step = step
                 .checked_mul(extent)
                 .ok_or(LayoutError::Overflow { op: OP })?;

@@ -1,6 +1,6 @@
 //! Layouts made after others, and how far two agree.
 
-use crate::error::{LayoutError, Result};
+use crate::error::Result;
 use crate::layout::Layout;
 use crate::leaf::Leaf;
 use crate::tuple::{IntTuple, int};
@@ -82,19 +82,10 @@ impl Layout {
     ///
     /// Source: CuTe's `max_common_vector`. Errors: those of [`Layout::right_inverse`].
     pub fn max_common_vector(&self, other: &Layout) -> Result<i64> {
-        let inverse = other.right_inverse()?;
-        let common = match self.composition(&inverse) {
-            Ok(l) => l.coalesce()?,
-            // Without a common layout nothing vectorises; one element always does.
-            Err(LayoutError::Composition { .. } | LayoutError::CompositionUnproven { .. }) => {
-                return Ok(1);
-            }
-            Err(e) => return Err(e),
-        };
-        let first = common.mode(0)?;
-        match (first.shape().as_static(), first.stride().as_static()) {
-            (Some(s), Some(1)) => Ok(s),
-            _ => Ok(1),
+        // Without a common layout nothing vectorises; one element always does.
+        match self.common_run(&other.right_inverse()?)? {
+            Some(run) => run.size(),
+            None => Ok(1),
         }
     }
 }

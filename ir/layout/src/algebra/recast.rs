@@ -2,7 +2,7 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, require};
+use crate::leaf::{Leaf, gcd, require};
 use crate::tuple::IntTuple;
 
 type PerLeaf<'a> = &'a mut dyn FnMut(&Leaf, &Leaf) -> Result<(Leaf, Leaf)>;
@@ -73,20 +73,8 @@ impl Layout {
 
     /// The layout in elements of `new_bits`, given one in elements of `old_bits`.
     pub fn recast(&self, old_bits: i64, new_bits: i64) -> Result<Layout> {
-        if old_bits < 1 || new_bits < 1 {
-            return Err(LayoutError::Divisibility {
-                op: "recast",
-                expected: "positive widths in bits".to_string(),
-                found: format!("{old_bits} and {new_bits}"),
-                cure: "name the widths of the element types".to_string(),
-            });
-        }
-        let (mut a, mut b) = (old_bits, new_bits);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        let (up, down) = (new_bits / a, old_bits / a);
-        match (up, down) {
+        check_widths(old_bits, new_bits)?;
+        match ratio(old_bits, new_bits) {
             (1, 1) => Ok(self.clone()),
             (1, d) => self.downcast(d),
             (u, 1) => self.upcast(u),
@@ -119,6 +107,25 @@ impl Layout {
         let (s, d) = walk(self.shape(), self.stride(), f)?;
         Layout::new(s, d)
     }
+}
+
+/// By how much strides are divided, and then multiplied, from elements of one width to those of another; both are positive.
+pub(super) fn ratio(old_bits: i64, new_bits: i64) -> (i64, i64) {
+    let common = gcd(old_bits, new_bits);
+    (new_bits / common, old_bits / common)
+}
+
+/// Errors: a width in bits that is not positive.
+pub(super) fn check_widths(old_bits: i64, new_bits: i64) -> Result<()> {
+    if old_bits >= 1 && new_bits >= 1 {
+        return Ok(());
+    }
+    Err(LayoutError::Divisibility {
+        op: "recast",
+        expected: "positive widths in bits".to_string(),
+        found: format!("{old_bits} and {new_bits}"),
+        cure: "name the widths of the element types".to_string(),
+    })
 }
 
 fn refuse(whole: &Layout, expected: String) -> LayoutError {

@@ -1,5 +1,6 @@
 //! Swizzles composed with one another, on elements of another width, and composed layouts that are layouts after all.
 
+use super::recast::check_widths;
 use super::{AnyLayout, ENUMERATION_LIMIT};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
@@ -80,14 +81,7 @@ impl Swizzle {
     /// The swizzle of elements of `new_bits`, given one of elements of `old_bits`. Errors as [`Swizzle::upcast`] and
     /// [`Swizzle::downcast`]: the ratio must be a power of 2.
     pub fn recast(&self, old_bits: i64, new_bits: i64) -> Result<Swizzle> {
-        if old_bits < 1 || new_bits < 1 {
-            return Err(LayoutError::Divisibility {
-                op: "recast",
-                expected: "positive widths in bits".to_string(),
-                found: format!("{old_bits} and {new_bits}"),
-                cure: "name the widths of the element types".to_string(),
-            });
-        }
+        check_widths(old_bits, new_bits)?;
         match (new_bits % old_bits, old_bits % new_bits) {
             (0, _) => self.upcast(new_bits / old_bits),
             (_, 0) => self.downcast(old_bits / new_bits),

@@ -4,6 +4,17 @@ use crate::error::{LayoutError, Result};
 use crate::leaf::{Leaf, Truth};
 use crate::tuple::IntTuple;
 
+/// Takes the digit of the next mode off a 1-D index; the last mode takes what is left.
+pub(super) fn next_digit(rest: &mut Leaf, mode: &IntTuple, last: bool) -> Result<Leaf> {
+    if last {
+        return Ok(rest.clone());
+    }
+    let size = mode.product()?;
+    let digit = rest.rem(&size)?;
+    *rest = rest.div(&size)?;
+    Ok(digit)
+}
+
 impl IntTuple {
     fn coord_error(&self, coord: &IntTuple) -> LayoutError {
         LayoutError::Coord {
@@ -79,14 +90,7 @@ impl IntTuple {
                 let mut rest = i.clone();
                 let mut out = Vec::with_capacity(modes.len());
                 for (k, s) in modes.iter().enumerate() {
-                    let digit = if k + 1 == modes.len() {
-                        rest.clone()
-                    } else {
-                        let size = s.product()?;
-                        let digit = rest.rem(&size)?;
-                        rest = rest.div(&size)?;
-                        digit
-                    };
+                    let digit = next_digit(&mut rest, s, k + 1 == modes.len())?;
                     out.push(s.idx2crd_leaf(&IntTuple::Leaf(digit))?);
                 }
                 Ok(IntTuple::Tuple(out))

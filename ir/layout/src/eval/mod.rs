@@ -97,14 +97,7 @@ fn eval(c: &IntTuple, s: &IntTuple, d: &IntTuple, whole: &Layout) -> Result<IntT
             let mut rest = c.clone();
             let mut sum = IntTuple::Tuple(vec![]);
             for (k, (s, d)) in ss.iter().zip(ds).enumerate() {
-                let digit = if k + 1 == ss.len() {
-                    rest.clone()
-                } else {
-                    let size = s.product()?;
-                    let digit = rest.rem(&size)?;
-                    rest = rest.div(&size)?;
-                    digit
-                };
+                let digit = coord::next_digit(&mut rest, s, k + 1 == ss.len())?;
                 sum = sum.add(&eval(&IntTuple::Leaf(digit), s, d, whole)?)?;
             }
             Ok(sum)

@@ -68,7 +68,7 @@ impl Side<'_> {
     }
 }
 
-pub(super) fn gcd(mut a: i64, mut b: i64) -> i64 {
+pub(crate) fn gcd(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

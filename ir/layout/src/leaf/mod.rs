@@ -10,6 +10,7 @@ mod check;
 mod term;
 mod truth;
 
+pub(crate) use arith::gcd;
 pub(crate) use check::require;
 pub use check::{Check, record};
 pub use term::{BinOp, Expr, Term};

@@ -202,10 +202,14 @@ pub(super) fn layout_at(l: &Layout, path: &[usize]) -> Result<Layout, OpError> {
 const INDEXABLE: &str = "!cute.shape, !cute.int_tuple, !cute.coord, !cute.stride, !cute.tile, !cute.layout or \
                          !cute.composed_layout";
 
-fn get(args: &Operands<'_>) -> OpResult {
-    let [input] = args.exactly()?;
-    let tuple = |t: &IntTuple| Ok::<_, OpError>(tuple_at(t, &path(args, &Profile::Tuple(t))?));
-    let layout = |l: &Layout| layout_at(l, &path(args, &Profile::Tuple(l.shape()))?);
+/// The same kind of value, each kind by its function; of a composed layout the outer layout.
+fn each_indexable(
+    args: &Operands<'_>,
+    input: &Value,
+    tuple: impl Fn(&IntTuple) -> Result<IntTuple, OpError>,
+    layout: impl Fn(&Layout) -> Result<Layout, OpError>,
+    tile: impl Fn(&Tile) -> Result<Tile, OpError>,
+) -> OpResult {
     Ok(vec![match input {
         Value::IntTuple(t) => Value::IntTuple(tuple(t)?),
         Value::Shape(t) => Value::Shape(tuple(t)?),
@@ -213,13 +217,21 @@ fn get(args: &Operands<'_>) -> OpResult {
         Value::Coord(t) => Value::Coord(tuple(t)?),
         Value::Layout(l) => Value::Layout(layout(l)?),
         Value::ComposedLayout(c) => Value::ComposedLayout(c.map_outer(layout)?),
-        Value::Tile(t) => {
-            let path = path(args, &Profile::Tile(t))?;
-            let at = path.iter().fold(t, |t, &i| t.modes().get(i).unwrap_or(t));
-            Value::Tile(at.clone())
-        }
+        Value::Tile(t) => Value::Tile(tile(t)?),
         v => return Err(args.kind("input", INDEXABLE, v)),
     }])
+}
+
+fn get(args: &Operands<'_>) -> OpResult {
+    let [input] = args.exactly()?;
+    let tuple = |t: &IntTuple| Ok(tuple_at(t, &path(args, &Profile::Tuple(t))?));
+    let layout = |l: &Layout| layout_at(l, &path(args, &Profile::Tuple(l.shape()))?);
+    let tile = |t: &Tile| {
+        let path = path(args, &Profile::Tile(t))?;
+        let at = path.iter().fold(t, |t, &i| t.modes().get(i).unwrap_or(t));
+        Ok(at.clone())
+    };
+    each_indexable(args, input, tuple, layout, tile)
 }
 
 fn select(args: &Operands<'_>) -> OpResult {
@@ -238,21 +250,13 @@ fn select(args: &Operands<'_>) -> OpResult {
         Ok(IntTuple::Tuple(modes.collect()))
     };
     let layout = |l: &Layout| -> Result<Layout, OpError> { Ok(l.select(&pick(l.rank())?)?) };
-    Ok(vec![match input {
-        Value::IntTuple(t) => Value::IntTuple(tuple(t)?),
-        Value::Shape(t) => Value::Shape(tuple(t)?),
-        Value::Stride(t) => Value::Stride(tuple(t)?),
-        Value::Coord(t) => Value::Coord(tuple(t)?),
-        Value::Layout(l) => Value::Layout(layout(l)?),
-        Value::ComposedLayout(c) => Value::ComposedLayout(c.map_outer(layout)?),
-        Value::Tile(t) => {
-            let modes = pick(t.rank())?
-                .into_iter()
-                .filter_map(|i| t.modes().get(i).cloned());
-            Value::Tile(Tile::Modes(modes.collect()))
-        }
-        v => return Err(args.kind("input", INDEXABLE, v)),
-    }])
+    let tile = |t: &Tile| {
+        let modes = pick(t.rank())?
+            .into_iter()
+            .filter_map(|i| t.modes().get(i).cloned());
+        Ok(Tile::Modes(modes.collect()))
+    };
+    each_indexable(args, input, tuple, layout, tile)
 }
 
 fn to_int_tuple(args: &Operands<'_>) -> OpResult {
