@@ -14,6 +14,7 @@ pub mod arch;
 pub mod cuda;
 pub mod device;
 pub mod element;
+pub mod emulator;
 pub mod layout;
 pub mod package;
 mod parallel;

@@ -1,0 +1,5 @@
+//! A device that everybody has: PTX executed on the CPU.
+
+mod lanes;
+
+pub use lanes::{LANES, Mask, Row, lanes};
