@@ -2,5 +2,6 @@
 
 pub mod alu;
 mod lanes;
+pub mod mma;
 
 pub use lanes::{LANES, Mask, Row, lanes};

@@ -240,6 +240,8 @@ fn permute(mods: &mut Mods) -> Result<Alu, Unknown> {
             return Err(mods.unexpected("one of `.f4e`, `.b4e`, `.rc8`, `.ecl`, `.ecr`, `.rc16`"));
         }
     };
-    while mods.peek().is_some_and(|name| mods.eat(name)) {}
+    if mods.peek().is_some() {
+        mods.advance();
+    }
     Ok(Alu::new(kind, &[B32; 3] as &[Type], B32))
 }

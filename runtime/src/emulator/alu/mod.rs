@@ -27,10 +27,10 @@ mod scalar;
 mod wide;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::emulator) mod tests;
 
-use mods::Mods;
-pub(super) use round::{Format, Mode};
+pub(super) use mods::Mods;
+pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f32, from_bits, narrow};
 
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;

@@ -37,6 +37,11 @@ impl<'a> Mods<'a> {
         found
     }
 
+    /// Past the next one.
+    pub fn advance(&mut self) {
+        self.at += 1;
+    }
+
     /// The value of the next one in a table, if it is there.
     pub fn one_of<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let name = self.peek()?;

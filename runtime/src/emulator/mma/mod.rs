@@ -1,0 +1,263 @@
+//! Matrix products of a warp, and the instructions that bring matrices into its registers.
+//!
+//! Which lane holds which element of `mma.sync` stands in one place, [`MmaAtom`]; [`Mma::of`] makes tables of it when a
+//! kernel is decoded. Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction".
+//!
+//! Products of `f16`, `bf16`, `tf32` and 8-bit floats are exact; they and C are added in `f64`, in the order of K, and the sum is
+//! rounded once. PTX leaves order and precision of these sums open, so results of a GPU differ in the
+//! last bits. Products of `f64` are a chain of `fma`. Integers are exact, and then wrap, or with
+//! `.satfinite` become the nearest.
+
+mod matrix;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use cute_layout::atoms::{Elem, MmaAtom};
+
+pub use matrix::{Matrices, Rows, transpose};
+
+use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f32, from_bits, narrow};
+use super::{LANES, Row};
+use table::Table;
+
+/// `mma.sync` of one shape and types, decoded.
+#[derive(Clone, Debug)]
+pub struct Mma {
+    /// M, N, K of one product, and how many products a warp makes at once.
+    shape: [usize; 3],
+    tiles: usize,
+    /// D, A, B, C.
+    types: [Elem; 4],
+    saturate: bool,
+    /// Where the values that lanes hold stand: A by rows, B and C by rows too.
+    a: Table,
+    b: Table,
+    c: Table,
+    d: Table,
+}
+
+/// Columns of B and C in every shape.
+const N: usize = 8;
+
+const TYPES: &[(&str, Elem)] = &[
+    ("f16", Elem::F16),
+    ("bf16", Elem::BF16),
+    ("tf32", Elem::TF32),
+    ("f32", Elem::F32),
+    ("f64", Elem::F64),
+    ("s4", Elem::I4),
+    ("u4", Elem::U4),
+    ("s8", Elem::I8),
+    ("u8", Elem::U8),
+    ("s32", Elem::I32),
+    ("e4m3", Elem::F8E4M3),
+    ("e5m2", Elem::F8E5M2),
+];
+
+const LAYOUTS: &[(&str, bool)] = &[("row", false), ("col", true)];
+
+impl Mma {
+    /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` without its first word. Errors: a modifier that is
+    /// not known or not in its place; a shape that has no such types.
+    pub fn of(modifiers: &[&str]) -> Result<Mma, Unknown> {
+        let mut mods = Mods::new("mma", modifiers);
+        mods.required(&[("sync", ())])?;
+        mods.required(&[("aligned", ())])?;
+        let Some(shape) = mods.peek().and_then(shape) else {
+            return Err(mods.unexpected("a shape such as `.m16n8k16`"));
+        };
+        mods.advance();
+        let columns = [mods.required(LAYOUTS)?, mods.required(LAYOUTS)?];
+        let saturate = mods.eat("satfinite");
+        let mut types = [Elem::F32; 4];
+        for ty in &mut types {
+            *ty = mods.required(TYPES)?;
+        }
+        mods.end()?;
+        let [d, a, b, c] = types;
+        let unknown = || mods.unknown("a shape with types and layouts that it has", "others");
+        // Of shapes but this, A is always by rows and B by columns.
+        let quad_pairs = shape == [8, 8, 4] && a == Elem::F16;
+        if saturate && d != Elem::I32 || !quad_pairs && columns != [false, true] {
+            return Err(unknown());
+        }
+        let atom = match quad_pairs {
+            true => MmaAtom::named(&quad_pair_name(types, columns)),
+            false => MmaAtom::find(shape, a, b, c, d),
+        };
+        let atom = atom.map_err(|_| unknown())?;
+        Mma::from_atom(&atom, saturate).ok_or_else(unknown)
+    }
+
+    /// None for an atom that is no product of this kind.
+    fn from_atom(atom: &MmaAtom, saturate: bool) -> Option<Mma> {
+        let extent = |i: usize| usize::try_from(atom.shape_mnk[i]).ok();
+        let [m, n, k] = [extent(0)?, extent(1)?, extent(2)?];
+        if n != N || m > 16 || k > 64 {
+            return None;
+        }
+        Some(Mma {
+            shape: [m, n, k],
+            tiles: LANES / usize::try_from(atom.num_threads().ok()?).ok()?,
+            types: [atom.d, atom.a, atom.b, atom.c],
+            saturate,
+            a: Table::of(&atom.thr_id, &atom.a_tv, [m, k], false, atom.a)?,
+            b: Table::of(&atom.thr_id, &atom.b_tv, [n, k], true, atom.b)?,
+            c: Table::of(&atom.thr_id, &atom.c_tv, [m, n], false, atom.c)?,
+            d: Table::of(&atom.thr_id, &atom.c_tv, [m, n], false, atom.d)?,
+        })
+    }
+
+    /// Registers of D, A, B and C: of 64 bits for `f64`, else of 32.
+    pub fn registers(&self) -> [usize; 4] {
+        [&self.d, &self.a, &self.b, &self.c].map(Table::registers)
+    }
+
+    /// Whether the registers of D, A, B and C have 64 bits.
+    pub fn is_double(&self) -> bool {
+        self.types[0] == Elem::F64
+    }
+
+    /// Multiplications with an addition.
+    pub fn macs(&self) -> u64 {
+        let [m, n, k] = self.shape;
+        (m * n * k * self.tiles) as u64
+    }
+
+    /// D = A B + C, where each has the registers that [`Mma::registers`] says; registers that are missing are zeros.
+    pub fn execute(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
+        let [_, _, k] = self.shape;
+        match (self.types[1], k) {
+            (Elem::F64, _) => self.doubles(a, b, c, d),
+            (Elem::I4 | Elem::U4 | Elem::I8 | Elem::U8, _) => self.integers(a, b, c, d),
+            // Of at most these many elements.
+            (_, 0..=16) => self.floats::<256, 128>(a, b, c, d),
+            _ => self.floats::<512, 256>(a, b, c, d),
+        }
+    }
+
+    fn floats<const A: usize, const B: usize>(
+        &self,
+        a: &[Row],
+        b: &[Row],
+        c: &[Row],
+        d: &mut [Row],
+    ) {
+        let [m, _, k] = self.shape;
+        let mut left = [0.0; A];
+        let mut right = [0.0; B];
+        let mut sum = [0.0; 256];
+        gather(&self.a, self.types[1], a, &mut left);
+        gather(&self.b, self.types[2], b, &mut right);
+        gather(&self.c, self.types[3], c, &mut sum);
+        multiply(m, k, self.tiles, &left, &right, &mut sum, |a, b, c| {
+            a * b + c
+        });
+        match self.types[0] {
+            Elem::F16 => self.d.write(&sum, d, |x| narrow(x, Format::F16, Mode::Rn)),
+            _ => self.d.write(&sum, d, |x| match x.is_nan() {
+                true => Format::F32.nan,
+                false => (x as f32).to_bits().into(),
+            }),
+        }
+    }
+
+    fn doubles(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
+        let [m, _, k] = self.shape;
+        let (mut left, mut right, mut sum) = ([0.0; 256], [0.0; 128], [0.0; 128]);
+        gather(&self.a, Elem::F64, a, &mut left);
+        gather(&self.b, Elem::F64, b, &mut right);
+        gather(&self.c, Elem::F64, c, &mut sum);
+        multiply(m, k, self.tiles, &left, &right, &mut sum, f64::mul_add);
+        self.d.write(&sum, d, |x| match x.is_nan() {
+            true => Format::F64.nan,
+            false => x.to_bits(),
+        });
+    }
+
+    fn integers(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
+        let [m, _, k] = self.shape;
+        let (mut left, mut right) = ([0i32; 1024], [0i32; 512]);
+        let (mut start, mut sum) = ([0i32; 128], [0i32; 128]);
+        gather_integers(&self.a, self.types[1], a, &mut left);
+        gather_integers(&self.b, self.types[2], b, &mut right);
+        gather_integers(&self.c, Elem::I32, c, &mut start);
+        // 64 products of bytes are far from 2^31.
+        multiply(m, k, self.tiles, &left, &right, &mut sum, |a, b, c| {
+            a * b + c
+        });
+        for (sum, start) in sum.iter_mut().zip(start) {
+            *sum = match self.saturate {
+                true => start.saturating_add(*sum),
+                false => start.wrapping_add(*sum),
+            };
+        }
+        self.d.write(&sum, d, |x| u64::from(x as u32));
+    }
+}
+
+/// C = A B + C for each tile, all by rows.
+#[inline(always)]
+fn multiply<T: Copy + Default>(
+    m: usize,
+    k: usize,
+    tiles: usize,
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+    fma: impl Fn(T, T, T) -> T,
+) {
+    for tile in 0..tiles {
+        let rows = a[tile * m * k..].chunks_exact(k).take(m);
+        let b = &b[tile * k * N..][..k * N];
+        for (a, c) in rows.zip(c[tile * m * N..].chunks_exact_mut(N)) {
+            let mut sum = [T::default(); N];
+            sum.copy_from_slice(c);
+            for (a, b) in a.iter().zip(b.chunks_exact(N)) {
+                for (sum, b) in sum.iter_mut().zip(b) {
+                    *sum = fma(*a, *b, *sum);
+                }
+            }
+            c.copy_from_slice(&sum);
+        }
+    }
+}
+
+fn gather(table: &Table, ty: Elem, rows: &[Row], to: &mut [f64]) {
+    match ty {
+        Elem::F16 => table.read(rows, to, |x| f16_to_f32(x as u16).into()),
+        Elem::BF16 => table.read(rows, to, |x| bf16_to_f32(x as u16).into()),
+        // The 13 low bits of the register are not looked at.
+        Elem::TF32 => table.read(rows, to, |x| f32::from_bits(x as u32 & !0x1fff).into()),
+        Elem::F32 => table.read(rows, to, |x| f32::from_bits(x as u32).into()),
+        Elem::F8E4M3 => table.read(rows, to, |x| from_bits(x & 0xff, Format::E4M3)),
+        Elem::F8E5M2 => table.read(rows, to, |x| from_bits(x & 0xff, Format::E5M2)),
+        _ => table.read(rows, to, f64::from_bits),
+    }
+}
+
+fn gather_integers(table: &Table, ty: Elem, rows: &[Row], to: &mut [i32]) {
+    match ty {
+        Elem::I4 => table.read(rows, to, |x| (x as i32) << 28 >> 28),
+        Elem::U4 => table.read(rows, to, |x| x as i32 & 15),
+        Elem::I8 => table.read(rows, to, |x| (x as i8).into()),
+        Elem::U8 => table.read(rows, to, |x| (x as u8).into()),
+        _ => table.read(rows, to, |x| x as i32),
+    }
+}
+
+/// M, N, K of `m16n8k16`.
+fn shape(name: &str) -> Option<[i64; 3]> {
+    let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
+}
+
+/// CuTe's name of the product of quad pairs: T for rows and N for columns, first of A and then of B.
+fn quad_pair_name(types: [Elem; 4], columns: [bool; 2]) -> String {
+    let [d, a, b, c] = types.map(|ty| ty.name().to_uppercase());
+    let [of_a, of_b] = columns.map(|columns| if columns { 'N' } else { 'T' });
+    format!("SM70_8x8x4_{d}{a}{b}{c}_{of_a}{of_b}")
+}
