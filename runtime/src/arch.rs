@@ -30,6 +30,19 @@ pub struct Arch {
 pub struct BadArch(pub String);
 
 impl Arch {
+    /// The most shared memory that a block may have, with the opt-in, in bytes. (CUDA C++
+    /// Programming Guide, "Technical Specifications per Compute Capability".)
+    pub fn max_smem(self) -> u32 {
+        1024 * match (self.major, self.minor) {
+            (..=6, _) => 48,
+            (7, 0..=4) => 96,
+            (7, _) => 64,
+            (8, 0 | 7) => 163,
+            (8, _) | (12, _) => 99,
+            _ => 227,
+        }
+    }
+
     /// Whether a cubin for this architecture runs on a GPU of that compute capability.
     /// (CUDA C++ Programming Guide, binary compatibility.)
     pub fn cubin_runs_on(self, gpu: (u32, u32)) -> bool {

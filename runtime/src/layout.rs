@@ -130,6 +130,19 @@ impl Parsed {
         offset
     }
 
+    /// The coordinate of an index, one number for each top-level mode.
+    pub fn coordinate(&self, index: i64) -> Vec<i64> {
+        let mut rest = index;
+        self.shape()
+            .into_iter()
+            .map(|size| {
+                let here = rest % size;
+                rest /= size;
+                here
+            })
+            .collect()
+    }
+
     /// The offsets that the indices of one top-level mode contribute. The offset of an element is
     /// the sum over its modes, so these tables replace a division for each element and mode.
     pub fn mode_offsets(&self, mode: usize) -> Vec<i64> {

@@ -10,6 +10,7 @@ mod timing;
 pub use select::{Code, SelectError, Selection, select};
 pub use timing::{Measurement, Stats, TimingConfig, flops, measure};
 
+use crate::emulator::{Finding, Report};
 use crate::package::{Function, Package};
 use crate::tensor::{ArgError, HostTensor};
 
@@ -61,6 +62,11 @@ pub trait Program {
     /// [`DeviceError::InputChanged`] if memory was written that must not be; what the device
     /// reports.
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError>;
+
+    /// What the last run did, on a device that looks.
+    fn report(&self) -> Option<&Report> {
+        None
+    }
 
     /// Prepares repeated runs on copies of these tensors. The results are not looked at.
     ///
@@ -154,6 +160,11 @@ pub enum DeviceError {
         "argument {name}: byte {byte} was overwritten, although the function only reads the argument"
     )]
     InputChanged { name: String, byte: usize },
+    #[error("the PTX for {arch}: {message}")]
+    Ptx { arch: String, message: String },
+    /// The emulator ran the function to its end, or as far as it could, and saw mistakes.
+    #[error("{}", listed(.0))]
+    Findings(Vec<Finding>),
     #[error("{0} does not measure time")]
     NoClock(String),
 }
@@ -163,7 +174,9 @@ impl DeviceError {
     pub fn is_wrong_result(&self) -> bool {
         matches!(
             self,
-            DeviceError::OutOfBounds { .. } | DeviceError::InputChanged { .. }
+            DeviceError::OutOfBounds { .. }
+                | DeviceError::InputChanged { .. }
+                | DeviceError::Findings(_)
         ) || self.is_fault()
     }
 
@@ -172,4 +185,10 @@ impl DeviceError {
     pub fn is_fault(&self) -> bool {
         matches!(self, DeviceError::Driver { fault: true, .. })
     }
+}
+
+/// One finding a line.
+fn listed(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    lines.join("\n")
 }

@@ -1,7 +1,33 @@
 //! A device that everybody has: PTX executed on the CPU.
+//!
+//! What runs is the text that a package carries, decoded once into rows and indices ([`decode`]). Each
+//! block runs on one core, its warps in turns that a seed decides; blocks run on all cores. The
+//! programming model is taken at its word: a copy is under way until it is waited for, threads are
+//! ordered by what orders them and by nothing else ([`clocks`]), an address is aligned as the argument
+//! promises and no better. What a kernel must not do is a [`Finding`], and the run goes on.
 
-pub mod alu;
+mod address;
+mod alu;
+mod block;
+mod clocks;
+mod decode;
+mod device;
+mod exec;
+mod finding;
+mod global;
 mod lanes;
-pub mod mma;
+mod launch;
+mod mma;
+mod program;
+mod report;
+mod shared;
+mod traffic;
 
+#[cfg(test)]
+mod tests;
+
+pub use decode::DecodeError;
+pub use device::{Config, Emulator};
+pub use finding::{Finding, Kind, Place, Thread};
 pub use lanes::{LANES, Mask, Row, lanes};
+pub use report::{LaunchReport, Line, Passes, Report, Traffic};

@@ -61,6 +61,13 @@ impl RngCore for SplitMix {
     }
 }
 
+impl SplitMix {
+    /// A number below `count`, which is at least 1; near enough to uniform.
+    pub(crate) fn below(&mut self, count: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(count)) >> 64) as u64
+    }
+}
+
 fn scramble(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -92,16 +92,7 @@ impl HostTensor {
 
     /// The coordinate of an index, one number for each top-level mode.
     pub fn coordinate(&self, index: i64) -> Vec<i64> {
-        let mut rest = index;
-        self.layout
-            .shape()
-            .into_iter()
-            .map(|size| {
-                let here = rest % size;
-                rest /= size;
-                here
-            })
-            .collect()
+        self.layout.coordinate(index)
     }
 }
 

@@ -1,0 +1,45 @@
+//! Where memory lies in the emulator's address space.
+//!
+//! Every tensor, and every variable of a module, has a window of 2^40 bytes to itself, so that an
+//! access out of bounds never falls into another one.
+
+/// Bytes of a window, as a power of two.
+pub(super) const WINDOW_BITS: u32 = 40;
+/// Generic addresses of shared memory start here.
+pub(super) const SHARED: u64 = 1 << 62;
+/// Generic addresses of local memory start here.
+pub(super) const LOCAL: u64 = 1 << 61;
+/// Windows from here on are variables of the module.
+pub(super) const FIRST_VARIABLE: u64 = 1 << 16;
+/// The system's part of shared memory, which comes first (PTX ISA, `%reserved_smem_offset_begin`).
+pub(super) const SHARED_START: u64 = 1024;
+
+/// The address of a tensor. It is aligned as its argument promises and no better, so that a kernel
+/// that assumes more is found out.
+pub(super) fn tensor(index: usize, align: u32) -> u64 {
+    ((index as u64 + 1) << WINDOW_BITS) + u64::from(align)
+}
+
+/// The address of a variable of the module.
+pub(super) fn variable(index: usize, align: u64) -> u64 {
+    ((FIRST_VARIABLE + index as u64) << WINDOW_BITS) + align
+}
+
+/// The window that an address lies in.
+pub(super) fn window(address: u64) -> u64 {
+    address >> WINDOW_BITS
+}
+
+/// Generic addresses of a kernel's parameters start here.
+pub(super) const PARAM: u64 = 1 << 60;
+
+/// The state space of a generic address.
+pub(super) fn space_of(address: u64) -> super::program::Space {
+    use super::program::Space;
+    match address {
+        SHARED.. => Space::Shared,
+        LOCAL.. => Space::Local,
+        PARAM.. => Space::Param,
+        _ => Space::Global,
+    }
+}

@@ -1,0 +1,313 @@
+//! A block at work: its warps take turns, and meet at barriers.
+
+use super::address;
+use super::clocks::{Clocks, Release};
+use super::exec::{Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
+use super::finding::Kind;
+use super::lanes::{LANES, Mask, lanes};
+use super::program::{Barrier, BarrierKind, Op};
+use super::shared::Shared;
+use crate::tensor::{SplitMix, mix};
+
+/// Barriers that a block has (PTX ISA, `barrier`).
+const BARRIERS: usize = 16;
+
+#[derive(Default)]
+pub(super) struct Barriers([State; BARRIERS]);
+
+/// A barrier that threads have arrived at.
+#[derive(Default)]
+struct State {
+    release: Option<Release>,
+    /// Threads that all who arrive have to agree on; none for all of the block.
+    expected: Option<u32>,
+    threads: u32,
+    /// The same, with whole warps where a warp arrives as one.
+    counted: u32,
+    /// Threads whose predicate holds, for `bar.red`.
+    holding: u32,
+    inst: u32,
+}
+
+impl Context<'_> {
+    /// Threads of a group arrive at a barrier.
+    pub(super) fn arrive(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        barrier: &Barrier,
+        mask: Mask,
+    ) -> Next {
+        let pc = warp.groups[at].pc;
+        let lane = first(mask);
+        let id = self.uniform(warp, barrier.id, mask, pc);
+        let expected = barrier
+            .count
+            .map(|count| self.uniform(warp, count, mask, pc) as u32);
+        if id >= BARRIERS as u64 {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                format!("expected a barrier below {BARRIERS}, found {id}")
+            });
+        }
+        let id = id as usize % BARRIERS;
+        if let Some(count) = expected
+            && (count == 0 || count % LANES as u32 != 0)
+        {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                format!("expected a number of threads that is a multiple of 32, found {count}")
+            });
+        }
+        let holding = match barrier.operand {
+            Some(operand) => self.predicate(warp, operand, mask, pc).count_ones(),
+            None => 0,
+        };
+        let threads = self.clocks.threads();
+        let state = &mut self.barriers.0[id];
+        if state.release.is_none() {
+            *state = State {
+                release: Some(Release::new(threads)),
+                expected,
+                inst: pc,
+                ..State::default()
+            };
+        }
+        let first_expected = state.expected;
+        state.threads += mask.count_ones();
+        state.counted += if barrier.aligned {
+            LANES as u32
+        } else {
+            mask.count_ones()
+        };
+        state.holding += holding;
+        if let Some(release) = &mut state.release {
+            for lane in lanes(mask) {
+                self.clocks.release(warp.thread(lane), release);
+            }
+        }
+        if first_expected != expected {
+            let other = self.barriers.0[id].inst;
+            self.find(
+                Kind::Undefined,
+                pc,
+                Some(other),
+                warp.index,
+                lane,
+                None,
+                || {
+                    "expected one number of threads from all who arrive at a barrier, found two"
+                        .into()
+                },
+            );
+        }
+        match barrier.kind {
+            BarrierKind::Arrive => warp.groups[at].pc += 1,
+            _ => warp.groups[at].wait = Wait::Barrier(id as u32),
+        }
+        Next::Stop(Stop::Arrived(id as u32))
+    }
+
+    /// The one value that an operand has in all lanes.
+    fn uniform(&mut self, warp: &Warp, reg: u32, mask: Mask, pc: u32) -> u64 {
+        self.check(warp, reg, mask, pc);
+        let row = warp.row(reg);
+        let value = row[first(mask)];
+        if let Some(lane) = lanes(mask).find(|&lane| row[lane] != value) {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                "expected one barrier in all threads of a warp, found several".into()
+            });
+        }
+        value
+    }
+}
+
+/// How a block ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Finished,
+    /// Its threads cannot go on.
+    Halted,
+}
+
+/// Runs a block to its end.
+pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> End {
+    let [gx, gy, _] = launch.grid.map(u64::from);
+    let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
+    let threads = launch.block.iter().product::<u32>();
+    let kernel = launch.kernel;
+    let end = match kernel.dynamic_at {
+        Some(at) => at + u64::from(launch.dynamic_smem),
+        None => kernel.static_end,
+    };
+    let mut random = SplitMix(mix(launch.seed, linear));
+    // Some blocks switch at almost every instruction, others let a warp run far ahead.
+    let turn = [4, 32, 256, 4096][random.below(4) as usize];
+    let mut context = Context {
+        launch,
+        gathered,
+        block,
+        linear,
+        shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
+        clocks: Clocks::new(threads as usize),
+        random,
+        executed: 0,
+        barriers: Barriers::default(),
+        released: Default::default(),
+        fences: Default::default(),
+        printed: String::new(),
+    };
+    let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
+        .map(|index| context.warp(index))
+        .collect();
+    let end = schedule(&mut context, &mut warps, turn);
+    let printed = std::mem::take(&mut context.printed);
+    if !printed.is_empty() {
+        context.gathered.printed.push((linear, printed));
+    }
+    end
+}
+
+fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
+    let mut ready = Vec::new();
+    loop {
+        ready.clear();
+        ready.extend((0..warps.len()).filter(|&warp| warps[warp].is_ready()));
+        if ready.is_empty() {
+            if warps.iter().any(|warp| !warp.groups.is_empty()) {
+                stuck(context, warps);
+                return End::Halted;
+            }
+            return End::Finished;
+        }
+        let at = ready[context.random.below(ready.len() as u64) as usize];
+        let turn = 1 + context.random.below(turn) as u32;
+        let stop = context.run(&mut warps[at], turn);
+        context.land_some(&mut warps[at]);
+        match stop {
+            Stop::Turn | Stop::Blocked => {}
+            Stop::Arrived(id) => complete(context, warps, id as usize),
+            Stop::Exited => {
+                for id in 0..BARRIERS {
+                    complete(context, warps, id);
+                }
+            }
+            Stop::Halt => return End::Halted,
+        }
+    }
+}
+
+/// Lets the threads at a barrier go if all have come.
+fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
+    let state = &context.barriers.0[id];
+    if state.release.is_none() {
+        return;
+    }
+    let live: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
+    let all = context.clocks.threads() as u32;
+    let inst = state.inst;
+    match state.expected {
+        None if state.threads < live => return,
+        Some(expected) if state.counted < expected => return,
+        None if state.threads < all => {
+            let missing = all - state.threads;
+            context.find(Kind::BarrierDivergence, inst, None, 0, 0, None, || {
+                format!(
+                    "expected all {all} threads of the block at the barrier, but {missing} ended before it; let no thread leave early"
+                )
+            });
+        }
+        Some(expected) if state.counted > expected => {
+            let found = state.counted;
+            context.find(Kind::Undefined, inst, None, 0, 0, None, || {
+                format!("expected {expected} threads at the barrier, found {found}")
+            });
+        }
+        _ => {}
+    }
+    let state = std::mem::take(&mut context.barriers.0[id]);
+    let Some(release) = state.release else { return };
+    let known = release.finish();
+    for warp in warps {
+        for at in 0..warp.groups.len() {
+            let group = warp.groups[at];
+            if group.wait != Wait::Barrier(id as u32) {
+                continue;
+            }
+            for lane in lanes(group.mask) {
+                context.clocks.acquire(warp.thread(lane), &known);
+            }
+            if let Op::Barrier(barrier) = &context.launch.kernel.insts[group.pc as usize].op {
+                let all_hold = state.holding == state.threads;
+                match barrier.kind {
+                    BarrierKind::Popc(d) => {
+                        Context::set(warp, d, &[u64::from(state.holding); LANES], group.mask);
+                    }
+                    BarrierKind::And(p) => {
+                        Context::set_pred(
+                            warp,
+                            p,
+                            if all_hold { Mask::MAX } else { 0 },
+                            group.mask,
+                        );
+                    }
+                    BarrierKind::Or(p) => {
+                        let any = state.holding != 0;
+                        Context::set_pred(warp, p, if any { Mask::MAX } else { 0 }, group.mask);
+                    }
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                }
+            }
+            warp.groups[at].wait = Wait::Nothing;
+            warp.groups[at].pc += 1;
+        }
+    }
+}
+
+/// Says who waits for whom where nobody can go on.
+fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
+    let kernel = context.launch.kernel;
+    for warp in warps {
+        for group in &warp.groups {
+            let lane = first(group.mask);
+            let elsewhere = |members: Mask| {
+                let missing = members & warp.exists & !group.mask;
+                let mut parts = Vec::new();
+                for other in warp.groups.iter().filter(|other| other.mask & missing != 0) {
+                    let origin = &kernel.origins[other.pc as usize];
+                    parts.push(format!(
+                        "lanes {} wait at {} (PTX line {})",
+                        mask_text(other.mask & missing),
+                        origin.text,
+                        origin.line
+                    ));
+                }
+                parts.join("; ")
+            };
+            match group.wait {
+                Wait::Nothing => {}
+                Wait::Lanes(members) => {
+                    let text = &kernel.origins[group.pc as usize].text;
+                    let elsewhere = elsewhere(members);
+                    context.find(Kind::BarrierDivergence, group.pc, None, warp.index, lane, None, || {
+                        format!(
+                            "lanes {} wait for the others to execute {text} with them, but {elsewhere}; all threads that take \
+                             part must get there, so keep it out of branches that only some take",
+                            mask_text(group.mask)
+                        )
+                    });
+                }
+                Wait::Barrier(id) => {
+                    let state = &context.barriers.0[id as usize];
+                    let (have, want) = match state.expected {
+                        Some(expected) => (state.counted, expected),
+                        None => (state.threads, context.clocks.threads() as u32),
+                    };
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!(
+                            "threads wait at barrier {id} for ever: {have} of {want} arrived, and the others wait elsewhere or have ended"
+                        )
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Instructions that touch memory.
+
+use super::super::alu;
+use super::super::mma::Matrices;
+use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Space};
+use super::{Decoder, Result};
+use crate::ptx::{Instruction, Operand, Type};
+
+/// What the modifiers of a load or a store say.
+struct Modifiers {
+    space: Option<Space>,
+    count: usize,
+    ty: Option<Type>,
+    order: Order,
+    /// Whether an operand with a cache policy follows.
+    policy: bool,
+}
+
+impl<'a> Decoder<'_, 'a> {
+    fn access_modifiers(&self, i: &Instruction<'a>) -> Result<Modifiers> {
+        let mut m = Modifiers {
+            space: None,
+            count: 1,
+            ty: None,
+            order: Order::default(),
+            policy: false,
+        };
+        for &name in &i.modifiers {
+            match name {
+                "global" => m.space = Some(Space::Global),
+                "shared" | "shared::cta" => m.space = Some(Space::Shared),
+                "const" => m.space = Some(Space::Const),
+                "local" => m.space = Some(Space::Local),
+                "param" | "param::entry" | "param::func" => m.space = Some(Space::Param),
+                "v2" => m.count = 2,
+                "v4" => m.count = 4,
+                "v8" => m.count = 8,
+                "volatile" | "relaxed" | "mmio" => m.order.strong = true,
+                "acquire" => {
+                    m.order.strong = true;
+                    m.order.acquire = true;
+                }
+                "release" => {
+                    m.order.strong = true;
+                    m.order.release = true;
+                }
+                "acq_rel" => {
+                    m.order = Order {
+                        strong: true,
+                        acquire: true,
+                        release: true,
+                    };
+                }
+                "L2::cache_hint" => m.policy = true,
+                "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "lu" | "cv"
+                | "wb" | "wt" | "nc" | "unified" => {}
+                name if name.starts_with("L1::") || name.starts_with("L2::") => {}
+                name => match Type::of(name) {
+                    Some(ty) if m.ty.is_none() => m.ty = Some(ty),
+                    _ => return self.unknown(i),
+                },
+            }
+        }
+        Ok(m)
+    }
+
+    /// The parts of an access that loads and stores share; `operand` is the address.
+    fn access(&mut self, i: &Instruction<'a>, operand: &Operand<'a>) -> Result<Access> {
+        let m = self.access_modifiers(i)?;
+        let Some(bytes) = m.ty.and_then(Type::bytes) else {
+            return self.unknown(i);
+        };
+        if bytes > 8 || bytes as usize * m.count > 32 {
+            return self.unknown(i);
+        }
+        let (base, offset, of_symbol) = self.address(operand)?;
+        let mut space = m.space.unwrap_or(Space::Generic);
+        // Parameters of calls are the thread's own.
+        if space == Space::Param && of_symbol == Some(Space::Local) {
+            space = Space::Local;
+        }
+        if space == Space::Generic
+            && let Some(found) = of_symbol
+        {
+            return self.error(format!(
+                "expected the state space of the variable ({found:?}) in {}, as its name is no generic address",
+                i.opcode
+            ));
+        }
+        if m.policy && i.operands.len() != 3 {
+            return self.error("expected a cache policy after .L2::cache_hint");
+        }
+        if !m.policy && i.operands.len() != 2 {
+            return self.error(format!("expected two operands after {}", i.opcode));
+        }
+        self.note_shared(space, bytes * m.count as u32);
+        if m.order.acquire || m.order.release {
+            self.global_sync |= matches!(space, Space::Global | Space::Generic);
+        }
+        let signed = matches!(m.ty, Some(Type::S8 | Type::S16 | Type::S32));
+        Ok(Access {
+            space,
+            base,
+            offset,
+            bytes,
+            signed: signed.then_some(bytes * 8),
+            regs: Vec::with_capacity(m.count),
+            order: m.order,
+        })
+    }
+
+    /// Notes how finely shared memory is accessed.
+    pub(super) fn note_shared(&mut self, space: Space, bytes: u32) {
+        if matches!(space, Space::Shared | Space::Generic) {
+            self.granule = self.granule.min(bytes);
+        }
+    }
+
+    pub(super) fn load(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let [dest, address, ..] = i.operands.as_slice() else {
+            return self.error("expected a destination and an address after ld");
+        };
+        let mut access = self.access(i, address)?;
+        let count = self.access_modifiers(i)?.count;
+        let parts = vector(dest);
+        if parts.len() != count {
+            return self.error(format!("expected {count} registers, found {}", parts.len()));
+        }
+        let mut width = None;
+        for part in parts {
+            let dest = self.dest_or_sink(part)?;
+            if let Some((_, bits)) = dest {
+                if bits < access.bytes * 8 {
+                    return self.error(format!(
+                        "expected a register of {} bits or more, found one of {bits}",
+                        access.bytes * 8
+                    ));
+                }
+                width = Some(bits);
+            }
+            access.regs.push(dest.map(|(reg, _)| reg));
+        }
+        // Signed types fill the register that they are loaded into.
+        access.signed = access.signed.and(width);
+        Ok(Op::Load(Box::new(access)))
+    }
+
+    pub(super) fn store(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let [address, source, ..] = i.operands.as_slice() else {
+            return self.error("expected an address and a source after st");
+        };
+        let mut access = self.access(i, address)?;
+        let m = self.access_modifiers(i)?;
+        let parts = vector(source);
+        if parts.len() != m.count {
+            return self.error(format!(
+                "expected {} registers, found {}",
+                m.count,
+                parts.len()
+            ));
+        }
+        if matches!(access.space, Space::Const | Space::Param) {
+            return self.unknown(i);
+        }
+        for part in parts {
+            let row = self.source(part, m.ty.unwrap_or(Type::B32))?;
+            access.regs.push(Some(row));
+        }
+        Ok(Op::Store(Box::new(access)))
+    }
+
+    fn space_named(name: &str) -> Option<Space> {
+        Some(match name {
+            "global" => Space::Global,
+            "shared" | "shared::cta" => Space::Shared,
+            "const" => Space::Const,
+            "local" => Space::Local,
+            "param" | "param::entry" => Space::Param,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn cvta(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let (to_space, rest) = match i.modifiers.as_slice() {
+            ["to", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let ([space, ty @ ("u64" | "u32")], [dest, source]) = (rest, i.operands.as_slice()) else {
+            return self.unknown(i);
+        };
+        let Some(space) = Self::space_named(space) else {
+            return self.unknown(i);
+        };
+        let ty = if *ty == "u64" { Type::U64 } else { Type::U32 };
+        let (d, bits) = self.dest(dest)?;
+        let s = self.source(source, ty)?;
+        Ok(Op::Cvta {
+            d,
+            s,
+            space,
+            to_space,
+            bits,
+        })
+    }
+
+    pub(super) fn isspacep(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let ([space], [dest, source]) = (i.modifiers.as_slice(), i.operands.as_slice()) else {
+            return self.unknown(i);
+        };
+        let (Some(space), Some(p)) = (Self::space_named(space), self.pred_dest(dest)?) else {
+            return self.unknown(i);
+        };
+        let s = self.source(source, Type::U64)?;
+        Ok(Op::IsSpace { p, s, space })
+    }
+
+    /// `cp.async`, not bulk.
+    pub(super) fn copy(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        match i.modifiers.as_slice() {
+            ["async", "commit_group"] if i.operands.is_empty() => Ok(Op::AsyncCommit),
+            ["async", "wait_all"] if i.operands.is_empty() => Ok(Op::AsyncWaitAll),
+            ["async", "wait_group"] => match i.operands.as_slice() {
+                [Operand::Immediate(crate::ptx::Immediate::Int { bits, .. })] => {
+                    Ok(Op::AsyncWait(u32::try_from(*bits).unwrap_or(u32::MAX)))
+                }
+                _ => self.error("expected a number of groups after cp.async.wait_group"),
+            },
+            [
+                "async",
+                "ca" | "cg",
+                "shared" | "shared::cta",
+                "global",
+                hints @ ..,
+            ] => {
+                let policy = hints.contains(&"L2::cache_hint");
+                if !hints.iter().all(|hint| hint.starts_with("L2::")) {
+                    return self.unknown(i);
+                }
+                self.async_copy(i, policy)
+            }
+            _ => self.unknown(i),
+        }
+    }
+
+    fn async_copy(&mut self, i: &Instruction<'a>, policy: bool) -> Result<Op> {
+        let (dst, src, size, mut rest) = match i.operands.as_slice() {
+            [dst, src, size, rest @ ..] => (dst, src, size, rest),
+            _ => return self.error("expected a destination, a source and a size after cp.async"),
+        };
+        if policy && rest.len() > 1 || policy && rest.len() == 1 {
+            rest = &rest[..rest.len() - 1];
+        }
+        let bytes = match size {
+            Operand::Immediate(crate::ptx::Immediate::Int { bits, .. }) => *bits,
+            _ => 0,
+        };
+        let cg = i.modifiers.contains(&"cg");
+        if !(matches!(bytes, 4 | 8 | 16) && (!cg || bytes == 16)) {
+            return self.error(format!(
+                "expected a size of {} bytes after cp.async, found {bytes}",
+                if cg { "16" } else { "4, 8 or 16" }
+            ));
+        }
+        let (dst_base, dst_offset, _) = self.address(dst)?;
+        let (src_base, src_offset, _) = self.address(src)?;
+        let mut copy = AsyncCopy {
+            dst: (dst_base, dst_offset),
+            src: (src_base, src_offset),
+            bytes: bytes as u32,
+            source_bytes: None,
+            ignore_source: None,
+        };
+        match rest {
+            [] => {}
+            [operand] if self.is_predicate(operand) => {
+                copy.ignore_source = Some(self.pred_source(operand)?);
+            }
+            [operand] => copy.source_bytes = Some(self.source(operand, Type::U32)?),
+            _ => return self.error("expected at most a size or a predicate after cp.async's size"),
+        }
+        self.note_shared(Space::Shared, copy.bytes);
+        Ok(Op::AsyncCopy(Box::new(copy)))
+    }
+
+    pub(super) fn matrix(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let [first, second] = i.operands.as_slice() else {
+            return self.error(format!("expected two operands after {}", i.opcode));
+        };
+        if i.opcode == "movmatrix" {
+            if i.modifiers != ["sync", "aligned", "m8n8", "trans", "b16"] {
+                return self.unknown(i);
+            }
+            let (d, _) = self.dest(first)?;
+            let s = self.source(second, Type::B32)?;
+            return Ok(Op::MoveMatrix { d, s });
+        }
+        let matrices = match Matrices::of(i.opcode, &i.modifiers) {
+            Ok(matrices) => matrices,
+            Err(error) => return self.error(error.to_string()),
+        };
+        self.note_shared(Space::Shared, 16);
+        if i.opcode == "ldmatrix" {
+            let regs = self.dests(first, matrices.count)?;
+            let (base, offset, _) = self.address(second)?;
+            Ok(Op::LoadMatrix {
+                matrices,
+                regs,
+                base,
+                offset,
+            })
+        } else {
+            let (base, offset, _) = self.address(first)?;
+            let regs = self.sources(second, matrices.count, Type::B32)?;
+            Ok(Op::StoreMatrix {
+                matrices,
+                regs,
+                base,
+                offset,
+            })
+        }
+    }
+
+    pub(super) fn atomic(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let mut order = Order {
+            strong: true,
+            ..Order::default()
+        };
+        let (mut space, mut op, mut ty, mut noftz) = (Space::Generic, None, None, false);
+        for &name in &i.modifiers {
+            match name {
+                "global" => space = Space::Global,
+                "shared" | "shared::cta" => space = Space::Shared,
+                "relaxed" | "cta" | "gpu" | "sys" => {}
+                "acquire" => order.acquire = true,
+                "release" => order.release = true,
+                "acq_rel" => (order.acquire, order.release) = (true, true),
+                "noftz" => noftz = true,
+                "add" => op = Some((AtomicOp::Add, "add")),
+                "min" => op = Some((AtomicOp::Min, "min")),
+                "max" => op = Some((AtomicOp::Max, "max")),
+                "and" => op = Some((AtomicOp::And, "and")),
+                "or" => op = Some((AtomicOp::Or, "or")),
+                "xor" => op = Some((AtomicOp::Xor, "xor")),
+                "inc" => op = Some((AtomicOp::Inc, "")),
+                "dec" => op = Some((AtomicOp::Dec, "")),
+                "exch" => op = Some((AtomicOp::Exchange, "")),
+                "cas" => op = Some((AtomicOp::CompareAndSwap, "")),
+                name => match Type::of(name) {
+                    Some(found) if ty.is_none() => ty = Some((found, name)),
+                    _ => return self.unknown(i),
+                },
+            }
+        }
+        let (Some((op, opcode)), Some((ty, type_name))) = (op, ty) else {
+            return self.unknown(i);
+        };
+        let Some(bytes) = ty.bytes().filter(|bytes| *bytes <= 8) else {
+            return self.unknown(i);
+        };
+        if noftz && !matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) {
+            return self.unknown(i);
+        }
+        // Inc and dec are defined for unsigned words alone.
+        if matches!(op, AtomicOp::Inc | AtomicOp::Dec) && ty != Type::U32 {
+            return self.unknown(i);
+        }
+        let combine = if opcode.is_empty() {
+            None
+        } else {
+            let modifiers: &[&str] = match ty {
+                // Atomics round to nearest even.
+                Type::F32 | Type::F64 if opcode == "add" => &["rn", type_name],
+                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if opcode == "add" => {
+                    &["rn", type_name]
+                }
+                Type::B32 | Type::B64 | Type::U32 | Type::S32 | Type::U64 | Type::S64 => {
+                    &[type_name]
+                }
+                _ => return self.unknown(i),
+            };
+            match alu::lookup(opcode, modifiers) {
+                Ok(alu::Alu {
+                    kind: alu::Kind::Value(f),
+                    ..
+                }) => Some(f),
+                _ => return self.unknown(i),
+            }
+        };
+        let (dest, operands) = match i.operands.as_slice() {
+            [dest, rest @ ..] if i.opcode == "atom" => (Some(dest), rest),
+            rest => (None, rest),
+        };
+        let (address, a, b) = match (op, operands) {
+            (AtomicOp::CompareAndSwap, [address, a, b]) => (address, a, Some(b)),
+            (AtomicOp::CompareAndSwap, _) => {
+                return self.error("expected an address and two values after atom.cas");
+            }
+            (_, [address, a]) => (address, a, None),
+            _ => {
+                return self.error(format!(
+                    "expected an address and a value after {}",
+                    i.opcode
+                ));
+            }
+        };
+        let (base, offset, _) = self.address(address)?;
+        let a = self.source(a, ty)?;
+        let b = match b {
+            Some(b) => Some(self.source(b, ty)?),
+            None => None,
+        };
+        let d = match dest {
+            Some(dest) => self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+            None => None,
+        };
+        self.note_shared(space, bytes);
+        self.global_sync |= space != Space::Shared;
+        Ok(Op::Atomic(Box::new(Atomic {
+            op,
+            combine,
+            space,
+            base,
+            offset,
+            bytes,
+            d,
+            a,
+            b,
+            order,
+        })))
+    }
+}
+
+fn vector<'o, 'a>(operand: &'o Operand<'a>) -> &'o [Operand<'a>] {
+    match operand {
+        Operand::Vector(parts) => parts,
+        single => std::slice::from_ref(single),
+    }
+}

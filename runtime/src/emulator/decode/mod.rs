@@ -1,0 +1,234 @@
+//! PTX to a [`Kernel`]: names become rows and addresses, labels become indices. Whatever is not
+//! known is an error here, before anything runs.
+
+mod control;
+mod memory;
+mod names;
+mod operands;
+mod statements;
+mod sync;
+
+use std::collections::HashMap;
+
+use super::address;
+use super::program::{Initial, Inst, Kernel, ModuleVariable, Origin, Reg};
+use crate::ptx::{self, Function, Instruction, Item, Module, Source};
+use names::{Name, Names};
+
+/// PTX that the emulator cannot execute.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", place(.line, .source_place))]
+pub struct DecodeError {
+    /// Line of the PTX, from 1; 0 where it is about no line.
+    pub line: u32,
+    /// `file:line:column` of what was compiled.
+    pub source_place: Option<String>,
+    pub message: String,
+}
+
+fn place(line: &u32, source: &Option<String>) -> String {
+    match (line, source) {
+        (0, _) => String::new(),
+        (line, None) => format!("PTX line {line}: "),
+        (line, Some(source)) => format!("{source} (PTX line {line}): "),
+    }
+}
+
+type Result<T> = std::result::Result<T, DecodeError>;
+
+/// An instruction before jumps have their targets: they name labels.
+struct Draft {
+    inst: Inst,
+    origin: u32,
+}
+
+struct Decoder<'m, 'a> {
+    module: &'m Module<'a>,
+    files: HashMap<u32, &'a str>,
+    names: Names<'a>,
+    rows: u32,
+    preds: u32,
+    initial: HashMap<Initial, Reg>,
+    drafts: Vec<Draft>,
+    origins: Vec<Origin>,
+    /// Where labels stand: an index of a draft.
+    labels: Vec<Option<u32>>,
+    variables: Vec<ModuleVariable>,
+    static_end: u64,
+    /// Alignment of dynamic shared memory, if the kernel has it.
+    dynamic_align: Option<u64>,
+    local_bytes: u64,
+    granule: u32,
+    global_sync: bool,
+    line: u32,
+    source: Option<Source<'a>>,
+}
+
+/// Decodes one kernel of a module.
+pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
+    let function = find(module, name)?;
+    let files = module.items.iter().filter_map(|item| match item {
+        Item::File(file) => Some((file.index, file.name)),
+        _ => None,
+    });
+    let mut decoder = Decoder {
+        module,
+        files: files.collect(),
+        names: Names::default(),
+        rows: 0,
+        // The first always holds.
+        preds: statements::TRUE + 1,
+        initial: HashMap::new(),
+        drafts: Vec::new(),
+        origins: Vec::new(),
+        labels: Vec::new(),
+        variables: Vec::new(),
+        static_end: address::SHARED_START,
+        dynamic_align: None,
+        local_bytes: 0,
+        granule: 16,
+        global_sync: false,
+        line: 0,
+        source: None,
+    };
+    decoder.names.open();
+    decoder.module_variables()?;
+    decoder.function(function)
+}
+
+fn find<'m, 'a>(module: &'m Module<'a>, name: &str) -> Result<&'m Function<'a>> {
+    let kernels = module.items.iter().filter_map(|item| match item {
+        Item::Function(function) if function.is_entry && function.body.is_some() => Some(function),
+        _ => None,
+    });
+    let mut names = Vec::new();
+    for function in kernels {
+        if function.name == name {
+            return Ok(function);
+        }
+        names.push(function.name);
+    }
+    Err(DecodeError {
+        line: 0,
+        source_place: None,
+        message: format!(
+            "the PTX has no kernel {name}; it has {}",
+            if names.is_empty() {
+                "none".to_string()
+            } else {
+                names.join(", ")
+            }
+        ),
+    })
+}
+
+impl<'m, 'a> Decoder<'m, 'a> {
+    fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(DecodeError {
+            line: self.line,
+            source_place: self.source_place(),
+            message: message.into(),
+        })
+    }
+
+    fn source_place(&self) -> Option<String> {
+        let source = self.source?;
+        // Line 0 is what compilers give to code that no line stands for.
+        if source.line == 0 {
+            return None;
+        }
+        let file = self.files.get(&source.file).copied().unwrap_or("?");
+        let at = match source.inlined {
+            Some(at) if at.line != 0 => format!(
+                ", inlined at {}:{}:{}",
+                self.files.get(&at.file).copied().unwrap_or("?"),
+                at.line,
+                at.column
+            ),
+            _ => String::new(),
+        };
+        Some(format!("{file}:{}:{}{at}", source.line, source.column))
+    }
+
+    fn function(mut self, function: &'m Function<'a>) -> Result<Kernel> {
+        self.names.open();
+        let mut params = Vec::new();
+        let mut param_bytes = 0u64;
+        for param in &function.params {
+            let (bytes, align) = self.size_of(param.ty, param.vector, &param.dims, param.align)?;
+            param_bytes = param_bytes.next_multiple_of(align);
+            self.names.insert(param.name, Name::Param(param_bytes));
+            params.push((param.name.to_string(), param_bytes, bytes));
+            param_bytes += bytes;
+        }
+        self.statements(function.body.as_deref().unwrap_or_default())?;
+        let (insts, origins) = control::finish(
+            std::mem::take(&mut self.drafts),
+            &self.labels,
+            &self.origins,
+        );
+        let mut initial: Vec<(Reg, Initial)> = self
+            .initial
+            .iter()
+            .map(|(value, reg)| (*reg, *value))
+            .collect();
+        initial.sort_unstable_by_key(|(reg, _)| *reg);
+        let dynamic_at = self
+            .dynamic_align
+            .map(|align| self.static_end.next_multiple_of(align));
+        let max_threads = function.directives.iter().find_map(|d| match d {
+            ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
+                Some(values.iter().product())
+            }
+            _ => None,
+        });
+        Ok(Kernel {
+            name: function.name.to_string(),
+            insts,
+            origins,
+            rows: self.rows,
+            preds: self.preds,
+            initial,
+            params,
+            param_bytes,
+            static_end: self.static_end,
+            dynamic_at,
+            local_bytes: self.local_bytes.next_multiple_of(16),
+            variables: self.variables,
+            granule: self.granule,
+            global_sync: self.global_sync,
+            max_threads,
+        })
+    }
+
+    /// The row that always holds a value.
+    fn initial(&mut self, value: Initial) -> Reg {
+        if let Some(reg) = self.initial.get(&value) {
+            return *reg;
+        }
+        let reg = self.row();
+        self.initial.insert(value, reg);
+        reg
+    }
+
+    fn row(&mut self) -> Reg {
+        self.rows += 1;
+        self.rows - 1
+    }
+
+    /// Notes where the instruction being decoded is from.
+    fn origin(&mut self, instruction: &Instruction<'a>) {
+        let mut text = instruction.opcode.to_string();
+        for modifier in &instruction.modifiers {
+            text.push('.');
+            text.push_str(modifier);
+        }
+        self.line = instruction.line.0;
+        self.source = instruction.source;
+        self.origins.push(Origin {
+            text,
+            line: self.line,
+            source: self.source_place(),
+        });
+    }
+}

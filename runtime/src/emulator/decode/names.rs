@@ -1,0 +1,251 @@
+//! Names of a function: registers, variables, labels, in nested scopes.
+
+use std::collections::HashMap;
+
+use super::super::program::{Pred, Reg};
+use super::{Decoder, Result};
+use crate::emulator::address;
+use crate::emulator::program::ModuleVariable;
+use crate::ptx::{Immediate, Init, Item, Linkage, Registers, Space, Type, Variable};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Name {
+    Reg(Reg, Type),
+    Pred(Pred),
+    /// An address in the state space.
+    Shared(u64),
+    DynamicShared,
+    Global(u64),
+    Const(u64),
+    /// An offset into the thread's memory.
+    Local(u64),
+    /// An offset into the kernel's parameters.
+    Param(u64),
+    Label(u32),
+}
+
+/// `%r<302>`: consecutive rows.
+#[derive(Clone, Copy)]
+struct Range {
+    count: u32,
+    first: u32,
+    ty: Type,
+}
+
+#[derive(Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Name>,
+    ranges: HashMap<&'a str, Range>,
+}
+
+/// Scopes, the innermost last.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    scopes: Vec<Scope<'a>>,
+}
+
+impl<'a> Names<'a> {
+    pub fn open(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    pub fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub fn insert(&mut self, name: &'a str, value: Name) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.names.insert(name, value);
+        }
+    }
+
+    fn insert_range(&mut self, prefix: &'a str, range: Range) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.ranges.insert(prefix, range);
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<Name> {
+        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (prefix, number) = name.split_at(name.len() - digits);
+        // `%r01` is no name of a range.
+        let plain = digits == 1 || digits > 1 && !number.starts_with('0');
+        let number = if plain { number.parse().ok() } else { None };
+        self.scopes.iter().rev().find_map(|scope| {
+            if let Some(found) = scope.names.get(name) {
+                return Some(*found);
+            }
+            let range = scope.ranges.get(prefix)?;
+            let number: u32 = number?;
+            (number < range.count).then(|| match range.ty {
+                Type::Pred => Name::Pred(range.first + number),
+                ty => Name::Reg(range.first + number, ty),
+            })
+        })
+    }
+}
+
+/// More rows than any kernel has, and few enough to have memory for.
+const MAX_ROWS: u32 = 1 << 20;
+
+impl<'a> Decoder<'_, 'a> {
+    pub(super) fn declare_registers(&mut self, registers: &Registers<'a>) -> Result<()> {
+        if registers.vector.is_some() {
+            return self.error(format!(
+                "the emulator has no registers that are vectors (.reg .v{}); declare scalar ones",
+                registers.vector.unwrap_or(0)
+            ));
+        }
+        if registers.ty != Type::Pred && registers.ty.bytes().is_none_or(|bytes| bytes > 8) {
+            return self.error(format!(
+                "the emulator has no registers of type {:?}",
+                registers.ty
+            ));
+        }
+        for (name, count) in &registers.names {
+            let rows = count.unwrap_or(1);
+            let counter = if registers.ty == Type::Pred {
+                &mut self.preds
+            } else {
+                &mut self.rows
+            };
+            let first = *counter;
+            if rows > MAX_ROWS || first + rows > MAX_ROWS {
+                return self.error(format!("expected at most {MAX_ROWS} registers, found more"));
+            }
+            *counter += rows;
+            match count {
+                Some(count) => self.names.insert_range(
+                    name,
+                    Range {
+                        count: *count,
+                        first,
+                        ty: registers.ty,
+                    },
+                ),
+                None => self.names.insert(
+                    name,
+                    match registers.ty {
+                        Type::Pred => Name::Pred(first),
+                        ty => Name::Reg(first, ty),
+                    },
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes and alignment of a variable.
+    pub(super) fn size_of(
+        &self,
+        ty: Type,
+        vector: Option<u32>,
+        dims: &[Option<u64>],
+        align: Option<u32>,
+    ) -> Result<(u64, u64)> {
+        let Some(element) = ty.bytes() else {
+            return self.error(format!("the emulator has no variables of type {ty:?}"));
+        };
+        let element = u64::from(element) * u64::from(vector.unwrap_or(1));
+        let count = dims
+            .iter()
+            .try_fold(1u64, |product, dim| product.checked_mul(dim.unwrap_or(0)));
+        let bytes = count.and_then(|count| count.checked_mul(element));
+        let align = align.map_or(element, u64::from);
+        match bytes {
+            Some(bytes) if bytes <= 1 << 32 && align.is_power_of_two() => Ok((bytes, align)),
+            _ => self.error(
+                "expected a variable of at most 2^32 bytes whose alignment is a power of two",
+            ),
+        }
+    }
+
+    /// The variables of the module that all kernels see.
+    pub(super) fn module_variables(&mut self) -> Result<()> {
+        let module = self.module;
+        for item in &module.items {
+            if let Item::Variable(variable) = item {
+                self.declare_variable(variable)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> Result<()> {
+        let (bytes, align) =
+            self.size_of(variable.ty, variable.vector, &variable.dims, variable.align)?;
+        let name = match variable.space {
+            Space::Shared
+                if variable.linkage == Some(Linkage::Extern) || variable.dims == [None] =>
+            {
+                // All dynamic variables start at one address.
+                let before = self.dynamic_align.unwrap_or(1);
+                self.dynamic_align = Some(before.max(align));
+                Name::DynamicShared
+            }
+            Space::Shared => {
+                let at = self.static_end.next_multiple_of(align);
+                self.static_end = at + bytes;
+                Name::Shared(at)
+            }
+            Space::Global | Space::Const => {
+                let init = self.initial_bytes(variable, bytes)?;
+                let at = address::variable(self.variables.len(), align.max(16));
+                self.variables.push(ModuleVariable {
+                    name: variable.name.to_string(),
+                    address: at,
+                    initialized: init.is_some() || variable.space == Space::Const,
+                    bytes: init.unwrap_or_else(|| vec![0; bytes as usize]),
+                });
+                if variable.space == Space::Global {
+                    Name::Global(at)
+                } else {
+                    Name::Const(at)
+                }
+            }
+            // Parameters of calls live in the thread's own memory.
+            Space::Local | Space::Param => {
+                let at = self.local_bytes.next_multiple_of(align);
+                self.local_bytes = at + bytes;
+                Name::Local(at)
+            }
+            Space::Reg => return self.error("expected a variable in memory, found .reg"),
+        };
+        self.names.insert(variable.name, name);
+        Ok(())
+    }
+
+    fn initial_bytes(&self, variable: &Variable<'a>, bytes: u64) -> Result<Option<Vec<u8>>> {
+        let Some(init) = &variable.init else {
+            return Ok(None);
+        };
+        let element = variable.ty.bytes().unwrap_or(1) as usize;
+        let mut values = Vec::new();
+        self.flatten(init, &mut values)?;
+        let mut memory = vec![0; bytes as usize];
+        for (slot, value) in memory.chunks_exact_mut(element).zip(values) {
+            slot.copy_from_slice(&value.to_le_bytes()[..element]);
+        }
+        Ok(Some(memory))
+    }
+
+    fn flatten(&self, init: &Init<'a>, values: &mut Vec<u64>) -> Result<()> {
+        match init {
+            Init::Value(Immediate::Int { bits, .. }) => values.push(*bits),
+            Init::Value(Immediate::F32(bits)) => values.push(u64::from(*bits)),
+            Init::Value(Immediate::F64(bits)) => values.push(*bits),
+            Init::List(items) => {
+                for item in items {
+                    self.flatten(item, values)?;
+                }
+            }
+            Init::Address { symbol, .. } => {
+                return self.error(format!(
+                    "the emulator has no variables that are initialised with an address (of {symbol})"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

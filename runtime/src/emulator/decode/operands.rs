@@ -1,0 +1,268 @@
+//! Operands: rows, predicates, immediates, addresses.
+
+use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
+use super::names::Name;
+use super::{Decoder, Result};
+use crate::ptx::{self, Base, Immediate, Operand, Type};
+
+impl<'a> Decoder<'_, 'a> {
+    /// A row with the value of an operand as that type. Immediates get rows of their own.
+    pub(super) fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
+        match operand {
+            Operand::Register(register) if register.element.is_none() => {
+                self.register(register.name)
+            }
+            Operand::Symbol { name, offset: 0 } if matches!(self.names.get(name), Some(Name::Reg(..))) => {
+                self.register(name)
+            }
+            Operand::Symbol { name, offset } => {
+                let address = self.symbol(name)?;
+                // Addresses of dynamic memory are known when all static variables are.
+                Ok(match address {
+                    Symbol::Known(address) => self.initial(Initial::Value(
+                        address.wrapping_add_signed(*offset) & mask_of(ty),
+                    )),
+                    Symbol::Dynamic if *offset == 0 => {
+                        self.initial(Initial::Special(Special::DynamicSmem))
+                    }
+                    Symbol::Dynamic => {
+                        return self.error(format!(
+                            "the emulator takes dynamic shared memory's address without an offset, found {name}+{offset}"
+                        ));
+                    }
+                })
+            }
+            Operand::Immediate(immediate) => {
+                let value = self.immediate(*immediate, ty)?;
+                Ok(self.initial(Initial::Value(value)))
+            }
+            Operand::Special(register) => {
+                let special = self.special(register)?;
+                Ok(self.initial(special))
+            }
+            _ => self.error(format!(
+                "expected a register, a number or a symbol of type {ty:?}, found another kind of operand"
+            )),
+        }
+    }
+
+    /// An immediate as bits of a type.
+    fn immediate(&self, immediate: Immediate, ty: Type) -> Result<u64> {
+        Ok(match (immediate, ty) {
+            (Immediate::Int { bits, .. }, Type::F64) => (bits as i64 as f64).to_bits(),
+            (Immediate::Int { bits, .. }, Type::F32) => u64::from((bits as i64 as f32).to_bits()),
+            (Immediate::Int { bits, .. }, _) => bits & mask_of(ty),
+            (Immediate::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+            (Immediate::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+            (Immediate::F32(bits), Type::F32 | Type::B32 | Type::U32 | Type::S32 | Type::Tf32) => {
+                u64::from(bits)
+            }
+            (Immediate::F64(bits), Type::F64 | Type::B64 | Type::U64 | Type::S64) => bits,
+            _ => {
+                return self.error(format!(
+                    "expected a number of type {ty:?}, found one of another width"
+                ));
+            }
+        })
+    }
+
+    fn register(&self, name: &str) -> Result<Reg> {
+        match self.names.get(name) {
+            Some(Name::Reg(reg, _)) => Ok(reg),
+            Some(_) => self.error(format!("expected a register with a value, found {name}")),
+            None => self.error(format!("register {name} is not declared")),
+        }
+    }
+
+    /// A register that is written, with the bits it has.
+    pub(super) fn dest(&self, operand: &Operand<'a>) -> Result<(Reg, u32)> {
+        let name = match operand {
+            Operand::Register(register) if register.element.is_none() => register.name,
+            Operand::Symbol { name, offset: 0 } => name,
+            _ => return self.error("expected a register to write to"),
+        };
+        match self.names.get(name) {
+            Some(Name::Reg(reg, ty)) => Ok((reg, ty.bytes().unwrap_or(4) * 8)),
+            Some(_) => self.error(format!("expected a register with a value, found {name}")),
+            None => self.error(format!("register {name} is not declared")),
+        }
+    }
+
+    /// As [`Decoder::dest`]; none for `_`.
+    pub(super) fn dest_or_sink(&self, operand: &Operand<'a>) -> Result<Option<(Reg, u32)>> {
+        match operand {
+            Operand::Discard => Ok(None),
+            _ => self.dest(operand).map(Some),
+        }
+    }
+
+    pub(super) fn pred_dest(&self, operand: &Operand<'a>) -> Result<Option<Pred>> {
+        match operand {
+            Operand::Discard => Ok(None),
+            Operand::Register(register) if register.element.is_none() => {
+                self.predicate(register.name).map(Some)
+            }
+            Operand::Symbol { name, offset: 0 } => self.predicate(name).map(Some),
+            _ => self.error("expected a predicate register to write to"),
+        }
+    }
+
+    pub(super) fn predicate(&self, name: &str) -> Result<Pred> {
+        match self.names.get(name) {
+            Some(Name::Pred(pred)) => Ok(pred),
+            Some(_) => self.error(format!("expected a predicate, found {name}")),
+            None => self.error(format!("predicate {name} is not declared")),
+        }
+    }
+
+    /// Whether an operand is a predicate register.
+    pub(super) fn is_predicate(&self, operand: &Operand<'a>) -> bool {
+        let name = match operand {
+            Operand::Register(register) | Operand::Not(register) => register.name,
+            Operand::Symbol { name, .. } => name,
+            _ => return false,
+        };
+        matches!(self.names.get(name), Some(Name::Pred(_)))
+    }
+
+    /// A predicate that is read; numbers stand for themselves.
+    pub(super) fn pred_source(&mut self, operand: &Operand<'a>) -> Result<Guard> {
+        let (name, negated) = match operand {
+            Operand::Register(register) => (register.name, false),
+            Operand::Not(register) => (register.name, true),
+            Operand::Symbol { name, offset: 0 } => (*name, false),
+            Operand::Immediate(Immediate::Int { bits, .. }) => {
+                let pred = self.constant_pred()?;
+                return Ok(Guard {
+                    pred,
+                    negated: *bits == 0,
+                });
+            }
+            _ => return self.error("expected a predicate"),
+        };
+        Ok(Guard {
+            pred: self.predicate(name)?,
+            negated,
+        })
+    }
+
+    /// A predicate that always holds.
+    fn constant_pred(&mut self) -> Result<Pred> {
+        Ok(super::statements::TRUE)
+    }
+
+    /// What a name is as an address.
+    pub(super) fn symbol(&self, name: &str) -> Result<Symbol> {
+        match self.names.get(name) {
+            Some(
+                Name::Shared(at)
+                | Name::Global(at)
+                | Name::Const(at)
+                | Name::Local(at)
+                | Name::Param(at),
+            ) => Ok(Symbol::Known(at)),
+            Some(Name::DynamicShared) => Ok(Symbol::Dynamic),
+            Some(_) => self.error(format!("expected a variable, found {name}")),
+            None => self.error(format!("{name} is not declared")),
+        }
+    }
+
+    /// `[base+offset]` as a row and an offset, and the space of its symbol if it is one.
+    pub(super) fn address(&mut self, operand: &Operand<'a>) -> Result<(Reg, i64, Option<Space>)> {
+        let Operand::Address(address) = operand else {
+            return self.error("expected an address in brackets");
+        };
+        if !address.more.is_empty() {
+            return self.error("expected an address without coordinates");
+        }
+        let (base, space) = match address.base {
+            Base::Register(register) if register.element.is_none() => {
+                (self.register(register.name)?, None)
+            }
+            Base::Register(_) => return self.error("expected a register without an element"),
+            Base::Absolute(address) => (self.initial(Initial::Value(address)), None),
+            Base::Symbol(name) => match self.names.get(name) {
+                Some(Name::Reg(reg, _)) => (reg, None),
+                found => {
+                    let space = match found {
+                        Some(Name::Shared(_) | Name::DynamicShared) => Some(Space::Shared),
+                        Some(Name::Global(_)) => Some(Space::Global),
+                        Some(Name::Const(_)) => Some(Space::Const),
+                        Some(Name::Local(_)) => Some(Space::Local),
+                        Some(Name::Param(_)) => Some(Space::Param),
+                        _ => None,
+                    };
+                    let row = match self.symbol(name)? {
+                        Symbol::Known(address) => self.initial(Initial::Value(address)),
+                        Symbol::Dynamic => self.initial(Initial::Special(Special::DynamicSmem)),
+                    };
+                    (row, space)
+                }
+            },
+        };
+        Ok((base, address.offset, space))
+    }
+
+    fn special(&self, register: &ptx::Register<'a>) -> Result<Initial> {
+        let dim = match register.element {
+            Some("x") => Some(0),
+            Some("y") => Some(1),
+            Some("z") => Some(2),
+            _ => None,
+        };
+        let special = match (register.name, dim) {
+            ("%tid", Some(d)) => Special::Tid(d),
+            ("%ntid", Some(d)) => Special::Ntid(d),
+            ("%ctaid", Some(d)) => Special::Ctaid(d),
+            ("%nctaid", Some(d)) => Special::Nctaid(d),
+            // Without clusters every block is a cluster of its own.
+            ("%clusterid", Some(d)) => Special::Ctaid(d),
+            ("%nclusterid", Some(d)) => Special::Nctaid(d),
+            ("%cluster_ctaid", Some(_)) | ("%cluster_ctarank", None) => {
+                return Ok(Initial::Value(0));
+            }
+            ("%cluster_nctaid", Some(_)) | ("%cluster_nctarank", None) => {
+                return Ok(Initial::Value(1));
+            }
+            ("%laneid", None) => Special::LaneId,
+            ("%warpid", None) => Special::WarpId,
+            ("%nwarpid", None) => Special::NwarpId,
+            ("%smid", None) => Special::SmId,
+            ("%nsmid", None) => Special::NsmId,
+            ("%gridid", None) => Special::GridId,
+            ("%lanemask_eq", None) => Special::LaneMaskEq,
+            ("%lanemask_le", None) => Special::LaneMaskLe,
+            ("%lanemask_lt", None) => Special::LaneMaskLt,
+            ("%lanemask_ge", None) => Special::LaneMaskGe,
+            ("%lanemask_gt", None) => Special::LaneMaskGt,
+            ("%dynamic_smem_size", None) => Special::DynamicSmemBytes,
+            ("%total_smem_size", None) => Special::TotalSmem,
+            _ => {
+                return self.error(format!(
+                    "the emulator does not know register {}{}",
+                    register.name,
+                    register
+                        .element
+                        .map(|e| format!(".{e}"))
+                        .unwrap_or_default()
+                ));
+            }
+        };
+        Ok(Initial::Special(special))
+    }
+}
+
+/// The address of a variable.
+pub(super) enum Symbol {
+    Known(u64),
+    /// Dynamic shared memory, which starts behind the static variables.
+    Dynamic,
+}
+
+/// The bits of a type.
+fn mask_of(ty: Type) -> u64 {
+    match ty.bytes() {
+        Some(bytes) if bytes < 8 => (1 << (bytes * 8)) - 1,
+        _ => u64::MAX,
+    }
+}

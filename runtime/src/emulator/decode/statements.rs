@@ -1,0 +1,327 @@
+//! Bodies, and the instructions that touch registers alone.
+
+use super::super::alu::{self, Kind};
+use super::super::mma::Mma;
+use super::super::program::{AluOp, Guard, Inst, MmaOp, Op, Pred, Reg};
+use super::names::Name;
+use super::{Decoder, Draft, Result};
+use crate::ptx::{Instruction, Operand, Statement, Type};
+
+/// The predicate that always holds.
+pub(super) const TRUE: Pred = 0;
+
+impl<'m, 'a> Decoder<'m, 'a> {
+    pub(super) fn statements(&mut self, statements: &'m [Statement<'a>]) -> Result<()> {
+        // Labels may be used before they stand.
+        for statement in statements {
+            if let Statement::Label(name) = statement {
+                let label = self.labels.len() as u32;
+                self.labels.push(None);
+                self.names.insert(name, Name::Label(label));
+            }
+        }
+        for statement in statements {
+            match statement {
+                Statement::Registers(registers) => self.declare_registers(registers)?,
+                Statement::Variable(variable) => self.declare_variable(variable)?,
+                Statement::Label(name) => {
+                    if let Some(Name::Label(label)) = self.names.get(name) {
+                        self.labels[label as usize] = Some(self.drafts.len() as u32);
+                    }
+                }
+                Statement::Scope(inside) => {
+                    self.names.open();
+                    self.statements(inside)?;
+                    self.names.close();
+                }
+                Statement::Instruction(instruction) => self.instruction(instruction, statements)?,
+                // Both are looked up where they are used.
+                Statement::Targets { .. } | Statement::Prototype { .. } | Statement::Pragma(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(
+        &mut self,
+        instruction: &Instruction<'a>,
+        around: &[Statement<'a>],
+    ) -> Result<()> {
+        self.origin(instruction);
+        let guard = match instruction.guard {
+            None => None,
+            Some(guard) => Some(Guard {
+                pred: self.predicate(guard.register)?,
+                negated: guard.negated,
+            }),
+        };
+        let op = self.op(instruction, around)?;
+        self.drafts.push(Draft {
+            inst: Inst { op, guard },
+            origin: self.origins.len() as u32 - 1,
+        });
+        Ok(())
+    }
+
+    fn op(&mut self, i: &Instruction<'a>, around: &[Statement<'a>]) -> Result<Op> {
+        let operands = i.operands.as_slice();
+        match i.opcode {
+            "mov" => self.mov(i),
+            "mma" => self.mma(i),
+            "bra" => match operands {
+                [Operand::Symbol { name, offset: 0 }] => Ok(Op::Branch(self.label(name)?)),
+                _ => self.error("expected a label after bra"),
+            },
+            "brx" => self.branch_index(i, around),
+            "ret" | "exit" => Ok(Op::Exit),
+            "trap" => Ok(Op::Trap),
+            "ld" | "ldu" => self.load(i),
+            "st" => self.store(i),
+            "cvta" => self.cvta(i),
+            "isspacep" => self.isspacep(i),
+            "atom" | "red" => self.atomic(i),
+            "cp" => self.copy(i),
+            "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(i),
+            "bar" | "barrier" => self.barrier(i),
+            "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.warp_wide(i),
+            "membar" | "fence" => self.fence(i),
+            "call" => self.call(i),
+            "prefetch" | "prefetchu" | "nanosleep" | "applypriority" | "discard" | "pmevent" => {
+                self.hint(i)
+            }
+            opcode if alu::is_alu(opcode) => self.alu(i),
+            _ => self.unknown(i),
+        }
+    }
+
+    /// For an instruction that is not known.
+    pub(super) fn unknown<T>(&self, i: &Instruction<'a>) -> Result<T> {
+        let text = self.origins.last().map_or(i.opcode, |origin| &origin.text);
+        self.error(format!(
+            "the emulator does not know the instruction `{text}`; run the kernel on a GPU, or compile it for \
+             an architecture whose instructions it knows (sm_80)"
+        ))
+    }
+
+    fn label(&self, name: &str) -> Result<u32> {
+        match self.names.get(name) {
+            Some(Name::Label(label)) => Ok(label),
+            _ => self.error(format!("there is no label {name}")),
+        }
+    }
+
+    fn branch_index(&mut self, i: &Instruction<'a>, around: &[Statement<'a>]) -> Result<Op> {
+        let [index, Operand::Symbol { name, .. }] = i.operands.as_slice() else {
+            return self.error("expected an index and a list of targets after brx.idx");
+        };
+        let index = self.source(index, Type::U32)?;
+        let targets = around.iter().find_map(|statement| match statement {
+            Statement::Targets {
+                name: found,
+                calls: false,
+                targets,
+            } if found == name => Some(targets),
+            _ => None,
+        });
+        let Some(targets) = targets else {
+            return self.error(format!("there is no .branchtargets {name}"));
+        };
+        let targets = targets
+            .iter()
+            .map(|target| self.label(target))
+            .collect::<Result<_>>()?;
+        Ok(Op::BranchIndex { index, targets })
+    }
+
+    fn mov(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let [dest, source] = i.operands.as_slice() else {
+            return self.error("expected a destination and a source after mov");
+        };
+        let Some(ty) = i.modifiers.last().and_then(|name| Type::of(name)) else {
+            return self.unknown(i);
+        };
+        if i.modifiers.len() != 1 {
+            return self.unknown(i);
+        }
+        if ty == Type::Pred {
+            let Some(d) = self.pred_dest(dest)? else {
+                return Ok(Op::Hint);
+            };
+            let s = self.pred_source(source)?;
+            return Ok(Op::MovePred { d, s });
+        }
+        match (dest, source) {
+            (Operand::Vector(parts), source) => {
+                let bits = self.part_bits(ty, parts.len())?;
+                let s = self.source(source, ty)?;
+                let parts = parts
+                    .iter()
+                    .map(|part| Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg)))
+                    .collect::<Result<_>>()?;
+                Ok(Op::Unpack { parts, s, bits })
+            }
+            (dest, Operand::Vector(parts)) => {
+                let bits = self.part_bits(ty, parts.len())?;
+                let (d, _) = self.dest(dest)?;
+                let part_type = match bits {
+                    8 => Type::B8,
+                    16 => Type::B16,
+                    _ => Type::B32,
+                };
+                let parts = parts
+                    .iter()
+                    .map(|part| self.source(part, part_type))
+                    .collect::<Result<_>>()?;
+                Ok(Op::Pack { d, parts, bits })
+            }
+            (dest, Operand::Special(register))
+                if register.name.starts_with("%clock")
+                    || register.name.starts_with("%globaltimer") =>
+            {
+                let (d, bits) = self.dest(dest)?;
+                Ok(Op::Clock { d, bits })
+            }
+            (dest, source) => {
+                let (d, _) = self.dest(dest)?;
+                let s = self.source(source, ty)?;
+                Ok(Op::Move { d, s })
+            }
+        }
+    }
+
+    fn part_bits(&self, ty: Type, parts: usize) -> Result<u32> {
+        let bits = ty.bytes().unwrap_or(0) * 8;
+        match parts {
+            2 | 4 if bits / parts as u32 >= 8 => Ok(bits / parts as u32),
+            _ => self.error(format!(
+                "expected 2 or 4 parts of a value of {bits} bits, found {parts}"
+            )),
+        }
+    }
+
+    /// A result operand `p|q`, or `p`.
+    pub(super) fn pred_pair(&self, operand: &Operand<'a>) -> Result<(Option<Pred>, Option<Pred>)> {
+        match operand {
+            Operand::Pair(p, q) => Ok((self.pred_dest(p)?, self.pred_dest(q)?)),
+            p => Ok((self.pred_dest(p)?, None)),
+        }
+    }
+
+    fn alu(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let found = match alu::lookup(i.opcode, &i.modifiers) {
+            Ok(found) => found,
+            Err(error) => return self.error(error.to_string()),
+        };
+        let Some((result, sources)) = i.operands.split_first() else {
+            return self.error(format!("expected operands after {}", i.opcode));
+        };
+        let mut op = AluOp {
+            kind: found.kind,
+            d: None,
+            widen: None,
+            p: None,
+            q: None,
+            s: [0; 4],
+            count: 0,
+            ps: Vec::new(),
+        };
+        match found.result {
+            Some(Type::Pred) => (op.p, op.q) = self.pred_pair(result)?,
+            _ => {
+                if let Some((d, bits)) = self.dest_or_sink(result)? {
+                    op.d = Some(d);
+                    op.widen = found.widen(bits).map(|widen| (widen, bits));
+                }
+            }
+        }
+        let optional = match found.kind {
+            Kind::Test { combine, .. } | Kind::TestPair { combine, .. } => combine.is_some(),
+            Kind::Set { combine, .. } | Kind::SetPair { combine, .. } => combine.is_some(),
+            _ => false,
+        };
+        let expected =
+            found.sources.len() + usize::from(optional && !found.sources.contains(&Type::Pred));
+        if sources.len() != expected {
+            return self.error(format!(
+                "expected {expected} operands after the result of {}, found {}",
+                i.opcode,
+                sources.len()
+            ));
+        }
+        for (at, operand) in sources.iter().enumerate() {
+            let ty = found.sources.get(at).copied().unwrap_or(Type::Pred);
+            if ty == Type::Pred {
+                let source = self.pred_source(operand)?;
+                op.ps.push(source);
+                continue;
+            }
+            let Some(slot) = op.s.get_mut(op.count) else {
+                return self.error("expected at most four source operands");
+            };
+            *slot = 0;
+            let row = self.source(operand, ty)?;
+            op.s[op.count] = row;
+            op.count += 1;
+        }
+        for at in op.count..op.s.len() {
+            op.s[at] = op.s[0];
+        }
+        Ok(Op::Alu(Box::new(op)))
+    }
+
+    fn mma(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let mma = match Mma::of(&i.modifiers) {
+            Ok(mma) => mma,
+            Err(error) => return self.error(error.to_string()),
+        };
+        let [d, a, b, c] = i.operands.as_slice() else {
+            return self.error("expected D, A, B and C after mma.sync");
+        };
+        let counts = mma.registers();
+        let ty = if mma.is_double() {
+            Type::B64
+        } else {
+            Type::B32
+        };
+        let d = self.dests(d, counts[0])?;
+        let mut sources = Vec::new();
+        for (operand, count) in [a, b, c].into_iter().zip(&counts[1..]) {
+            sources.push(self.sources(operand, *count, ty)?);
+        }
+        let (Some(c), Some(b), Some(a)) = (sources.pop(), sources.pop(), sources.pop()) else {
+            return self.error("expected D, A, B and C after mma.sync");
+        };
+        Ok(Op::Mma(Box::new(MmaOp { mma, d, a, b, c })))
+    }
+
+    /// Registers of a fragment that is written.
+    pub(super) fn dests(&mut self, operand: &Operand<'a>, count: usize) -> Result<Vec<Reg>> {
+        let parts = self.parts(operand, count)?;
+        parts.iter().map(|part| Ok(self.dest(part)?.0)).collect()
+    }
+
+    /// Registers of a fragment that is read.
+    pub(super) fn sources(
+        &mut self,
+        operand: &Operand<'a>,
+        count: usize,
+        ty: Type,
+    ) -> Result<Vec<Reg>> {
+        let parts = self.parts(operand, count)?;
+        parts.iter().map(|part| self.source(part, ty)).collect()
+    }
+
+    fn parts<'o>(&self, operand: &'o Operand<'a>, count: usize) -> Result<&'o [Operand<'a>]> {
+        let parts = match operand {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != count {
+            return self.error(format!(
+                "expected {count} registers in the vector, found {}",
+                parts.len()
+            ));
+        }
+        Ok(parts)
+    }
+}

@@ -1,0 +1,230 @@
+//! Instructions through which threads meet, and calls.
+
+use super::super::alu;
+use super::super::program::{Barrier, BarrierKind, Op, Shuffle, Vote};
+use super::names::Name;
+use super::{Decoder, Result};
+use crate::ptx::{Instruction, Operand, Type};
+
+impl<'a> Decoder<'_, 'a> {
+    pub(super) fn barrier(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let mut names: Vec<&str> = i.modifiers.clone();
+        names.retain(|name| *name != "cta");
+        if names == ["warp", "sync"] && i.opcode == "bar" {
+            let [members] = i.operands.as_slice() else {
+                return self.error("expected a mask of lanes after bar.warp.sync");
+            };
+            let members = self.source(members, Type::B32)?;
+            return Ok(Op::WarpBarrier { members });
+        }
+        // `bar` is `barrier.cta` with `.aligned`.
+        let aligned = i.opcode == "bar" || names.last() == Some(&"aligned");
+        names.retain(|name| *name != "aligned");
+        let operands = i.operands.as_slice();
+        let (kind, operand, rest) = match (names.as_slice(), operands) {
+            (["sync"], rest) => (BarrierKind::Sync, None, rest),
+            (["arrive"], rest) => (BarrierKind::Arrive, None, rest),
+            (["red", "popc", "u32"], [dest, rest @ .., p]) => {
+                let (d, _) = self.dest(dest)?;
+                (BarrierKind::Popc(d), Some(self.pred_source(p)?), rest)
+            }
+            (["red", op @ ("and" | "or"), "pred"], [dest, rest @ .., p]) => {
+                let Some(d) = self.pred_dest(dest)? else {
+                    return self.unknown(i);
+                };
+                let kind = if *op == "and" {
+                    BarrierKind::And(d)
+                } else {
+                    BarrierKind::Or(d)
+                };
+                (kind, Some(self.pred_source(p)?), rest)
+            }
+            _ => return self.unknown(i),
+        };
+        let (id, count) = match rest {
+            [id] if kind != BarrierKind::Arrive => (self.source(id, Type::U32)?, None),
+            [id, count] => (
+                self.source(id, Type::U32)?,
+                Some(self.source(count, Type::U32)?),
+            ),
+            _ => {
+                return self
+                    .error("expected a barrier, and the number of threads where some only arrive");
+            }
+        };
+        Ok(Op::Barrier(Box::new(Barrier {
+            kind,
+            id,
+            count,
+            aligned,
+            operand,
+        })))
+    }
+
+    pub(super) fn fence(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        match (i.opcode, i.modifiers.as_slice()) {
+            ("membar", ["cta" | "gl" | "sys"])
+            | ("fence", ["cta" | "gpu" | "sys" | "cluster"])
+            | ("fence", ["sc" | "acq_rel", "cta" | "gpu" | "sys" | "cluster"]) => Ok(Op::Fence),
+            _ => self.unknown(i),
+        }
+    }
+
+    pub(super) fn hint(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        // `discard` destroys what it names.
+        if i.opcode == "discard" {
+            return self.unknown(i);
+        }
+        Ok(Op::Hint)
+    }
+
+    pub(super) fn warp_wide(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let operands = i.operands.as_slice();
+        match (i.opcode, i.modifiers.as_slice(), operands) {
+            ("shfl", ["sync", kind, "b32"], [dest, a, b, c, members]) => {
+                let kind = match *kind {
+                    "up" => Shuffle::Up,
+                    "down" => Shuffle::Down,
+                    "bfly" => Shuffle::Butterfly,
+                    "idx" => Shuffle::Index,
+                    _ => return self.unknown(i),
+                };
+                let (dest, p) = match dest {
+                    Operand::Pair(dest, p) => (dest.as_ref(), self.pred_dest(p)?),
+                    dest => (dest, None),
+                };
+                Ok(Op::Shuffle {
+                    kind,
+                    d: self.dest(dest)?.0,
+                    p,
+                    a: self.source(a, Type::B32)?,
+                    b: self.source(b, Type::B32)?,
+                    c: self.source(c, Type::B32)?,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
+            ("vote", ["sync", kind, ty], [dest, a, members]) => {
+                let kind = match (*kind, *ty) {
+                    ("all", "pred") => Vote::All,
+                    ("any", "pred") => Vote::Any,
+                    ("uni", "pred") => Vote::Uniform,
+                    ("ballot", "b32") => Vote::Ballot,
+                    _ => return self.unknown(i),
+                };
+                let (d, p) = if kind == Vote::Ballot {
+                    (Some(self.dest(dest)?.0), None)
+                } else {
+                    (None, self.pred_dest(dest)?)
+                };
+                Ok(Op::Vote {
+                    kind,
+                    d,
+                    p,
+                    a: self.pred_source(a)?,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
+            (
+                "redux",
+                [
+                    "sync",
+                    op @ ("add" | "min" | "max" | "and" | "or" | "xor"),
+                    ty,
+                ],
+                [dest, a, members],
+            ) => {
+                let f = match alu::lookup(op, &[*ty]) {
+                    Ok(alu::Alu {
+                        kind: alu::Kind::Value(f),
+                        ..
+                    }) => f,
+                    _ => return self.unknown(i),
+                };
+                Ok(Op::Reduce {
+                    f,
+                    d: self.dest(dest)?.0,
+                    a: self.source(a, Type::B32)?,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
+            ("match", ["any", "sync", ty @ ("b32" | "b64")], [dest, a, members]) => {
+                let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
+                Ok(Op::MatchAny {
+                    d: self.dest(dest)?.0,
+                    a: self.source(a, ty)?,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
+            ("elect", ["sync"], [Operand::Pair(dest, p), members]) => {
+                let Some(p) = self.pred_dest(p)? else {
+                    return self.unknown(i);
+                };
+                Ok(Op::Elect {
+                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    p,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
+            ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest(dest)?.0)),
+            _ => self.unknown(i),
+        }
+    }
+
+    /// Calls of the two functions that the system has.
+    pub(super) fn call(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let (returns, function, arguments) = match i.operands.as_slice() {
+            [
+                Operand::List(returns),
+                Operand::Symbol { name, .. },
+                Operand::List(arguments),
+            ] => (returns.as_slice(), *name, arguments.as_slice()),
+            [Operand::Symbol { name, .. }, Operand::List(arguments)] => {
+                (&[][..], *name, arguments.as_slice())
+            }
+            _ => {
+                return self.error(
+                    "the emulator calls vprintf and __assertfail alone, found another call; inline the function",
+                );
+            }
+        };
+        let places = arguments
+            .iter()
+            .map(|argument| self.parameter(argument))
+            .collect::<Result<Vec<_>>>()?;
+        match (function, places.as_slice()) {
+            ("vprintf", &[format, arguments]) => {
+                let result = match returns {
+                    [] => None,
+                    [result, ..] => Some(self.parameter(result)?),
+                };
+                Ok(Op::Printf {
+                    format,
+                    arguments,
+                    result,
+                })
+            }
+            ("__assertfail", &[message, file, line, function, _]) => Ok(Op::AssertFail {
+                message,
+                file,
+                line,
+                function,
+            }),
+            _ => self.error(format!(
+                "the emulator calls vprintf and __assertfail alone, found {function} with {} arguments; \
+                 inline the function",
+                places.len()
+            )),
+        }
+    }
+
+    /// Where a parameter of a call lies in the thread's memory.
+    fn parameter(&self, operand: &Operand<'a>) -> Result<u64> {
+        match operand {
+            Operand::Symbol { name, offset: 0 } => match self.names.get(name) {
+                Some(Name::Local(at)) => Ok(at),
+                _ => self.error(format!("expected a .param variable, found {name}")),
+            },
+            _ => self.error("expected a .param variable"),
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The emulator as a [`Device`].
+
+use super::address;
+use super::decode;
+use super::exec::Launch as Running;
+use super::finding::{Finding, Kind};
+use super::global::{Buffer, Global};
+use super::launch;
+use super::program::Kernel;
+use super::report::Report;
+use crate::arch::{Arch, Features};
+use crate::device::{Device, DeviceError, DeviceInfo, Program, Stopwatch};
+use crate::layout::Parsed;
+use crate::package::{Access, Arg, Function, Image, Launch, Package};
+use crate::ptx;
+use crate::tensor::{HostTensor, check_args};
+
+/// How to emulate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Decides the order of warps and when copies land.
+    pub seed: u64,
+    /// Instructions that the warps of one block may execute together, before the run is stopped.
+    pub max_instructions: u64,
+    /// The architecture whose code runs, such as `sm_80`; the newest that the package has PTX for if
+    /// none.
+    pub arch: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            seed: 0,
+            max_instructions: 200_000_000,
+            arch: None,
+        }
+    }
+}
+
+/// A GPU on the CPU.
+pub struct Emulator {
+    info: DeviceInfo,
+    config: Config,
+}
+
+/// Threads of a block, at most (CUDA C++ Programming Guide, "Compute Capabilities").
+const MAX_THREADS: u64 = 1024;
+
+impl Emulator {
+    pub fn new(config: Config) -> Emulator {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Emulator {
+            info: DeviceInfo {
+                name: "emulator".into(),
+                compute_capability: (9, 0),
+                memory: 0,
+                l2: 0,
+                multiprocessors: cores as u32,
+                max_smem: Arch {
+                    major: 9,
+                    minor: 0,
+                    features: Features::Baseline,
+                }
+                .max_smem(),
+                driver: 0,
+            },
+            config,
+        }
+    }
+}
+
+impl Device for Emulator {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load<'d>(
+        &'d self,
+        package: &Package,
+        function: &Function,
+    ) -> Result<Box<dyn Program + 'd>, DeviceError> {
+        let (image, arch) = choose(package, self.config.arch.as_deref())?;
+        let Some(blob) = &image.ptx else {
+            return Err(no_ptx(package));
+        };
+        let text = std::str::from_utf8(package.blob(blob)).map_err(|error| {
+            unsupported(
+                format!("the PTX for {arch}"),
+                "UTF-8",
+                error.to_string(),
+                "compile the package again",
+            )
+        })?;
+        let module = ptx::parse(text).map_err(|error| DeviceError::Ptx {
+            arch: arch.to_string(),
+            message: error.to_string(),
+        })?;
+        let mut kernels = Vec::new();
+        for launch in &function.launches {
+            let kernel =
+                decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
+                    arch: arch.to_string(),
+                    message: error.to_string(),
+                })?;
+            check_launch(launch, &kernel, arch)?;
+            kernels.push(kernel);
+        }
+        Ok(Box::new(Emulated {
+            config: &self.config,
+            function: function.clone(),
+            kernels,
+            code: format!("{arch} PTX"),
+            report: None,
+        }))
+    }
+}
+
+fn unsupported(
+    place: String,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+    cure: &'static str,
+) -> DeviceError {
+    DeviceError::Unsupported {
+        place,
+        expected: expected.into(),
+        found: found.into(),
+        cure,
+    }
+}
+
+fn no_ptx(package: &Package) -> DeviceError {
+    let has: Vec<&str> = package
+        .manifest()
+        .images
+        .iter()
+        .map(|image| image.arch.as_str())
+        .collect();
+    unsupported(
+        "the package".into(),
+        "PTX, which is what the emulator executes",
+        if has.is_empty() {
+            "no code".to_string()
+        } else {
+            format!("only cubins, for {}", has.join(", "))
+        },
+        "compile it again with cute-opt, which puts PTX into packages",
+    )
+}
+
+/// The image to run.
+fn choose<'p>(
+    package: &'p Package,
+    wanted: Option<&str>,
+) -> Result<(&'p Image, Arch), DeviceError> {
+    let images = package
+        .manifest()
+        .images
+        .iter()
+        .filter(|image| image.ptx.is_some());
+    // Packages are valid, so every architecture can be read.
+    let images = images.filter_map(|image| Some((image, image.arch.parse::<Arch>().ok()?)));
+    match wanted {
+        None => images.max_by_key(|(_, arch)| (arch.major, arch.minor)),
+        Some(wanted) => {
+            let found: Vec<_> = images.collect();
+            let names: Vec<&str> = found.iter().map(|(image, _)| image.arch.as_str()).collect();
+            let names = names.join(", ");
+            match found.into_iter().find(|(image, _)| image.arch == wanted) {
+                Some(found) => Some(found),
+                None if names.is_empty() => None,
+                None => {
+                    return Err(unsupported(
+                        "the package".into(),
+                        format!("PTX for {wanted}"),
+                        format!("PTX for {names}"),
+                        "choose one that it has, or compile for it",
+                    ));
+                }
+            }
+        }
+    }
+    .ok_or_else(|| no_ptx(package))
+}
+
+/// Checks what a launch asks for, before anything runs.
+fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), DeviceError> {
+    let place = || format!("launch of {}", launch.kernel);
+    let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
+    let most = kernel.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
+    if threads == 0 || threads > most {
+        return Err(unsupported(
+            place(),
+            format!("1 to {most} threads in a block"),
+            threads.to_string(),
+            "launch it with the block that it was compiled for",
+        ));
+    }
+    if launch.grid.contains(&0)
+        || launch.grid.iter().map(|&n| u128::from(n)).product::<u128>() > 1 << 26
+    {
+        return Err(unsupported(
+            place(),
+            "a grid of 1 to 2^26 blocks",
+            format!("{:?}", launch.grid),
+            "emulate a smaller problem",
+        ));
+    }
+    if launch.cluster != [1, 1, 1] {
+        return Err(unsupported(
+            place(),
+            "no clusters, which the emulator does not have",
+            format!("{:?}", launch.cluster),
+            "run it on a GPU",
+        ));
+    }
+    let dynamic = u64::from(launch.dynamic_smem);
+    let end = kernel
+        .dynamic_at
+        .map_or(kernel.static_end, |at| at + dynamic);
+    let have = end - address::SHARED_START;
+    if have > u64::from(arch.max_smem()) {
+        return Err(unsupported(
+            place(),
+            format!(
+                "at most {} bytes of shared memory in a block of {arch}",
+                arch.max_smem()
+            ),
+            have.to_string(),
+            "choose smaller tiles or fewer stages",
+        ));
+    }
+    let pointers = kernel.params.iter().all(|(_, _, bytes)| *bytes == 8);
+    if !pointers || kernel.params.len() != launch.args.len() {
+        return Err(unsupported(
+            place(),
+            format!(
+                "{} parameters of 8 bytes, the pointers that the launch passes",
+                launch.args.len()
+            ),
+            format!(
+                "{:?}",
+                kernel
+                    .params
+                    .iter()
+                    .map(|(name, _, bytes)| format!("{name}: {bytes} bytes"))
+                    .collect::<Vec<_>>()
+            ),
+            "compile the package again",
+        ));
+    }
+    Ok(())
+}
+
+/// A function whose kernels are decoded.
+struct Emulated<'d> {
+    config: &'d Config,
+    function: Function,
+    /// One for each launch.
+    kernels: Vec<Kernel>,
+    code: String,
+    report: Option<Report>,
+}
+
+impl Program for Emulated<'_> {
+    fn code(&self) -> &str {
+        &self.code
+    }
+
+    fn note(&self) -> Option<&str> {
+        None
+    }
+
+    fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
+        check_args(&self.function, tensors)?;
+        let report = self.execute(tensors);
+        let findings = report.findings.clone();
+        self.report = Some(report);
+        if findings.is_empty() {
+            Ok(())
+        } else {
+            Err(DeviceError::Findings(findings))
+        }
+    }
+
+    fn stopwatch<'p>(
+        &'p mut self,
+        _: &[HostTensor],
+    ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError> {
+        Err(DeviceError::NoClock("the emulator".into()))
+    }
+
+    fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+}
+
+impl Emulated<'_> {
+    fn execute(&self, tensors: &mut [HostTensor]) -> Report {
+        let args = &self.function.args;
+        let mut global = Global {
+            tensors: args
+                .iter()
+                .zip(tensors.iter())
+                .enumerate()
+                .map(|(index, (arg, tensor))| buffer(index, arg, tensor))
+                .collect(),
+            variables: Vec::new(),
+        };
+        let mut report = Report::default();
+        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+            for buffer in &mut global.tensors {
+                buffer.start_launch();
+            }
+            global.variables = kernel
+                .variables
+                .iter()
+                .map(|v| {
+                    let never: &dyn Fn(u64) -> bool = &|_| false;
+                    let init = (!v.initialized).then_some(never);
+                    Buffer::new(v.name.clone(), v.address, &v.bytes, init, true, 1)
+                })
+                .collect();
+            let mut params = vec![0; kernel.param_bytes as usize];
+            for ((_, offset, _), &arg) in kernel.params.iter().zip(&launch.args) {
+                let address = global.tensors[arg].base;
+                params[*offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+            }
+            let outcome = launch::run(&Running {
+                kernel,
+                global: &global,
+                params: &params,
+                grid: launch.grid,
+                block: launch.block,
+                dynamic_smem: launch.dynamic_smem,
+                seed: self.config.seed,
+                limit: self.config.max_instructions,
+            });
+            report.launches.push(outcome.report);
+            report.findings.extend(outcome.findings);
+            report.printed.push_str(&outcome.printed);
+            if outcome.halted {
+                break;
+            }
+        }
+        let halted = report.launches.len() < self.function.launches.len();
+        for ((arg, buffer), tensor) in args.iter().zip(&global.tensors).zip(tensors) {
+            if arg.access() == Access::Write && !halted {
+                report
+                    .findings
+                    .extend(self.never_written(arg, buffer, tensor));
+            }
+            if arg.access().writes() {
+                tensor.bytes_mut().copy_from_slice(&buffer.contents());
+            }
+        }
+        report
+    }
+
+    fn never_written(&self, arg: &Arg, buffer: &Buffer, tensor: &HostTensor) -> Option<Finding> {
+        let size = tensor.element().size() as u64;
+        let layout = tensor.layout();
+        let missing = |index: &i64| {
+            let at = layout.at(*index) as u64 * size;
+            !(0..size).all(|byte| buffer.is_written(at + byte))
+        };
+        let mut all = (0..layout.size()).filter(missing);
+        let first = all.next()?;
+        let count = 1 + all.count() as u64;
+        let names: Vec<&str> = self
+            .function
+            .launches
+            .iter()
+            .map(|launch| launch.kernel.as_str())
+            .collect();
+        Some(Finding {
+            kind: Kind::NeverWritten,
+            kernel: names.join(", "),
+            place: None,
+            other: None,
+            thread: None,
+            address: Some(format!(
+                "{} at element {}",
+                arg.name(),
+                coordinate(layout, first)
+            )),
+            message: format!(
+                "expected every element of {} to be written, found {count} of {} that are not; check the grid and the tiles against its shape",
+                arg.name(),
+                layout.size()
+            ),
+            count,
+        })
+    }
+}
+
+fn coordinate(layout: &Parsed, index: i64) -> String {
+    let parts: Vec<String> = layout
+        .coordinate(index)
+        .iter()
+        .map(i64::to_string)
+        .collect();
+    format!("({})", parts.join(","))
+}
+
+fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
+    let Arg::Tensor { name, align, .. } = arg;
+    let size = tensor.element().size() as u64;
+    let layout = tensor.layout();
+    let bytes = tensor.bytes();
+    // Offsets that elements lie at, where the layout leaves some out.
+    let dense = layout.size() as u64 * size == bytes.len() as u64;
+    let mut holds = Vec::new();
+    if !dense {
+        holds = vec![false; bytes.len() / size as usize];
+        for index in 0..layout.size() {
+            holds[layout.at(index) as usize] = true;
+        }
+    }
+    let reads = arg.access().reads();
+    let init = |byte: u64| reads && (dense || holds[(byte / size) as usize]);
+    let init: Option<&dyn Fn(u64) -> bool> = if reads && dense { None } else { Some(&init) };
+    let mut buffer = Buffer::new(
+        name.clone(),
+        address::tensor(index, *align),
+        bytes,
+        init,
+        arg.access().writes(),
+        size as u32,
+    );
+    let layout = layout.clone();
+    buffer.describe = Box::new(move |offset| {
+        let element = (offset / size) as i64;
+        match (0..layout.size()).find(|index| layout.at(*index) == element) {
+            Some(index) => format!("element {}", coordinate(&layout, index)),
+            None => format!("byte {offset}, between its elements"),
+        }
+    });
+    buffer
+}

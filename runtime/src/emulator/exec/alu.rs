@@ -1,0 +1,114 @@
+//! Instructions that compute on registers.
+
+use super::*;
+use crate::emulator::alu::Kind as Compute;
+use crate::emulator::program::AluOp;
+
+impl Context<'_> {
+    pub(super) fn alu(&mut self, warp: &mut Warp, op: &AluOp, active: Mask, pc: u32) {
+        for &source in &op.s[..op.count] {
+            if active & !warp.defined[source as usize] != 0 {
+                self.check(warp, source, active, pc);
+            }
+        }
+        let [a, b, c, e] = op.s.map(|reg| reg as usize);
+        let mut d = [0; LANES];
+        let rows = &warp.rows;
+        match op.kind {
+            Compute::Value(f) => f(&mut d, &rows[a], &rows[b], &rows[c]),
+            Compute::Value4(f) => f(&mut d, &rows[a], &rows[b], &rows[c], &rows[e]),
+            Compute::Select(f) => {
+                let p = self.operand(warp, op, 0, active, pc);
+                f(&mut d, &warp.rows[a], &warp.rows[b], p);
+            }
+            Compute::Test { test, combine } => {
+                let t = test(&rows[a], &rows[b]);
+                self.set_tests(warp, op, [t, !t], combine, active, pc);
+                return;
+            }
+            Compute::TestPair { test, combine } => {
+                let tests = test(&rows[a], &rows[b]);
+                self.set_tests(warp, op, tests, combine, active, pc);
+                return;
+            }
+            Compute::Set { test, combine, yes } => {
+                let t = test(&rows[a], &rows[b]);
+                let t = self.combine(warp, op, t, combine, active, pc);
+                d = std::array::from_fn(|lane| if t >> lane & 1 != 0 { yes } else { 0 });
+            }
+            Compute::SetPair { test, combine, yes } => {
+                let [low, high] = test(&rows[a], &rows[b]);
+                let low = self.combine(warp, op, low, combine, active, pc);
+                let high = self.combine(warp, op, high, combine, active, pc);
+                d = std::array::from_fn(|lane| {
+                    let half = |mask: Mask| if mask >> lane & 1 != 0 { yes } else { 0 };
+                    half(low) | half(high) << 16
+                });
+            }
+            Compute::Carry { run, writes, .. } => {
+                let out = run(&mut d, &rows[a], &rows[b], &rows[c], warp.carry);
+                if writes {
+                    warp.carry = warp.carry & !active | out & active;
+                }
+            }
+            Compute::Logic(f) => {
+                let x = self.operand(warp, op, 0, active, pc);
+                let y = if op.ps.len() > 1 {
+                    self.operand(warp, op, 1, active, pc)
+                } else {
+                    x
+                };
+                if let Some(p) = op.p {
+                    Self::set_pred(warp, p, f(x, y), active);
+                }
+                return;
+            }
+        }
+        if let Some((widen, bits)) = op.widen {
+            widen(&mut d, bits);
+        }
+        if let Some(reg) = op.d {
+            Self::set(warp, reg, &d, active);
+        }
+    }
+
+    /// A source that is a predicate; one that is missing holds.
+    fn operand(&mut self, warp: &mut Warp, op: &AluOp, at: usize, active: Mask, pc: u32) -> Mask {
+        match op.ps.get(at) {
+            Some(guard) => self.predicate(warp, *guard, active, pc),
+            None => active,
+        }
+    }
+
+    fn combine(
+        &mut self,
+        warp: &mut Warp,
+        op: &AluOp,
+        test: Mask,
+        combine: Option<fn(Mask, Mask) -> Mask>,
+        active: Mask,
+        pc: u32,
+    ) -> Mask {
+        match combine {
+            Some(f) => f(test, self.operand(warp, op, 0, active, pc)),
+            None => test,
+        }
+    }
+
+    fn set_tests(
+        &mut self,
+        warp: &mut Warp,
+        op: &AluOp,
+        tests: [Mask; 2],
+        combine: Option<fn(Mask, Mask) -> Mask>,
+        active: Mask,
+        pc: u32,
+    ) {
+        let values = tests.map(|test| self.combine(warp, op, test, combine, active, pc));
+        for (pred, value) in [op.p, op.q].into_iter().zip(values) {
+            if let Some(pred) = pred {
+                Self::set_pred(warp, pred, value, active);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `cp.async`: writes that are under way between their issue and their wait.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::emulator::program::AsyncCopy;
+use crate::emulator::shared::By;
+
+/// Copies of a warp that are not waited for yet, the oldest first.
+#[derive(Default)]
+pub(super) struct Copies {
+    pending: VecDeque<Copy>,
+    /// Groups that each lane has committed.
+    committed: [u32; LANES],
+}
+
+struct Copy {
+    /// Lanes that have not waited yet.
+    mask: Mask,
+    /// Lanes whose data is in shared memory already.
+    landed: Mask,
+    inst: u32,
+    bytes: u32,
+    /// The group that it belongs to, by lane.
+    group: [u32; LANES],
+    to: [u64; LANES],
+    /// Generic address, and the bytes that are read there; the rest is zero.
+    from: [u64; LANES],
+    source_bytes: [u32; LANES],
+}
+
+impl Copies {
+    pub fn commit(&mut self, active: Mask) {
+        for lane in lanes(active) {
+            self.committed[lane] += 1;
+        }
+    }
+}
+
+impl Context<'_> {
+    pub(super) fn async_copy(&mut self, warp: &mut Warp, op: &AsyncCopy, active: Mask, pc: u32) {
+        self.check(warp, op.dst.0, active, pc);
+        self.check(warp, op.src.0, active, pc);
+        let address = |row: &Row, offset: i64| row.map(|base| base.wrapping_add_signed(offset));
+        let to = address(&warp.rows[op.dst.0 as usize], op.dst.1);
+        let from = address(&warp.rows[op.src.0 as usize], op.src.1);
+        let mut source_bytes = [op.bytes; LANES];
+        if let Some(reg) = op.source_bytes {
+            self.check(warp, reg, active, pc);
+            let row = warp.rows[reg as usize];
+            for lane in lanes(active) {
+                let found = row[lane];
+                if found > u64::from(op.bytes) {
+                    let most = op.bytes;
+                    self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                        format!("expected a source of at most {most} bytes, found {found}")
+                    });
+                }
+                source_bytes[lane] = found.min(u64::from(op.bytes)) as u32;
+            }
+        }
+        if let Some(guard) = op.ignore_source {
+            let ignored = self.predicate(warp, guard, active, pc);
+            for lane in lanes(ignored) {
+                source_bytes[lane] = 0;
+            }
+        }
+        let mut reads = 0;
+        for lane in lanes(active) {
+            reads |= u32::from(source_bytes[lane] != 0) << lane;
+        }
+        self.count_copy(pc, &to, &from, active, reads, op.bytes);
+        let mut mask = 0;
+        for lane in lanes(active) {
+            let good = self.inside_shared(warp, lane, pc, to[lane], op.bytes, "writes")
+                && self.async_source(warp, lane, pc, from[lane], op.bytes, source_bytes[lane]);
+            if !good {
+                continue;
+            }
+            mask |= 1 << lane;
+            let by = By {
+                thread: warp.thread(lane),
+                inst: pc,
+                strong: false,
+                clocks: &self.clocks,
+            };
+            if let Some(conflict) = self.shared.start_copy(to[lane], op.bytes as usize, by) {
+                self.shared_conflict(warp, lane, pc, conflict, "writes");
+            }
+        }
+        let committed = warp.copies.committed;
+        warp.copies.pending.push_back(Copy {
+            mask,
+            landed: 0,
+            inst: pc,
+            bytes: op.bytes,
+            group: committed,
+            to,
+            from,
+            source_bytes,
+        });
+        // Some land at once; others when they are waited for, or in between.
+        if self.random.below(3) == 0 {
+            let last = warp.copies.pending.len() - 1;
+            self.land(warp, last, mask);
+        }
+    }
+
+    /// Lets a copy of the warp land that nobody waits for yet.
+    pub fn land_some(&mut self, warp: &mut Warp) {
+        let pending = warp.copies.pending.len();
+        if pending != 0 && self.random.below(2) == 0 {
+            let at = self.random.below(pending as u64) as usize;
+            let mask = warp.copies.pending[at].mask;
+            self.land(warp, at, mask);
+        }
+    }
+
+    /// Writes what a copy brings.
+    fn land(&mut self, warp: &mut Warp, at: usize, mask: Mask) {
+        let copy = &mut warp.copies.pending[at];
+        for lane in lanes(mask & !copy.landed) {
+            let mut data = [0; 16];
+            let read = copy.source_bytes[lane] as usize;
+            // Found good when it was issued.
+            if read != 0
+                && let Some((buffer, offset)) = self.launch.global.find(copy.from[lane])
+            {
+                buffer.read_bytes(offset, &mut data[..read]);
+            }
+            let bytes = copy.bytes as usize;
+            self.shared
+                .get_mut(copy.to[lane], bytes)
+                .copy_from_slice(&data[..bytes]);
+        }
+        copy.landed |= mask;
+    }
+
+    /// Waits for all groups but the `newest`; with none, for everything.
+    pub(super) fn async_wait(&mut self, warp: &mut Warp, active: Mask, newest: Option<u32>) {
+        if newest.is_none() {
+            warp.copies.commit(active);
+        }
+        let newest = newest.unwrap_or(0);
+        for at in 0..warp.copies.pending.len() {
+            let copy = &warp.copies.pending[at];
+            let mut done = 0;
+            for lane in lanes(copy.mask & active) {
+                let waited = copy.group[lane].saturating_add(newest) < warp.copies.committed[lane];
+                done |= u32::from(waited) << lane;
+            }
+            if done == 0 {
+                continue;
+            }
+            self.land(warp, at, done);
+            let first_thread = warp.thread(0);
+            let copy = &mut warp.copies.pending[at];
+            copy.mask &= !done;
+            for lane in lanes(done) {
+                let by = By {
+                    thread: first_thread + lane as u32,
+                    inst: copy.inst,
+                    strong: false,
+                    clocks: &self.clocks,
+                };
+                self.shared
+                    .finish_copy(copy.to[lane], copy.bytes as usize, by);
+            }
+        }
+        warp.copies.pending.retain(|copy| copy.mask != 0);
+    }
+}

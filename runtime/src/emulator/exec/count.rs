@@ -1,0 +1,76 @@
+//! What accesses cost, for the report.
+
+use super::*;
+use crate::emulator::address;
+use crate::emulator::program::Space;
+use crate::emulator::traffic;
+
+impl Context<'_> {
+    /// Counts a load or a store of `bytes` a lane.
+    pub(super) fn count(
+        &mut self,
+        pc: u32,
+        space: Space,
+        at: &Row,
+        active: Mask,
+        bytes: u32,
+        store: bool,
+    ) {
+        let (shared, global) = match space {
+            Space::Shared => (active, 0),
+            Space::Global => (0, active),
+            Space::Generic => {
+                let of = |space| {
+                    lanes(active)
+                        .filter(|&lane| address::space_of(at[lane]) == space)
+                        .fold(0, |mask, lane| mask | 1 << lane)
+                };
+                (of(Space::Shared), of(Space::Global))
+            }
+            Space::Const | Space::Local | Space::Param => (0, 0),
+        };
+        if shared != 0 {
+            let passes = traffic::shared_wavefronts(at, shared, bytes, store);
+            self.add_passes(pc, passes);
+        }
+        if global != 0 {
+            self.count_global(pc, at, global, bytes);
+        }
+    }
+
+    fn add_passes(&mut self, pc: u32, passes: traffic::Wavefronts) {
+        let counts = &mut self.gathered.counts[pc as usize].shared;
+        counts.actual += u64::from(passes.actual);
+        counts.ideal += u64::from(passes.ideal);
+    }
+
+    fn count_global(&mut self, pc: u32, at: &Row, active: Mask, bytes: u32) {
+        let found = traffic::global_sectors(at, active, bytes);
+        let counts = &mut self.gathered.counts[pc as usize].global;
+        counts.requests += 1;
+        counts.sectors += u64::from(found.sectors);
+        counts.ideal += u64::from(found.ideal);
+    }
+
+    pub(super) fn count_matrix(&mut self, pc: u32, rows: &Row, matrices: u32) {
+        let passes = traffic::matrix_wavefronts(rows, matrices);
+        self.add_passes(pc, passes);
+    }
+
+    /// `reads` are the lanes that read their source.
+    pub(super) fn count_copy(
+        &mut self,
+        pc: u32,
+        to: &Row,
+        from: &Row,
+        active: Mask,
+        reads: Mask,
+        bytes: u32,
+    ) {
+        let passes = traffic::async_copy_wavefronts(to, active, bytes);
+        self.add_passes(pc, passes);
+        if reads != 0 {
+            self.count_global(pc, from, reads, bytes);
+        }
+    }
+}

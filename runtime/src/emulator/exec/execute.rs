@@ -1,0 +1,178 @@
+//! One instruction for the threads that execute it.
+
+use super::*;
+use crate::emulator::address;
+use crate::emulator::program::Space;
+
+/// All lanes of a warp.
+const WARP: Mask = Mask::MAX;
+
+impl Context<'_> {
+    pub(super) fn execute(&mut self, warp: &mut Warp, at: usize, op: &Op, active: Mask) -> Next {
+        let pc = warp.groups[at].pc;
+        match op {
+            Op::Alu(op) => self.alu(warp, op, active, pc),
+            Op::Move { d, s } => {
+                let value = warp.rows[*s as usize];
+                let defined = warp.defined[*s as usize];
+                Self::set(warp, *d, &value, active);
+                // What is not defined stays so.
+                warp.defined[*d as usize] &= defined | !active;
+            }
+            Op::MovePred { d, s } => {
+                let value = self.predicate(warp, *s, active, pc);
+                Self::set_pred(warp, *d, value, active);
+            }
+            Op::Pack { d, parts, bits } => {
+                let mut value = [0; LANES];
+                let mut defined = Mask::MAX;
+                let mask = (1u64 << bits) - 1;
+                for (i, part) in parts.iter().enumerate() {
+                    let row = &warp.rows[*part as usize];
+                    for lane in 0..LANES {
+                        value[lane] |= (row[lane] & mask) << (i as u32 * bits);
+                    }
+                    defined &= warp.defined[*part as usize];
+                }
+                Self::set(warp, *d, &value, active);
+                warp.defined[*d as usize] &= defined | !active;
+            }
+            Op::Unpack { parts, s, bits } => {
+                let row = warp.rows[*s as usize];
+                let defined = warp.defined[*s as usize];
+                let mask = (1u64 << bits) - 1;
+                for (i, part) in parts.iter().enumerate() {
+                    let Some(d) = part else { continue };
+                    let value = row.map(|value| value >> (i as u32 * bits) & mask);
+                    Self::set(warp, *d, &value, active);
+                    warp.defined[*d as usize] &= defined | !active;
+                }
+            }
+            Op::Load(access) => self.load(warp, access, active, pc),
+            Op::Store(access) => self.store(warp, access, active, pc),
+            Op::Cvta {
+                d,
+                s,
+                space,
+                to_space,
+                bits,
+            } => {
+                self.check(warp, *s, active, pc);
+                let base = match space {
+                    Space::Shared => address::SHARED,
+                    Space::Local => address::LOCAL,
+                    Space::Param => address::PARAM,
+                    Space::Generic | Space::Global | Space::Const => 0,
+                };
+                let mask = if *bits == 32 { 0xffff_ffff } else { u64::MAX };
+                let value = warp.rows[*s as usize].map(|value| {
+                    (if *to_space {
+                        value.wrapping_sub(base)
+                    } else {
+                        value.wrapping_add(base)
+                    }) & mask
+                });
+                Self::set(warp, *d, &value, active);
+            }
+            Op::IsSpace { p, s, space } => {
+                self.check(warp, *s, active, pc);
+                let row = &warp.rows[*s as usize];
+                let value = (0..LANES)
+                    .filter(|&lane| address::space_of(row[lane]) == *space)
+                    .fold(0, |mask, lane| mask | 1 << lane);
+                Self::set_pred(warp, *p, value, active);
+            }
+            Op::AsyncCopy(copy) => self.async_copy(warp, copy, active, pc),
+            Op::AsyncCommit => warp.copies.commit(active),
+            Op::AsyncWait(newest) => self.async_wait(warp, active, Some(*newest)),
+            Op::AsyncWaitAll => self.async_wait(warp, active, None),
+            Op::Barrier(barrier) => return self.barrier(warp, at, barrier, active),
+            Op::Fence => self.fence(warp, active),
+            Op::Hint => {}
+            Op::Clock { d, bits } => {
+                let mask = if *bits == 32 { 0xffff_ffff } else { u64::MAX };
+                let value = [self.executed & mask; LANES];
+                Self::set(warp, *d, &value, active);
+            }
+            Op::Atomic(atomic) => self.atomic(warp, atomic, active, pc),
+            Op::ActiveMask(d) => Self::set(warp, *d, &[u64::from(active); LANES], active),
+            Op::Printf {
+                format,
+                arguments,
+                result,
+            } => self.printf(warp, active, *format, *arguments, *result),
+            Op::AssertFail {
+                message,
+                file,
+                line,
+                function,
+            } => {
+                self.assert_fail(warp, active, pc, [*message, *file, *line, *function]);
+                return Next::Stop(Stop::Halt);
+            }
+            Op::Mma(_) | Op::LoadMatrix { .. } | Op::StoreMatrix { .. } | Op::MoveMatrix { .. } => {
+                return self.with_lanes(warp, at, active, WARP, |context, warp, mask| {
+                    context.matrix(warp, op, mask, pc);
+                });
+            }
+            Op::WarpBarrier { members }
+            | Op::Shuffle { members, .. }
+            | Op::Vote { members, .. }
+            | Op::Reduce { members, .. }
+            | Op::MatchAny { members, .. }
+            | Op::Elect { members, .. } => {
+                return self.warp_wide(warp, at, op, active, *members);
+            }
+            // These are seen to before.
+            Op::Branch(_) | Op::Goto(_) | Op::BranchIndex { .. } | Op::Exit | Op::Trap => {}
+        }
+        Next::Advance
+    }
+
+    /// Executes what lanes do in common once all of them are there.
+    pub(super) fn with_lanes(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        active: Mask,
+        members: Mask,
+        run: impl FnOnce(&mut Self, &mut Warp, Mask),
+    ) -> Next {
+        let pc = warp.groups[at].pc;
+        if active == WARP && members == WARP {
+            run(self, warp, active);
+            return Next::Advance;
+        }
+        let Some(mask) = self.gather(warp, at, active, members) else {
+            return Next::Stop(Stop::Turn);
+        };
+        run(self, warp, mask);
+        let at = Self::group_at(warp, pc, mask);
+        warp.groups[at].pc = pc + 1;
+        Next::Stop(Stop::Turn)
+    }
+
+    fn barrier(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        barrier: &crate::emulator::program::Barrier,
+        active: Mask,
+    ) -> Next {
+        let pc = warp.groups[at].pc;
+        let mask = if barrier.aligned {
+            // All threads of a warp arrive together. Lanes that the block lacks are no threads.
+            match self.gather(warp, at, active, warp.exists) {
+                Some(mask) => mask,
+                None => return Next::Stop(Stop::Turn),
+            }
+        } else {
+            match self.gather(warp, at, active, active) {
+                Some(mask) => mask,
+                None => return Next::Stop(Stop::Turn),
+            }
+        };
+        let at = Self::group_at(warp, pc, mask);
+        self.arrive(warp, at, barrier, mask)
+    }
+}

@@ -1,0 +1,610 @@
+//! Warps at work: which threads go next, and what each instruction does.
+
+mod alu;
+mod copies;
+mod count;
+mod execute;
+mod memory;
+mod system;
+mod warp_wide;
+
+use std::collections::HashMap;
+
+use super::clocks::Clocks;
+use super::finding::{Collector, Kind, Thread};
+use super::global::Global;
+use super::lanes::{LANES, Mask, Row, lanes};
+use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Special};
+use super::report::Counts;
+use super::shared::Shared;
+use crate::tensor::SplitMix;
+use copies::Copies;
+
+/// Threads of a warp that are at one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub pc: u32,
+    pub mask: Mask,
+    pub wait: Wait,
+}
+
+/// What threads wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    Nothing,
+    /// Other lanes that must execute the same instruction with them.
+    Lanes(Mask),
+    /// A barrier of the block.
+    Barrier(u32),
+}
+
+pub(super) struct Warp {
+    pub index: u32,
+    /// Lanes that the block has threads for.
+    pub exists: Mask,
+    pub groups: Vec<Group>,
+    rows: Vec<Row>,
+    defined: Vec<Mask>,
+    preds: Vec<Mask>,
+    preds_defined: Vec<Mask>,
+    /// `CC.CF`
+    carry: Mask,
+    copies: Copies,
+    local: Vec<u8>,
+    /// A byte for each byte of `local`.
+    local_written: Vec<bool>,
+    /// Jumps back while the warp is split, which decide when another part of it goes on.
+    spins: u32,
+}
+
+impl Warp {
+    /// Whether some of its threads can go on.
+    pub fn is_ready(&self) -> bool {
+        self.groups.iter().any(|group| group.wait == Wait::Nothing)
+    }
+
+    /// What a register holds.
+    pub fn row(&self, reg: Reg) -> &Row {
+        &self.rows[reg as usize]
+    }
+
+    pub fn live(&self) -> Mask {
+        self.groups.iter().fold(0, |mask, group| mask | group.mask)
+    }
+
+    /// The thread's number in the block.
+    pub fn thread(&self, lane: usize) -> u32 {
+        self.index * LANES as u32 + lane as u32
+    }
+}
+
+/// A launch, as its blocks see it.
+pub(super) struct Launch<'a> {
+    pub kernel: &'a Kernel,
+    pub global: &'a Global,
+    pub params: &'a [u8],
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub dynamic_smem: u32,
+    pub seed: u64,
+    /// Instructions that the warps of one block may execute.
+    pub limit: u64,
+}
+
+/// What a core gathers from the blocks that it runs.
+pub(super) struct Gathered {
+    pub counts: Vec<Counts>,
+    pub findings: Collector,
+    /// What blocks print, by their number.
+    pub printed: Vec<(u64, String)>,
+}
+
+/// Why a warp stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Others may go on for a while.
+    Turn,
+    /// All its threads wait or are gone.
+    Blocked,
+    /// Threads arrived at that barrier.
+    Arrived(u32),
+    /// Threads ended.
+    Exited,
+    /// The block cannot go on.
+    Halt,
+}
+
+/// What the threads of a block have in common.
+pub(super) struct Context<'a> {
+    pub launch: &'a Launch<'a>,
+    pub gathered: &'a mut Gathered,
+    pub block: [u32; 3],
+    /// Number of the block.
+    pub linear: u64,
+    pub shared: Shared,
+    pub clocks: Clocks,
+    pub random: SplitMix,
+    /// Instructions executed so far, by warps.
+    pub executed: u64,
+    pub barriers: super::block::Barriers,
+    /// What strong writes to places in shared memory hand on.
+    pub released: HashMap<u64, Vec<u32>>,
+    /// By thread.
+    pub fences: HashMap<u32, Fences>,
+    pub printed: String,
+}
+
+/// What fences of a thread order.
+#[derive(Default)]
+pub(super) struct Fences {
+    /// All that came before the last fence.
+    before: Option<Vec<u32>>,
+    /// What strong reads since then have seen.
+    seen: Option<Vec<u32>>,
+}
+
+/// What happens after an instruction.
+pub(super) enum Next {
+    Advance,
+    To(u32),
+    /// The instruction has handled its groups.
+    Stop(Stop),
+}
+
+impl Context<'_> {
+    pub fn warp(&self, index: u32) -> Warp {
+        let kernel = self.launch.kernel;
+        let [x, y, z] = self.launch.block;
+        let threads = x * y * z;
+        let here = (threads - index * 32).min(32);
+        let exists = if here == 32 {
+            Mask::MAX
+        } else {
+            (1 << here) - 1
+        };
+        let rows = kernel.rows as usize;
+        let mut warp = Warp {
+            index,
+            exists,
+            groups: vec![Group {
+                pc: 0,
+                mask: exists,
+                wait: Wait::Nothing,
+            }],
+            rows: vec![[0; LANES]; rows],
+            defined: vec![0; rows],
+            preds: vec![0; kernel.preds as usize],
+            preds_defined: vec![0; kernel.preds as usize],
+            carry: 0,
+            copies: Copies::default(),
+            local: vec![0; kernel.local_bytes as usize * LANES],
+            local_written: vec![false; kernel.local_bytes as usize * LANES],
+            spins: 0,
+        };
+        warp.preds[0] = Mask::MAX;
+        warp.preds_defined[0] = Mask::MAX;
+        for (reg, initial) in &kernel.initial {
+            let row = &mut warp.rows[*reg as usize];
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = match initial {
+                    Initial::Value(value) => *value,
+                    Initial::Special(special) => self.special(*special, index, lane),
+                };
+            }
+            warp.defined[*reg as usize] = Mask::MAX;
+        }
+        warp
+    }
+
+    fn special(&self, special: Special, warp: u32, lane: usize) -> u64 {
+        let [x, y, _] = self.launch.block;
+        let thread = warp * 32 + lane as u32;
+        let tid = [thread % x, thread / x % y, thread / (x * y)];
+        let lane = lane as u32;
+        let value = match special {
+            Special::Tid(d) => tid[d as usize],
+            Special::Ntid(d) => self.launch.block[d as usize],
+            Special::Ctaid(d) => self.block[d as usize],
+            Special::Nctaid(d) => self.launch.grid[d as usize],
+            Special::LaneId => lane,
+            Special::WarpId => warp,
+            Special::NwarpId => self.launch.block.iter().product::<u32>().div_ceil(32),
+            Special::SmId => self.linear as u32,
+            Special::NsmId => self
+                .launch
+                .grid
+                .iter()
+                .fold(1, |n: u32, g| n.saturating_mul(*g)),
+            Special::GridId => 0,
+            Special::LaneMaskEq => 1 << lane,
+            Special::LaneMaskLe => u32::MAX >> (31 - lane),
+            Special::LaneMaskLt => (1 << lane) - 1,
+            Special::LaneMaskGe => u32::MAX << lane,
+            Special::LaneMaskGt => !(u32::MAX >> (31 - lane)),
+            Special::DynamicSmem => {
+                return self
+                    .launch
+                    .kernel
+                    .dynamic_at
+                    .unwrap_or(self.launch.kernel.static_end);
+            }
+            Special::DynamicSmemBytes => self.launch.dynamic_smem,
+            Special::TotalSmem => self.shared.len() as u32,
+        };
+        u64::from(value)
+    }
+
+    /// Runs threads of a warp for at most `turn` instructions.
+    pub fn run(&mut self, warp: &mut Warp, turn: u32) -> Stop {
+        for _ in 0..turn {
+            let Some(at) = self.choose(warp) else {
+                return Stop::Blocked;
+            };
+            if self.executed >= self.launch.limit {
+                self.over_limit(warp, at);
+                return Stop::Halt;
+            }
+            self.executed += 1;
+            if let Some(stop) = self.step(warp, at) {
+                return stop;
+            }
+        }
+        Stop::Turn
+    }
+
+    /// The group to go next: that at the lowest instruction, for others to meet it, but where parts
+    /// of the warp spin, the other ones have their turn too.
+    fn choose(&self, warp: &mut Warp) -> Option<usize> {
+        if let [group] = warp.groups.as_slice() {
+            return (group.wait == Wait::Nothing).then_some(0);
+        }
+        merge(&mut warp.groups);
+        let ready = warp
+            .groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| group.wait == Wait::Nothing);
+        let at = if warp.spins % 256 >= 192 {
+            ready.max_by_key(|(_, group)| group.pc)
+        } else {
+            ready.min_by_key(|(_, group)| group.pc)
+        };
+        at.map(|(at, _)| at)
+    }
+
+    fn step(&mut self, warp: &mut Warp, at: usize) -> Option<Stop> {
+        let Group { pc, mask, .. } = warp.groups[at];
+        // The last instruction ends the thread, so `pc` is never past it.
+        let kernel = self.launch.kernel;
+        let inst = &kernel.insts[pc as usize];
+        let active = match inst.guard {
+            None => mask,
+            Some(guard) => self.predicate(warp, guard, mask, pc),
+        };
+        if let Op::Goto(target) = inst.op {
+            self.executed -= 1;
+            warp.groups[at].pc = target;
+            return None;
+        }
+        let counts = &mut self.gathered.counts[pc as usize];
+        counts.warps += 1;
+        counts.threads += u64::from(active.count_ones());
+        let next = match &inst.op {
+            Op::Branch(target) => {
+                let stay = mask & !active;
+                if stay == 0 {
+                    Next::To(*target)
+                } else if active == 0 {
+                    Next::Advance
+                } else {
+                    split(warp, at, active, *target);
+                    return None;
+                }
+            }
+            Op::BranchIndex { index, targets } => {
+                return self.branch_index(warp, at, active, *index, targets);
+            }
+            Op::Exit | Op::Trap if active != 0 => {
+                if matches!(inst.op, Op::Trap) {
+                    self.find(
+                        Kind::Trap,
+                        pc,
+                        None,
+                        warp.index,
+                        first(active),
+                        None,
+                        || "the kernel executes a trap".into(),
+                    );
+                }
+                return Some(self.exit(warp, at, active));
+            }
+            _ if active == 0 => Next::Advance,
+            op => self.execute(warp, at, op, active),
+        };
+        match next {
+            Next::Advance => warp.groups[at].pc = pc + 1,
+            Next::To(target) => {
+                if target <= pc && warp.groups.len() > 1 {
+                    warp.spins = warp.spins.wrapping_add(1);
+                }
+                warp.groups[at].pc = target;
+            }
+            Next::Stop(stop) => return Some(stop),
+        }
+        None
+    }
+
+    fn branch_index(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        active: Mask,
+        index: Reg,
+        targets: &[u32],
+    ) -> Option<Stop> {
+        let pc = warp.groups[at].pc;
+        self.check(warp, index, active, pc);
+        let mut rest = active;
+        while rest != 0 {
+            let lane = first(rest);
+            let value = warp.rows[index as usize][lane];
+            let same = lanes(rest)
+                .filter(|&l| warp.rows[index as usize][l] == value)
+                .fold(0, |mask, l| mask | 1 << l);
+            rest &= !same;
+            let Some(&target) = targets.get(value as usize) else {
+                self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                    format!("expected an index below {}, found {value}", targets.len())
+                });
+                return Some(Stop::Halt);
+            };
+            if same == warp.groups[at].mask {
+                warp.groups[at].pc = target;
+                return None;
+            }
+            split(warp, at, same, target);
+        }
+        warp.groups[at].pc = pc + 1;
+        None
+    }
+
+    /// Ends threads.
+    fn exit(&mut self, warp: &mut Warp, at: usize, active: Mask) -> Stop {
+        let group = &mut warp.groups[at];
+        group.mask &= !active;
+        group.pc += 1;
+        if group.mask == 0 {
+            warp.groups.swap_remove(at);
+        }
+        // Those that wait for lanes that are gone now look again.
+        for group in &mut warp.groups {
+            if matches!(group.wait, Wait::Lanes(_)) {
+                group.wait = Wait::Nothing;
+            }
+        }
+        Stop::Exited
+    }
+
+    /// Brings the lanes together that execute an instruction in common: the `active` ones of the
+    /// group wait until all of `members` that are alive are here. Returns the mask to execute with.
+    fn gather(&mut self, warp: &mut Warp, at: usize, active: Mask, members: Mask) -> Option<Mask> {
+        let pc = warp.groups[at].pc;
+        let group = warp.groups[at];
+        if active != group.mask {
+            // The others go on without it.
+            warp.groups[at].mask = active;
+            warp.groups.push(Group {
+                pc: pc + 1,
+                mask: group.mask & !active,
+                wait: Wait::Nothing,
+            });
+        }
+        let mut here = active;
+        for other in &warp.groups {
+            if other.pc == pc && other.wait == Wait::Lanes(members) {
+                here |= other.mask;
+            }
+        }
+        let needed = members & warp.live();
+        if needed & !here != 0 {
+            warp.groups[at].wait = Wait::Lanes(members);
+            // It counts when it is executed.
+            let counts = &mut self.gathered.counts[pc as usize];
+            counts.warps -= 1;
+            counts.threads -= u64::from(active.count_ones());
+            return None;
+        }
+        let counts = &mut self.gathered.counts[pc as usize];
+        counts.threads += u64::from((here & !active).count_ones());
+        // All in one group, which is this.
+        warp.groups[at].mask = here;
+        let mut index = 0;
+        let mut at_now = at;
+        while index < warp.groups.len() {
+            let other = warp.groups[index];
+            if index != at_now && other.pc == pc && other.wait == Wait::Lanes(members) {
+                warp.groups.remove(index);
+                if index < at_now {
+                    at_now -= 1;
+                }
+            } else {
+                index += 1;
+            }
+        }
+        let gone = members & warp.exists & !warp.live();
+        if gone != 0 {
+            let text = &self.launch.kernel.origins[pc as usize].text;
+            self.find(Kind::BarrierDivergence, pc, None, warp.index, first(here), None, || {
+                format!(
+                    "all threads that take part must execute {text} together, but lanes {} have ended; \
+                     let no thread leave before it",
+                    mask_text(gone)
+                )
+            });
+        }
+        let missing = members & !warp.exists;
+        if missing != 0 {
+            let text = &self.launch.kernel.origins[pc as usize].text;
+            self.find(Kind::BarrierDivergence, pc, None, warp.index, first(here), None, || {
+                format!(
+                    "{text} needs all 32 threads of a warp, but the block has no threads for lanes {}; \
+                     launch blocks of a multiple of 32 threads",
+                    mask_text(missing)
+                )
+            });
+        }
+        Some(here)
+    }
+
+    /// The group of a warp that executes, after [`Context::gather`] may have moved it.
+    fn group_at(warp: &Warp, pc: u32, mask: Mask) -> usize {
+        warp.groups
+            .iter()
+            .position(|group| group.pc == pc && group.mask & mask != 0)
+            .unwrap_or(0)
+    }
+
+    /// The lanes of `mask` where a guard holds.
+    pub fn predicate(&mut self, warp: &mut Warp, guard: Guard, mask: Mask, pc: u32) -> Mask {
+        let undefined = mask & !warp.preds_defined[guard.pred as usize];
+        if undefined != 0 {
+            self.undefined(warp, undefined, pc, "a predicate");
+        }
+        let value = warp.preds[guard.pred as usize];
+        mask & if guard.negated { !value } else { value }
+    }
+
+    /// Notes lanes that read a register that they have not written.
+    pub fn check(&mut self, warp: &Warp, reg: Reg, mask: Mask, pc: u32) {
+        let undefined = mask & !warp.defined[reg as usize];
+        if undefined != 0 {
+            self.undefined(warp, undefined, pc, "a register");
+        }
+    }
+
+    #[cold]
+    fn undefined(&mut self, warp: &Warp, lanes: Mask, pc: u32, what: &str) {
+        self.find(
+            Kind::UninitializedRegister,
+            pc,
+            None,
+            warp.index,
+            first(lanes),
+            None,
+            || format!("expected a value in every source, found {what} that nothing wrote before"),
+        );
+    }
+
+    /// Notes a finding of one lane.
+    #[expect(clippy::too_many_arguments, reason = "what a finding consists of")]
+    pub fn find(
+        &mut self,
+        kind: Kind,
+        pc: u32,
+        other: Option<u32>,
+        warp: u32,
+        lane: usize,
+        address: Option<String>,
+        message: impl FnOnce() -> String,
+    ) {
+        let thread = Thread {
+            block: self.block,
+            warp,
+            lane: lane as u32,
+        };
+        self.gathered
+            .findings
+            .add(kind, pc, other, || (thread, address, message()));
+    }
+
+    #[cold]
+    fn over_limit(&mut self, warp: &Warp, at: usize) {
+        let limit = self.launch.limit;
+        let group = warp.groups[at];
+        self.find(Kind::Deadlock, group.pc, None, warp.index, first(group.mask), None, || {
+            format!(
+                "the block has executed {limit} instructions and has not ended; if it is no endless loop, raise the limit"
+            )
+        });
+    }
+
+    /// Writes a result in the lanes of a mask.
+    pub fn set(warp: &mut Warp, reg: Reg, value: &Row, mask: Mask) {
+        let row = &mut warp.rows[reg as usize];
+        if mask == Mask::MAX {
+            *row = *value;
+        } else {
+            for (lane, slot) in row.iter_mut().enumerate() {
+                if mask >> lane & 1 != 0 {
+                    *slot = value[lane];
+                }
+            }
+        }
+        warp.defined[reg as usize] |= mask;
+    }
+
+    pub fn set_pred(warp: &mut Warp, pred: Pred, value: Mask, mask: Mask) {
+        let slot = &mut warp.preds[pred as usize];
+        *slot = *slot & !mask | value & mask;
+        warp.preds_defined[pred as usize] |= mask;
+    }
+}
+
+/// Groups that wait for nothing at one instruction become one.
+fn merge(groups: &mut Vec<Group>) {
+    let mut at = 0;
+    while at < groups.len() {
+        let Group { pc, mask, wait } = groups[at];
+        let same = |other: &Group| other.pc == pc && other.wait == Wait::Nothing;
+        if wait == Wait::Nothing
+            && let Some(first) = groups[..at].iter().position(same)
+        {
+            groups[first].mask |= mask;
+            groups.swap_remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Some lanes of a group go elsewhere, the others to the next instruction.
+fn split(warp: &mut Warp, at: usize, leave: Mask, target: u32) {
+    let group = &mut warp.groups[at];
+    let pc = group.pc;
+    group.mask &= !leave;
+    group.pc = pc + 1;
+    let stays = group.mask;
+    warp.groups.push(Group {
+        pc: target,
+        mask: leave,
+        wait: Wait::Nothing,
+    });
+    debug_assert!(stays != 0);
+}
+
+/// The lowest lane of a mask that is not empty.
+pub(super) fn first(mask: Mask) -> usize {
+    (mask.trailing_zeros() as usize).min(LANES - 1)
+}
+
+/// `0-3, 7`
+pub(super) fn mask_text(mask: Mask) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 32 {
+        if mask >> lane & 1 == 0 {
+            lane += 1;
+            continue;
+        }
+        let start = lane;
+        while lane < 32 && mask >> lane & 1 != 0 {
+            lane += 1;
+        }
+        parts.push(if lane - start == 1 {
+            start.to_string()
+        } else {
+            format!("{start}-{}", lane - 1)
+        });
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,254 @@
+//! Calls of what the system provides: printing and assertions.
+
+use super::*;
+use crate::emulator::address;
+
+impl Context<'_> {
+    /// `vprintf(format, arguments)`: the format's text and a buffer of arguments, each at a multiple of its
+    /// size. (CUDA C++ Programming Guide, "Formatted Output".)
+    pub(super) fn printf(
+        &mut self,
+        warp: &mut Warp,
+        active: Mask,
+        format: u64,
+        arguments: u64,
+        result: Option<u64>,
+    ) {
+        for lane in lanes(active) {
+            let text = self
+                .local_u64(warp, lane, format)
+                .and_then(|at| self.text(at));
+            let buffer = self.local_u64(warp, lane, arguments).unwrap_or(0);
+            let Some(text) = text else { continue };
+            let printed = self.formatted(warp, lane, &text, buffer);
+            self.printed.push_str(&printed.0);
+            if let Some(at) = result {
+                let range = self.own(warp, lane, at, 4);
+                if let Some(range) = range {
+                    warp.local[range.clone()].copy_from_slice(&printed.1.to_le_bytes());
+                    warp.local_written[range].fill(true);
+                }
+            }
+        }
+    }
+
+    fn own(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        at: u64,
+        bytes: usize,
+    ) -> Option<std::ops::Range<usize>> {
+        let size = self.launch.kernel.local_bytes;
+        let start = lane * size as usize + usize::try_from(at).ok()?;
+        (at.checked_add(bytes as u64)? <= size && start + bytes <= warp.local.len())
+            .then_some(start..start + bytes)
+    }
+
+    fn local_u64(&self, warp: &Warp, lane: usize, at: u64) -> Option<u64> {
+        let range = self.own(warp, lane, at, 8)?;
+        Some(u64::from_le_bytes(warp.local[range].try_into().ok()?))
+    }
+
+    /// Bytes at a generic address in global or local memory.
+    fn byte(&self, warp: Option<(&Warp, usize)>, at: u64) -> Option<u8> {
+        if let (Some(offset), Some((warp, lane))) = (at.checked_sub(address::LOCAL), warp) {
+            let range = self.own(warp, lane, offset, 1)?;
+            return Some(warp.local[range.start]);
+        }
+        let (buffer, offset) = self.launch.global.find(at)?;
+        let mut byte = [0];
+        buffer
+            .holds(offset, 1)
+            .then(|| buffer.read(offset, &mut byte))?;
+        Some(byte[0])
+    }
+
+    /// A text that ends with a zero.
+    fn text(&self, at: u64) -> Option<String> {
+        let mut bytes = Vec::new();
+        loop {
+            match self.byte(None, at + bytes.len() as u64)? {
+                0 => return Some(String::from_utf8_lossy(&bytes).into_owned()),
+                _ if bytes.len() > 1 << 16 => return None,
+                byte => bytes.push(byte),
+            }
+        }
+    }
+
+    /// The text with its arguments in it, and how many there are.
+    fn formatted(&self, warp: &Warp, lane: usize, format: &str, buffer: u64) -> (String, u32) {
+        let mut out = String::new();
+        let mut count = 0;
+        let mut at = buffer;
+        let mut argument = |bytes: u64| {
+            at = at.next_multiple_of(bytes);
+            let value = (0..bytes).try_fold(0u64, |value, i| {
+                Some(value | u64::from(self.byte(Some((warp, lane)), at + i)?) << (8 * i))
+            });
+            at += bytes;
+            value.unwrap_or(0)
+        };
+        let mut rest = format;
+        while let Some(percent) = rest.find('%') {
+            out.push_str(&rest[..percent]);
+            rest = &rest[percent + 1..];
+            let end = rest.find(|c: char| {
+                c.is_ascii_alphabetic() && !matches!(c, 'l' | 'h' | 'z' | 'j' | 't') || c == '%'
+            });
+            let Some(end) = end else {
+                out.push('%');
+                break;
+            };
+            let (spec, conversion) = (&rest[..end], rest.as_bytes()[end] as char);
+            rest = &rest[end + 1..];
+            if conversion == '%' {
+                out.push('%');
+                continue;
+            }
+            count += 1;
+            let flags = spec.trim_end_matches(['l', 'h', 'z', 'j', 't']);
+            let long = spec.contains(['l', 'z', 'j', 't']);
+            let bytes = if long
+                || matches!(
+                    conversion,
+                    'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' | 's' | 'p'
+                ) {
+                8
+            } else {
+                4
+            };
+            let value = argument(bytes);
+            let signed = if bytes == 4 {
+                i64::from(value as i32)
+            } else {
+                value as i64
+            };
+            let body = match conversion {
+                'd' | 'i' => signed.to_string(),
+                'u' => value.to_string(),
+                'x' => format!("{value:x}"),
+                'X' => format!("{value:X}"),
+                'o' => format!("{value:o}"),
+                'c' => char::from(value as u8).to_string(),
+                'p' => format!("{value:#x}"),
+                's' => self.text(value).unwrap_or_else(|| "(null)".into()),
+                _ => real(f64::from_bits(value), flags, conversion),
+            };
+            out.push_str(&padded(&body, flags));
+        }
+        out.push_str(rest);
+        (out, count)
+    }
+
+    /// `__assertfail`: the block ends, and the finding says what the program says.
+    pub(super) fn assert_fail(&mut self, warp: &mut Warp, active: Mask, pc: u32, places: [u64; 4]) {
+        let lane = first(active);
+        let mut texts = [0, 1, 3].map(|i| {
+            let at = self.local_u64(warp, lane, places[i]);
+            at.and_then(|at| self.text(at)).unwrap_or_default()
+        });
+        let line = self.own(warp, lane, places[2], 4).map_or(0, |range| {
+            warp.local[range]
+                .iter()
+                .rev()
+                .fold(0u32, |value, byte| value << 8 | u32::from(*byte))
+        });
+        let [message, file, function] = &mut texts;
+        self.find(Kind::Trap, pc, None, warp.index, lane, None, || {
+            format!("assertion failed: {message} ({file}:{line}, in {function})")
+        });
+    }
+}
+
+/// A floating-point number as C prints it.
+fn real(value: f64, flags: &str, conversion: char) -> String {
+    let precision = flags
+        .split_once('.')
+        .map_or(6, |(_, digits)| digits.parse().unwrap_or(0));
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "nan".into()
+        } else if value > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
+    }
+    let exponent = |digits: usize| {
+        let text = format!("{value:.digits$e}");
+        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let power: i32 = power.parse().unwrap_or(0);
+        (mantissa.to_string(), power)
+    };
+    match conversion {
+        'e' | 'E' => {
+            let (mantissa, power) = exponent(precision);
+            format!(
+                "{mantissa}e{}{:02}",
+                if power < 0 { '-' } else { '+' },
+                power.abs()
+            )
+        }
+        'g' | 'G' => {
+            let digits = precision.max(1);
+            let (mantissa, power) = exponent(digits - 1);
+            let trim = |text: String| match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+                false => text,
+            };
+            if power < -4 || power >= digits as i32 {
+                format!(
+                    "{}e{}{:02}",
+                    trim(mantissa),
+                    if power < 0 { '-' } else { '+' },
+                    power.abs()
+                )
+            } else {
+                trim(format!(
+                    "{value:.*}",
+                    (digits as i32 - 1 - power).max(0) as usize
+                ))
+            }
+        }
+        _ => format!("{value:.precision$}"),
+    }
+}
+
+/// Filled up to the width that flags ask for.
+fn padded(body: &str, flags: &str) -> String {
+    let left = flags.contains('-');
+    let digits = flags.trim_start_matches(['-', '+', ' ', '#']);
+    let zero = digits.starts_with('0') && !left;
+    let width: usize = digits
+        .split('.')
+        .next()
+        .and_then(|width| width.parse().ok())
+        .unwrap_or(0);
+    let width = width.min(1 << 10);
+    let fill = width.saturating_sub(body.chars().count());
+    match (left, zero, body.strip_prefix('-')) {
+        (true, ..) => format!("{body}{}", " ".repeat(fill)),
+        (_, true, Some(digits)) => format!("-{}{digits}", "0".repeat(fill)),
+        (_, true, None) => format!("{}{body}", "0".repeat(fill)),
+        _ => format!("{}{body}", " ".repeat(fill)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_look_as_c_prints_them() {
+        assert_eq!(real(1.5, "", 'f'), "1.500000");
+        assert_eq!(real(1.0e-7, ".2", 'e'), "1.00e-07");
+        assert_eq!(real(100000.0, "", 'g'), "100000");
+        assert_eq!(real(1000000.0, "", 'g'), "1e+06");
+        assert_eq!(real(0.25, "", 'g'), "0.25");
+        assert_eq!(real(f64::NEG_INFINITY, "", 'f'), "-inf");
+        assert_eq!(padded("-7", "04"), "-007");
+        assert_eq!(padded("7", "-3"), "7  ");
+        assert_eq!(padded("7", "3"), "  7");
+    }
+}

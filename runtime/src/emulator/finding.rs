@@ -1,0 +1,223 @@
+//! What is wrong with a kernel, and where.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+/// A kind of mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// An access outside of every tensor, variable or array.
+    OutOfBounds,
+    /// An address that is no multiple of what the access moves at once.
+    Misaligned,
+    /// A register that is read before it is written.
+    UninitializedRegister,
+    /// Shared memory that is read before it is written.
+    UninitializedShared,
+    /// Global or local memory that is read before it is written.
+    UninitializedMemory,
+    /// Two threads access the same shared memory, one of them writes, and nothing orders them.
+    SharedRace,
+    /// Shared memory is accessed while an asynchronous copy to it may be under way.
+    MissingWait,
+    /// A barrier, or an instruction that all threads of a warp execute together, is not reached by all of them.
+    BarrierDivergence,
+    /// Threads wait for each other, or for threads that are gone.
+    Deadlock,
+    /// Two threads write different values to the same global memory, and nothing orders them.
+    ConflictingWrites,
+    /// A thread reads global memory that another one writes, and nothing orders them.
+    GlobalRace,
+    /// An output element that no thread writes.
+    NeverWritten,
+    /// A write to an argument that is only read.
+    WriteToInput,
+    /// An operand or a use that PTX leaves undefined.
+    Undefined,
+    /// An assertion of the program failed, or it trapped.
+    Trap,
+}
+
+impl Kind {
+    /// A short name, as `cute-run` prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OutOfBounds => "out of bounds",
+            Kind::Misaligned => "misaligned",
+            Kind::UninitializedRegister => "uninitialised register",
+            Kind::UninitializedShared => "uninitialised shared memory",
+            Kind::UninitializedMemory => "uninitialised memory",
+            Kind::SharedRace => "shared-memory race",
+            Kind::MissingWait => "missing wait",
+            Kind::BarrierDivergence => "barrier divergence",
+            Kind::Deadlock => "deadlock",
+            Kind::ConflictingWrites => "conflicting writes",
+            Kind::GlobalRace => "global-memory race",
+            Kind::NeverWritten => "never written",
+            Kind::WriteToInput => "write to an input",
+            Kind::Undefined => "undefined",
+            Kind::Trap => "trap",
+        }
+    }
+}
+
+/// A place in a program: the PTX line, and what it was compiled from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The instruction as it stands in the PTX, without operands: `cp.async.wait_group`.
+    pub instruction: String,
+    /// Line of the PTX, from 1.
+    pub ptx_line: u32,
+    /// `file:line:column` of the program that was compiled; none where the PTX does not say.
+    pub source: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Some(source) => write!(
+                f,
+                "{source}: {} (PTX line {})",
+                self.instruction, self.ptx_line
+            ),
+            None => write!(f, "PTX line {}: {}", self.ptx_line, self.instruction),
+        }
+    }
+}
+
+/// The thread that a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Thread {
+    /// Index of the block in the grid: x, y, z.
+    pub block: [u32; 3],
+    pub warp: u32,
+    pub lane: u32,
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.block;
+        write!(
+            f,
+            "block ({x},{y},{z}), warp {}, lane {}",
+            self.warp, self.lane
+        )
+    }
+}
+
+/// One mistake: the first time that it was seen, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub kind: Kind,
+    pub kernel: String,
+    /// None for what is found after the launch.
+    pub place: Option<Place>,
+    /// What it conflicts with.
+    pub other: Option<Place>,
+    pub thread: Option<Thread>,
+    /// Where in memory: `shared memory at byte 4096`, `A at element (3,17)`.
+    pub address: Option<String>,
+    /// What was expected, what was found, what to do.
+    pub message: String,
+    /// Lanes and executions that it was seen for.
+    pub count: u64,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}: {}", self.kind.name(), self.message)?;
+        let mut where_ = vec![format!("kernel {}", self.kernel)];
+        where_.extend(self.thread.map(|thread| thread.to_string()));
+        where_.extend(self.address.clone());
+        if self.count > 1 {
+            where_.push(format!("{} times", self.count));
+        }
+        write!(f, " [{}]", where_.join(", "))?;
+        if let Some(other) = &self.other {
+            write!(f, "\n  the other access: {other}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What tells mistakes apart: the kind and the instructions.
+type Key = (Kind, u32, u32);
+
+/// A finding before its places are written out.
+#[derive(Clone, Debug)]
+pub(super) struct Raw {
+    pub kind: Kind,
+    /// Index of the instruction.
+    pub inst: u32,
+    /// Index of the instruction that it conflicts with; its own where there is none.
+    pub other: u32,
+    pub thread: Thread,
+    pub address: Option<String>,
+    pub message: String,
+    pub count: u64,
+}
+
+/// The findings of some blocks: one for each kind and instruction.
+#[derive(Default, Debug)]
+pub(super) struct Collector {
+    found: BTreeMap<Key, Raw>,
+}
+
+impl Collector {
+    /// Counts one more, and keeps what `make` says if it is the first.
+    pub fn add(
+        &mut self,
+        kind: Kind,
+        inst: u32,
+        other: Option<u32>,
+        make: impl FnOnce() -> (Thread, Option<String>, String),
+    ) {
+        let other = other.unwrap_or(inst);
+        let slot = self.found.entry((kind, inst, other)).or_insert_with(|| {
+            let (thread, address, message) = make();
+            Raw {
+                kind,
+                inst,
+                other,
+                thread,
+                address,
+                message,
+                count: 0,
+            }
+        });
+        slot.count += 1;
+    }
+
+    /// Takes the findings of other blocks; of two of a kind, that of the first block is kept, so
+    /// that the result does not depend on which core ran what.
+    pub fn merge(&mut self, other: Collector) {
+        for (key, raw) in other.found {
+            match self.found.entry(key) {
+                std::collections::btree_map::Entry::Vacant(slot) => {
+                    slot.insert(raw);
+                }
+                std::collections::btree_map::Entry::Occupied(mut slot) => {
+                    let count = slot.get().count + raw.count;
+                    let order = |raw: &Raw| {
+                        let [x, y, z] = raw.thread.block;
+                        ([z, y, x], raw.thread.warp, raw.thread.lane)
+                    };
+                    if order(&raw) < order(slot.get()) {
+                        slot.insert(raw);
+                    }
+                    slot.get_mut().count = count;
+                }
+            }
+        }
+    }
+
+    pub fn into_raw(self) -> impl Iterator<Item = Raw> {
+        self.found.into_values()
+    }
+}

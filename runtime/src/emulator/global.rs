@@ -1,0 +1,395 @@
+//! Global memory: tensors and variables of the module, shared by blocks that run on several cores.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::address;
+
+/// Writes to nearby addresses take turns, so that a value and its writer belong together.
+const LOCKS: usize = 64;
+
+/// A range of memory with an address.
+pub(super) struct Buffer {
+    pub name: String,
+    pub base: u64,
+    pub bytes: u64,
+    pub writable: bool,
+    /// Bytes before the tensor, so that aligned addresses are aligned here too.
+    lead: u64,
+    words: Vec<AtomicU32>,
+    /// A bit a byte; none if everything is initialised.
+    init: Option<Vec<AtomicU32>>,
+    /// Who wrote each granule last.
+    writers: Vec<AtomicU64>,
+    granule_bits: u32,
+    locks: Vec<Mutex<()>>,
+    /// Says what lies at an offset.
+    pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
+}
+
+/// Who writes: a block, a thread of it, and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Writer {
+    pub block: u64,
+    pub thread: u32,
+    pub time: u32,
+}
+
+const TIME_BITS: u32 = 27;
+const THREAD_BITS: u32 = 10;
+/// By an atomic operation.
+const ATOMIC: u64 = 1 << 63;
+
+impl Writer {
+    fn pack(self) -> u64 {
+        let time = u64::from(self.time).min((1 << TIME_BITS) - 1);
+        (self.block + 1) << (TIME_BITS + THREAD_BITS) | u64::from(self.thread) << TIME_BITS | time
+    }
+
+    fn unpack(word: u64) -> Option<Writer> {
+        let block = (word & !ATOMIC) >> (TIME_BITS + THREAD_BITS);
+        Some(Writer {
+            block: block.checked_sub(1)?,
+            thread: (word >> TIME_BITS) as u32 & ((1 << THREAD_BITS) - 1),
+            time: word as u32 & ((1 << TIME_BITS) - 1),
+        })
+    }
+}
+
+impl Buffer {
+    /// `init` tells the initialised bytes; none if all are. `element` is in bytes.
+    pub fn new(
+        name: String,
+        base: u64,
+        contents: &[u8],
+        init: Option<&dyn Fn(u64) -> bool>,
+        writable: bool,
+        element: u32,
+    ) -> Buffer {
+        let lead = base % 32;
+        let length = lead as usize + contents.len();
+        let padded = [&vec![0; lead as usize], contents].concat();
+        let words = padded.chunks(4).map(|chunk| {
+            let mut word = [0; 4];
+            word[..chunk.len()].copy_from_slice(chunk);
+            AtomicU32::new(u32::from_le_bytes(word))
+        });
+        let granule_bits = element.clamp(1, 4).trailing_zeros();
+        let granules = if writable {
+            length.div_ceil(1 << granule_bits)
+        } else {
+            0
+        };
+        let init = init.map(|is| {
+            let of_word = |word: usize| {
+                (0..32).fold(0u32, |bits, bit| {
+                    let at = (word as u64 * 32 + bit).wrapping_sub(lead);
+                    bits | u32::from(at < contents.len() as u64 && is(at)) << bit
+                })
+            };
+            (0..length.div_ceil(32))
+                .map(|word| AtomicU32::new(of_word(word)))
+                .collect()
+        });
+        Buffer {
+            name,
+            base,
+            bytes: contents.len() as u64,
+            lead,
+            writable,
+            words: words.collect(),
+            init,
+            writers: (0..granules).map(|_| AtomicU64::new(0)).collect(),
+            granule_bits,
+            locks: if writable {
+                (0..LOCKS).map(|_| Mutex::new(())).collect()
+            } else {
+                Vec::new()
+            },
+            describe: Box::new(|offset| format!("byte {offset}")),
+        }
+    }
+
+    /// Whether a range lies inside; offsets are from the base.
+    pub fn holds(&self, offset: u64, bytes: u64) -> bool {
+        offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.bytes)
+    }
+
+    /// Reads an aligned range that the buffer [`Buffer::holds`].
+    pub fn read(&self, offset: u64, out: &mut [u8]) {
+        self.load(offset + self.lead, out);
+    }
+
+    /// Places are counted from the aligned start, here and below.
+    fn load(&self, at: u64, out: &mut [u8]) {
+        if let [byte] = out {
+            *byte = (self.word(at) >> (at % 4 * 8)) as u8;
+            return;
+        }
+        if out.len() == 2 {
+            let half = (self.word(at) >> (at % 4 * 8)) as u16;
+            out.copy_from_slice(&half.to_le_bytes());
+            return;
+        }
+        for (i, part) in out.chunks_exact_mut(4).enumerate() {
+            part.copy_from_slice(&self.word(at + 4 * i as u64).to_le_bytes());
+        }
+    }
+
+    fn word(&self, at: u64) -> u32 {
+        self.words[(at / 4) as usize].load(Relaxed)
+    }
+
+    /// Reads a range of any length, which starts aligned to 4 bytes.
+    pub fn read_bytes(&self, offset: u64, out: &mut [u8]) {
+        for (i, part) in out.chunks_mut(4).enumerate() {
+            let word = self.word(offset + self.lead + 4 * i as u64);
+            let length = part.len();
+            part.copy_from_slice(&word.to_le_bytes()[..length]);
+        }
+    }
+
+    /// Whether every byte of an aligned range of at most 32 bytes is initialised.
+    pub fn initialized(&self, offset: u64, bytes: usize) -> bool {
+        let Some(init) = &self.init else { return true };
+        let at = offset + self.lead;
+        let mask = bits(bytes) << (at % 32);
+        init[(at / 32) as usize].load(Relaxed) & mask == mask
+    }
+
+    /// Who wrote an aligned range other than that block last, if anybody and not atomically.
+    pub fn foreign_writer(&self, offset: u64, bytes: usize, block: u64) -> Option<Writer> {
+        if self.writers.is_empty() {
+            return None;
+        }
+        self.granules(offset + self.lead, bytes).find_map(|index| {
+            let word = self.writers[index].load(Relaxed);
+            Writer::unpack(word).filter(|writer| writer.block != block && word & ATOMIC == 0)
+        })
+    }
+
+    fn granules(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
+        let start = (at >> self.granule_bits) as usize;
+        start..start + (bytes >> self.granule_bits).max(1)
+    }
+
+    /// Writes an aligned range. Returns who wrote another value there, unless `ordered` says that it
+    /// was before.
+    pub fn write(
+        &self,
+        offset: u64,
+        value: &[u8],
+        by: Writer,
+        ordered: impl Fn(Writer) -> bool,
+    ) -> Option<Writer> {
+        let at = offset + self.lead;
+        let _turn = self.lock(at);
+        let mut before = [0; 32];
+        let before = &mut before[..value.len()];
+        self.load(at, before);
+        let mut found = None;
+        let granule = 1usize << self.granule_bits;
+        for (i, index) in self.granules(at, value.len()).enumerate() {
+            let word = self.writers[index].swap(by.pack(), Relaxed);
+            let Some(writer) = Writer::unpack(word) else {
+                continue;
+            };
+            let part = i * granule..((i + 1) * granule).min(value.len());
+            if before[part.clone()] != value[part] && !ordered(writer) {
+                found = found.or(Some(writer));
+            }
+        }
+        self.store(at, value);
+        found
+    }
+
+    /// Changes an aligned value of at most 8 bytes as one operation; returns what it was.
+    pub fn modify(
+        &self,
+        offset: u64,
+        bytes: usize,
+        by: Writer,
+        f: impl FnOnce(u64) -> Option<u64>,
+    ) -> u64 {
+        let at = offset + self.lead;
+        let _turn = self.lock(at);
+        let mut value = [0; 8];
+        self.load(at, &mut value[..bytes]);
+        let before = u64::from_le_bytes(value);
+        if let Some(after) = f(before) {
+            self.store(at, &after.to_le_bytes()[..bytes]);
+            for index in self.granules(at, bytes) {
+                self.writers[index].store(by.pack() | ATOMIC, Relaxed);
+            }
+        }
+        before
+    }
+
+    fn lock(&self, at: u64) -> Option<std::sync::MutexGuard<'_, ()>> {
+        let lock = &self.locks[(at / 32) as usize % LOCKS];
+        // A panic elsewhere leaves nothing half done here.
+        Some(
+            lock.lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        )
+    }
+
+    /// Under the lock: other parts of a word may be written by others.
+    fn store(&self, at: u64, value: &[u8]) {
+        if value.len() < 4 {
+            let shift = at % 4 * 8;
+            let mut new = [0; 4];
+            new[..value.len()].copy_from_slice(value);
+            let mask = if value.len() == 1 { 0xff } else { 0xffff } << shift;
+            let word = &self.words[(at / 4) as usize];
+            let merged = word.load(Relaxed) & !mask | u32::from_le_bytes(new) << shift & mask;
+            word.store(merged, Relaxed);
+        } else {
+            for (i, part) in value.chunks_exact(4).enumerate() {
+                let mut word = [0; 4];
+                word.copy_from_slice(part);
+                self.words[at as usize / 4 + i].store(u32::from_le_bytes(word), Relaxed);
+            }
+        }
+        if let Some(init) = &self.init {
+            init[(at / 32) as usize].fetch_or(bits(value.len()) << (at % 32), Relaxed);
+        }
+    }
+
+    /// Forgets who wrote what: the launches of a function happen one after another.
+    pub fn start_launch(&mut self) {
+        for writer in &mut self.writers {
+            *writer.get_mut() = 0;
+        }
+    }
+
+    /// The memory as it is now.
+    pub fn contents(&self) -> Vec<u8> {
+        let words = self
+            .words
+            .iter()
+            .flat_map(|word| word.load(Relaxed).to_le_bytes());
+        words
+            .skip(self.lead as usize)
+            .take(self.bytes as usize)
+            .collect()
+    }
+
+    /// A byte of it is initialised, from the start or by a write.
+    pub fn is_written(&self, offset: u64) -> bool {
+        self.initialized(offset, 1)
+    }
+}
+
+fn bits(bytes: usize) -> u32 {
+    if bytes >= 32 {
+        u32::MAX
+    } else {
+        (1 << bytes) - 1
+    }
+}
+
+/// All of global memory.
+pub(super) struct Global {
+    pub tensors: Vec<Buffer>,
+    pub variables: Vec<Buffer>,
+}
+
+impl Global {
+    /// The buffer whose window an address lies in, and the offset from its base, which may be far
+    /// outside.
+    pub fn find(&self, address: u64) -> Option<(&Buffer, u64)> {
+        let window = address::window(address);
+        let buffer = if window >= address::FIRST_VARIABLE {
+            self.variables
+                .get((window - address::FIRST_VARIABLE) as usize)
+        } else {
+            self.tensors.get((window as usize).checked_sub(1)?)
+        }?;
+        Some((buffer, address.wrapping_sub(buffer.base)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writer(block: u64, thread: u32) -> Writer {
+        Writer {
+            block,
+            thread,
+            time: 1,
+        }
+    }
+
+    fn buffer(length: usize) -> Buffer {
+        Buffer::new(
+            "C".into(),
+            1 << 40,
+            &vec![0xff; length],
+            Some(&|_| false),
+            true,
+            2,
+        )
+    }
+
+    #[test]
+    fn values_of_all_widths_are_stored() {
+        let b = buffer(30);
+        let never = |_| false;
+        b.write(28, &[1, 2], writer(0, 0), never);
+        b.write(3, &[9], writer(0, 0), never);
+        b.write(16, &[1, 2, 3, 4, 5, 6, 7, 8], writer(0, 0), never);
+        let contents = b.contents();
+        assert_eq!(
+            (contents[28], contents[29], contents[3], contents[2]),
+            (1, 2, 9, 0xff)
+        );
+        assert_eq!(&contents[16..24], [1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut out = [0; 2];
+        b.read(28, &mut out);
+        assert_eq!(out, [1, 2]);
+        assert!(
+            b.initialized(16, 8)
+                && !b.initialized(12, 4)
+                && b.initialized(28, 2)
+                && b.initialized(3, 1)
+        );
+        assert!(b.holds(28, 2) && !b.holds(28, 4) && !b.holds(u64::MAX, 2));
+    }
+
+    #[test]
+    fn different_values_by_unordered_threads_conflict() {
+        let b = buffer(64);
+        assert_eq!(b.write(0, &[1, 1, 2, 2], writer(0, 0), |_| false), None);
+        assert_eq!(
+            b.write(0, &[1, 1], writer(1, 0), |_| false),
+            None,
+            "the same value"
+        );
+        assert_eq!(b.write(2, &[3, 2], writer(1, 0), |_| true), None, "ordered");
+        assert_eq!(
+            b.write(2, &[4, 2], writer(2, 5), |_| false),
+            Some(writer(1, 0))
+        );
+        assert_eq!(b.foreign_writer(0, 4, 7), Some(writer(1, 0)));
+        assert_eq!(b.foreign_writer(8, 4, 7), None);
+        assert_eq!(b.modify(8, 4, writer(0, 0), |_| Some(7)), 0xffff_ffff);
+        assert_eq!(b.foreign_writer(8, 4, 7), None, "atomics are no race");
+    }
+
+    #[test]
+    fn addresses_find_their_window() {
+        let global = Global {
+            tensors: vec![buffer(64)],
+            variables: vec![],
+        };
+        assert!(global.find(0).is_none());
+        let (found, offset) = global.find((1 << 40) + 100).unwrap();
+        assert_eq!((found.name.as_str(), offset), ("C", 100));
+        assert!(global.find(1 << 41).is_none());
+        assert!(global.find(address::FIRST_VARIABLE << 40).is_none());
+    }
+}

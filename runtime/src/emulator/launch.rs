@@ -1,0 +1,131 @@
+//! A launch: its blocks, over the cores.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::block;
+use super::exec::{Gathered, Launch};
+use super::finding::{Collector, Finding, Kind, Place};
+use super::program::{Kernel, Op, Space};
+use super::report::{Counts, LaunchReport, Line};
+use crate::parallel::parallel_fold;
+
+/// Blocks that a core takes at a time, at most.
+const PIECE: u64 = 16;
+
+/// What a launch left behind.
+pub(super) struct Outcome {
+    pub report: LaunchReport,
+    pub findings: Vec<Finding>,
+    pub printed: String,
+    /// Whether a block ended before its time.
+    pub halted: bool,
+}
+
+/// Runs all blocks of a launch.
+pub(super) fn run(launch: &Launch<'_>) -> Outcome {
+    let kernel = launch.kernel;
+    let blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+    let pieces: Vec<std::ops::Range<u64>> = (0..blocks.div_ceil(PIECE))
+        .map(|piece| piece * PIECE..((piece + 1) * PIECE).min(blocks))
+        .collect();
+    // Blocks after one that cannot go on need not run.
+    let halted = AtomicU64::new(u64::MAX);
+    let fresh = || Gathered {
+        counts: vec![Counts::default(); kernel.insts.len()],
+        findings: Collector::default(),
+        printed: Vec::new(),
+    };
+    let parts = parallel_fold(pieces, fresh, |gathered, piece| {
+        for linear in piece {
+            if linear > halted.load(Relaxed) {
+                return;
+            }
+            if block::run(launch, gathered, linear) == block::End::Halted {
+                halted.fetch_min(linear, Relaxed);
+            }
+        }
+    });
+    let mut all = fresh();
+    for part in parts {
+        for (mine, new) in all.counts.iter_mut().zip(&part.counts) {
+            mine.add(new);
+        }
+        all.findings.merge(part.findings);
+        all.printed.extend(part.printed);
+    }
+    all.printed.sort_by_key(|(block, _)| *block);
+    Outcome {
+        report: report(launch, blocks, &all.counts),
+        findings: findings(kernel, all.findings),
+        printed: all.printed.into_iter().map(|(_, text)| text).collect(),
+        halted: halted.into_inner() != u64::MAX,
+    }
+}
+
+fn place(kernel: &Kernel, inst: u32) -> Place {
+    let origin = &kernel.origins[inst as usize];
+    Place {
+        instruction: origin.text.clone(),
+        ptx_line: origin.line,
+        source: origin.source.clone(),
+    }
+}
+
+fn findings(kernel: &Kernel, found: Collector) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = found
+        .into_raw()
+        .map(|raw| Finding {
+            kind: raw.kind,
+            kernel: kernel.name.clone(),
+            place: Some(place(kernel, raw.inst)),
+            other: (raw.other != raw.inst
+                || matches!(raw.kind, Kind::SharedRace | Kind::MissingWait))
+            .then(|| place(kernel, raw.other)),
+            thread: Some(raw.thread),
+            address: raw.address,
+            message: raw.message,
+            count: raw.count,
+        })
+        .collect();
+    findings.sort_by_key(|finding| finding.place.as_ref().map_or(0, |place| place.ptx_line));
+    findings
+}
+
+fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
+    let kernel = launch.kernel;
+    let touches = |op: &Op| match op {
+        Op::Load(access) | Op::Store(access) => {
+            !matches!(access.space, Space::Param | Space::Const)
+        }
+        Op::AsyncCopy(_) | Op::LoadMatrix { .. } | Op::StoreMatrix { .. } | Op::Atomic(_) => true,
+        _ => false,
+    };
+    let lines = kernel
+        .insts
+        .iter()
+        .zip(counts)
+        .enumerate()
+        .filter(|(_, (inst, counts))| counts.warps != 0 && touches(&inst.op))
+        .map(|(at, (_, counts))| Line {
+            place: place(kernel, at as u32),
+            warps: counts.warps,
+            threads: counts.threads,
+            shared: counts.shared,
+            global: counts.global,
+        });
+    let mut lines: Vec<Line> = lines.collect();
+    lines.sort_by_key(|line| line.place.ptx_line);
+    let dynamic = u64::from(launch.dynamic_smem);
+    let end = kernel
+        .dynamic_at
+        .map_or(kernel.static_end, |at| at + dynamic);
+    LaunchReport {
+        kernel: kernel.name.clone(),
+        blocks,
+        threads: launch.block.iter().product(),
+        shared_memory: end - super::address::SHARED_START,
+        warp_instructions: counts.iter().map(|counts| counts.warps).sum(),
+        thread_instructions: counts.iter().map(|counts| counts.threads).sum(),
+        lines,
+    }
+}

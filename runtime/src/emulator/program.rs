@@ -1,0 +1,372 @@
+//! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
+
+use super::alu::Kind as AluKind;
+use super::lanes::Row;
+use super::mma::{Matrices, Mma};
+
+/// A row of the register file.
+pub(super) type Reg = u32;
+/// A predicate register.
+pub(super) type Pred = u32;
+
+/// A predicate that may be negated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guard {
+    pub pred: Pred,
+    pub negated: bool,
+}
+
+/// One instruction.
+#[derive(Debug)]
+pub(super) struct Inst {
+    pub op: Op,
+    pub guard: Option<Guard>,
+}
+
+/// Where an address points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    Generic,
+    Global,
+    Const,
+    Shared,
+    Local,
+    /// Parameters of the kernel.
+    Param,
+}
+
+/// A load or a store of one or more registers.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+    /// Bytes of one register in memory.
+    pub bytes: u32,
+    /// Sign-extend what is loaded to this many bits.
+    pub signed: Option<u32>,
+    /// None is `_`.
+    pub regs: Vec<Option<Reg>>,
+    pub order: Order,
+}
+
+/// How an access synchronises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Order {
+    /// Not weak: `.relaxed`, `.volatile`, and those below.
+    pub strong: bool,
+    pub acquire: bool,
+    pub release: bool,
+}
+
+/// `cp.async` to shared memory.
+#[derive(Debug)]
+pub(super) struct AsyncCopy {
+    pub dst: (Reg, i64),
+    pub src: (Reg, i64),
+    /// Whether the source is a generic address.
+    pub bytes: u32,
+    pub source_bytes: Option<Reg>,
+    pub ignore_source: Option<Guard>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BarrierKind {
+    Sync,
+    Arrive,
+    /// `bar.red`
+    Popc(Reg),
+    And(Pred),
+    Or(Pred),
+}
+
+#[derive(Debug)]
+pub(super) struct Barrier {
+    pub kind: BarrierKind,
+    pub id: Reg,
+    /// Threads that take part; all of the block where there is none.
+    pub count: Option<Reg>,
+    pub aligned: bool,
+    /// What `bar.red` reduces.
+    pub operand: Option<Guard>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+}
+
+#[derive(Debug)]
+pub(super) struct Atomic {
+    pub op: AtomicOp,
+    /// Computes the new value of the plain ones: `f(memory, operand)`.
+    pub combine: Option<fn(&mut Row, &Row, &Row, &Row)>,
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+    pub bytes: u32,
+    /// None for `red`.
+    pub d: Option<Reg>,
+    pub a: Reg,
+    pub b: Option<Reg>,
+    pub order: Order,
+}
+
+#[derive(Debug)]
+pub(super) enum Op {
+    /// Computes on registers; `d`, `s`, predicates as the kind has them.
+    Alu(Box<AluOp>),
+    /// A copy, which may copy what is not defined.
+    Move {
+        d: Reg,
+        s: Reg,
+    },
+    MovePred {
+        d: Pred,
+        s: Guard,
+    },
+    /// `mov.b32 %r, {a, b}`: parts of `bits` bits, the lowest first.
+    Pack {
+        d: Reg,
+        parts: Vec<Reg>,
+        bits: u32,
+    },
+    Unpack {
+        parts: Vec<Option<Reg>>,
+        s: Reg,
+        bits: u32,
+    },
+    /// To an instruction.
+    Branch(u32),
+    /// From the end of a block to one that is not the next; no instruction of the text.
+    Goto(u32),
+    BranchIndex {
+        index: Reg,
+        targets: Vec<u32>,
+    },
+    Exit,
+    Trap,
+    Load(Box<Access>),
+    Store(Box<Access>),
+    /// To or from a generic address.
+    Cvta {
+        d: Reg,
+        s: Reg,
+        space: Space,
+        to_space: bool,
+        bits: u32,
+    },
+    IsSpace {
+        p: Pred,
+        s: Reg,
+        space: Space,
+    },
+    AsyncCopy(Box<AsyncCopy>),
+    AsyncCommit,
+    /// Waits for all but the newest groups.
+    AsyncWait(u32),
+    AsyncWaitAll,
+    Barrier(Box<Barrier>),
+    WarpBarrier {
+        members: Reg,
+    },
+    Fence,
+    Shuffle {
+        kind: Shuffle,
+        d: Reg,
+        p: Option<Pred>,
+        a: Reg,
+        b: Reg,
+        c: Reg,
+        members: Reg,
+    },
+    Vote {
+        kind: Vote,
+        d: Option<Reg>,
+        p: Option<Pred>,
+        a: Guard,
+        members: Reg,
+    },
+    /// `redux.sync`
+    Reduce {
+        f: fn(&mut Row, &Row, &Row, &Row),
+        d: Reg,
+        a: Reg,
+        members: Reg,
+    },
+    MatchAny {
+        d: Reg,
+        a: Reg,
+        members: Reg,
+    },
+    Elect {
+        d: Option<Reg>,
+        p: Pred,
+        members: Reg,
+    },
+    ActiveMask(Reg),
+    LoadMatrix {
+        matrices: Matrices,
+        regs: Vec<Reg>,
+        base: Reg,
+        offset: i64,
+    },
+    StoreMatrix {
+        matrices: Matrices,
+        regs: Vec<Reg>,
+        base: Reg,
+        offset: i64,
+    },
+    MoveMatrix {
+        d: Reg,
+        s: Reg,
+    },
+    Mma(Box<MmaOp>),
+    Atomic(Box<Atomic>),
+    /// A call of `vprintf`: where the pointers to its format and arguments lie, and its result.
+    Printf {
+        format: u64,
+        arguments: u64,
+        result: Option<u64>,
+    },
+    /// A call of `__assertfail`: where its parameters lie.
+    AssertFail {
+        message: u64,
+        file: u64,
+        line: u64,
+        function: u64,
+    },
+    Clock {
+        d: Reg,
+        bits: u32,
+    },
+    /// A hint, such as a prefetch.
+    Hint,
+}
+
+#[derive(Debug)]
+pub(super) struct AluOp {
+    pub kind: AluKind,
+    pub d: Option<Reg>,
+    /// Extends the result by its sign to that many bits.
+    pub widen: Option<(fn(&mut Row, u32), u32)>,
+    /// Results that are predicates.
+    pub p: Option<Pred>,
+    pub q: Option<Pred>,
+    /// Rows of sources; what an operation does not have is its first one.
+    pub s: [Reg; 4],
+    /// How many of them there are.
+    pub count: usize,
+    /// Sources that are predicates.
+    pub ps: Vec<Guard>,
+}
+
+#[derive(Debug)]
+pub(super) struct MmaOp {
+    pub mma: Mma,
+    pub d: Vec<Reg>,
+    pub a: Vec<Reg>,
+    pub b: Vec<Reg>,
+    pub c: Vec<Reg>,
+}
+
+/// What a row holds before the first instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Initial {
+    Value(u64),
+    Special(Special),
+}
+
+/// A register that PTX defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Special {
+    /// 0 to 2 for x, y, z, as in the others.
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    GridId,
+    LaneMaskEq,
+    LaneMaskLe,
+    LaneMaskLt,
+    LaneMaskGe,
+    LaneMaskGt,
+    /// Address of dynamic shared memory, and its size.
+    DynamicSmem,
+    DynamicSmemBytes,
+    TotalSmem,
+}
+
+/// A variable of the module in global or constant memory.
+#[derive(Clone, Debug)]
+pub(super) struct ModuleVariable {
+    pub name: String,
+    pub address: u64,
+    pub bytes: Vec<u8>,
+    /// Bytes from here on are not initialised.
+    pub initialized: bool,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub text: String,
+    pub line: u32,
+    pub source: Option<String>,
+}
+
+/// A decoded kernel.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub name: String,
+    pub insts: Vec<Inst>,
+    /// One for each instruction.
+    pub origins: Vec<Origin>,
+    pub rows: u32,
+    pub preds: u32,
+    pub initial: Vec<(Reg, Initial)>,
+    /// Name, offset and bytes of each parameter.
+    pub params: Vec<(String, u64, u64)>,
+    pub param_bytes: u64,
+    /// Where static variables end in shared memory, in bytes; dynamic memory follows at `dynamic_at`.
+    pub static_end: u64,
+    pub dynamic_at: Option<u64>,
+    /// Bytes that each thread has of its own.
+    pub local_bytes: u64,
+    pub variables: Vec<ModuleVariable>,
+    /// The smallest access to shared memory, in bytes.
+    pub granule: u32,
+    /// Whether blocks may synchronise with each other through global memory.
+    pub global_sync: bool,
+    pub max_threads: Option<u64>,
+}

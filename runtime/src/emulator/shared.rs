@@ -1,0 +1,405 @@
+//! Shared memory of a block: its bytes, and who touched them last.
+
+use super::address::SHARED_START;
+use super::clocks::Clocks;
+
+/// A thread and its time: `thread << 32 | time`, times start at 1. 0 is nobody.
+type Epoch = u64;
+/// A write that is under way.
+const IN_FLIGHT: u64 = 1 << 63;
+/// By an atomic operation, or a strong one.
+const STRONG: u64 = 1 << 62;
+/// Of readers: an index into the lists of several.
+const MANY: u64 = 1 << 63;
+
+fn epoch(thread: u32, time: u32) -> Epoch {
+    u64::from(thread) << 32 | u64::from(time)
+}
+
+fn thread_of(epoch: Epoch) -> u32 {
+    (epoch >> 32) as u32 & 0xffff
+}
+
+fn time_of(epoch: Epoch) -> u32 {
+    epoch as u32
+}
+
+#[derive(Clone, Copy, Default)]
+struct Granule {
+    write: Epoch,
+    read: Epoch,
+    write_inst: u32,
+    read_inst: u32,
+}
+
+/// Why an access must not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Nobody wrote it.
+    Uninitialized,
+    /// An asynchronous copy may still be under way to it.
+    InFlight,
+    /// Nothing orders it and a write.
+    AfterWrite,
+    /// Nothing orders a write and a read before it.
+    AfterRead,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Conflict {
+    pub trouble: Trouble,
+    /// Byte address in the window.
+    pub at: u64,
+    /// The other thread and instruction; none for what nobody wrote.
+    pub thread: u32,
+    pub inst: u32,
+}
+
+/// Who accesses.
+#[derive(Clone, Copy)]
+pub(super) struct By<'c> {
+    pub thread: u32,
+    pub inst: u32,
+    pub strong: bool,
+    pub clocks: &'c Clocks,
+}
+
+pub(super) struct Shared {
+    bytes: Vec<u8>,
+    granule_bits: u32,
+    granules: Vec<Granule>,
+    /// Readers where there are several that do not know of each other.
+    many: Vec<Vec<(Epoch, u32)>>,
+    free: Vec<u32>,
+}
+
+impl Shared {
+    /// `end` is where the window ends; `granule` the smallest access.
+    pub fn new(end: u64, granule: u32) -> Shared {
+        let length = (end - SHARED_START).next_multiple_of(16) as usize;
+        let granule_bits = granule.trailing_zeros();
+        Shared {
+            bytes: vec![0xff; length],
+            granule_bits,
+            granules: vec![Granule::default(); length >> granule_bits],
+            many: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// Bytes in the window.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn offset(at: u64) -> usize {
+        (at - SHARED_START) as usize
+    }
+
+    /// Whether an access lies inside.
+    pub fn holds(&self, at: u64, bytes: u64) -> bool {
+        at >= SHARED_START
+            && (at - SHARED_START)
+                .checked_add(bytes)
+                .is_some_and(|end| end <= self.len())
+    }
+
+    /// The memory of an access that [`Shared::holds`].
+    pub fn get(&self, at: u64, bytes: usize) -> &[u8] {
+        let start = Self::offset(at);
+        &self.bytes[start..start + bytes]
+    }
+
+    pub fn get_mut(&mut self, at: u64, bytes: usize) -> &mut [u8] {
+        let start = Self::offset(at);
+        &mut self.bytes[start..start + bytes]
+    }
+
+    fn range(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
+        let start = Self::offset(at) >> self.granule_bits;
+        start..start + (bytes >> self.granule_bits).max(1)
+    }
+
+    fn conflict(&self, trouble: Trouble, granule: usize, epoch: Epoch, inst: u32) -> Conflict {
+        Conflict {
+            trouble,
+            at: ((granule as u64) << self.granule_bits) + SHARED_START,
+            thread: thread_of(epoch),
+            inst,
+        }
+    }
+
+    /// Notes an aligned read, and says what it collides with.
+    pub fn read(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+        let strong = if by.strong { STRONG } else { 0 };
+        let mine = epoch(by.thread, by.clocks.now(by.thread)) | strong;
+        let mut found = None;
+        for index in self.range(at, bytes) {
+            let g = self.granules[index];
+            if g.write & IN_FLIGHT != 0 {
+                found = found.or(Some(self.conflict(
+                    Trouble::InFlight,
+                    index,
+                    g.write,
+                    g.write_inst,
+                )));
+            } else if g.write == 0 {
+                found = found.or(Some(self.conflict(
+                    Trouble::Uninitialized,
+                    index,
+                    0,
+                    by.inst,
+                )));
+                // Said once.
+                self.granules[index].write = mine;
+                self.granules[index].write_inst = by.inst;
+            } else if !Self::may(g.write, by) {
+                found = found.or(Some(self.conflict(
+                    Trouble::AfterWrite,
+                    index,
+                    g.write,
+                    g.write_inst,
+                )));
+            }
+            if g.read != mine {
+                self.note_read(index, mine, by);
+            }
+        }
+        found
+    }
+
+    /// Whether an access may come after a write that is done.
+    fn may(write: Epoch, by: By<'_>) -> bool {
+        by.strong && write & STRONG != 0
+            || by
+                .clocks
+                .ordered(by.thread, thread_of(write), time_of(write))
+    }
+
+    fn note_read(&mut self, index: usize, mine: Epoch, by: By<'_>) {
+        let before = self.granules[index].read;
+        let known = |epoch: Epoch| {
+            by.clocks
+                .ordered(by.thread, thread_of(epoch), time_of(epoch))
+        };
+        // Readers that this one knows of need no place of their own: what comes after this one
+        // comes after them.
+        if before & MANY != 0 {
+            let list = &mut self.many[(before & !MANY) as usize];
+            list.retain(|(epoch, _)| !known(*epoch));
+            list.push((mine, by.inst));
+            return;
+        }
+        if before == 0 || known(before) {
+            self.granules[index].read = mine;
+            self.granules[index].read_inst = by.inst;
+            return;
+        }
+        let list = vec![(before, self.granules[index].read_inst), (mine, by.inst)];
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.many[slot as usize] = list;
+                slot
+            }
+            None => {
+                self.many.push(list);
+                self.many.len() as u32 - 1
+            }
+        };
+        self.granules[index].read = MANY | u64::from(slot);
+    }
+
+    /// Notes an aligned write, and says what it collides with.
+    pub fn write(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+        let strong = if by.strong { STRONG } else { 0 };
+        let mine = epoch(by.thread, by.clocks.now(by.thread)) | strong;
+        self.note_write(at, bytes, by, mine)
+    }
+
+    /// Notes that an asynchronous copy starts.
+    pub fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+        let mine = epoch(by.thread, by.clocks.now(by.thread)) | IN_FLIGHT;
+        self.note_write(at, bytes, by, mine)
+    }
+
+    fn note_write(&mut self, at: u64, bytes: usize, by: By<'_>, mine: Epoch) -> Option<Conflict> {
+        let mut found = None;
+        for index in self.range(at, bytes) {
+            let g = self.granules[index];
+            if g.write & IN_FLIGHT != 0 {
+                found = found.or(Some(self.conflict(
+                    Trouble::InFlight,
+                    index,
+                    g.write,
+                    g.write_inst,
+                )));
+            } else if g.write != 0 && !Self::may(g.write, by) {
+                found = found.or(Some(self.conflict(
+                    Trouble::AfterWrite,
+                    index,
+                    g.write,
+                    g.write_inst,
+                )));
+            }
+            if g.read & MANY != 0 {
+                let slot = (g.read & !MANY) as usize;
+                let readers = std::mem::take(&mut self.many[slot]);
+                self.free.push(slot as u32);
+                let unknown = readers
+                    .iter()
+                    .find(|(epoch, _)| !Self::may_after_read(*epoch, by));
+                if let (None, Some(&(epoch, inst))) = (found, unknown) {
+                    found = Some(self.conflict(Trouble::AfterRead, index, epoch, inst));
+                }
+            } else if g.read != 0 && !Self::may_after_read(g.read, by) {
+                found = found.or(Some(self.conflict(
+                    Trouble::AfterRead,
+                    index,
+                    g.read,
+                    g.read_inst,
+                )));
+            }
+            self.granules[index] = Granule {
+                write: mine,
+                read: 0,
+                write_inst: by.inst,
+                read_inst: 0,
+            };
+        }
+        found
+    }
+
+    fn may_after_read(read: Epoch, by: By<'_>) -> bool {
+        by.strong && read & STRONG != 0
+            || by.clocks.ordered(by.thread, thread_of(read), time_of(read))
+    }
+
+    /// Notes that the thread has waited for its copy: from now on it is a write of this time.
+    pub fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
+        let mine = epoch(by.thread, by.clocks.now(by.thread));
+        for index in self.range(at, bytes) {
+            let g = &mut self.granules[index];
+            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == by.thread {
+                g.write = mine;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clocks::Release;
+    use super::*;
+
+    fn meet(clocks: &mut Clocks, threads: &[u32]) {
+        let mut release = Release::new(4);
+        for &thread in threads {
+            clocks.release(thread, &mut release);
+        }
+        let known = release.finish();
+        for &thread in threads {
+            clocks.acquire(thread, &known);
+        }
+    }
+
+    fn by(clocks: &Clocks, thread: u32) -> By<'_> {
+        By {
+            thread,
+            inst: thread,
+            strong: false,
+            clocks,
+        }
+    }
+
+    fn trouble(found: Option<Conflict>) -> Option<Trouble> {
+        found.map(|conflict| conflict.trouble)
+    }
+
+    const AT: u64 = SHARED_START + 16;
+
+    #[test]
+    fn accesses_need_a_barrier_between_them() {
+        let mut clocks = Clocks::new(4);
+        let mut shared = Shared::new(SHARED_START + 64, 4);
+        assert_eq!(
+            trouble(shared.read(AT, 4, by(&clocks, 0))),
+            Some(Trouble::Uninitialized)
+        );
+        assert_eq!(shared.write(AT, 8, by(&clocks, 0)), None);
+        assert_eq!(shared.read(AT, 8, by(&clocks, 0)), None);
+        let found = shared.read(AT, 8, by(&clocks, 1)).unwrap();
+        assert_eq!(
+            (found.trouble, found.thread, found.at),
+            (Trouble::AfterWrite, 0, AT)
+        );
+        meet(&mut clocks, &[0, 1, 2]);
+        assert_eq!(shared.read(AT, 8, by(&clocks, 1)), None);
+        assert_eq!(shared.read(AT + 4, 4, by(&clocks, 2)), None);
+        assert_eq!(
+            trouble(shared.read(AT, 4, by(&clocks, 3))),
+            Some(Trouble::AfterWrite)
+        );
+        let found = shared.write(AT + 4, 4, by(&clocks, 2)).unwrap();
+        assert_eq!((found.trouble, found.thread), (Trouble::AfterRead, 1));
+    }
+
+    #[test]
+    fn every_reader_is_remembered() {
+        let mut clocks = Clocks::new(4);
+        let mut shared = Shared::new(SHARED_START + 64, 4);
+        shared.write(AT, 4, by(&clocks, 0));
+        meet(&mut clocks, &[0, 1, 2, 3]);
+        for thread in [1, 2, 3] {
+            assert_eq!(shared.read(AT, 4, by(&clocks, thread)), None);
+        }
+        // Thread 0 hears of two of the three.
+        meet(&mut clocks, &[0, 1, 3]);
+        let found = shared.write(AT, 4, by(&clocks, 0)).unwrap();
+        assert_eq!((found.trouble, found.thread), (Trouble::AfterRead, 2));
+    }
+
+    #[test]
+    fn a_copy_is_under_way_until_it_is_waited_for() {
+        let mut clocks = Clocks::new(4);
+        let mut shared = Shared::new(SHARED_START + 64, 16);
+        assert_eq!(shared.start_copy(AT, 16, by(&clocks, 0)), None);
+        assert_eq!(
+            trouble(shared.read(AT, 16, by(&clocks, 0))),
+            Some(Trouble::InFlight)
+        );
+        meet(&mut clocks, &[0, 1]);
+        assert_eq!(
+            trouble(shared.read(AT, 16, by(&clocks, 1))),
+            Some(Trouble::InFlight)
+        );
+        shared.finish_copy(AT, 16, by(&clocks, 0));
+        assert_eq!(shared.read(AT, 16, by(&clocks, 0)), None);
+        // The barrier came before the wait.
+        assert_eq!(
+            trouble(shared.read(AT, 16, by(&clocks, 1))),
+            Some(Trouble::AfterWrite)
+        );
+        meet(&mut clocks, &[0, 1]);
+        assert_eq!(shared.read(AT, 16, by(&clocks, 1)), None);
+        assert_eq!(
+            trouble(shared.start_copy(AT, 16, by(&clocks, 0))),
+            Some(Trouble::AfterRead)
+        );
+    }
+
+    #[test]
+    fn atomics_do_not_race_with_each_other() {
+        let clocks = Clocks::new(4);
+        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let strong = |thread| By {
+            strong: true,
+            ..by(&clocks, thread)
+        };
+        assert_eq!(shared.write(AT, 4, strong(0)), None);
+        assert_eq!(shared.write(AT, 4, strong(1)), None);
+        assert_eq!(
+            trouble(shared.write(AT, 4, by(&clocks, 2))),
+            Some(Trouble::AfterWrite)
+        );
+    }
+}

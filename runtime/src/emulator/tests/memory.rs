@@ -1,0 +1,108 @@
+//! Loads, stores, atomics, and copies that go right.
+
+use super::*;
+
+const HEAD: &str = "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1; add.s64 %s3, %s91, %s1;";
+
+#[test]
+fn values_go_through_all_spaces() {
+    let run = kernel(&format!(
+        ".local .align 8 .b8 own[16]; .shared .align 4 .b8 all[128];
+        {HEAD} ld.global.u32 %r1, [%s2];
+        st.local.u32 [own+4], %r1; ld.local.u32 %r2, [own+4];
+        cvta.local.u64 %s4, own; mov.u64 %s5, own; cvta.local.u64 %s5, %s5; ld.u32 %r3, [%s5+4];
+        cvt.u32.u64 %r9, %s1; mov.u64 %s6, all; add.s64 %s6, %s6, %s1; st.shared.u32 [%s6], %r3;
+        cvta.shared.u64 %s7, %s6; ld.u32 %r4, [%s7]; add.u32 %r4, %r4, %r2; st.global.u32 [%s3], %r4;"
+    ))
+    .input((0..32).map(|i| i * i))
+    .output(32);
+    let run = Run {
+        body: run.body.replace("cvta.local.u64 %s4, own;", ""),
+        ..run
+    };
+    let values = run.run().clean(1);
+    assert!((0..32).all(|i| values[i as usize] == 2 * i * i));
+}
+
+#[test]
+fn narrow_loads_extend_as_their_type_says() {
+    let run = kernel(
+        "ld.global.s8 %r1, [%s90]; st.global.u32 [%s91], %r1; ld.global.u8 %r2, [%s90]; st.global.u32 [%s91+4], %r2;
+        ld.global.s16 %s4, [%s90]; st.global.u32 [%s91+8], %s4; ld.global.v2.u16 {%h1, %h2}, [%s90];
+        st.global.v2.u16 [%s91+12], {%h2, %h1};",
+    )
+    .input([0x1234_80ff])
+    .output(4)
+    .block(1);
+    assert_eq!(
+        run.run().clean(1),
+        [
+            -1,
+            255,
+            0xffff_80ffu32 as i32 as i64,
+            0x80ff_1234u32 as i32 as i64
+        ]
+    );
+}
+
+#[test]
+fn atomics_of_all_blocks_add_up() {
+    let run = kernel("atom.global.add.u32 %r1, [%s90], 2; red.global.max.s32 [%s90+4], %r1;")
+        .in_out([5, -9])
+        .grid(40)
+        .block(64);
+    let values = run.run().clean(0);
+    assert_eq!(values[0], 5 + 2 * 40 * 64);
+    assert_eq!(values[1], 5 + 2 * (40 * 64 - 1));
+}
+
+#[test]
+fn asynchronous_copies_bring_data_and_zeros() {
+    let run = kernel(
+        "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 16; add.s64 %s2, %s90, %s1; mov.u64 %s3, smem; add.s64 %s3, %s3, %s1;
+        setp.lt.u32 %p1, %r0, 16; selp.b32 %r1, 16, 4, %p1;
+        cp.async.cg.shared.global [%s3], [%s2], 16, %r1;
+        cp.async.commit_group; cp.async.wait_group 0;
+        ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%s3]; add.s64 %s4, %s91, %s1;
+        st.global.v4.u32 [%s4], {%r2, %r3, %r4, %r5};",
+    )
+    .input(1..129)
+    .output(128)
+    .smem(512);
+    for seed in 0..4 {
+        let values = run.seeded(seed).unwrap().clean(1);
+        for (i, value) in values.into_iter().enumerate() {
+            let kept = i / 4 < 16 || i % 4 == 0;
+            assert_eq!(value, if kept { i as i64 + 1 } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn what_kernels_print_comes_in_the_order_of_blocks() {
+    let text = b"block %d: %s %5.2f|\n\0";
+    let bytes: Vec<String> = text.iter().map(u8::to_string).collect();
+    let word: Vec<String> = b"ok\0".iter().map(u8::to_string).collect();
+    let mut run = kernel(
+        "mov.u32 %r1, %ctaid.x; st.local.u32 [args], %r1; mov.u64 %s1, word; cvta.global.u64 %s1, %s1;
+        st.local.u64 [args+8], %s1; mov.f64 %s2, 0d4004000000000000; st.local.u64 [args+16], %s2;
+        mov.u64 %s3, args; cvta.local.u64 %s3, %s3; mov.u64 %s4, format; cvta.global.u64 %s4, %s4;
+        { .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], %s4; st.param.b64 [b], %s3;
+        call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; }",
+    )
+    .block(1)
+    .grid(3);
+    run.body = format!(
+        ".local .align 8 .b8 args[24]; .global .b8 format[{}] = {{{}}}; .global .b8 word[3] = {{{}}};\n{}",
+        bytes.len(),
+        bytes.join(","),
+        word.join(","),
+        run.body
+    );
+    let ran = run.run();
+    assert_eq!(ran.report.findings, []);
+    assert_eq!(
+        ran.report.printed,
+        "block 0: ok  2.50|\nblock 1: ok  2.50|\nblock 2: ok  2.50|\n"
+    );
+}

@@ -1,0 +1,222 @@
+//! Kernels written as PTX, and what running them shows.
+
+mod control;
+mod findings;
+mod memory;
+mod sync;
+
+use super::{Config, Emulator, Kind, Report};
+use crate::device::{Device, DeviceError};
+use crate::package::{Access, Arg, Function, ImageSource, Launch, Package};
+use crate::tensor::{HostTensor, tensor_for};
+
+/// A kernel on tensors of 32-bit integers.
+pub struct Run {
+    body: String,
+    /// Layout and access of each tensor.
+    args: Vec<(String, Access)>,
+    inputs: Vec<Vec<i64>>,
+    grid: u32,
+    block: u32,
+    dynamic_smem: u32,
+    limit: u64,
+}
+
+/// What a run gave.
+pub struct Ran {
+    pub report: Report,
+    pub tensors: Vec<HostTensor>,
+}
+
+/// A kernel with that body, after declarations of registers `%r`, `%s` (64 bits), `%p`, `%h` (16 bits), `%f`.
+pub fn kernel(body: &str) -> Run {
+    Run {
+        body: body.into(),
+        args: Vec::new(),
+        inputs: Vec::new(),
+        grid: 1,
+        block: 32,
+        dynamic_smem: 0,
+        limit: 1_000_000,
+    }
+}
+
+impl Run {
+    /// A tensor of `i32` that is read; its address is `%s90` for the first argument, `%s91` for the second, ...
+    pub fn input(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+        let values: Vec<i64> = values.into_iter().collect();
+        self.args
+            .push((format!("{}:1", values.len()), Access::Read));
+        self.inputs.push(values);
+        self
+    }
+
+    /// A tensor of `count` `i32` that is written.
+    pub fn output(self, count: usize) -> Run {
+        self.output_at(&format!("{count}:1"))
+    }
+
+    pub fn output_at(mut self, layout: &str) -> Run {
+        self.args.push((layout.into(), Access::Write));
+        self.inputs.push(Vec::new());
+        self
+    }
+
+    /// A tensor that is read and written.
+    pub fn in_out(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+        self = self.input(values);
+        if let Some(last) = self.args.last_mut() {
+            last.1 = Access::ReadWrite;
+        }
+        self
+    }
+
+    pub fn grid(mut self, blocks: u32) -> Run {
+        self.grid = blocks;
+        self
+    }
+
+    pub fn block(mut self, threads: u32) -> Run {
+        self.block = threads;
+        self
+    }
+
+    pub fn smem(mut self, bytes: u32) -> Run {
+        self.dynamic_smem = bytes;
+        self
+    }
+
+    pub fn limit(mut self, instructions: u64) -> Run {
+        self.limit = instructions;
+        self
+    }
+
+    fn text(&self) -> String {
+        let params: Vec<String> = (0..self.args.len())
+            .map(|i| format!(".param .u64 p{i}"))
+            .collect();
+        let loads: Vec<String> = (0..self.args.len())
+            .map(|i| format!("ld.param.u64 %s9{i}, [p{i}];"))
+            .collect();
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.extern .shared .align 16 .b8 smem[];\n\
+             .visible .entry k({})\n{{\n.reg .pred %p<100>; .reg .b32 %r<100>; .reg .b64 %s<100>; .reg .b16 %h<100>; \
+             .reg .f32 %f<100>; {}\n{}\n}}\n",
+            params.join(", "),
+            loads.join(" "),
+            self.body
+        )
+    }
+
+    fn package(&self) -> (Package, Function) {
+        let args: Vec<Arg> = self
+            .args
+            .iter()
+            .enumerate()
+            .map(|(i, (layout, access))| Arg::Tensor {
+                name: format!("T{i}"),
+                element: "i32".into(),
+                layout: layout.clone(),
+                align: 16,
+                access: *access,
+            })
+            .collect();
+        let function = Function {
+            name: "f".into(),
+            launches: vec![Launch {
+                kernel: "k".into(),
+                grid: [self.grid, 1, 1],
+                block: [self.block, 1, 1],
+                cluster: [1, 1, 1],
+                dynamic_smem: self.dynamic_smem,
+                args: (0..args.len()).collect(),
+            }],
+            args,
+            computes: vec![],
+        };
+        let image = ImageSource {
+            arch: "sm_80".into(),
+            cubin: None,
+            ptx: Some(self.text()),
+            kernels: vec![crate::package::KernelInfo {
+                name: "k".into(),
+                ..Default::default()
+            }],
+        };
+        let package = Package::builder("test")
+            .function(function.clone())
+            .image(image)
+            .build();
+        (package.unwrap(), function)
+    }
+
+    /// Runs it with that seed.
+    pub fn seeded(&self, seed: u64) -> Result<Ran, DeviceError> {
+        let (package, function) = self.package();
+        let emulator = Emulator::new(Config {
+            seed,
+            max_instructions: self.limit,
+            arch: None,
+        });
+        let mut program = emulator.load(&package, &function)?;
+        let mut tensors: Vec<HostTensor> = function
+            .args
+            .iter()
+            .map(|arg| tensor_for(arg).unwrap())
+            .collect();
+        for (tensor, values) in tensors.iter_mut().zip(&self.inputs) {
+            for (i, value) in values.iter().enumerate() {
+                tensor.set(i as i64, *value as f64);
+            }
+        }
+        match program.run(&mut tensors) {
+            Ok(()) | Err(DeviceError::Findings(_)) => Ok(Ran {
+                report: program.report().unwrap().clone(),
+                tensors,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn run(&self) -> Ran {
+        self.seeded(0).unwrap()
+    }
+
+    /// Why it cannot be run.
+    pub fn refused(&self) -> String {
+        match self.seeded(0) {
+            Ok(_) => panic!("it runs"),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+impl Ran {
+    /// A tensor's elements; the run must be without findings.
+    pub fn clean(&self, tensor: usize) -> Vec<i64> {
+        assert_eq!(self.report.findings, [], "{:#?}", self.report.findings);
+        self.values(tensor)
+    }
+
+    pub fn values(&self, tensor: usize) -> Vec<i64> {
+        let tensor = &self.tensors[tensor];
+        (0..tensor.layout().size())
+            .map(|i| tensor.get(i).unwrap() as i64)
+            .collect()
+    }
+
+    /// Kinds of findings with their PTX lines, counted from the first line of the body.
+    pub fn kinds(&self) -> Vec<(Kind, i64)> {
+        let line = |finding: &super::Finding| {
+            finding
+                .place
+                .as_ref()
+                .map_or(-1, |place| i64::from(place.ptx_line) - 8)
+        };
+        self.report
+            .findings
+            .iter()
+            .map(|finding| (finding.kind, line(finding)))
+            .collect()
+    }
+}
