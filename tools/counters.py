@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Measures what single warp-level memory instructions cost, with Nsight Compute, on the GPU at hand.
+"""Measures what single memory instructions of a warp cost, with Nsight Compute, on the GPU at hand.
 
-    tools/counters.py patterns TABLE            writes TABLE: every instruction with every pattern, not measured yet
-    tools/counters.py measure TABLE [--seconds N] [--raw FILE]
-                                                measures the lines of TABLE that have no figures, and fills them in
+    tools/counters.py patterns TABLE [--few]    writes every instruction with every pattern of addresses, not measured yet
+    tools/counters.py measure TABLE [--ideals]  measures the lines of TABLE that have no figures, and fills them in
     tools/counters.py ptx                       prints the kernels
 
-A table has a line a launch of one warp:
+runtime/tests/counters/sm_90.txt is such a table, of fewer patterns, and `CUTE_COUNTERS=TABLE cargo test -p cute-runtime
+--test counters` compares any other with what the emulator counts. A table has a line a launch of one warp:
 
     INSTRUCTION | LANES | FIGURES
 
 LANES are byte offsets in lane order: `128` is one lane, `0+4x32` is 32 lanes that begin at 0 and step by 4, `-x16` are
-16 inactive lanes. cp.async has offsets in shared memory, then a slash, then offsets in global memory. FIGURES are `name=count`,
-by the names of COUNTERS below.
+16 inactive lanes. cp.async has offsets in shared memory, then a slash, then offsets in global memory. FIGURES are
+`wavefronts=` in shared memory, `sectors=` and `lines=` of global memory, and of the first two `ideal_wavefronts=` and
+`ideal_sectors=`.
 
-Each launch executes the instruction once. Offsets come from the parameter space, which does not pass through L1, so a
-counter counts that one instruction. Needs `ncu`, the right to read counters, and a driver; PTX is assembled by the driver.
+Each launch executes its instruction once. Offsets come from the parameter space, which does not pass through L1, so a
+counter counts that one instruction. Needs `ncu`, the right to read counters, and a driver, which assembles the PTX.
 """
 
 import argparse
@@ -28,37 +29,24 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 SHARED_BYTES = 40960
 GLOBAL_BYTES = 1 << 20
 # No value that memory holds, so that no result is ever stored, which ptxas cannot know.
 MAGIC = 0x9E3779B9
+# Launches of one run of ncu.
+BATCH = 1000
 
-# Short names of the counters in the table, by what an instruction touches.
-SHARED = {
-    "wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-}
-SHARED_SOURCE = {
-    "source": "memory_l1_wavefronts_shared",
-    "ideal": "memory_l1_wavefronts_shared_ideal",
-}
-GLOBAL = {
-    "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum",
-    "tags": "l1tex__t_set_accesses_pipe_lsu_mem_global_op_{op}.sum",
-}
-BYPASS = {
-    "sectors": "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
-    "tags": "memory_l1_tag_requests_global",
-    "waves": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
-    "read": "l1tex__m_xbar2l1tex_read_sectors.sum",
-    "writes": "l1tex__data_bank_writes.sum",
-}
-GLOBAL_SOURCE = {
-    "tagsource": "memory_l1_tag_requests_global",
-    "gsource": "memory_l2_theoretical_sectors_global",
-    "gideal": "memory_l2_theoretical_sectors_global_ideal",
-}
+# The counter of each figure. That of shared memory also counts one for a launch, and one for each instruction that is
+# predicated off in all lanes: ptxas puts three such loads before a cp.async. It does not count cp.async.cg at all, of
+# which no counter has the sectors that it asks for either.
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum"
+LINES = "l1tex__t_set_accesses_pipe_lsu_mem_global_op_{op}.sum"
+TAGS = "memory_l1_tag_requests_global"
+# What the profiler holds to be enough for the bytes of the active lanes. Slow: it patches the code.
+IDEAL = {"ideal_wavefronts": "memory_l1_wavefronts_shared_ideal", "ideal_sectors": "memory_l2_theoretical_sectors_global_ideal"}
+EXTRA = {"shared": 1, "cp.async": 4}
 WIDTHS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v4.u32"}
 
 
@@ -235,7 +223,25 @@ def table():
             if "matrix" in name:
                 ps = [p for p in ps if None not in p]
             cases += [(name, p, None) for p in (ps[::7] if "trans" in name else ps)]
-    return cases
+            if name.startswith("ld.shared") and w >= 8:
+                # Halves that share in different ways.
+                cases += [(name, [w * (l & ~a if l < 16 else l & ~b) for l in range(32)], None) for a, b in ((1, 2), (2, 1))]
+    # With no lane active there is nothing to count.
+    return [c for c in cases if any(a is not None for a in c[1] or c[2])]
+
+
+def few():
+    """Lines of a table that is small enough to read: the patterns that are short to write, and some of the others."""
+    groups = {}
+    for case in table():
+        groups.setdefault(case[0], []).append(row(*case))
+    out = []
+    for name, lines in groups.items():
+        short = [x for x in lines if len(x) < len(name) + 48]
+        long = [x for x in lines if len(x) >= len(name) + 48]
+        telling = name.startswith(("ld.shared.b64", "ld.shared.b128", "st.shared.b64", "st.shared.b128"))
+        out += short[:: 1 if telling else 3] + long[:: max(len(long) // (20 if telling else 6), 1)]
+    return out
 
 
 def keep(offsets, like):
@@ -346,88 +352,59 @@ class Gpu:
         self.call("cuCtxSynchronize")
 
 
-def metrics_of(name, known, source=False):
-    """The figures of an instruction: short name to counter."""
+def figures_of(name, ideals):
+    """The figures of an instruction: for each its counter, and what that counts besides."""
     op = instructions()[name][1]
-    out = {}
     if "bypass" in op:
-        return BYPASS
+        return {"lines": (TAGS, 0)}
+    out = {}
     if name.startswith("cp.async") or "global" not in name:
-        out |= SHARED | (SHARED_SOURCE if source else {})
+        out["wavefronts"] = (WAVEFRONTS, EXTRA["cp.async" if name.startswith("cp.async") else "shared"])
     if name.startswith("cp.async") or "global" in name:
-        prefix = "g." if name.startswith("cp.async") else ""
-        out |= {prefix + k: v.format(op=op) for k, v in (GLOBAL | (GLOBAL_SOURCE if source else {})).items()}
-    return {k: v for k, v in out.items() if known is None or v.split(".")[0] in known}
+        out |= {"sectors": (SECTORS.format(op=op), 0), "lines": (LINES.format(op=op), 0)}
+    if ideals:
+        out |= {f"ideal_{k}": (IDEAL[f"ideal_{k}"], 0) for k in ("wavefronts", "sectors") if k in out}
+    return out
 
 
-def known_metrics():
-    text = ""
-    for more in ([], ["--query-metrics-collection", "source"]):
-        text += subprocess.run(["ncu", "--query-metrics", *more], capture_output=True, text=True).stdout
-    return {line.split()[0] for line in text.splitlines() if line.strip()}
-
-
-def profile(cases, metrics):
-    """Counters of each case, by ncu over a process that launches them one after the other."""
+def profile(cases, metric):
+    """A counter of each case, by ncu over a process that launches them one after the other."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
         f.write("\n".join(row(name, s, g) for name, s, g in cases))
         f.flush()
         # The clocks stay as they are: counts do not depend on them.
-        command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--cache-control", "none", "--target-processes", "all"]
-        command += ["--metrics", ",".join(sorted(metrics)), sys.executable, os.path.abspath(__file__), "launch", f.name]
+        command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--cache-control", "none"]
+        command += ["--metrics", metric, sys.executable, os.path.abspath(__file__), "launch", f.name]
         done = subprocess.run(command, capture_output=True, text=True)
     at = done.stdout.find('"ID"')
     if at < 0:
         raise RuntimeError(f"ncu gave no table:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     rows = list(csv.DictReader(io.StringIO(done.stdout[at:])))[1:]
-    if len(rows) != len(cases):
-        raise RuntimeError(f"ncu gave {len(rows)} launches for {len(cases)}:\n{done.stdout[:at][-2000:]}")
-    return rows, done.stdout[at:]
+    if [r["Kernel Name"] for r in rows] != [kernel(name) for name, _, _ in cases]:
+        raise RuntimeError(f"ncu gave {len(rows)} launches for {len(cases)}, or in another order:\n{done.stdout[:at][-2000:]}")
+    return [int(float(r[metric].replace(",", ""))) for r in rows]
 
 
-def number(text):
-    try:
-        value = float(text.replace(",", ""))
-        return str(int(value)) if value.is_integer() else str(value)
-    except (ValueError, AttributeError):
-        return "?"
-
-
-def measure(path, seconds, raw, size, source):
+def measure(path, ideals):
     lines, cases = read(path)
-    known = known_metrics()
-    open_ = [c for c in cases if not c[4]]
-    random.Random(1).shuffle(open_)
-    start = time.time()
-    # Families apart, so that a launch is not replayed for counters that it does not touch; from each in turn.
-    queues = {}
-    for c in open_:
-        queues.setdefault(frozenset(metrics_of(c[1], known, source).items()), []).append(c)
-    done = 0
-    while queues and time.time() - start < seconds:
-        for key in list(queues):
-            batch, queues[key] = queues[key][:size], queues[key][size:]
-            if not queues[key]:
-                del queues[key]
-            # A counter a run: one that needs no second pass is not slowed down by saving and restoring memory.
-            rows, text = [{} for _ in batch], ""
-            for _, metric in sorted(key):
-                more, t = profile([(name, s, g) for _, name, s, g, _ in batch], {metric})
-                rows, text = [a | b for a, b in zip(rows, more)], text + t
-            if raw:
-                with open(raw, "a") as f:
-                    f.write(text)
-            for (n, name, s, g, _), r in zip(batch, rows):
-                if kernel(name) not in r["Kernel Name"]:
-                    raise RuntimeError(f"expected {name}, found {r['Kernel Name']}")
-                figures = " ".join(f"{k}={number(r.get(m))}" for k, m in metrics_of(name, known, source).items())
-                lines[n] = row(name, s, g, figures)
-            done += len(batch)
-            print(f"{done} of {len(open_)} after {time.time() - start:.0f} s", flush=True)
-            with open(path, "w") as f:
-                f.write("\n".join(lines) + "\n")
-            if time.time() - start > seconds:
-                break
+    todo = {}
+    # A counter a run: one that needs no second pass is not slowed down by saving and restoring memory.
+    for n, name, s, g, figures in cases:
+        if not figures:
+            for figure, (metric, extra) in figures_of(name, ideals).items():
+                todo.setdefault(metric, []).append((n, figure, extra, (name, s, g)))
+    found = {}
+    for metric, launches in todo.items():
+        for at in range(0, len(launches), BATCH):
+            part = launches[at : at + BATCH]
+            for (n, figure, extra, _), count in zip(part, profile([x[3] for x in part], metric)):
+                found.setdefault(n, []).append(f"{figure}={count - extra}")
+            print(f"{metric}: {at + len(part)} of {len(launches)}", flush=True)
+    for n, name, s, g, _ in cases:
+        if n in found:
+            lines[n] = row(name, s, g, " ".join(found[n]))
+    with open(path, "w") as f:
+        f.write("\n".join(lines) + "\n")
 
 
 def main():
@@ -437,23 +414,22 @@ def main():
     for verb in ("patterns", "measure", "launch"):
         sub = verbs.add_parser(verb)
         sub.add_argument("table")
+        if verb == "patterns":
+            sub.add_argument("--few", action="store_true")
         if verb == "measure":
-            sub.add_argument("--seconds", type=float, default=1e9)
-            sub.add_argument("--raw")
-            sub.add_argument("--source", action="store_true")
-            sub.add_argument("--batch", type=int, default=200)
+            sub.add_argument("--ideals", action="store_true")
     args = parser.parse_args()
     if args.verb == "ptx":
         print(ptx())
     elif args.verb == "patterns":
         with open(args.table, "w") as f:
-            f.write("\n".join(row(*c) for c in table()) + "\n")
+            f.write("\n".join(few() if args.few else [row(*c) for c in table()]) + "\n")
     elif args.verb == "launch":
         gpu = Gpu()
         for _, name, shared, glob, _ in read(args.table)[1]:
             gpu.launch(name, shared, glob)
     else:
-        measure(args.table, args.seconds, args.raw, args.batch, args.source)
+        measure(args.table, args.ideals)
 
 
 if __name__ == "__main__":
