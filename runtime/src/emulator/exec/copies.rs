@@ -69,7 +69,7 @@ impl Context<'_> {
         for lane in lanes(active) {
             reads |= u32::from(source_bytes[lane] != 0) << lane;
         }
-        self.count_copy(pc, &to, &from, active, reads, op.bytes);
+        self.count_copy(pc, (&to, &from), active, reads, op.bytes);
         let mut mask = 0;
         for lane in lanes(active) {
             let good = self.inside_shared(warp, lane, pc, to[lane], op.bytes, "writes")

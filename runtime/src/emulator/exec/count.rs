@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::emulator::address;
-use crate::emulator::program::Space;
+use crate::emulator::program::{Atomic, AtomicOp, Space};
 use crate::emulator::traffic;
 
 impl Context<'_> {
@@ -46,6 +46,10 @@ impl Context<'_> {
 
     fn count_global(&mut self, pc: u32, at: &Row, active: Mask, bytes: u32) {
         let found = traffic::global_sectors(at, active, bytes);
+        self.add_sectors(pc, found);
+    }
+
+    fn add_sectors(&mut self, pc: u32, found: traffic::Sectors) {
         let counts = &mut self.gathered.counts[pc as usize].global;
         counts.requests += 1;
         counts.sectors += u64::from(found.sectors);
@@ -57,20 +61,37 @@ impl Context<'_> {
         self.add_passes(pc, passes);
     }
 
-    /// `reads` are the lanes that read their source.
+    /// `reads` are the lanes that read their source; the others write zeros.
     pub(super) fn count_copy(
         &mut self,
         pc: u32,
-        to: &Row,
-        from: &Row,
+        (to, from): (&Row, &Row),
         active: Mask,
         reads: Mask,
         bytes: u32,
     ) {
-        let passes = traffic::async_copy_wavefronts(to, active, bytes);
+        let passes = traffic::async_copy_wavefronts(to, from, active, active & !reads, bytes);
         self.add_passes(pc, passes);
         if reads != 0 {
             self.count_global(pc, from, reads, bytes);
+        }
+    }
+
+    pub(super) fn count_atomic(&mut self, pc: u32, op: &Atomic, at: &Row, active: Mask) {
+        let kind = match op.op {
+            AtomicOp::CompareAndSwap => traffic::SharedAtomic::CompareAndSwap,
+            _ => traffic::SharedAtomic::Update,
+        };
+        match op.space {
+            Space::Shared => {
+                let passes = traffic::shared_atomic_wavefronts(at, active, kind);
+                self.add_passes(pc, passes);
+            }
+            Space::Global => {
+                let found = traffic::global_atomic_sectors(at, active, op.bytes);
+                self.add_sectors(pc, found);
+            }
+            _ => {}
         }
     }
 }

@@ -502,6 +502,7 @@ impl Context<'_> {
         if let Some(b) = op.b {
             self.check(warp, b, active, pc);
         }
+        self.count_atomic(pc, op, &at, active);
         let bytes = op.bytes as usize;
         // Lanes one by one, in their order.
         for lane in lanes(active) {

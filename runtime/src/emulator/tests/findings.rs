@@ -151,11 +151,7 @@ fn races() {
         let again = format!("{right}\nst.shared.u32 [%s2], %r0;");
         // Which of the two comes first depends on the order of warps.
         for seed in 0..6 {
-            let ran = kernel(&again)
-                .block(64)
-                .smem(256)
-                .seeded(seed)
-                .unwrap();
+            let ran = kernel(&again).block(64).smem(256).seeded(seed).unwrap();
             let kinds = ran.kinds();
             assert!(!kinds.is_empty(), "seed {seed}");
             assert!(
