@@ -142,7 +142,9 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
                     .any(|op| name_of(*op) == "gpu.barrier")
         });
         if reuses {
-            Builder::before(ops[buffer.first]).op("gpu.barrier", &[], &[], &[])?;
+            Builder::before(ops[buffer.first])
+                .step("wait")
+                .op("gpu.barrier", &[], &[], &[])?;
         }
     }
     Ok(size)

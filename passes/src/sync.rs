@@ -46,7 +46,8 @@ fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
             visit(inner, state)?;
             if !state.is_clear() {
                 let last = ops_of(inner).pop().ok_or(Failure)?;
-                barrier(Builder::before(last), state)?;
+                // An end that nobody wrote has no place of its own.
+                barrier(Builder::before(last).at_location(op.location()), state)?;
             }
         }
     }
@@ -79,6 +80,7 @@ fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
 }
 
 fn barrier(b: Builder<'_>, state: &mut State) -> Result<(), Failure> {
+    let b = b.step("wait");
     if !state.pending.is_empty() {
         b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
         b.op(
