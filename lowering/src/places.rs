@@ -166,86 +166,123 @@ impl Places {
     /// # Errors
     /// If a number stands for nothing.
     pub(crate) fn write(&self, ptx: &str) -> Result<String, String> {
-        if self.places.is_empty() {
+        let Some(first) = self.places.first() else {
             return Ok(ptx.to_owned());
-        }
-        let mut out = String::with_capacity(ptx.len() * 3 / 2);
-        let steps = version(ptx) >= STEPS_SINCE;
-        // Files and steps by number, as they are met; those that LLVM dropped are not named.
-        let (mut files, mut names) = (Vec::new(), Vec::new());
-        // ptxas demands that a place where something is inlined has been named before.
-        let mut named: Vec<(usize, u32, u32)> = Vec::new();
+        };
+        let mut writer = Writer {
+            out: String::with_capacity(ptx.len() * 3 / 2),
+            files: Order::default(),
+            steps: (version(ptx) >= STEPS_SINCE).then(Order::default),
+            said: HashSet::new(),
+            last: String::new(),
+        };
         for line in ptx.split_inclusive('\n') {
             let word = line.split_whitespace().next().unwrap_or_default();
             if word == ".loc" {
-                let place = self.at(line)?;
-                let Some(place) = place else {
-                    let file = position(&mut files, self.places[0].file) + 1;
-                    let _ = writeln!(out, "\t.loc\t{file} 0 0");
-                    continue;
-                };
-                let file = position(&mut files, place.file) + 1;
-                let at = format!("{file} {} {}", place.line, place.column);
-                let place_only = (file, place.line, place.column);
-                match place.step.filter(|_| steps) {
-                    None => {
-                        let _ = writeln!(out, "\t.loc\t{at}");
-                        named.push(place_only);
-                    }
-                    Some(step) => {
-                        if !named.contains(&place_only) {
-                            let _ = writeln!(out, "\t.loc\t{at}");
-                            named.push(place_only);
-                        }
-                        let name = position(&mut names, step);
-                        let _ = writeln!(
-                            out,
-                            "\t.loc\t{at}, function_name $L__info_string{name}, inlined_at {at}"
-                        );
-                    }
+                match self.at(line)? {
+                    Some(place) => writer.place(place),
+                    None => writer.nowhere(first.file),
                 }
                 continue;
             }
             if line.contains(".entry ") || line.contains(".func ") {
-                named.clear();
+                writer.said.clear();
+                writer.last.clear();
             }
             if !is_debug(line, word) {
-                out.push_str(line);
+                writer.out.push_str(line);
             }
         }
-        for (index, file) in files.iter().enumerate() {
-            let name = quoted(&self.files.0[*file]);
-            let _ = writeln!(out, "\t.file\t{} \"{name}\"", index + 1);
+        Ok(writer.finish(&self.files.0, &self.steps.0))
+    }
+
+    /// The place that a `.loc` of LLVM's names.
+    fn at(&self, line: &str) -> Result<Option<&Place>, String> {
+        let number = line.split_whitespace().nth(2);
+        match number.and_then(|n| n.parse::<usize>().ok()) {
+            Some(0) => Ok(None),
+            Some(n) if n <= self.places.len() => Ok(Some(&self.places[n - 1])),
+            _ => Err(format!(
+                "LLVM emitted a place that it was not given: {}",
+                line.trim()
+            )),
         }
-        if !names.is_empty() {
+    }
+}
+
+/// Numbers in the order in which they were met: those that LLVM dropped are not named.
+#[derive(Default)]
+struct Order(Vec<usize>, HashMap<usize, usize>);
+
+impl Order {
+    fn index(&mut self, number: usize) -> usize {
+        *self.1.entry(number).or_insert_with(|| {
+            self.0.push(number);
+            self.0.len() - 1
+        })
+    }
+}
+
+/// PTX with directives of its own.
+struct Writer {
+    out: String,
+    files: Order,
+    /// None where PTX has no way to name them.
+    steps: Option<Order>,
+    /// Places without a step in this function: where something is inlined must be among those that came
+    /// before, says ptxas.
+    said: HashSet<(usize, u32, u32)>,
+    /// The last directive of this function.
+    last: String,
+}
+
+impl Writer {
+    fn place(&mut self, place: &Place) {
+        let file = self.files.index(place.file) + 1;
+        let at = format!("{file} {} {}", place.line, place.column);
+        let key = (place.file, place.line, place.column);
+        let name = self.steps.as_mut().zip(place.step);
+        let Some(name) = name.map(|(steps, step)| steps.index(step)) else {
+            self.said.insert(key);
+            return self.directive(at);
+        };
+        if self.said.insert(key) {
+            self.directive(at.clone());
+        }
+        self.directive(format!(
+            "{at}, function_name $L__info_string{name}, inlined_at {at}"
+        ));
+    }
+
+    fn nowhere(&mut self, file: usize) {
+        let file = self.files.index(file) + 1;
+        self.directive(format!("{file} 0 0"));
+    }
+
+    fn directive(&mut self, text: String) {
+        if text != self.last {
+            let _ = writeln!(self.out, "\t.loc\t{text}");
+            self.last = text;
+        }
+    }
+
+    fn finish(mut self, files: &[String], steps: &[String]) -> String {
+        let out = &mut self.out;
+        for (index, file) in self.files.0.iter().enumerate() {
+            let _ = writeln!(out, "\t.file\t{} \"{}\"", index + 1, quoted(&files[*file]));
+        }
+        let order = self.steps.unwrap_or_default().0;
+        if !order.is_empty() {
             out.push_str("\t.section\t.debug_str\n\t{\n");
-            for (index, step) in names.iter().enumerate() {
-                let bytes = self.steps.0[*step].bytes().filter(|byte| *byte != 0);
+            for (index, step) in order.iter().enumerate() {
+                let bytes = steps[*step].bytes().filter(|byte| *byte != 0);
                 let bytes: String = bytes.map(|byte| format!("{byte},")).collect();
                 let _ = writeln!(out, "$L__info_string{index}:\n\t.b8 {bytes}0");
             }
             out.push_str("\t}\n");
         }
-        Ok(out)
+        self.out
     }
-
-    /// The place that a `.loc` of LLVM's names.
-    fn at(&self, line: &str) -> Result<Option<&Place>, String> {
-        let number = line.split_whitespace().nth(2).and_then(|n| n.parse::<usize>().ok());
-        match number {
-            Some(0) => Ok(None),
-            Some(n) if n <= self.places.len() => Ok(Some(&self.places[n - 1])),
-            _ => Err(format!("LLVM emitted a place that it was not given: {}", line.trim())),
-        }
-    }
-}
-
-/// The index of a number in a list, to which it is added if it is not there.
-fn position(list: &mut Vec<usize>, number: usize) -> usize {
-    list.iter().position(|n| *n == number).unwrap_or_else(|| {
-        list.push(number);
-        list.len() - 1
-    })
 }
 
 /// Whether LLVM wrote this line for debug information alone: its file, an empty section, and labels
@@ -327,7 +364,13 @@ impl<'c> Scopes<'c> {
                 string(""),
             );
             let ty = mlirLLVMDISubroutineTypeAttrGet(raw, 0, 0, ptr::null());
-            Self { context, file, unit, ty, version }
+            Self {
+                context,
+                file,
+                unit,
+                ty,
+                version,
+            }
         }
     }
 
@@ -364,5 +407,126 @@ impl<'c> Scopes<'c> {
             let fused = mlirLocationFusedGet(raw, 1, &at, scope);
             mlirOperationSetLocation(function.to_raw(), fused);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places that these locations have, as `file line column step`.
+    fn places(locations: &[Location]) -> (Places, Vec<String>) {
+        let mut places = Places::default();
+        let texts = locations
+            .iter()
+            .map(|location| match places.number(*location) {
+                0 => "nowhere".to_owned(),
+                number => {
+                    let place = &places.places[number as usize - 1];
+                    let step = place.step.map_or("", |step| places.steps.0[step].as_str());
+                    let file = &places.files.0[place.file];
+                    format!("{file} {} {} {step}", place.line, place.column)
+                }
+            })
+            .collect();
+        (places, texts)
+    }
+
+    #[test]
+    fn the_outermost_name_and_the_first_place_count() {
+        let context = cute_ir::context();
+        let line = Location::new(&context, "a.mlir", 5, 3);
+        let other = Location::new(&context, "b.mlir", 7, 1);
+        let unknown = Location::unknown(&context);
+        let name = |name: &str, location| Location::name(&context, name, location);
+        let unit = Attribute::unit(&context);
+        let (places, texts) = places(&[
+            line,
+            unknown,
+            name("copy A", name("tile", line)),
+            name("", name("tile", line)),
+            Location::fused(&context, &[unknown, other, line], unit),
+            name(
+                "x",
+                Location::fused(&context, &[name("y", unknown), other], unit),
+            ),
+            Location::call_site(other, line),
+            Location::new(&context, "a.mlir", 0, 0),
+            name("nothing", unknown),
+            name("copy A", line),
+        ]);
+        assert_eq!(
+            texts,
+            [
+                "a.mlir 5 3 ",
+                "nowhere",
+                "a.mlir 5 3 copy A",
+                "a.mlir 5 3 tile",
+                "b.mlir 7 1 ",
+                "b.mlir 7 1 x",
+                "b.mlir 7 1 ",
+                "nowhere",
+                "nowhere",
+                "a.mlir 5 3 copy A",
+            ]
+        );
+        assert_eq!(places.places.len(), 5);
+    }
+
+    #[test]
+    fn locations_nest_as_deep_as_they_like() {
+        let context = cute_ir::context();
+        let mut deep = Location::unknown(&context);
+        let mut wide = Location::unknown(&context);
+        for i in 0..100_000 {
+            deep = Location::name(&context, &i.to_string(), deep);
+        }
+        let unit = Attribute::unit(&context);
+        for i in 0..100 {
+            let (a, b) = (
+                Location::name(&context, &format!("a{i}"), wide),
+                Location::name(&context, &format!("b{i}"), wide),
+            );
+            wide = Location::fused(&context, &[a, b], unit);
+        }
+        let (_, texts) = places(&[deep, wide]);
+        assert_eq!(texts, ["nowhere", "nowhere"]);
+    }
+
+    fn two_places() -> Places {
+        let context = cute_ir::context();
+        let line = Location::new(&context, "a \"b\".mlir", 5, 3);
+        places(&[line, Location::name(&context, "copy A", line)]).0
+    }
+
+    #[test]
+    fn numbers_become_places() {
+        let ptx = ".version 8.0\n.target sm_80\n.entry k()\n{\n$L__func_begin0:\n\t.loc\t1 2 0  // x\n$L__tmp0:\n\
+                   \tret;\n\t.loc\t1 0 0\n\tret;\n\t.loc\t1 2 0\n\tbra $L__BB0_1;\n\t.loc\t1 2 0\n\
+                   $L__BB0_1:\n$L__func_end0:\n}\n\t.section\t.debug_macinfo\t{\t}\n\t.file\t1 \"places\"\n";
+        let step = "1 5 3, function_name $L__info_string0, inlined_at 1 5 3";
+        let expected = format!(
+            ".version 8.0\n.target sm_80\n.entry k()\n{{\n\t.loc\t1 5 3\n\t.loc\t{step}\n\tret;\n\t.loc\t1 0 0\n\
+             \tret;\n\t.loc\t{step}\n\tbra $L__BB0_1;\n$L__BB0_1:\n}}\n\
+             \t.file\t1 \"a %22b%22.mlir\"\n\
+             \t.section\t.debug_str\n\t{{\n$L__info_string0:\n\t.b8 99,111,112,121,32,65,0\n\t}}\n"
+        );
+        assert_eq!(two_places().write(ptx).unwrap(), expected);
+        let early = two_places().write(&ptx.replace("8.0", "7.1")).unwrap();
+        assert!(!early.contains("function_name") && early.contains("\t.loc\t1 5 3\n"));
+        // What the text says of itself is right PTX.
+        let module = cute_runtime::ptx::parse(&expected);
+        assert!(module.is_ok(), "{module:?}");
+    }
+
+    #[test]
+    fn numbers_that_stand_for_nothing_are_an_error() {
+        for line in ["\t.loc\t1 3 0\n", "\t.loc\n", "\t.loc\t1 -1 0\n"] {
+            let error = two_places().write(line).unwrap_err();
+            assert!(error.contains(line.trim()), "{error}");
+        }
+        // Without places PTX is left as it is.
+        let text = "\t.loc\t1 3 0\n";
+        assert_eq!(Places::default().write(text).unwrap(), text);
     }
 }

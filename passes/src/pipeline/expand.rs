@@ -8,7 +8,7 @@
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
 use super::{ORDER, STAGE, graph::is_pure};
-use crate::partition::kernels;
+use crate::{partition::kernels, sync};
 use cute_ir::{Failure, PassSpec, build::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
@@ -278,7 +278,7 @@ impl<'c> Expand<'c> {
         match commit {
             Some((op, stage)) if self.lead > *stage => {
                 let pipeline = operands_of(*op)[0];
-                b.step("wait for copies")
+                b.step(sync::COPIES)
                     .op("cute.pipeline.producer_tail", &[pipeline], &[], &[])?;
             }
             _ => {}

@@ -12,7 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels};
+use crate::{config::Config, partition::kernels, sync};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -157,7 +157,7 @@ impl<'c> Pipeline<'c> {
         mark(commit, self.graph.commit);
 
         // Consumer.
-        let wait = b.step("wait for copies").op(
+        let wait = b.step(sync::COPIES).op(
             "cute.pipeline.consumer_wait",
             &[pipeline, result_of(commit, 0), iteration],
             &[b.i32_type()],
