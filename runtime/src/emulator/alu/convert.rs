@@ -1,0 +1,272 @@
+//! Conversions between types (PTX ISA, `cvt`).
+
+use super::float::{Bf, Half, Ieee, NAN64};
+use super::mods::Mods;
+use super::packed_float;
+use super::round::{Format, Mode, narrow, normalise};
+use super::scalar::{Int, by_flag, by_int, by_mode, value};
+use super::{Alu, Kind, Unknown};
+use crate::ptx::Type::{self, *};
+
+pub(super) const OPCODES: &[&str] = &["cvt"];
+
+const NUMBERS: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64];
+
+/// A direction in which to round to an integer.
+const TO_INTEGER: &[(&str, Mode)] = &[
+    ("rni", Mode::Rn),
+    ("rzi", Mode::Rz),
+    ("rmi", Mode::Rm),
+    ("rpi", Mode::Rp),
+];
+
+pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
+    if let Some(alu) = packed_float::lookup(mods)? {
+        return Ok(alu);
+    }
+    let whole = mods.one_of(TO_INTEGER);
+    let rounding = match whole {
+        None => mods.rounding(),
+        Some(_) => None,
+    };
+    let ftz = mods.eat("ftz");
+    let sat = mods.eat("sat");
+    let relu = mods.eat("relu");
+    let satfinite = mods.eat("satfinite");
+    let relu = relu || mods.eat("relu");
+    let to = mods.ty(NUMBERS)?;
+    let narrowing = rounding.is_some() && matches!(to, F16 | Bf16);
+    let from = mods.ty(match (relu || satfinite, narrowing) {
+        (true, true) => &[F32],
+        (true, false) => {
+            return Err(mods.unexpected("`.f16`, `.bf16` or a packed type after `.relu`"));
+        }
+        _ => NUMBERS,
+    })?;
+    let options = Options {
+        ftz,
+        sat,
+        relu,
+        satfinite,
+    };
+    let kind = match (to.is_float(), from.is_float()) {
+        (false, false) if whole.is_none() && rounding.is_none() && !ftz => {
+            Some(integers(to, from, sat))
+        }
+        (false, true) => whole.map(|mode| to_integer(to, from, mode, ftz)),
+        (true, false) if !ftz => rounding.map(|mode| from_integer(to, from, mode, sat)),
+        (true, true) => floats(to, from, whole, rounding, options),
+        _ => None,
+    };
+    match kind {
+        Some(kind) => Ok(Alu::new(kind, &[from], to)),
+        None => Err(mods.unknown(
+            match (to.is_float(), from.is_float()) {
+                (false, true) => "one of `.rni`, `.rzi`, `.rmi`, `.rpi` for these types",
+                (false, false) => "no rounding for these types",
+                (true, false) => "one of `.rn`, `.rz`, `.rm`, `.rp` for these types",
+                (true, true) => "a rounding if the result is narrower, and `.ftz` with `.f32` only",
+            },
+            "other modifiers",
+        )),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Options {
+    ftz: bool,
+    sat: bool,
+    relu: bool,
+    satfinite: bool,
+}
+
+/// The expression with the Rust type of each integer type.
+macro_rules! by_any_int {
+    ($ty:expr, $T:ident, $body:expr) => {
+        by_int!($ty, $T of {
+            U8 => u8, U16 => u16, U32 => u32, U64 => u64, S8 => i8, S16 => i16, S32 => i32,
+        }, $body, else { type $T = i64; $body })
+    };
+}
+
+fn integers(to: Type, from: Type, sat: bool) -> Kind {
+    by_any_int!(
+        to,
+        To,
+        by_any_int!(
+            from,
+            From,
+            if sat {
+                value!(|a| <To as Int>::saturate(From::read(a).wide()).write())
+            } else {
+                value!(|a| (a as From as To).write())
+            }
+        )
+    )
+}
+
+/// A float of a register, exactly.
+#[inline(always)]
+fn read(bits: u64, ty: Type, ftz: bool) -> f64 {
+    match ty {
+        F16 => Ieee::read(bits).into(),
+        Bf16 => Bf::read(bits).into(),
+        F32 => super::float::in32(bits, ftz).into(),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// The expression once with each float type as the constant `$NAME`.
+macro_rules! by_float {
+    ($ty:expr => $NAME:ident; $body:expr) => {
+        match $ty {
+            F16 => {
+                const $NAME: Type = F16;
+                $body
+            }
+            Bf16 => {
+                const $NAME: Type = Bf16;
+                $body
+            }
+            F32 => {
+                const $NAME: Type = F32;
+                $body
+            }
+            _ => {
+                const $NAME: Type = F64;
+                $body
+            }
+        }
+    };
+}
+
+#[inline(always)]
+fn to_whole(x: f64, mode: Mode) -> f64 {
+    match mode {
+        Mode::Rn | Mode::Rna => x.round_ties_even(),
+        Mode::Rz => x.trunc(),
+        Mode::Rm => x.floor(),
+        Mode::Rp => x.ceil(),
+    }
+}
+
+/// What is too large becomes the nearest; NaN is 0, or the highest bit where 64 are read or written.
+fn to_integer(to: Type, from: Type, mode: Mode, ftz: bool) -> Kind {
+    by_any_int!(
+        to,
+        To,
+        by_float!(from => FROM; by_mode!(mode => M; by_flag!(ftz => Z;
+            value!(|a| {
+                let x = read(a, FROM, Z);
+                if x.is_nan() {
+                    const WIDE: bool = matches!(FROM, F64) || To::BITS == 64;
+                    if WIDE { 1 << (To::BITS - 1) } else { 0 }
+                } else {
+                    (to_whole(x, M) as To).write()
+                }
+            })
+        )))
+    )
+}
+
+const fn format(ty: Type) -> Format {
+    match ty {
+        F16 => Format::F16,
+        Bf16 => Format::BF16,
+        F32 => Format::F32,
+        _ => Format::F64,
+    }
+}
+
+fn from_integer(to: Type, from: Type, mode: Mode, sat: bool) -> Kind {
+    by_any_int!(
+        from,
+        From,
+        by_float!(to => TO; by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a| {
+                let x = From::read(a).wide();
+                let magnitude = if S { x.clamp(0, 1) } else { x }.unsigned_abs() as u64;
+                match magnitude {
+                    0 => 0,
+                    _ => normalise(x < 0, magnitude, 0, const { format(TO) }, M),
+                }
+            })
+        )))
+    )
+}
+
+fn floats(
+    to: Type,
+    from: Type,
+    whole: Option<Mode>,
+    rounding: Option<Mode>,
+    options: Options,
+) -> Option<Kind> {
+    let Options {
+        ftz,
+        sat,
+        relu,
+        satfinite,
+    } = options;
+    if ftz && to != F32 && from != F32 {
+        return None;
+    }
+    // Every number of one type is a number of the other.
+    let fits = to == from || to == F64 || to == F32 && from != F64;
+    let mode = match (whole, rounding) {
+        (Some(_), _) if to != from => return None,
+        (_, None) if !fits => return None,
+        (_, Some(mode)) if !(fits && to == from) => mode,
+        (_, Some(_)) => return None,
+        _ => Mode::Rn,
+    };
+    Some(by_float!(to => TO; by_float!(from => FROM; {
+        if let Some(whole) = whole {
+            by_mode!(whole => W; by_flag!(ftz => Z, sat => S; value!(|a| {
+                finish(to_whole(read(a, FROM, Z), W), TO, Mode::Rn, Z, S)
+            })))
+        } else if relu || satfinite {
+            by_mode!(mode => M; by_flag!(relu => R, satfinite => F; value!(|a| {
+                limit(narrow(read(a, FROM, false), const { format(TO) }, M), const { format(TO) }, R, F)
+            })))
+        } else {
+            by_mode!(mode => M; by_flag!(ftz => Z, sat => S; value!(|a| {
+                finish(read(a, FROM, Z), TO, M, Z, S)
+            })))
+        }
+    })))
+}
+
+#[inline(always)]
+fn finish(x: f64, to: Type, mode: Mode, ftz: bool, sat: bool) -> u64 {
+    let x = match sat {
+        true if x > 0.0 => x.min(1.0),
+        true => 0.0,
+        false => x,
+    };
+    let bits = match (to, mode) {
+        (F64, _) if x.is_nan() => NAN64,
+        (F64, _) => x.to_bits(),
+        (F32, Mode::Rn) => super::float::out32(x as f32, false, false),
+        _ => narrow(x, format(to), mode),
+    };
+    match ftz && to == F32 && bits & 0x7f80_0000 == 0 {
+        true => bits & 0x8000_0000,
+        false => bits,
+    }
+}
+
+/// `.relu` makes negative results zeros; `.satfinite` makes infinite ones the largest number.
+#[inline(always)]
+pub(super) fn limit(bits: u64, format: Format, relu: bool, satfinite: bool) -> u64 {
+    let sign = bits & format.sign();
+    let magnitude = bits ^ sign;
+    let is_nan = magnitude > format.above || magnitude == format.nan;
+    if relu && sign != 0 && !is_nan {
+        return 0;
+    }
+    if satfinite && format.has_infinity && magnitude == format.above {
+        return sign | format.max();
+    }
+    bits
+}

@@ -1,0 +1,3 @@
+//! Each family against arithmetic written down anew.
+
+mod integers;
