@@ -1,7 +1,7 @@
 //! `cute-emit-ptx` and `cute-assemble`: kernels in the LLVM dialect become a `gpu.binary`, first of
 //! PTX, then of PTX and cubin.
 
-use crate::{llvm, ptxas};
+use crate::{llvm, places, ptxas};
 use cute_ir::{Failure, PassSpec, build::*, diag};
 use cute_passes::{
     allocate_shared,
@@ -62,6 +62,7 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             )
         })?;
         let properties = b.attribute(&format!("{{{}}}", kernel_notes(op).join(", ")))?;
+        let places = places::number(op);
         let mut objects = Vec::new();
         for target in targets {
             let (chip, features) = chip_of(target).map_err(|e| b.error(e))?;
@@ -71,7 +72,9 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             } else {
                 &features
             };
-            let ptx = llvm::ptx(op, arch.name, features).map_err(|e| b.error(e))?;
+            let ptx = llvm::ptx(op, arch.name, features)
+                .and_then(|ptx| places.write(&ptx))
+                .map_err(|e| b.error(e))?;
             objects.push(object(
                 &b,
                 target,

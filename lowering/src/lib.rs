@@ -5,6 +5,7 @@ mod compile;
 mod llvm;
 mod package;
 mod pipeline;
+mod places;
 mod ptxas;
 mod to_nvvm;
 

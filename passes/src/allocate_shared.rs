@@ -9,6 +9,7 @@ use crate::{
     arch::Arch,
     config::Config,
     partition::{body_of_kernel, kernels, root_of},
+    sync,
 };
 use cute_ir::{Failure, PassSpec, build::*, diag, infer::memref_of, types::Space};
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -142,7 +143,12 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
                     .any(|op| name_of(*op) == "gpu.barrier")
         });
         if reuses {
-            Builder::before(ops[buffer.first]).op("gpu.barrier", &[], &[], &[])?;
+            Builder::before(ops[buffer.first]).step(sync::THREADS).op(
+                "gpu.barrier",
+                &[],
+                &[],
+                &[],
+            )?;
         }
     }
     Ok(size)

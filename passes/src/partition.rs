@@ -217,6 +217,7 @@ impl<'c> Partition<'c> {
         let tiled = self.tiled_mma(b)?;
         let mut fragments = Vec::new();
         for (id, shared) in operands[..2].iter().enumerate() {
+            let b = b.step(["load A", "load B"][id]);
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
             let part = b.infer(
                 "cute.tiled.mma.partition",

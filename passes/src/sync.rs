@@ -11,8 +11,12 @@ use cute_ir::{
     types::{CopyOp, Space},
     verify::copy_op,
 };
-use melior::ir::ValueLike;
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
+
+/// Steps, as [`Builder::step`] names them.
+pub(crate) const COPIES: &str = "wait for copies";
+pub(crate) const THREADS: &str = "wait for other threads";
 
 /// What has happened to shared memory since the last barrier, by allocation.
 #[derive(Default)]
@@ -46,7 +50,8 @@ fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
             visit(inner, state)?;
             if !state.is_clear() {
                 let last = ops_of(inner).pop().ok_or(Failure)?;
-                barrier(Builder::before(last), state)?;
+                // An end that nobody wrote has no place of its own.
+                barrier(Builder::before(last).at_location(op.location()), state)?;
             }
         }
     }
@@ -79,7 +84,9 @@ fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
 }
 
 fn barrier(b: Builder<'_>, state: &mut State) -> Result<(), Failure> {
-    if !state.pending.is_empty() {
+    let pending = !state.pending.is_empty();
+    let b = b.step(if pending { COPIES } else { THREADS });
+    if pending {
         b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
         b.op(
             "nvvm.cp.async.wait.group",

@@ -350,7 +350,8 @@ impl<'c> Gemm<'c> {
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let accumulators = accumulators.to_type(b.location).ok_or(Failure)?;
         let accumulators = b.value("cute.memref.alloca", &[], accumulators, &[])?;
-        b.op("cute.clear", &[accumulators], &[], &[])?;
+        b.step("clear accumulators")
+            .op("cute.clear", &[accumulators], &[], &[])?;
 
         // Along K.
         let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
@@ -358,21 +359,26 @@ impl<'c> Gemm<'c> {
         b.with_regions("scf.for", &[from, to, step], &[], &[], vec![region])?;
         let l = Builder::at_end(context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
-        for (tensor, shared) in [(a, shared_a), (bb, shared_b)] {
+        for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {
+            let l = l.step(name);
             let tile = l.infer("cute.slice", &[tensor, coord], &[])?;
             l.op("cute.copy", &[tile, shared], &[], &[])?;
         }
-        l.op("cute.gemm", &[shared_a, shared_b, accumulators], &[], &[])?;
+        let product = [shared_a, shared_b, accumulators];
+        l.step("multiply").op("cute.gemm", &product, &[], &[])?;
         l.op("scf.yield", &[], &[], &[])?;
 
         // Out through shared memory, so that whole vectors are stored.
         let element = self.tensors[2].element;
         let rounded = block_registers(element, tm, tn).map_err(|e| b.error(e))?;
         let rounded = rounded.to_type(b.location).ok_or(Failure)?;
-        let rounded = b.value("cute.convert", &[accumulators], rounded, &[])?;
+        let convert = b.step("convert C");
+        let rounded = convert.value("cute.convert", &[accumulators], rounded, &[])?;
         let shared_c = shared(element, tm, tn, SwizzleChoice::Auto)?;
-        b.op("cute.copy", &[rounded, shared_c], &[], &[])?;
-        b.op("cute.copy", &[shared_c, c], &[], &[])?;
+        b.step("gather C")
+            .op("cute.copy", &[rounded, shared_c], &[], &[])?;
+        b.step("store C")
+            .op("cute.copy", &[shared_c, c], &[], &[])?;
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 """Enters the compiler at every level.
 
 usage: levels.py INPUT OPTIONS: compiles with these options of --cute-compile and dumps the module
-after each pass. Each dump must parse, verify and print as the same text again; and compiled on with
-the passes that are left, it must give what the whole pipeline gives. Prints the passes, in order.
+after each pass, with locations. Each dump must parse, verify and print as the same text again; and
+compiled on with the passes that are left, it must give what the whole pipeline gives, with the same
+places in the same file. Prints the passes, in order.
 """
 
 import re
@@ -13,7 +14,7 @@ source, options = sys.argv[1:]
 
 
 def cute_opt(*arguments, stdin=None):
-    done = subprocess.run(["cute-opt", *arguments], input=stdin, capture_output=True)
+    done = subprocess.run(["cute-opt", "--mlir-print-debuginfo", *arguments], input=stdin, capture_output=True)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -104,6 +104,13 @@ impl<'c> Builder<'c> {
         Self { location, ..self }
     }
 
+    /// The same place, and at the same location a named part of what it is built for: what PTX says
+    /// of an instruction is the line that it comes from and the innermost such name.
+    pub fn step(self, name: &str) -> Self {
+        let location = Location::name(self.context, name, self.location);
+        Self { location, ..self }
+    }
+
     /// An error at the builder's location.
     pub fn error(&self, message: impl AsRef<str>) -> Failure {
         diag::error(self.location, message)

@@ -8,7 +8,7 @@
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
 use super::{ORDER, STAGE, graph::is_pure};
-use crate::partition::kernels;
+use crate::{partition::kernels, sync};
 use cute_ir::{Failure, PassSpec, build::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
@@ -278,7 +278,8 @@ impl<'c> Expand<'c> {
         match commit {
             Some((op, stage)) if self.lead > *stage => {
                 let pipeline = operands_of(*op)[0];
-                b.op("cute.pipeline.producer_tail", &[pipeline], &[], &[])?;
+                b.step(sync::COPIES)
+                    .op("cute.pipeline.producer_tail", &[pipeline], &[], &[])?;
             }
             _ => {}
         }
@@ -516,6 +517,7 @@ impl<'c> Expand<'c> {
         counter: Val<'c>,
         stage: i64,
     ) -> Result<Op<'c>, Failure> {
+        let b = b.at_location(copy.location());
         let end = b.constant(
             counter.r#type(),
             self.lower + (self.trips + stage) * self.step,
@@ -528,7 +530,6 @@ impl<'c> Expand<'c> {
         }
         operands.push(predicate);
         let at = attribute_of(copy, "at").ok_or(Failure)?;
-        let b = b.at_location(copy.location());
         let predicated = b.op(COPY, &operands, &[], &[("at", at)])?;
         erase(copy);
         Ok(predicated)

@@ -12,7 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels};
+use crate::{config::Config, partition::kernels, sync};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -137,7 +137,7 @@ impl<'c> Pipeline<'c> {
 
         // Producer.
         let oldest = argument(new, carried + self.stages as usize);
-        let acquire = b.op(
+        let acquire = b.step("acquire a buffer").op(
             "cute.pipeline.producer_acquire",
             &[pipeline, oldest, iteration],
             &[b.i32_type()],
@@ -148,11 +148,16 @@ impl<'c> Pipeline<'c> {
         for copy in &self.graph.copies {
             mark(self.emit(&mut rebuild, *copy)?, *copy);
         }
-        let commit = b.op("cute.pipeline.producer_commit", &[pipeline], &[token], &[])?;
+        let commit = b.step("commit copies").op(
+            "cute.pipeline.producer_commit",
+            &[pipeline],
+            &[token],
+            &[],
+        )?;
         mark(commit, self.graph.commit);
 
         // Consumer.
-        let wait = b.op(
+        let wait = b.step(sync::COPIES).op(
             "cute.pipeline.consumer_wait",
             &[pipeline, result_of(commit, 0), iteration],
             &[b.i32_type()],
@@ -163,7 +168,12 @@ impl<'c> Pipeline<'c> {
         for load in &self.graph.loads {
             mark(self.emit(&mut rebuild, *load)?, *load);
         }
-        let release = b.op("cute.pipeline.consumer_release", &[pipeline], &[token], &[])?;
+        let release = b.step("release a buffer").op(
+            "cute.pipeline.consumer_release",
+            &[pipeline],
+            &[token],
+            &[],
+        )?;
         mark(release, self.graph.release);
         for mma in &self.graph.mmas {
             mark(self.emit(&mut rebuild, *mma)?, *mma);

@@ -14,6 +14,7 @@ mod lexer;
 mod mix;
 mod number;
 mod parser;
+mod places;
 mod print;
 
 #[cfg(test)]
@@ -23,3 +24,4 @@ pub use ast::*;
 pub use error::{MAX_BYTES, MAX_DEPTH, ParseError};
 pub use mix::{Accesses, Mix};
 pub use parser::parse;
+pub use places::{Place, Places};

@@ -1,0 +1,532 @@
+//! Places: which operation of the user's text each instruction of PTX comes from.
+//!
+//! LLVM carries line numbers through its passes, but not what MLIR knows beside them: a file for each
+//! operation, and the name of the step that it is part of. So LLVM is given numbers of [`Place`]s where
+//! it expects lines, and its `.loc` directives are written anew with what the numbers stand for. A step
+//! is to PTX a function that was inlined at the place: `.loc 1 5 3, function_name $L__info_string0,
+//! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.3 and 11.5.4).
+
+use cute_ir::build::*;
+use melior::{
+    Context,
+    ir::{
+        Attribute, AttributeLike, Location, attribute::StringAttribute, operation::OperationLike,
+    },
+};
+use mlir_sys::*;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write,
+    ptr,
+};
+
+/// What LLVM calls the only file that it is told of.
+const FILE: &str = "places";
+/// The first version of the PTX ISA with `inlined_at`.
+const STEPS_SINCE: (u32, u32) = (7, 2);
+/// DWARF's DW_LANG_C.
+const LANGUAGE: u32 = 2;
+/// Definition and optimised (LLVM's DISPFlags).
+const DEFINITION: u64 = 1 << 3 | 1 << 4;
+
+/// A place in a text, and the step of the compiler that works for it there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    /// Index into the names of files.
+    file: usize,
+    line: u32,
+    column: u32,
+    /// Index into the names of steps.
+    step: Option<usize>,
+}
+
+/// Names, each once, in the order in which they were met.
+#[derive(Debug, Default)]
+struct Names(Vec<String>, HashMap<String, usize>);
+
+impl Names {
+    fn index(&mut self, name: String) -> usize {
+        if let Some(index) = self.1.get(&name) {
+            return *index;
+        }
+        self.0.push(name.clone());
+        self.1.insert(name, self.0.len() - 1);
+        self.0.len() - 1
+    }
+}
+
+/// The places of a module's operations. Number n of LLVM's lines is place n - 1; 0 is nowhere.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    files: Names,
+    steps: Names,
+    places: Vec<Place>,
+    numbers: HashMap<Place, u32>,
+    /// Numbers by MLIR's location.
+    known: HashMap<usize, u32>,
+}
+
+/// Numbers the places of a module in the LLVM dialect, and puts the numbers in place of its
+/// locations. Nothing is changed where no operation says where it is from.
+pub(crate) fn number(module: Op) -> Places {
+    let mut places = Places::default();
+    let functions: Vec<_> = nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "llvm.func" && body_of(*op, 0).is_some())
+        .map(|function| {
+            let own = places.number(function.location());
+            let ops: Vec<_> = nested_ops(function)
+                .into_iter()
+                .map(|op| (op, places.number(op.location())))
+                .collect();
+            (function, own, ops)
+        })
+        .collect();
+    if places.places.is_empty() {
+        return places;
+    }
+    let scopes = Scopes::new(context_of(module));
+    for (function, own, ops) in functions {
+        scopes.set(function, own);
+        // What is from nowhere gets a location as well: LLVM demands one of every call.
+        for (op, number) in ops {
+            let location = scopes.line(number);
+            unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
+        }
+    }
+    places
+}
+
+impl Places {
+    fn number(&mut self, location: Location) -> u32 {
+        let key = location.to_raw().ptr as usize;
+        if let Some(number) = self.known.get(&key) {
+            return *number;
+        }
+        let number = match self.place(location.to_raw()) {
+            Some(place) => match self.numbers.get(&place) {
+                Some(number) => *number,
+                None => {
+                    self.places.push(place.clone());
+                    let number = u32::try_from(self.places.len()).unwrap_or(0);
+                    self.numbers.insert(place, number);
+                    number
+                }
+            },
+            None => 0,
+        };
+        self.known.insert(key, number);
+        number
+    }
+
+    /// The outermost name is the step; of several locations, the first that is a place.
+    fn place(&mut self, location: MlirLocation) -> Option<Place> {
+        // Locations nest as deep as anybody likes, and share what they nest.
+        let mut seen = HashSet::new();
+        let mut stack = vec![(location, None::<String>)];
+        while let Some((location, step)) = stack.pop() {
+            if !seen.insert(location.ptr as usize) {
+                continue;
+            }
+            unsafe {
+                if mlirLocationIsAFileLineColRange(location) {
+                    let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
+                    let line = mlirLocationFileLineColRangeGetStartLine(location);
+                    let column = mlirLocationFileLineColRangeGetStartColumn(location);
+                    // Line 0 is no place in a text: a parser says it of what stands around it.
+                    let Some(line) = u32::try_from(line).ok().filter(|line| *line > 0) else {
+                        continue;
+                    };
+                    return Some(Place {
+                        file: self.files.index(text(file)),
+                        line,
+                        column: u32::try_from(column).unwrap_or(0),
+                        step: step.map(|step| self.steps.index(step)),
+                    });
+                }
+                if mlirLocationIsAName(location) {
+                    let name = text(mlirIdentifierStr(mlirLocationNameGetName(location)));
+                    let step = step.or(Some(name).filter(|name| !name.is_empty()));
+                    stack.push((mlirLocationNameGetChildLoc(location), step));
+                } else if mlirLocationIsACallSite(location) {
+                    stack.push((mlirLocationCallSiteGetCallee(location), step));
+                } else if mlirLocationIsAFused(location) {
+                    let count = mlirLocationFusedGetNumLocations(location) as usize;
+                    let mut all = vec![location; count];
+                    mlirLocationFusedGetLocations(location, all.as_mut_ptr());
+                    stack.extend(all.into_iter().rev().map(|one| (one, step.clone())));
+                }
+            }
+        }
+        None
+    }
+
+    /// LLVM's PTX, with what the numbers stand for.
+    ///
+    /// # Errors
+    /// If a number stands for nothing.
+    pub(crate) fn write(&self, ptx: &str) -> Result<String, String> {
+        let Some(first) = self.places.first() else {
+            return Ok(ptx.to_owned());
+        };
+        let mut writer = Writer {
+            out: String::with_capacity(ptx.len() * 3 / 2),
+            files: Order::default(),
+            steps: (version(ptx) >= STEPS_SINCE).then(Order::default),
+            said: HashSet::new(),
+            last: String::new(),
+        };
+        for line in ptx.split_inclusive('\n') {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            if word == ".loc" {
+                match self.at(line)? {
+                    Some(place) => writer.place(place),
+                    None => writer.nowhere(first.file),
+                }
+                continue;
+            }
+            if line.contains(".entry ") || line.contains(".func ") {
+                writer.said.clear();
+                writer.last.clear();
+            }
+            if !is_debug(line, word) {
+                writer.out.push_str(line);
+            }
+        }
+        Ok(writer.finish(&self.files.0, &self.steps.0))
+    }
+
+    /// The place that a `.loc` of LLVM's names.
+    fn at(&self, line: &str) -> Result<Option<&Place>, String> {
+        let number = line.split_whitespace().nth(2);
+        match number.and_then(|n| n.parse::<usize>().ok()) {
+            Some(0) => Ok(None),
+            Some(n) if n <= self.places.len() => Ok(Some(&self.places[n - 1])),
+            _ => Err(format!(
+                "LLVM emitted a place that it was not given: {}",
+                line.trim()
+            )),
+        }
+    }
+}
+
+/// Numbers in the order in which they were met: those that LLVM dropped are not named.
+#[derive(Default)]
+struct Order(Vec<usize>, HashMap<usize, usize>);
+
+impl Order {
+    fn index(&mut self, number: usize) -> usize {
+        *self.1.entry(number).or_insert_with(|| {
+            self.0.push(number);
+            self.0.len() - 1
+        })
+    }
+}
+
+/// PTX with directives of its own.
+struct Writer {
+    out: String,
+    files: Order,
+    /// None where PTX has no way to name them.
+    steps: Option<Order>,
+    /// Places without a step in this function: where something is inlined must be among those that came
+    /// before, says ptxas.
+    said: HashSet<(usize, u32, u32)>,
+    /// The last directive of this function.
+    last: String,
+}
+
+impl Writer {
+    fn place(&mut self, place: &Place) {
+        let file = self.files.index(place.file) + 1;
+        let at = format!("{file} {} {}", place.line, place.column);
+        let key = (place.file, place.line, place.column);
+        let name = self.steps.as_mut().zip(place.step);
+        let Some(name) = name.map(|(steps, step)| steps.index(step)) else {
+            self.said.insert(key);
+            return self.directive(at);
+        };
+        if self.said.insert(key) {
+            self.directive(at.clone());
+        }
+        self.directive(format!(
+            "{at}, function_name $L__info_string{name}, inlined_at {at}"
+        ));
+    }
+
+    fn nowhere(&mut self, file: usize) {
+        let file = self.files.index(file) + 1;
+        self.directive(format!("{file} 0 0"));
+    }
+
+    fn directive(&mut self, text: String) {
+        if text != self.last {
+            let _ = writeln!(self.out, "\t.loc\t{text}");
+            self.last = text;
+        }
+    }
+
+    fn finish(mut self, files: &[String], steps: &[String]) -> String {
+        let out = &mut self.out;
+        for (index, file) in self.files.0.iter().enumerate() {
+            let _ = writeln!(out, "\t.file\t{} \"{}\"", index + 1, quoted(&files[*file]));
+        }
+        let order = self.steps.unwrap_or_default().0;
+        if !order.is_empty() {
+            out.push_str("\t.section\t.debug_str\n\t{\n");
+            for (index, step) in order.iter().enumerate() {
+                let bytes = steps[*step].bytes().filter(|byte| *byte != 0);
+                let bytes: String = bytes.map(|byte| format!("{byte},")).collect();
+                let _ = writeln!(out, "$L__info_string{index}:\n\t.b8 {bytes}0");
+            }
+            out.push_str("\t}\n");
+        }
+        self.out
+    }
+}
+
+/// Whether LLVM wrote this line for debug information alone: its file, an empty section, and labels
+/// that nothing here refers to.
+fn is_debug(line: &str, word: &str) -> bool {
+    let label = |prefix: &str| {
+        word.strip_prefix(prefix)
+            .and_then(|rest| rest.strip_suffix(':'))
+            .is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    word == ".file"
+        || (word == ".section" && line.contains(".debug_macinfo"))
+        || label("$L__tmp")
+        || label("$L__func_begin")
+        || label("$L__func_end")
+}
+
+/// Of `.version 8.0`.
+fn version(ptx: &str) -> (u32, u32) {
+    ptx.lines()
+        .find_map(|line| line.trim().strip_prefix(".version "))
+        .and_then(|version| version.trim().split_once('.'))
+        .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
+        .unwrap_or((0, 0))
+}
+
+/// A name between quotes of PTX. ptxas takes ASCII without quotes in it, and makes slashes of
+/// backslashes; other bytes, and the sign itself, are `%` and two hexadecimal digits.
+fn quoted(name: &str) -> String {
+    let mut text = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' | b'%' => {}
+            b' '..=b'~' => {
+                text.push(char::from(byte));
+                continue;
+            }
+            _ => {}
+        }
+        let _ = write!(text, "%{byte:02X}");
+    }
+    text
+}
+
+/// A string of MLIR's.
+unsafe fn text(string: MlirStringRef) -> String {
+    if string.length == 0 {
+        return String::new();
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast(), string.length) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What LLVM wants to know of functions before it looks at their lines.
+struct Scopes<'c> {
+    context: &'c Context,
+    file: MlirAttribute,
+    unit: MlirAttribute,
+    ty: MlirAttribute,
+    version: MlirAttribute,
+}
+
+impl<'c> Scopes<'c> {
+    fn new(context: &'c Context) -> Self {
+        let string = |text: &str| Attribute::from(StringAttribute::new(context, text)).to_raw();
+        let raw = context.to_raw();
+        unsafe {
+            let version = mlirUnitAttrGet(raw);
+            let file = mlirLLVMDIFileAttrGet(raw, string(FILE), string(""));
+            let unit = mlirLLVMDICompileUnitAttrGet(
+                raw,
+                mlirDisctinctAttrCreate(version),
+                LANGUAGE,
+                file,
+                string("cute-opt"),
+                true,
+                MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindDebugDirectivesOnly,
+                MlirLLVMDINameTableKind_MlirLLVMDINameTableKindDefault,
+                string(""),
+            );
+            let ty = mlirLLVMDISubroutineTypeAttrGet(raw, 0, 0, ptr::null());
+            Self {
+                context,
+                file,
+                unit,
+                ty,
+                version,
+            }
+        }
+    }
+
+    fn line(&self, number: u32) -> Location<'c> {
+        Location::new(self.context, FILE, number as usize, 0)
+    }
+
+    /// Makes a function one that has lines, and is at `line` itself.
+    fn set(&self, function: Op<'c>, line: u32) {
+        let raw = self.context.to_raw();
+        let name = string_of(function, "sym_name").unwrap_or_default();
+        let name = Attribute::from(StringAttribute::new(self.context, name)).to_raw();
+        unsafe {
+            let scope = mlirLLVMDISubprogramAttrGet(
+                raw,
+                MlirAttribute { ptr: ptr::null() },
+                false,
+                mlirDisctinctAttrCreate(self.version),
+                self.unit,
+                self.file,
+                name,
+                name,
+                self.file,
+                line,
+                line,
+                DEFINITION,
+                self.ty,
+                0,
+                ptr::null(),
+                0,
+                ptr::null(),
+            );
+            let at = self.line(line).to_raw();
+            let fused = mlirLocationFusedGet(raw, 1, &at, scope);
+            mlirOperationSetLocation(function.to_raw(), fused);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places that these locations have, as `file line column step`.
+    fn places(locations: &[Location]) -> (Places, Vec<String>) {
+        let mut places = Places::default();
+        let texts = locations
+            .iter()
+            .map(|location| match places.number(*location) {
+                0 => "nowhere".to_owned(),
+                number => {
+                    let place = &places.places[number as usize - 1];
+                    let step = place.step.map_or("", |step| places.steps.0[step].as_str());
+                    let file = &places.files.0[place.file];
+                    format!("{file} {} {} {step}", place.line, place.column)
+                }
+            })
+            .collect();
+        (places, texts)
+    }
+
+    #[test]
+    fn the_outermost_name_and_the_first_place_count() {
+        let context = cute_ir::context();
+        let line = Location::new(&context, "a.mlir", 5, 3);
+        let other = Location::new(&context, "b.mlir", 7, 1);
+        let unknown = Location::unknown(&context);
+        let name = |name: &str, location| Location::name(&context, name, location);
+        let unit = Attribute::unit(&context);
+        let (places, texts) = places(&[
+            line,
+            unknown,
+            name("copy A", name("tile", line)),
+            name("", name("tile", line)),
+            Location::fused(&context, &[unknown, other, line], unit),
+            name(
+                "x",
+                Location::fused(&context, &[name("y", unknown), other], unit),
+            ),
+            Location::call_site(other, line),
+            Location::new(&context, "a.mlir", 0, 0),
+            name("nothing", unknown),
+            name("copy A", line),
+        ]);
+        assert_eq!(
+            texts,
+            [
+                "a.mlir 5 3 ",
+                "nowhere",
+                "a.mlir 5 3 copy A",
+                "a.mlir 5 3 tile",
+                "b.mlir 7 1 ",
+                "b.mlir 7 1 x",
+                "b.mlir 7 1 ",
+                "nowhere",
+                "nowhere",
+                "a.mlir 5 3 copy A",
+            ]
+        );
+        assert_eq!(places.places.len(), 5);
+    }
+
+    #[test]
+    fn locations_nest_as_deep_as_they_like() {
+        let context = cute_ir::context();
+        let mut deep = Location::unknown(&context);
+        let mut wide = Location::unknown(&context);
+        for i in 0..100_000 {
+            deep = Location::name(&context, &i.to_string(), deep);
+        }
+        let unit = Attribute::unit(&context);
+        for i in 0..100 {
+            let (a, b) = (
+                Location::name(&context, &format!("a{i}"), wide),
+                Location::name(&context, &format!("b{i}"), wide),
+            );
+            wide = Location::fused(&context, &[a, b], unit);
+        }
+        let (_, texts) = places(&[deep, wide]);
+        assert_eq!(texts, ["nowhere", "nowhere"]);
+    }
+
+    fn two_places() -> Places {
+        let context = cute_ir::context();
+        let line = Location::new(&context, "a \"b\".mlir", 5, 3);
+        places(&[line, Location::name(&context, "copy A", line)]).0
+    }
+
+    #[test]
+    fn numbers_become_places() {
+        let ptx = ".version 8.0\n.target sm_80\n.entry k()\n{\n$L__func_begin0:\n\t.loc\t1 2 0  // x\n$L__tmp0:\n\
+                   \tret;\n\t.loc\t1 0 0\n\tret;\n\t.loc\t1 2 0\n\tbra $L__BB0_1;\n\t.loc\t1 2 0\n\
+                   $L__BB0_1:\n$L__func_end0:\n}\n\t.section\t.debug_macinfo\t{\t}\n\t.file\t1 \"places\"\n";
+        let step = "1 5 3, function_name $L__info_string0, inlined_at 1 5 3";
+        let expected = format!(
+            ".version 8.0\n.target sm_80\n.entry k()\n{{\n\t.loc\t1 5 3\n\t.loc\t{step}\n\tret;\n\t.loc\t1 0 0\n\
+             \tret;\n\t.loc\t{step}\n\tbra $L__BB0_1;\n$L__BB0_1:\n}}\n\
+             \t.file\t1 \"a %22b%22.mlir\"\n\
+             \t.section\t.debug_str\n\t{{\n$L__info_string0:\n\t.b8 99,111,112,121,32,65,0\n\t}}\n"
+        );
+        assert_eq!(two_places().write(ptx).unwrap(), expected);
+        let early = two_places().write(&ptx.replace("8.0", "7.1")).unwrap();
+        assert!(!early.contains("function_name") && early.contains("\t.loc\t1 5 3\n"));
+        // What the text says of itself is right PTX.
+        let module = cute_runtime::ptx::parse(&expected);
+        assert!(module.is_ok(), "{module:?}");
+    }
+
+    #[test]
+    fn numbers_that_stand_for_nothing_are_an_error() {
+        for line in ["\t.loc\t1 3 0\n", "\t.loc\n", "\t.loc\t1 -1 0\n"] {
+            let error = two_places().write(line).unwrap_err();
+            assert!(error.contains(line.trim()), "{error}");
+        }
+        // Without places PTX is left as it is.
+        let text = "\t.loc\t1 3 0\n";
+        assert_eq!(Places::default().write(text).unwrap(), text);
+    }
+}
