@@ -376,7 +376,7 @@ impl Emulated<'_> {
         Some(Finding {
             kind: Kind::NeverWritten,
             kernel: names.join(", "),
-            place: None,
+            site: None,
             other: None,
             thread: None,
             address: Some(format!(

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::ptx::Place;
+
 /// A kind of mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -64,18 +66,18 @@ impl Kind {
     }
 }
 
-/// A place in a program: the PTX line, and what it was compiled from.
+/// An instruction of a program: the PTX line, and what it was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Site {
     /// The instruction as it stands in the PTX, without operands: `cp.async.wait_group`.
     pub instruction: String,
     /// Line of the PTX, from 1.
     pub ptx_line: u32,
-    /// `file:line:column` of the program that was compiled; none where the PTX does not say.
-    pub source: Option<String>,
+    /// Where in the program that was compiled; none where the PTX does not say.
+    pub source: Option<Place>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
             Some(source) => write!(
@@ -114,9 +116,9 @@ pub struct Finding {
     pub kind: Kind,
     pub kernel: String,
     /// None for what is found after the launch.
-    pub place: Option<Place>,
+    pub site: Option<Site>,
     /// What it conflicts with.
-    pub other: Option<Place>,
+    pub other: Option<Site>,
     pub thread: Option<Thread>,
     /// Where in memory: `shared memory at byte 4096`, `A at element (3,17)`.
     pub address: Option<String>,
@@ -128,8 +130,8 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+        if let Some(site) = &self.site {
+            write!(f, "{site}: ")?;
         }
         write!(f, "{}: {}", self.kind.name(), self.message)?;
         let mut where_ = vec![format!("kernel {}", self.kernel)];
@@ -149,7 +151,7 @@ impl fmt::Display for Finding {
 /// What tells mistakes apart: the kind and the instructions.
 type Key = (Kind, u32, u32);
 
-/// A finding before its places are written out.
+/// A finding before its sites are written out.
 #[derive(Clone, Debug)]
 pub(super) struct Raw {
     pub kind: Kind,

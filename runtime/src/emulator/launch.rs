@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::block;
 use super::exec::{Gathered, Launch};
-use super::finding::{Collector, Finding, Kind, Place};
+use super::finding::{Collector, Finding, Kind, Site};
 use super::program::{Kernel, Op, Space};
 use super::report::{Counts, LaunchReport, Line};
 use crate::parallel::parallel_fold;
@@ -62,9 +62,9 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
     }
 }
 
-fn place(kernel: &Kernel, inst: u32) -> Place {
+fn site(kernel: &Kernel, inst: u32) -> Site {
     let origin = &kernel.origins[inst as usize];
-    Place {
+    Site {
         instruction: origin.text.clone(),
         ptx_line: origin.line,
         source: origin.source.clone(),
@@ -77,17 +77,17 @@ fn findings(kernel: &Kernel, found: Collector) -> Vec<Finding> {
         .map(|raw| Finding {
             kind: raw.kind,
             kernel: kernel.name.clone(),
-            place: Some(place(kernel, raw.inst)),
+            site: Some(site(kernel, raw.inst)),
             other: (raw.other != raw.inst
                 || matches!(raw.kind, Kind::SharedRace | Kind::MissingWait))
-            .then(|| place(kernel, raw.other)),
+            .then(|| site(kernel, raw.other)),
             thread: Some(raw.thread),
             address: raw.address,
             message: raw.message,
             count: raw.count,
         })
         .collect();
-    findings.sort_by_key(|finding| finding.place.as_ref().map_or(0, |place| place.ptx_line));
+    findings.sort_by_key(|finding| finding.site.as_ref().map_or(0, |site| site.ptx_line));
     findings
 }
 
@@ -107,14 +107,14 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
         .enumerate()
         .filter(|(_, (inst, counts))| counts.warps != 0 && touches(&inst.op))
         .map(|(at, (_, counts))| Line {
-            place: place(kernel, at as u32),
+            site: site(kernel, at as u32),
             warps: counts.warps,
             threads: counts.threads,
             shared: counts.shared,
             global: counts.global,
         });
     let mut lines: Vec<Line> = lines.collect();
-    lines.sort_by_key(|line| line.place.ptx_line);
+    lines.sort_by_key(|line| line.site.ptx_line);
     let dynamic = u64::from(launch.dynamic_smem);
     let end = kernel
         .dynamic_at

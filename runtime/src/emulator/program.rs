@@ -3,6 +3,7 @@
 use super::alu::Kind as AluKind;
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
+use crate::ptx::Place;
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -342,7 +343,7 @@ pub(super) struct ModuleVariable {
 pub(super) struct Origin {
     pub text: String,
     pub line: u32,
-    pub source: Option<String>,
+    pub source: Option<Place>,
 }
 
 /// A decoded kernel.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::finding::{Finding, Place};
+use super::finding::{Finding, Site};
 
 /// Passes over the banks of shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ impl Counts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
     #[serde(flatten)]
-    pub place: Place,
+    pub site: Site,
     pub warps: u64,
     pub threads: u64,
     pub shared: Passes,

@@ -12,21 +12,21 @@ use std::collections::HashMap;
 
 use super::address;
 use super::program::{Initial, Inst, Kernel, ModuleVariable, Origin, Reg};
-use crate::ptx::{self, Function, Instruction, Item, Module, Source};
+use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
 use names::{Name, Names};
 
 /// PTX that the emulator cannot execute.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", place(.line, .source_place))]
+#[error("{}{message}", place(.line, .from))]
 pub struct DecodeError {
     /// Line of the PTX, from 1; 0 where it is about no line.
     pub line: u32,
-    /// `file:line:column` of what was compiled.
-    pub source_place: Option<String>,
+    /// Where in what was compiled.
+    pub from: Option<Place>,
     pub message: String,
 }
 
-fn place(line: &u32, source: &Option<String>) -> String {
+fn place(line: &u32, source: &Option<Place>) -> String {
     match (line, source) {
         (0, _) => String::new(),
         (line, None) => format!("PTX line {line}: "),
@@ -44,7 +44,7 @@ struct Draft {
 
 struct Decoder<'m, 'a> {
     module: &'m Module<'a>,
-    files: HashMap<u32, &'a str>,
+    places: Places<'a>,
     names: Names<'a>,
     rows: u32,
     preds: u32,
@@ -67,13 +67,9 @@ struct Decoder<'m, 'a> {
 /// Decodes one kernel of a module.
 pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
     let function = find(module, name)?;
-    let files = module.items.iter().filter_map(|item| match item {
-        Item::File(file) => Some((file.index, file.name)),
-        _ => None,
-    });
     let mut decoder = Decoder {
         module,
-        files: files.collect(),
+        places: Places::of(module),
         names: Names::default(),
         rows: 0,
         // The first always holds.
@@ -110,7 +106,7 @@ fn find<'m, 'a>(module: &'m Module<'a>, name: &str) -> Result<&'m Function<'a>> 
     }
     Err(DecodeError {
         line: 0,
-        source_place: None,
+        from: None,
         message: format!(
             "the PTX has no kernel {name}; it has {}",
             if names.is_empty() {
@@ -126,28 +122,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
     fn error<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(DecodeError {
             line: self.line,
-            source_place: self.source_place(),
+            from: self.place(),
             message: message.into(),
         })
     }
 
-    fn source_place(&self) -> Option<String> {
-        let source = self.source?;
-        // Line 0 is what compilers give to code that no line stands for.
-        if source.line == 0 {
-            return None;
-        }
-        let file = self.files.get(&source.file).copied().unwrap_or("?");
-        let at = match source.inlined {
-            Some(at) if at.line != 0 => format!(
-                ", inlined at {}:{}:{}",
-                self.files.get(&at.file).copied().unwrap_or("?"),
-                at.line,
-                at.column
-            ),
-            _ => String::new(),
-        };
-        Some(format!("{file}:{}:{}{at}", source.line, source.column))
+    fn place(&self) -> Option<Place> {
+        self.places.place(&self.source?)
     }
 
     fn function(mut self, function: &'m Function<'a>) -> Result<Kernel> {
@@ -228,7 +209,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.origins.push(Origin {
             text,
             line: self.line,
-            source: self.source_place(),
+            source: self.place(),
         });
     }
 }

@@ -209,9 +209,9 @@ impl Ran {
     pub fn kinds(&self) -> Vec<(Kind, i64)> {
         let line = |finding: &super::Finding| {
             finding
-                .place
+                .site
                 .as_ref()
-                .map_or(-1, |place| i64::from(place.ptx_line) - 8)
+                .map_or(-1, |site| i64::from(site.ptx_line) - 8)
         };
         self.report
             .findings
