@@ -215,8 +215,8 @@ def table():
                 other = rng.choice(second[-20:-3])
                 cases += [(name, p, keep([w * l for l in order], p)), (name, keep(p, other), keep(other, p))]
         elif "global" in name:
-            few = ".nc." in name or name.startswith(("atom", "red"))
-            cases += [(name, None, p) for p in patterns(w, 65536, rng, False)[:: 4 if few else 1]]
+            step = 4 if ".nc." in name or name.startswith(("atom", "red")) else 1
+            cases += [(name, None, p) for p in patterns(w, 65536, rng, False)[::step]]
         else:
             full = name.startswith(("ld.shared", "st.shared")) and w >= 4
             ps = patterns(w, 32768, rng, full)
