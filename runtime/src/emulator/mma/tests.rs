@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 
+use super::matrix::Rows;
 use super::*;
 use crate::emulator::alu::tests::Random;
 
