@@ -21,7 +21,7 @@ mod mma;
 mod program;
 mod report;
 mod shared;
-mod traffic;
+pub mod traffic;
 
 #[cfg(test)]
 mod tests;

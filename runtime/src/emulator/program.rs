@@ -275,7 +275,7 @@ pub(super) struct AluOp {
     pub kind: AluKind,
     pub d: Option<Reg>,
     /// Extends the result by its sign to that many bits.
-    pub widen: Option<(fn(&mut Row, u32), u32)>,
+    pub widen: Option<(Widen, u32)>,
     /// Results that are predicates.
     pub p: Option<Pred>,
     pub q: Option<Pred>,
@@ -295,6 +295,9 @@ pub(super) struct MmaOp {
     pub b: Vec<Reg>,
     pub c: Vec<Reg>,
 }
+
+/// Extends values by their sign to some bits.
+pub(super) type Widen = fn(&mut Row, u32);
 
 /// What a row holds before the first instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

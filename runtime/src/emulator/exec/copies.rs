@@ -73,7 +73,7 @@ impl Context<'_> {
         let mut mask = 0;
         for lane in lanes(active) {
             let good = self.inside_shared(warp, lane, pc, to[lane], op.bytes, "writes")
-                && self.async_source(warp, lane, pc, from[lane], op.bytes, source_bytes[lane]);
+                && self.async_source(warp, lane, pc, from[lane], (op.bytes, source_bytes[lane]));
             if !good {
                 continue;
             }

@@ -47,8 +47,9 @@ pub(super) struct Warp {
     defined: Vec<Mask>,
     preds: Vec<Mask>,
     preds_defined: Vec<Mask>,
-    /// `CC.CF`
+    /// `CC.CF`, and the lanes that have written it.
     carry: Mask,
+    carry_defined: Mask,
     copies: Copies,
     local: Vec<u8>,
     /// A byte for each byte of `local`.
@@ -176,6 +177,7 @@ impl Context<'_> {
             preds: vec![0; kernel.preds as usize],
             preds_defined: vec![0; kernel.preds as usize],
             carry: 0,
+            carry_defined: 0,
             copies: Copies::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             local_written: vec![false; kernel.local_bytes as usize * LANES],
