@@ -53,23 +53,24 @@ fn emulate(cli: &Cli, job: &Job) -> Outcome {
     let mut outcome = Outcome::new(job);
     let mut found = Vec::new();
     for run in 0..cli.seeds.unwrap_or(1) {
-        match emulate_once(cli, job, run, &mut outcome) {
-            Ok(findings) => found.push(findings),
-            Err(error) => {
-                let failure = failed(job, &error);
-                outcome.error = failure.error;
-                // What was wrong with a seed stays wrong.
-                if outcome.status != Status::Wrong {
-                    outcome.status = failure.status;
-                }
-                break;
+        if let Err(error) = emulate_once(cli, job, run, &mut outcome, &mut found) {
+            let failure = failed(job, &error);
+            outcome.error = failure.error;
+            // What was wrong with a seed stays wrong.
+            if outcome.status != Status::Wrong {
+                outcome.status = failure.status;
             }
+            break;
         }
     }
     outcome.findings = merge(found);
     if !outcome.findings.is_empty() {
         outcome.status = Status::Wrong;
-        outcome.error.get_or_insert(counted(&outcome.findings));
+        let counted = counted(&outcome.findings);
+        outcome.error = Some(match outcome.error {
+            Some(error) => format!("{counted}; {error}"),
+            None => counted,
+        });
     }
     outcome
 }
@@ -79,18 +80,19 @@ fn emulate_once(
     job: &Job,
     run: u32,
     outcome: &mut Outcome,
-) -> anyhow::Result<Vec<Finding>> {
+    found: &mut Vec<Vec<Finding>>,
+) -> anyhow::Result<()> {
     let config = config(cli, run);
     let seed = config.seed;
     let emulator = Emulator::new(config);
     let mut program = emulator.load(&job.package, &job.function)?;
     outcome.code = Some(program.code().to_string());
     let mut tensors = job.tensors()?;
-    let findings = match program.run(&mut tensors) {
-        Ok(()) => Vec::new(),
-        Err(DeviceError::Findings(findings)) => findings,
+    match program.run(&mut tensors) {
+        Ok(()) => {}
+        Err(DeviceError::Findings(findings)) => found.push(findings),
         Err(error) => return Err(error.into()),
-    };
+    }
     let report = program.report().cloned().unwrap_or_default();
     if run == 0 {
         outcome.printed = report.printed.clone();
@@ -100,7 +102,7 @@ fn emulate_once(
         outcome.notes.push(format!(
             "ended before its time with seed {seed}, so the result is not whole, and neither written nor verified"
         ));
-        return Ok(findings);
+        return Ok(());
     }
     if run == 0 {
         write_outputs(job, &tensors)?;
@@ -118,7 +120,7 @@ fn emulate_once(
             outcome.status = if right { Status::Right } else { Status::Wrong };
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// `3 findings: missing wait, shared-memory race (2)`
