@@ -92,6 +92,51 @@ pub(super) struct Barrier {
     pub operand: Option<Guard>,
 }
 
+/// An operation on an `mbarrier` object in shared memory.
+#[derive(Debug)]
+pub(super) struct Mbarrier {
+    pub op: MbarrierOp,
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MbarrierOp {
+    Init {
+        count: Reg,
+    },
+    Invalidate,
+    Arrive {
+        /// Gets the phase that was arrived at.
+        state: Option<Reg>,
+        count: Option<Reg>,
+        /// Bytes that the phase is to wait for besides.
+        expect: Option<Reg>,
+        drop: bool,
+        release: bool,
+    },
+    ExpectTx {
+        bytes: Reg,
+    },
+    CompleteTx {
+        bytes: Reg,
+    },
+    Test {
+        p: Option<Pred>,
+        /// A phase, or its parity.
+        state: Reg,
+        parity: bool,
+        acquire: bool,
+        /// Whether the thread may sleep.
+        blocks: bool,
+    },
+    /// `cp.async.mbarrier.arrive`
+    CopiesArrive {
+        noinc: bool,
+    },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     Up,
@@ -193,6 +238,7 @@ pub(super) enum Op {
     AsyncWait(u32),
     AsyncWaitAll,
     Barrier(Box<Barrier>),
+    Mbarrier(Box<Mbarrier>),
     WarpBarrier {
         members: Reg,
     },

@@ -238,6 +238,7 @@ impl<'a> Decoder<'_, 'a> {
                 }
                 self.async_copy(i, policy)
             }
+            ["async", "mbarrier", "arrive", ..] => self.mbarrier(i),
             _ => self.unknown(i),
         }
     }
