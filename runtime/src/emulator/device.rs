@@ -313,17 +313,9 @@ impl Emulated<'_> {
         let mut report = Report::default();
         for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
             for buffer in &mut global.tensors {
-                buffer.start_launch();
+                buffer.start_launch(kernel.global_granule);
             }
-            global.variables = kernel
-                .variables
-                .iter()
-                .map(|v| {
-                    let never: &dyn Fn(u64) -> bool = &|_| false;
-                    let init = (!v.initialized).then_some(never);
-                    Buffer::new(v.name.clone(), v.address, &v.bytes, init, true, 1)
-                })
-                .collect();
+            declare(&mut global, kernel);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), &arg) in kernel.params.iter().zip(&launch.args) {
                 let address = global.tensors[arg].base;
@@ -397,6 +389,24 @@ impl Emulated<'_> {
     }
 }
 
+/// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
+fn declare(global: &mut Global, kernel: &Kernel) {
+    for (index, variable) in kernel.variables.iter().enumerate() {
+        let known = global.variables.get(index).is_some_and(|buffer| {
+            buffer.name == variable.name && buffer.bytes == variable.bytes.len() as u64
+        });
+        if !known {
+            let never: &dyn Fn(u64) -> bool = &|_| false;
+            let init = (!variable.initialized).then_some(never);
+            let name = variable.name.clone();
+            let buffer = Buffer::new(name, variable.address, &variable.bytes, init, true);
+            global.variables.truncate(index);
+            global.variables.push(buffer);
+        }
+        global.variables[index].start_launch(kernel.global_granule);
+    }
+}
+
 fn coordinate(layout: &Parsed, index: i64) -> String {
     let parts: Vec<String> = layout
         .coordinate(index)
@@ -429,7 +439,6 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
         bytes,
         init,
         arg.access().writes(),
-        size as u32,
     );
     buffer.elements = (!dense).then_some((holds, size));
     let layout = layout.clone();
