@@ -31,7 +31,7 @@ mod wide;
 pub(in crate::emulator) mod tests;
 
 pub(super) use mods::Mods;
-pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f32, from_bits, narrow};
+pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
 
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;
