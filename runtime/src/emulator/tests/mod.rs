@@ -3,6 +3,7 @@
 mod control;
 mod findings;
 mod memory;
+mod report;
 mod sync;
 
 use super::{Config, Emulator, Kind, Report};
