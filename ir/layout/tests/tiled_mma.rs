@@ -35,11 +35,22 @@ fn c16x8(lane: i64, i: i64) -> (i64, i64) {
     )
 }
 
+// Of 8 lanes of a quad pair, numbered 0 to 7; the other operand's index first, then K's.
+const QUAD_PAIR_COLUMNS: Formula = |l, i| (i + if l < 4 { 0 } else { 4 }, l % 4);
+const QUAD_PAIR_ROWS: Formula = |l, i| ((l % 4) + if l < 4 { 0 } else { 4 }, i);
+const QUAD_PAIR_C16: Formula = |l, i| ((l % 4) + if l < 4 { 0 } else { 4 }, i);
+const QUAD_PAIR_C32: Formula = |l, i| {
+    let lane = if l < 4 { l } else { l + 12 };
+    let row = (lane & 1) + (i & 2) + if lane < 16 { 0 } else { 4 };
+    (row, (i & 4) + (lane & 2) + (i & 1))
+};
+
 // The B formulas give (row, col) = (k, n) in PTX; here they are turned to (n, k).
 const FRAGMENTS: &[Ptx] = &[
     Ptx {
         names: &[
             "SM75_16x8x8_F32F16F16F32_TN",
+            "SM75_16x8x8_F16F16F16F16_TN",
             "SM80_16x8x8_F16F16F16F16_TN",
             "SM80_16x8x8_F32F16F16F32_TN",
             "SM80_16x8x8_F32BF16BF16F32_TN",
@@ -95,9 +106,17 @@ const FRAGMENTS: &[Ptx] = &[
     Ptx {
         names: &[
             "SM80_16x8x32_S32S8S8S32_TN",
+            "SM80_16x8x32_S32S8U8S32_TN",
+            "SM80_16x8x32_S32U8S8S32_TN",
             "SM80_16x8x32_S32U8U8S32_TN",
             "SM89_16x8x32_F32E4M3E4M3F32_TN",
+            "SM89_16x8x32_F32E4M3E5M2F32_TN",
+            "SM89_16x8x32_F32E5M2E4M3F32_TN",
             "SM89_16x8x32_F32E5M2E5M2F32_TN",
+            "SM89_16x8x32_F16E4M3E4M3F16_TN",
+            "SM89_16x8x32_F16E4M3E5M2F16_TN",
+            "SM89_16x8x32_F16E5M2E4M3F16_TN",
+            "SM89_16x8x32_F16E5M2E5M2F16_TN",
         ],
         a: (16, |l, i| {
             let row = if i < 4 || (8..12).contains(&i) {
@@ -112,16 +131,148 @@ const FRAGMENTS: &[Ptx] = &[
         }),
         c: (4, c16x8),
     },
-    // m8n8k4 of Volta by quad pair: lanes 0..3 and 16..19 are threads 0..7 of the atom. A is column-major, B row-major.
+    Ptx {
+        names: &[
+            "SM75_8x8x16_S32S8S8S32_TN",
+            "SM80_8x8x16_S32S8S8S32_TN",
+            "SM80_8x8x16_S32S8U8S32_TN",
+            "SM80_8x8x16_S32U8S8S32_TN",
+            "SM80_8x8x16_S32U8U8S32_TN",
+        ],
+        a: (4, |l, i| (g(l), t(l) * 4 + i)),
+        b: (4, |l, i| (g(l), t(l) * 4 + i)),
+        c: (2, |l, i| (g(l), t(l) * 2 + i)),
+    },
+    Ptx {
+        names: &[
+            "SM80_16x8x16_S32S8S8S32_TN",
+            "SM80_16x8x16_S32S8U8S32_TN",
+            "SM80_16x8x16_S32U8S8S32_TN",
+            "SM80_16x8x16_S32U8U8S32_TN",
+        ],
+        a: (8, |l, i| {
+            (if i < 4 { g(l) } else { g(l) + 8 }, t(l) * 4 + (i & 3))
+        }),
+        b: (4, |l, i| (g(l), t(l) * 4 + i)),
+        c: (4, c16x8),
+    },
+    Ptx {
+        names: &[
+            "SM80_8x8x32_S32S4S4S32_TN",
+            "SM80_8x8x32_S32S4U4S32_TN",
+            "SM80_8x8x32_S32U4S4S32_TN",
+            "SM80_8x8x32_S32U4U4S32_TN",
+        ],
+        a: (8, |l, i| (g(l), t(l) * 8 + i)),
+        b: (8, |l, i| (g(l), t(l) * 8 + i)),
+        c: (2, |l, i| (g(l), t(l) * 2 + i)),
+    },
+    Ptx {
+        names: &[
+            "SM80_16x8x32_S32S4S4S32_TN",
+            "SM80_16x8x32_S32S4U4S32_TN",
+            "SM80_16x8x32_S32U4S4S32_TN",
+            "SM80_16x8x32_S32U4U4S32_TN",
+        ],
+        a: (16, |l, i| {
+            (if i < 8 { g(l) } else { g(l) + 8 }, t(l) * 8 + (i & 7))
+        }),
+        b: (8, |l, i| (g(l), t(l) * 8 + i)),
+        c: (4, c16x8),
+    },
+    Ptx {
+        names: &[
+            "SM80_16x8x64_S32S4S4S32_TN",
+            "SM80_16x8x64_S32S4U4S32_TN",
+            "SM80_16x8x64_S32U4S4S32_TN",
+            "SM80_16x8x64_S32U4U4S32_TN",
+        ],
+        a: (32, |l, i| {
+            let row = if i < 8 || (16..24).contains(&i) {
+                g(l)
+            } else {
+                g(l) + 8
+            };
+            (row, t(l) * 8 + (i & 7) + if i >= 16 { 32 } else { 0 })
+        }),
+        b: (16, |l, i| {
+            (g(l), t(l) * 8 + (i & 7) + if i >= 8 { 32 } else { 0 })
+        }),
+        c: (4, c16x8),
+    },
+    Ptx {
+        names: &["SM90_16x8x4_F64F64F64F64_TN"],
+        a: (2, |l, i| (g(l) + 8 * i, t(l))),
+        b: (1, |l, _| (g(l), t(l))),
+        c: (4, c16x8),
+    },
+    Ptx {
+        names: &["SM90_16x8x8_F64F64F64F64_TN"],
+        a: (4, |l, i| {
+            let row = if i == 0 || i == 2 { g(l) } else { g(l) + 8 };
+            (row, if i < 2 { t(l) } else { t(l) + 4 })
+        }),
+        b: (2, |l, i| (g(l), t(l) + 4 * i)),
+        c: (4, c16x8),
+    },
+    Ptx {
+        names: &["SM90_16x8x16_F64F64F64F64_TN"],
+        a: (8, |l, i| {
+            let row = if i % 2 == 0 { g(l) } else { g(l) + 8 };
+            (row, t(l) + 4 * (i / 2))
+        }),
+        b: (4, |l, i| (g(l), t(l) + 4 * i)),
+        c: (4, c16x8),
+    },
+    // m8n8k4 of Volta by quad pair: lanes 0..3 and 16..19 are threads 0..7 of the atom. T is by rows, N by columns, where
+    // B's rows are K.
     Ptx {
         names: &["SM70_8x8x4_F32F16F16F32_NT"],
-        a: (4, |l, i| ((i % 4) + if l < 4 { 0 } else { 4 }, l % 4)),
-        b: (4, |l, i| ((i % 4) + if l < 4 { 0 } else { 4 }, l % 4)),
-        c: (8, |l, i| {
-            let lane = if l < 4 { l } else { l + 12 };
-            let row = (lane & 1) + (i & 2) + if lane < 16 { 0 } else { 4 };
-            (row, (i & 4) + (lane & 2) + (i & 1))
-        }),
+        a: (4, QUAD_PAIR_COLUMNS),
+        b: (4, QUAD_PAIR_COLUMNS),
+        c: (8, QUAD_PAIR_C32),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F32F16F16F32_TN"],
+        a: (4, QUAD_PAIR_ROWS),
+        b: (4, QUAD_PAIR_ROWS),
+        c: (8, QUAD_PAIR_C32),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F32F16F16F32_NN"],
+        a: (4, QUAD_PAIR_COLUMNS),
+        b: (4, QUAD_PAIR_ROWS),
+        c: (8, QUAD_PAIR_C32),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F32F16F16F32_TT"],
+        a: (4, QUAD_PAIR_ROWS),
+        b: (4, QUAD_PAIR_COLUMNS),
+        c: (8, QUAD_PAIR_C32),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F16F16F16F16_NT"],
+        a: (4, QUAD_PAIR_COLUMNS),
+        b: (4, QUAD_PAIR_COLUMNS),
+        c: (8, QUAD_PAIR_C16),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F16F16F16F16_TN"],
+        a: (4, QUAD_PAIR_ROWS),
+        b: (4, QUAD_PAIR_ROWS),
+        c: (8, QUAD_PAIR_C16),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F16F16F16F16_NN"],
+        a: (4, QUAD_PAIR_COLUMNS),
+        b: (4, QUAD_PAIR_ROWS),
+        c: (8, QUAD_PAIR_C16),
+    },
+    Ptx {
+        names: &["SM70_8x8x4_F16F16F16F16_TT"],
+        a: (4, QUAD_PAIR_ROWS),
+        b: (4, QUAD_PAIR_COLUMNS),
+        c: (8, QUAD_PAIR_C16),
     },
 ];
 

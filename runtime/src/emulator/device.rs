@@ -31,7 +31,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             seed: 0,
-            max_instructions: 200_000_000,
+            max_instructions: 100_000_000,
             arch: None,
         }
     }
@@ -44,6 +44,9 @@ pub struct Emulator {
 }
 
 const MAX_THREADS: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
+
+/// Blocks of a grid, at most: their numbers share a word with a thread and a time.
+const MAX_BLOCKS: u128 = 1 << 25;
 
 impl Emulator {
     pub fn new(config: Config) -> Emulator {
@@ -201,11 +204,11 @@ fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), Devi
         ));
     }
     if launch.grid.contains(&0)
-        || launch.grid.iter().map(|&n| u128::from(n)).product::<u128>() > 1 << 26
+        || launch.grid.iter().map(|&n| u128::from(n)).product::<u128>() > MAX_BLOCKS
     {
         return Err(unsupported(
             place(),
-            "a grid of 1 to 2^26 blocks",
+            "a grid of 1 to 2^25 blocks",
             format!("{:?}", launch.grid),
             "emulate a smaller problem",
         ));
@@ -434,6 +437,7 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
         arg.access().writes(),
         size as u32,
     );
+    buffer.elements = (!dense).then_some((holds, size));
     let layout = layout.clone();
     buffer.describe = Box::new(move |offset| {
         let element = (offset / size) as i64;

@@ -23,6 +23,8 @@ pub(super) struct Buffer {
     writers: Vec<AtomicU64>,
     granule_bits: u32,
     locks: Vec<Mutex<()>>,
+    /// Which elements the layout has, and their bytes; none if it has all of them.
+    pub elements: Option<(Vec<bool>, u64)>,
     /// Says what lies at an offset.
     pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
 }
@@ -106,6 +108,7 @@ impl Buffer {
             } else {
                 Vec::new()
             },
+            elements: None,
             describe: Box::new(|offset| format!("byte {offset}")),
         }
     }
@@ -115,6 +118,17 @@ impl Buffer {
         offset
             .checked_add(bytes)
             .is_some_and(|end| end <= self.bytes)
+    }
+
+    /// Whether bytes of a range lie between the elements.
+    pub fn leaves_out(&self, offset: u64, bytes: usize) -> bool {
+        let Some((has, size)) = &self.elements else {
+            return false;
+        };
+        let last = offset + bytes as u64 - 1;
+        !has[(offset / size) as usize..=(last / size) as usize]
+            .iter()
+            .all(|has| *has)
     }
 
     /// Reads an aligned range that the buffer [`Buffer::holds`].

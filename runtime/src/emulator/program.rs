@@ -93,6 +93,51 @@ pub(super) struct Barrier {
     pub operand: Option<Guard>,
 }
 
+/// An operation on an `mbarrier` object in shared memory.
+#[derive(Debug)]
+pub(super) struct Mbarrier {
+    pub op: MbarrierOp,
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MbarrierOp {
+    Init {
+        count: Reg,
+    },
+    Invalidate,
+    Arrive {
+        /// Gets the phase that was arrived at.
+        state: Option<Reg>,
+        count: Option<Reg>,
+        /// Bytes that the phase is to wait for besides.
+        expect: Option<Reg>,
+        drop: bool,
+        release: bool,
+    },
+    ExpectTx {
+        bytes: Reg,
+    },
+    CompleteTx {
+        bytes: Reg,
+    },
+    Test {
+        p: Option<Pred>,
+        /// A phase, or its parity.
+        state: Reg,
+        parity: bool,
+        acquire: bool,
+        /// Whether the thread may sleep.
+        blocks: bool,
+    },
+    /// `cp.async.mbarrier.arrive`
+    CopiesArrive {
+        noinc: bool,
+    },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     Up,
@@ -194,6 +239,7 @@ pub(super) enum Op {
     AsyncWait(u32),
     AsyncWaitAll,
     Barrier(Box<Barrier>),
+    Mbarrier(Box<Mbarrier>),
     WarpBarrier {
         members: Reg,
     },
@@ -276,7 +322,7 @@ pub(super) struct AluOp {
     pub kind: AluKind,
     pub d: Option<Reg>,
     /// Extends the result by its sign to that many bits.
-    pub widen: Option<(fn(&mut Row, u32), u32)>,
+    pub widen: Option<(Widen, u32)>,
     /// Results that are predicates.
     pub p: Option<Pred>,
     pub q: Option<Pred>,
@@ -296,6 +342,9 @@ pub(super) struct MmaOp {
     pub b: Vec<Reg>,
     pub c: Vec<Reg>,
 }
+
+/// Extends values by their sign to some bits.
+pub(super) type Widen = fn(&mut Row, u32);
 
 /// What a row holds before the first instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -65,6 +65,8 @@ pub(super) struct By<'c> {
 }
 
 pub(super) struct Shared {
+    /// Bytes that the block has; `bytes` is a little longer.
+    size: u64,
     bytes: Vec<u8>,
     granule_bits: u32,
     granules: Vec<Granule>,
@@ -79,6 +81,7 @@ impl Shared {
         let length = (end - SHARED_START).next_multiple_of(16) as usize;
         let granule_bits = granule.trailing_zeros();
         Shared {
+            size: end - SHARED_START,
             bytes: vec![0xff; length],
             granule_bits,
             granules: vec![Granule::default(); length >> granule_bits],
@@ -89,7 +92,7 @@ impl Shared {
 
     /// Bytes in the window.
     pub fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        self.size
     }
 
     fn offset(at: u64) -> usize {
@@ -150,9 +153,6 @@ impl Shared {
                     0,
                     by.inst,
                 )));
-                // Said once.
-                self.granules[index].write = mine;
-                self.granules[index].write_inst = by.inst;
             } else if !Self::may(g.write, by) {
                 found = found.or(Some(self.conflict(
                     Trouble::AfterWrite,
@@ -276,11 +276,15 @@ impl Shared {
 
     /// Notes that the thread has waited for its copy: from now on it is a write of this time.
     pub fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
-        let mine = epoch(by.thread, by.clocks.now(by.thread));
+        self.finish_copy_at(at, bytes, by.thread, by.clocks.now(by.thread));
+    }
+
+    /// Notes that a thread's copy is done, as a write of that time.
+    pub fn finish_copy_at(&mut self, at: u64, bytes: usize, thread: u32, time: u32) {
         for index in self.range(at, bytes) {
             let g = &mut self.granules[index];
-            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == by.thread {
-                g.write = mine;
+            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == thread {
+                g.write = epoch(thread, time);
             }
         }
     }

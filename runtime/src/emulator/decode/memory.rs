@@ -238,6 +238,7 @@ impl<'a> Decoder<'_, 'a> {
                 }
                 self.async_copy(i, policy)
             }
+            ["async", "mbarrier", "arrive", ..] => self.mbarrier(i),
             _ => self.unknown(i),
         }
     }
@@ -247,8 +248,8 @@ impl<'a> Decoder<'_, 'a> {
             [dst, src, size, rest @ ..] => (dst, src, size, rest),
             _ => return self.error("expected a destination, a source and a size after cp.async"),
         };
-        if policy && rest.len() > 1 || policy && rest.len() == 1 {
-            rest = &rest[..rest.len() - 1];
+        if policy && let [others @ .., _] = rest {
+            rest = others;
         }
         let bytes = match size {
             Operand::Immediate(crate::ptx::Immediate::Int { bits, .. }) => *bits,

@@ -85,6 +85,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "bar" | "barrier" => self.barrier(i),
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.warp_wide(i),
             "membar" | "fence" => self.fence(i),
+            "mbarrier" => self.mbarrier(i),
             "call" => self.call(i),
             "prefetch" | "prefetchu" | "nanosleep" | "applypriority" | "discard" | "pmevent" => {
                 self.hint(i)

@@ -1,7 +1,7 @@
 //! Instructions through which threads meet, and calls.
 
 use super::super::alu;
-use super::super::program::{Barrier, BarrierKind, Op, Shuffle, Vote};
+use super::super::program::{Barrier, BarrierKind, Mbarrier, MbarrierOp, Op, Shuffle, Space, Vote};
 use super::names::Name;
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Operand, Type};
@@ -168,6 +168,86 @@ impl<'a> Decoder<'_, 'a> {
             ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest(dest)?.0)),
             _ => self.unknown(i),
         }
+    }
+
+    /// `mbarrier` and `cp.async.mbarrier.arrive` on an object of this block.
+    pub(super) fn mbarrier(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let copies = i.opcode == "cp";
+        let names = if copies {
+            &i.modifiers[2..]
+        } else {
+            &i.modifiers[..]
+        };
+        let Some((&operation, rest)) = names.split_first() else {
+            return self.unknown(i);
+        };
+        let mut space = Space::Generic;
+        let (mut expect, mut parity, mut noinc, mut relaxed) = (false, false, false, false);
+        for &name in rest {
+            match name {
+                "shared" | "shared::cta" => space = Space::Shared,
+                "b64" | "release" | "acquire" | "cta" | "cluster" => {}
+                "relaxed" => relaxed = true,
+                "expect_tx" if matches!(operation, "arrive" | "arrive_drop") => expect = true,
+                "parity" if matches!(operation, "test_wait" | "try_wait") => parity = true,
+                "noinc" if copies => noinc = true,
+                _ => return self.unknown(i),
+            }
+        }
+        let (address, op) = match (operation, i.operands.as_slice()) {
+            ("arrive", [address]) if copies => (address, MbarrierOp::CopiesArrive { noinc }),
+            _ if copies => return self.unknown(i),
+            ("init", [address, count]) => {
+                let count = self.source(count, Type::U32)?;
+                (address, MbarrierOp::Init { count })
+            }
+            ("inval", [address]) => (address, MbarrierOp::Invalidate),
+            ("expect_tx", [address, bytes]) => {
+                let bytes = self.source(bytes, Type::U32)?;
+                (address, MbarrierOp::ExpectTx { bytes })
+            }
+            ("complete_tx", [address, bytes]) => {
+                let bytes = self.source(bytes, Type::U32)?;
+                (address, MbarrierOp::CompleteTx { bytes })
+            }
+            ("arrive" | "arrive_drop", [state, address, rest @ ..]) if rest.len() < 2 => {
+                let number = match rest {
+                    [number] => Some(self.source(number, Type::U32)?),
+                    _ => None,
+                };
+                if expect && number.is_none() {
+                    return self.error("expected a number of bytes after .expect_tx");
+                }
+                let op = MbarrierOp::Arrive {
+                    state: self.dest_or_sink(state)?.map(|(reg, _)| reg),
+                    count: number.filter(|_| !expect),
+                    expect: number.filter(|_| expect),
+                    drop: operation == "arrive_drop",
+                    release: !relaxed,
+                };
+                (address, op)
+            }
+            ("test_wait" | "try_wait", [p, address, state, hint @ ..]) if hint.len() < 2 => {
+                let ty = if parity { Type::U32 } else { Type::B64 };
+                let op = MbarrierOp::Test {
+                    p: self.pred_dest(p)?,
+                    state: self.source(state, ty)?,
+                    parity,
+                    acquire: !relaxed,
+                    blocks: operation == "try_wait",
+                };
+                (address, op)
+            }
+            _ => return self.unknown(i),
+        };
+        let (base, offset, _) = self.address(address)?;
+        self.note_shared(Space::Shared, 8);
+        Ok(Op::Mbarrier(Box::new(Mbarrier {
+            op,
+            space,
+            base,
+            offset,
+        })))
     }
 
     /// Calls of the two functions that the system has.

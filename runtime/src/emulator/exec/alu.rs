@@ -45,10 +45,15 @@ impl Context<'_> {
                     half(low) | half(high) << 16
                 });
             }
-            Compute::Carry { run, writes, .. } => {
+            Compute::Carry { run, reads, writes } => {
+                let undefined = active & !warp.carry_defined;
                 let out = run(&mut d, &rows[a], &rows[b], &rows[c], warp.carry);
+                if reads && undefined != 0 {
+                    self.undefined(warp, undefined, pc, "a carry");
+                }
                 if writes {
                     warp.carry = warp.carry & !active | out & active;
+                    warp.carry_defined |= active;
                 }
             }
             Compute::Logic(f) => {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::emulator::address;
-use crate::emulator::global::Writer;
+use crate::emulator::global::{Buffer, Writer};
 use crate::emulator::program::{Access, Atomic, AtomicOp, Order, Space};
 use crate::emulator::shared::{By, Conflict, Trouble};
 
@@ -73,7 +73,7 @@ impl Context<'_> {
     }
 
     /// The state space of an access, and the address in it.
-    fn resolve(space: Space, at: u64) -> (Space, u64) {
+    pub(super) fn resolve(space: Space, at: u64) -> (Space, u64) {
         if space != Space::Generic {
             return (space, at);
         }
@@ -94,7 +94,7 @@ impl Context<'_> {
         at: u64,
         bytes: usize,
     ) -> bool {
-        if at % bytes as u64 == 0 {
+        if at.is_multiple_of(bytes as u64) {
             return true;
         }
         let address = Some(self.describe(space, at));
@@ -107,7 +107,7 @@ impl Context<'_> {
     }
 
     /// What lies at an address.
-    pub(super) fn describe(&self, space: Space, at: u64) -> String {
+    pub fn describe(&self, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
                 Some(offset) => format!("shared memory at byte {offset}"),
@@ -183,21 +183,7 @@ impl Context<'_> {
                     self.outside(warp, lane, pc, space, at, data.len() as u32, "reads");
                     return;
                 };
-                if !buffer.initialized(offset, data.len()) {
-                    self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
-                }
-                if !order.strong
-                    && !self.launch.kernel.global_sync
-                    && let Some(writer) = buffer.foreign_writer(offset, data.len(), self.linear)
-                {
-                    let address = Some(self.describe(space, at));
-                    self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
-                        format!(
-                            "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
-                            writer.block
-                        )
-                    });
-                }
+                self.global_read(warp, lane, pc, buffer, (at, offset), data.len(), order);
                 buffer.read(offset, data);
             }
         }
@@ -238,6 +224,7 @@ impl Context<'_> {
         order: Order,
     ) {
         let (space, at) = Self::resolve(space, at);
+        self.progress += 1;
         if !self.aligned(warp, lane, pc, space, at, data.len()) {
             return;
         }
@@ -279,6 +266,9 @@ impl Context<'_> {
                         || format!("expected {} to be read only, found a write", buffer.name),
                     );
                     return;
+                }
+                if buffer.leaves_out(offset, data.len()) {
+                    self.outside(warp, lane, pc, space, at, data.len() as u32, "writes");
                 }
                 let thread = warp.thread(lane);
                 let by = Writer {
@@ -378,15 +368,15 @@ impl Context<'_> {
         false
     }
 
-    /// Whether the source of an asynchronous copy can be read.
+    /// Whether the source of an asynchronous copy can be read: `read` bytes of an address that is a multiple
+    /// of `bytes`.
     pub(super) fn async_source(
         &mut self,
         warp: &Warp,
         lane: usize,
         pc: u32,
         at: u64,
-        bytes: u32,
-        read: u32,
+        (bytes, read): (u32, u32),
     ) -> bool {
         if read == 0 {
             return true;
@@ -394,19 +384,58 @@ impl Context<'_> {
         if !self.aligned(warp, lane, pc, Space::Global, at, bytes as usize) {
             return false;
         }
-        let found = self.launch.global.find(at);
+        let global = self.launch.global;
+        let found = global.find(at);
         let Some((buffer, offset)) =
             found.filter(|(buffer, offset)| buffer.holds(*offset, u64::from(read)))
         else {
             self.outside(warp, lane, pc, Space::Global, at, read, "reads");
             return false;
         };
-        // In pieces that are aligned, for the last one may be short.
-        let whole = (0..read).all(|byte| buffer.initialized(offset + u64::from(byte), 1));
+        self.global_read(
+            warp,
+            lane,
+            pc,
+            buffer,
+            (at, offset),
+            read as usize,
+            Order::default(),
+        );
+        true
+    }
+
+    /// Notes what is wrong with a read that a buffer holds.
+    #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
+    fn global_read(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        buffer: &Buffer,
+        (at, offset): (u64, u64),
+        bytes: usize,
+        order: Order,
+    ) {
+        let whole = if bytes.is_power_of_two() {
+            buffer.initialized(offset, bytes)
+        } else {
+            (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
+        };
         if !whole {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
         }
-        true
+        if !order.strong
+            && !self.launch.kernel.global_sync
+            && let Some(writer) = buffer.foreign_writer(offset, bytes, self.linear)
+        {
+            let address = Some(self.describe(Space::Global, at));
+            self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
+                format!(
+                    "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
+                    writer.block
+                )
+            });
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
@@ -510,6 +539,7 @@ impl Context<'_> {
             if !self.aligned(warp, lane, pc, space, at, bytes) {
                 continue;
             }
+            self.progress += 1;
             let operand = warp.rows[op.a as usize][lane];
             let swap = op.b.map_or(0, |b| warp.rows[b as usize][lane]);
             let update = |before: u64| update(op, before, operand, swap);
@@ -630,7 +660,7 @@ impl Context<'_> {
 }
 
 /// The later of each two times.
-fn join(times: &mut Vec<u32>, new: &[u32]) {
+pub(super) fn join(times: &mut Vec<u32>, new: &[u32]) {
     times.resize(times.len().max(new.len()), 0);
     for (mine, new) in times.iter_mut().zip(new) {
         *mine = (*mine).max(*new);

@@ -16,7 +16,7 @@ mod tests;
 
 use cute_layout::atoms::{Elem, MmaAtom};
 
-pub use matrix::{Matrices, Rows, transpose};
+pub use matrix::{Matrices, transpose};
 
 use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f32, from_bits, narrow};
 use super::{LANES, Row};

@@ -2,6 +2,7 @@
 
 mod control;
 mod findings;
+mod mbarrier;
 mod memory;
 mod report;
 mod sync;
