@@ -135,10 +135,7 @@ pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> 
     let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
     let threads = launch.block.iter().product::<u32>();
     let kernel = launch.kernel;
-    let end = match kernel.dynamic_at {
-        Some(at) => at + u64::from(launch.dynamic_smem),
-        None => kernel.static_end,
-    };
+    let end = kernel.shared_end(launch.dynamic_smem);
     let mut random = SplitMix(mix(launch.seed, linear));
     // Some blocks switch at almost every instruction, others let a warp run far ahead.
     let turn = [4, 32, 256, 4096][random.below(4) as usize];

@@ -43,8 +43,7 @@ pub struct Emulator {
     config: Config,
 }
 
-/// Threads of a block, at most (CUDA C++ Programming Guide, "Compute Capabilities").
-const MAX_THREADS: u64 = 1024;
+const MAX_THREADS: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
 const MAX_BLOCKS: u128 = 1 << 25;
@@ -99,6 +98,7 @@ impl Device for Emulator {
             message: error.to_string(),
         })?;
         let mut kernels = Vec::new();
+        let mut registers = Vec::new();
         for launch in &function.launches {
             let kernel =
                 decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
@@ -106,13 +106,17 @@ impl Device for Emulator {
                     message: error.to_string(),
                 })?;
             check_launch(launch, &kernel, arch)?;
+            let info = image.kernels.iter().find(|info| info.name == launch.kernel);
+            registers.push(info.map_or(0, |info| info.registers));
             kernels.push(kernel);
         }
         Ok(Box::new(Emulated {
+            code: format!("{arch} PTX"),
             config: &self.config,
             function: function.clone(),
             kernels,
-            code: format!("{arch} PTX"),
+            arch,
+            registers,
             report: None,
         }))
     }
@@ -217,11 +221,7 @@ fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), Devi
             "run it on a GPU",
         ));
     }
-    let dynamic = u64::from(launch.dynamic_smem);
-    let end = kernel
-        .dynamic_at
-        .map_or(kernel.static_end, |at| at + dynamic);
-    let have = end - address::SHARED_START;
+    let have = kernel.shared_bytes(launch.dynamic_smem);
     if have > u64::from(arch.max_smem()) {
         return Err(unsupported(
             place(),
@@ -261,6 +261,9 @@ struct Emulated<'d> {
     function: Function,
     /// One for each launch.
     kernels: Vec<Kernel>,
+    /// Registers of a thread for each launch, 0 if not known.
+    registers: Vec<u32>,
+    arch: Arch,
     code: String,
     report: Option<Report>,
 }
@@ -311,7 +314,8 @@ impl Emulated<'_> {
             variables: Vec::new(),
         };
         let mut report = Report::default();
-        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+        let kernels = self.kernels.iter().zip(&self.registers);
+        for (launch, (kernel, &registers)) in self.function.launches.iter().zip(kernels) {
             for buffer in &mut global.tensors {
                 buffer.start_launch(kernel.global_granule);
             }
@@ -328,6 +332,8 @@ impl Emulated<'_> {
                 grid: launch.grid,
                 block: launch.block,
                 dynamic_smem: launch.dynamic_smem,
+                arch: self.arch,
+                registers,
                 seed: self.config.seed,
                 limit: self.config.max_instructions,
             });

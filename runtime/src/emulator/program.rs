@@ -1,9 +1,10 @@
 //! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
 
+use super::address::SHARED_START;
 use super::alu::Kind as AluKind;
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
-use crate::ptx::Place;
+use crate::ptx::{Class, Place};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -391,6 +392,7 @@ pub(super) struct ModuleVariable {
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub text: String,
+    pub class: Class,
     pub line: u32,
     pub source: Option<Place>,
 }
@@ -421,4 +423,19 @@ pub(super) struct Kernel {
     /// Whether blocks may synchronise with each other through global memory.
     pub global_sync: bool,
     pub max_threads: Option<u64>,
+}
+
+impl Kernel {
+    /// Where shared memory ends, with that much of it dynamic.
+    pub fn shared_end(&self, dynamic: u32) -> u64 {
+        match self.dynamic_at {
+            Some(at) => at + u64::from(dynamic),
+            None => self.static_end,
+        }
+    }
+
+    /// Bytes of shared memory of a block, without the system's.
+    pub fn shared_bytes(&self, dynamic: u32) -> u64 {
+        self.shared_end(dynamic) - SHARED_START
+    }
 }

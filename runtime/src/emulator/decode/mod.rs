@@ -214,6 +214,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.source = instruction.source;
         self.origins.push(Origin {
             text,
+            class: ptx::Class::of(instruction),
             line: self.line,
             source: self.place(),
         });

@@ -18,6 +18,7 @@ use super::lanes::{LANES, Mask, Row, lanes};
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Special};
 use super::report::Counts;
 use super::shared::Shared;
+use crate::arch::Arch;
 use crate::tensor::SplitMix;
 use copies::Copies;
 use mbarrier::Mbarriers;
@@ -93,6 +94,9 @@ pub(super) struct Launch<'a> {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_smem: u32,
+    pub arch: Arch,
+    /// Registers of a thread as the machine has them, 0 if not known.
+    pub registers: u32,
     pub seed: u64,
     /// Instructions that the warps of one block may execute.
     pub limit: u64,

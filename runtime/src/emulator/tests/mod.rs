@@ -4,6 +4,7 @@ mod control;
 mod findings;
 mod mbarrier;
 mod memory;
+mod report;
 mod sync;
 
 use super::{Config, Emulator, Kind, Report};
