@@ -9,7 +9,7 @@ use super::launch;
 use super::program::Kernel;
 use super::report::Report;
 use crate::arch::{Arch, Features};
-use crate::device::{Device, DeviceError, DeviceInfo, Program, Stopwatch};
+use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::layout::Parsed;
 use crate::package::{Access, Arg, Function, Image, Launch, Package};
 use crate::ptx;
@@ -53,6 +53,7 @@ impl Emulator {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Emulator {
             info: DeviceInfo {
+                kind: DeviceKind::Emulator,
                 name: "emulator".into(),
                 compute_capability: (9, 0),
                 memory: 0,
@@ -341,12 +342,12 @@ impl Emulated<'_> {
             report.findings.extend(outcome.findings);
             report.printed.push_str(&outcome.printed);
             if outcome.halted {
+                report.halted = true;
                 break;
             }
         }
-        let halted = report.launches.len() < self.function.launches.len();
         for ((arg, buffer), tensor) in args.iter().zip(&global.tensors).zip(tensors) {
-            if arg.access() == Access::Write && !halted {
+            if arg.access() == Access::Write && !report.halted {
                 report
                     .findings
                     .extend(self.never_written(arg, buffer, tensor));
