@@ -119,7 +119,7 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
         .map(|(b, o)| o + b.bytes)
         .max()
         .unwrap_or(0);
-    if size > arch.shared_memory {
+    if size > arch.shared_memory() {
         let cure = crate::config::Request::default()
             .alternative(*config, config.tile, arch)
             .map_or(String::new(), |fits| {
@@ -129,7 +129,8 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
             kernel.location(),
             format!(
                 "the kernel needs {size} bytes of shared memory, {} has {}{cure}",
-                arch.name, arch.shared_memory
+                arch.name,
+                arch.shared_memory()
             ),
         ));
     }

@@ -1,5 +1,7 @@
-//! The architectures: what each has, from the CUDA C++ Programming Guide's table of compute
-//! capabilities and the PTX ISA's of targets.
+//! The architectures that kernels are compiled for, with PTX's versions from the PTX ISA's table of targets. What a
+//! multiprocessor has stands in [`cute_layout::sm`].
+
+use cute_layout::sm::{self, Multiprocessor};
 
 /// An architecture that kernels are compiled for.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,18 +12,16 @@ pub struct Arch {
     pub sm: u32,
     /// The least PTX ISA version that knows it and all that is emitted, as LLVM's feature.
     pub ptx: &'static str,
-    /// Dynamic shared memory that a block may ask for, in bytes.
-    pub shared_memory: i64,
 }
 
 /// 32-bit registers of an SM.
-pub const REGISTERS: i64 = 65536;
+pub const REGISTERS: i64 = sm::REGISTERS as i64;
 /// Registers that one thread can have.
-pub const REGISTERS_PER_THREAD: i64 = 255;
+pub const REGISTERS_PER_THREAD: i64 = sm::REGISTERS_PER_THREAD as i64;
 /// Threads of one block.
-pub const THREADS_PER_BLOCK: i64 = 1024;
+pub const THREADS_PER_BLOCK: i64 = sm::THREADS_PER_BLOCK as i64;
 /// Threads of a warp.
-pub const WARP: i64 = 32;
+pub const WARP: i64 = sm::WARP as i64;
 
 /// Those that are supported.
 pub const ARCHS: &[Arch] = &[
@@ -29,35 +29,37 @@ pub const ARCHS: &[Arch] = &[
         name: "sm_80",
         sm: 80,
         ptx: "+ptx80",
-        shared_memory: 163 * 1024,
     },
     Arch {
         name: "sm_89",
         sm: 89,
         ptx: "+ptx80",
-        shared_memory: 99 * 1024,
     },
     Arch {
         name: "sm_90",
         sm: 90,
         ptx: "+ptx80",
-        shared_memory: 227 * 1024,
     },
     Arch {
         name: "sm_90a",
         sm: 90,
         ptx: "+ptx80",
-        shared_memory: 227 * 1024,
     },
     Arch {
         name: "sm_120",
         sm: 120,
         ptx: "+ptx87",
-        shared_memory: 99 * 1024,
     },
 ];
 
 impl Arch {
+    /// Dynamic shared memory that a block may ask for, in bytes.
+    pub fn shared_memory(&self) -> i64 {
+        Multiprocessor::of(self.sm / 10, self.sm % 10)
+            .block_shared_memory
+            .into()
+    }
+
     /// The architecture of that name, or what there is.
     pub fn find(name: &str) -> Result<&'static Arch, String> {
         ARCHS.iter().find(|arch| arch.name == name).ok_or_else(|| {

@@ -119,13 +119,13 @@ impl Config {
                 ));
             }
         }
-        if self.shared_memory() > arch.shared_memory {
+        if self.shared_memory() > arch.shared_memory() {
             return Err(format!(
                 "{} stages of {m}x{n}x{k} need {} bytes of shared memory, {} has {}",
                 self.stages,
                 self.shared_memory(),
                 arch.name,
-                arch.shared_memory
+                arch.shared_memory()
             ));
         }
         let limit = REGISTERS_PER_THREAD.min(REGISTERS / self.threads() / 8 * 8);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use cute_layout::sm::Multiprocessor;
+
 /// What an architecture's suffix promises (PTX ISA, `.target`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Features {
@@ -30,17 +32,14 @@ pub struct Arch {
 pub struct BadArch(pub String);
 
 impl Arch {
-    /// The most shared memory that a block may have, with the opt-in, in bytes. (CUDA C++
-    /// Programming Guide, "Technical Specifications per Compute Capability".)
+    /// What a multiprocessor of it has.
+    pub fn multiprocessor(self) -> Multiprocessor {
+        Multiprocessor::of(self.major, self.minor)
+    }
+
+    /// The most shared memory that a block may have, with the opt-in, in bytes.
     pub fn max_smem(self) -> u32 {
-        1024 * match (self.major, self.minor) {
-            (..=6, _) => 48,
-            (7, 0..=4) => 96,
-            (7, _) => 64,
-            (8, 0 | 7) => 163,
-            (8, _) | (12, _) => 99,
-            _ => 227,
-        }
+        self.multiprocessor().block_shared_memory
     }
 
     /// Whether a cubin for this architecture runs on a GPU of that compute capability.

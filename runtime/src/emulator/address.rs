@@ -12,7 +12,7 @@ pub(super) const LOCAL: u64 = 1 << 61;
 /// Windows from here on are variables of the module.
 pub(super) const FIRST_VARIABLE: u64 = 1 << 16;
 /// The system's part of shared memory, which comes first (PTX ISA, `%reserved_smem_offset_begin`).
-pub(super) const SHARED_START: u64 = 1024;
+pub(super) const SHARED_START: u64 = cute_layout::sm::RESERVED_SHARED as u64;
 
 /// The address of a tensor. It is aligned as its argument promises and no better, so that a kernel
 /// that assumes more is found out.
@@ -28,6 +28,11 @@ pub(super) fn variable(index: usize, align: u64) -> u64 {
 /// The window that an address lies in.
 pub(super) fn window(address: u64) -> u64 {
     address >> WINDOW_BITS
+}
+
+/// How far an address of what [`tensor`] and [`variable`] place is from the alignment that allocated memory has.
+pub(super) fn skew(base: u64) -> u64 {
+    base % (1 << WINDOW_BITS)
 }
 
 /// Generic addresses of a kernel's parameters start here.

@@ -5,7 +5,7 @@ use super::clocks::{Clocks, Release};
 use super::exec::{Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
 use super::finding::Kind;
 use super::lanes::{LANES, Mask, lanes};
-use super::program::{Barrier, BarrierKind, Op};
+use super::program::{Barrier, BarrierKind, Op, Space};
 use super::shared::Shared;
 use crate::tensor::{SplitMix, mix};
 
@@ -40,6 +40,7 @@ impl Context<'_> {
     ) -> Next {
         let pc = warp.groups[at].pc;
         let lane = first(mask);
+        self.progress += 1;
         let id = self.uniform(warp, barrier.id, mask, pc);
         let expected = barrier
             .count
@@ -134,10 +135,7 @@ pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> 
     let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
     let threads = launch.block.iter().product::<u32>();
     let kernel = launch.kernel;
-    let end = match kernel.dynamic_at {
-        Some(at) => at + u64::from(launch.dynamic_smem),
-        None => kernel.static_end,
-    };
+    let end = kernel.shared_end(launch.dynamic_smem);
     let mut random = SplitMix(mix(launch.seed, linear));
     // Some blocks switch at almost every instruction, others let a warp run far ahead.
     let turn = [4, 32, 256, 4096][random.below(4) as usize];
@@ -152,6 +150,8 @@ pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> 
         executed: 0,
         barriers: Barriers::default(),
         released: Default::default(),
+        mbarriers: Default::default(),
+        progress: 0,
         fences: Default::default(),
         printed: String::new(),
     };
@@ -172,6 +172,9 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
         ready.clear();
         ready.extend((0..warps.len()).filter(|&warp| warps[warp].is_ready()));
         if ready.is_empty() {
+            if context.wake(warps) {
+                continue;
+            }
             if warps.iter().any(|warp| !warp.groups.is_empty()) {
                 stuck(context, warps);
                 return End::Halted;
@@ -182,6 +185,7 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
         let turn = 1 + context.random.below(turn) as u32;
         let stop = context.run(&mut warps[at], turn);
         context.land_some(&mut warps[at]);
+        context.wake_completed(warps);
         match stop {
             Stop::Turn | Stop::Blocked => {}
             Stop::Arrived(id) => complete(context, warps, id as usize),
@@ -294,6 +298,19 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                             mask_text(group.mask)
                         )
                     });
+                }
+                Wait::Phase(at) => {
+                    let missing = context.mbarriers.missing(at);
+                    let address = Some(context.describe(Space::Shared, at));
+                    context.find(
+                        Kind::Deadlock,
+                        group.pc,
+                        None,
+                        warp.index,
+                        lane,
+                        address,
+                        || format!("waits for ever for a phase of this mbarrier, which {missing}"),
+                    );
                 }
                 Wait::Barrier(id) => {
                     let state = &context.barriers.0[id as usize];

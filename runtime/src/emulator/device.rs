@@ -43,8 +43,7 @@ pub struct Emulator {
     config: Config,
 }
 
-/// Threads of a block, at most (CUDA C++ Programming Guide, "Compute Capabilities").
-const MAX_THREADS: u64 = 1024;
+const MAX_THREADS: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
 const MAX_BLOCKS: u128 = 1 << 25;
@@ -100,6 +99,7 @@ impl Device for Emulator {
             message: error.to_string(),
         })?;
         let mut kernels = Vec::new();
+        let mut registers = Vec::new();
         for launch in &function.launches {
             let kernel =
                 decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
@@ -107,13 +107,17 @@ impl Device for Emulator {
                     message: error.to_string(),
                 })?;
             check_launch(launch, &kernel, arch)?;
+            let info = image.kernels.iter().find(|info| info.name == launch.kernel);
+            registers.push(info.map_or(0, |info| info.registers));
             kernels.push(kernel);
         }
         Ok(Box::new(Emulated {
+            code: format!("{arch} PTX"),
             config: &self.config,
             function: function.clone(),
             kernels,
-            code: format!("{arch} PTX"),
+            arch,
+            registers,
             report: None,
         }))
     }
@@ -218,11 +222,7 @@ fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), Devi
             "run it on a GPU",
         ));
     }
-    let dynamic = u64::from(launch.dynamic_smem);
-    let end = kernel
-        .dynamic_at
-        .map_or(kernel.static_end, |at| at + dynamic);
-    let have = end - address::SHARED_START;
+    let have = kernel.shared_bytes(launch.dynamic_smem);
     if have > u64::from(arch.max_smem()) {
         return Err(unsupported(
             place(),
@@ -262,6 +262,9 @@ struct Emulated<'d> {
     function: Function,
     /// One for each launch.
     kernels: Vec<Kernel>,
+    /// Registers of a thread for each launch, 0 if not known.
+    registers: Vec<u32>,
+    arch: Arch,
     code: String,
     report: Option<Report>,
 }
@@ -312,19 +315,12 @@ impl Emulated<'_> {
             variables: Vec::new(),
         };
         let mut report = Report::default();
-        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+        let kernels = self.kernels.iter().zip(&self.registers);
+        for (launch, (kernel, &registers)) in self.function.launches.iter().zip(kernels) {
             for buffer in &mut global.tensors {
-                buffer.start_launch();
+                buffer.start_launch(kernel.global_granule);
             }
-            global.variables = kernel
-                .variables
-                .iter()
-                .map(|v| {
-                    let never: &dyn Fn(u64) -> bool = &|_| false;
-                    let init = (!v.initialized).then_some(never);
-                    Buffer::new(v.name.clone(), v.address, &v.bytes, init, true, 1)
-                })
-                .collect();
+            declare(&mut global, kernel);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), &arg) in kernel.params.iter().zip(&launch.args) {
                 let address = global.tensors[arg].base;
@@ -337,6 +333,8 @@ impl Emulated<'_> {
                 grid: launch.grid,
                 block: launch.block,
                 dynamic_smem: launch.dynamic_smem,
+                arch: self.arch,
+                registers,
                 seed: self.config.seed,
                 limit: self.config.max_instructions,
             });
@@ -398,6 +396,24 @@ impl Emulated<'_> {
     }
 }
 
+/// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
+fn declare(global: &mut Global, kernel: &Kernel) {
+    for (index, variable) in kernel.variables.iter().enumerate() {
+        let known = global.variables.get(index).is_some_and(|buffer| {
+            buffer.name == variable.name && buffer.bytes == variable.bytes.len() as u64
+        });
+        if !known {
+            let never: &dyn Fn(u64) -> bool = &|_| false;
+            let init = (!variable.initialized).then_some(never);
+            let name = variable.name.clone();
+            let buffer = Buffer::new(name, variable.address, &variable.bytes, init, true);
+            global.variables.truncate(index);
+            global.variables.push(buffer);
+        }
+        global.variables[index].start_launch(kernel.global_granule);
+    }
+}
+
 fn coordinate(layout: &Parsed, index: i64) -> String {
     let parts: Vec<String> = layout
         .coordinate(index)
@@ -430,7 +446,6 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
         bytes,
         init,
         arg.access().writes(),
-        size as u32,
     );
     buffer.elements = (!dense).then_some((holds, size));
     let layout = layout.clone();

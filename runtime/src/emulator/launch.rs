@@ -1,13 +1,16 @@
 //! A launch: its blocks, over the cores.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::block;
 use super::exec::{Gathered, Launch};
 use super::finding::{Collector, Finding, Kind, Site};
+use super::lanes::LANES;
 use super::program::{Kernel, Op, Space};
-use super::report::{Counts, LaunchReport, Line};
+use super::report::{Counts, LaunchReport, Line, Occupancy, Step};
 use crate::parallel::parallel_fold;
+use crate::ptx::Class;
 
 /// Blocks that a core takes at a time, at most.
 const PIECE: u64 = 16;
@@ -108,24 +111,41 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
         .filter(|(_, (inst, counts))| counts.warps != 0 && touches(&inst.op))
         .map(|(at, (_, counts))| Line {
             site: site(kernel, at as u32),
-            warps: counts.warps,
-            threads: counts.threads,
-            shared: counts.shared,
-            global: counts.global,
+            class: kernel.origins[at].class,
+            counts: *counts,
         });
     let mut lines: Vec<Line> = lines.collect();
     lines.sort_by_key(|line| line.site.ptx_line);
-    let dynamic = u64::from(launch.dynamic_smem);
-    let end = kernel
-        .dynamic_at
-        .map_or(kernel.static_end, |at| at + dynamic);
+    let mut instructions: BTreeMap<Class, Counts> = BTreeMap::new();
+    let mut multiply_adds = 0;
+    for ((inst, origin), counts) in kernel.insts.iter().zip(&kernel.origins).zip(counts) {
+        if counts.warps == 0 {
+            continue;
+        }
+        instructions.entry(origin.class).or_default().add(counts);
+        if let Op::Mma(op) = &inst.op {
+            // All lanes of a warp take part.
+            multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
+        }
+    }
+    let threads = launch.block.iter().product();
+    let shared_memory = kernel.shared_bytes(launch.dynamic_smem);
+    let occupancy =
+        launch
+            .arch
+            .multiprocessor()
+            .occupancy(threads, launch.registers, shared_memory);
     LaunchReport {
         kernel: kernel.name.clone(),
         blocks,
-        threads: launch.block.iter().product(),
-        shared_memory: end - super::address::SHARED_START,
+        threads,
+        shared_memory,
+        occupancy: Occupancy::new(launch.arch.to_string(), launch.registers, &occupancy),
         warp_instructions: counts.iter().map(|counts| counts.warps).sum(),
         thread_instructions: counts.iter().map(|counts| counts.threads).sum(),
+        instructions,
+        multiply_adds,
+        steps: Step::all(&lines),
         lines,
     }
 }

@@ -30,4 +30,4 @@ pub use decode::DecodeError;
 pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
 pub use lanes::{LANES, Mask, Row, lanes};
-pub use report::{LaunchReport, Line, Passes, Report, Traffic};
+pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};

@@ -1,9 +1,10 @@
 //! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
 
+use super::address::SHARED_START;
 use super::alu::Kind as AluKind;
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
-use crate::ptx::Place;
+use crate::ptx::{Class, Place};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -90,6 +91,51 @@ pub(super) struct Barrier {
     pub aligned: bool,
     /// What `bar.red` reduces.
     pub operand: Option<Guard>,
+}
+
+/// An operation on an `mbarrier` object in shared memory.
+#[derive(Debug)]
+pub(super) struct Mbarrier {
+    pub op: MbarrierOp,
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MbarrierOp {
+    Init {
+        count: Reg,
+    },
+    Invalidate,
+    Arrive {
+        /// Gets the phase that was arrived at.
+        state: Option<Reg>,
+        count: Option<Reg>,
+        /// Bytes that the phase is to wait for besides.
+        expect: Option<Reg>,
+        drop: bool,
+        release: bool,
+    },
+    ExpectTx {
+        bytes: Reg,
+    },
+    CompleteTx {
+        bytes: Reg,
+    },
+    Test {
+        p: Option<Pred>,
+        /// A phase, or its parity.
+        state: Reg,
+        parity: bool,
+        acquire: bool,
+        /// Whether the thread may sleep.
+        blocks: bool,
+    },
+    /// `cp.async.mbarrier.arrive`
+    CopiesArrive {
+        noinc: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +239,7 @@ pub(super) enum Op {
     AsyncWait(u32),
     AsyncWaitAll,
     Barrier(Box<Barrier>),
+    Mbarrier(Box<Mbarrier>),
     WarpBarrier {
         members: Reg,
     },
@@ -345,6 +392,7 @@ pub(super) struct ModuleVariable {
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub text: String,
+    pub class: Class,
     pub line: u32,
     pub source: Option<Place>,
 }
@@ -370,7 +418,24 @@ pub(super) struct Kernel {
     pub variables: Vec<ModuleVariable>,
     /// The smallest access to shared memory, in bytes.
     pub granule: u32,
+    /// The smallest write to global memory, in bytes.
+    pub global_granule: u32,
     /// Whether blocks may synchronise with each other through global memory.
     pub global_sync: bool,
     pub max_threads: Option<u64>,
+}
+
+impl Kernel {
+    /// Where shared memory ends, with that much of it dynamic.
+    pub fn shared_end(&self, dynamic: u32) -> u64 {
+        match self.dynamic_at {
+            Some(at) => at + u64::from(dynamic),
+            None => self.static_end,
+        }
+    }
+
+    /// Bytes of shared memory of a block, without the system's.
+    pub fn shared_bytes(&self, dynamic: u32) -> u64 {
+        self.shared_end(dynamic) - SHARED_START
+    }
 }

@@ -1,19 +1,34 @@
 //! What a run did: instructions, and what memory had to do for them.
 
+use std::collections::BTreeMap;
+
+use cute_layout::sm;
 use serde::Serialize;
 
 use super::finding::{Finding, Site};
+use crate::ptx::{Class, Place};
 
 /// Passes over the banks of shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Passes {
-    /// As the addresses need them.
+    /// As the addresses need them, and as the profiler counts them.
     pub actual: u64,
+    /// Of these, those that addresses in shared memory are the reason for. Less than `actual` only for `cp.async`, which
+    /// also waits for its sources in L1: rows of global memory shorter than 128 bytes conflict there, whatever the layout
+    /// of shared memory is.
+    pub banks: u64,
     /// Without conflicts.
     pub ideal: u64,
 }
 
-/// What instructions of global memory move.
+impl Passes {
+    /// Passes that another layout of shared memory could save.
+    pub fn conflicts(&self) -> u64 {
+        self.banks.saturating_sub(self.ideal)
+    }
+}
+
+/// What instructions of global memory move, for tensors that begin at multiples of 256 bytes, as allocations do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Executions by a warp that reach memory.
@@ -24,10 +39,10 @@ pub struct Traffic {
     pub ideal: u64,
 }
 
-/// What one instruction did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    /// Executions by a warp.
+/// What an instruction did, or several of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Executions by a warp, those in which no thread takes part included.
     pub warps: u64,
     /// Executions by a thread.
     pub threads: u64,
@@ -36,10 +51,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub fn add(&mut self, other: &Counts) {
+    pub(super) fn add(&mut self, other: &Counts) {
         self.warps += other.warps;
         self.threads += other.threads;
         self.shared.actual += other.shared.actual;
+        self.shared.banks += other.shared.banks;
         self.shared.ideal += other.shared.ideal;
         self.global.requests += other.global.requests;
         self.global.sectors += other.global.sectors;
@@ -52,14 +68,88 @@ impl Counts {
 pub struct Line {
     #[serde(flatten)]
     pub site: Site,
-    pub warps: u64,
-    pub threads: u64,
-    pub shared: Passes,
-    pub global: Traffic,
+    pub class: Class,
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// The instructions of one kind that one step of a line of the program became. Where the PTX does not say what
+/// it was compiled from, each of its lines is a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub source: Option<Place>,
+    pub class: Class,
+    /// Lines of the PTX, from 1, ascending.
+    pub ptx_lines: Vec<u32>,
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+impl Step {
+    /// The steps of lines, in the order of the first line of each.
+    pub(super) fn all(lines: &[Line]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut known: BTreeMap<(Option<&Place>, u32, Class), usize> = BTreeMap::new();
+        for line in lines {
+            let source = line.site.source.as_ref();
+            let text_line = match source {
+                Some(_) => 0,
+                None => line.site.ptx_line,
+            };
+            let at = *known
+                .entry((source, text_line, line.class))
+                .or_insert_with(|| {
+                    steps.push(Step {
+                        source: line.site.source.clone(),
+                        class: line.class,
+                        ptx_lines: Vec::new(),
+                        counts: Counts::default(),
+                    });
+                    steps.len() - 1
+                });
+            let step = &mut steps[at];
+            step.counts.add(&line.counts);
+            if step.ptx_lines.last() != Some(&line.site.ptx_line) {
+                step.ptx_lines.push(line.site.ptx_line);
+            }
+        }
+        steps
+    }
+}
+
+/// How many blocks of the kernel one multiprocessor runs at once ([`sm::Occupancy`]).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Occupancy {
+    /// The architecture that it is of.
+    pub arch: String,
+    /// Registers of a thread, if the package says.
+    pub registers: Option<u32>,
+    pub blocks: u32,
+    pub warps: u32,
+    /// Warps that the multiprocessor has room for.
+    pub most_warps: u32,
+    /// Warps in percent of what there is room for.
+    pub percent: f64,
+    /// What there is too little of for another block: `registers`, `shared memory`, `warps`, `blocks`.
+    pub limited_by: Vec<&'static str>,
+}
+
+impl Occupancy {
+    pub(super) fn new(arch: String, registers: u32, found: &sm::Occupancy) -> Occupancy {
+        Occupancy {
+            arch,
+            registers: (registers != 0).then_some(registers),
+            blocks: found.blocks,
+            warps: found.warps,
+            most_warps: found.most_warps,
+            percent: found.percent(),
+            limited_by: found.limited_by(),
+        }
+    }
 }
 
 /// What one launch did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LaunchReport {
     pub kernel: String,
     pub blocks: u64,
@@ -67,15 +157,22 @@ pub struct LaunchReport {
     pub threads: u32,
     /// Bytes of a block, static and dynamic.
     pub shared_memory: u64,
+    pub occupancy: Occupancy,
     /// Instructions by warps and by threads.
     pub warp_instructions: u64,
     pub thread_instructions: u64,
-    /// Those that touch memory.
+    /// The same and what memory did, by kind; kinds that were not executed are left out.
+    pub instructions: BTreeMap<Class, Counts>,
+    /// Multiplications with an addition, of all products of matrices.
+    pub multiply_adds: u64,
+    /// Instructions that touch memory, by the steps of the program that they are from.
+    pub steps: Vec<Step>,
+    /// The same, one by one in the order of the PTX.
     pub lines: Vec<Line>,
 }
 
 /// What a run did, and what is wrong with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     pub launches: Vec<LaunchReport>,
     pub findings: Vec<Finding>,

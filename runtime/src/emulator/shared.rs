@@ -276,11 +276,15 @@ impl Shared {
 
     /// Notes that the thread has waited for its copy: from now on it is a write of this time.
     pub fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
-        let mine = epoch(by.thread, by.clocks.now(by.thread));
+        self.finish_copy_at(at, bytes, by.thread, by.clocks.now(by.thread));
+    }
+
+    /// Notes that a thread's copy is done, as a write of that time.
+    pub fn finish_copy_at(&mut self, at: u64, bytes: usize, thread: u32, time: u32) {
         for index in self.range(at, bytes) {
             let g = &mut self.granules[index];
-            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == by.thread {
-                g.write = mine;
+            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == thread {
+                g.write = epoch(thread, time);
             }
         }
     }

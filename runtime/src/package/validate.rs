@@ -25,7 +25,7 @@ pub struct Limits;
 
 impl Limits {
     pub const BLOCK: [u32; 3] = [1024, 1024, 64];
-    pub const THREADS_PER_BLOCK: u64 = 1024;
+    pub const THREADS_PER_BLOCK: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
     pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
     /// With the opt-in for non-portable cluster sizes.
     pub const BLOCKS_PER_CLUSTER: u64 = 16;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ast::{Function, Instruction, Statement, Type};
+use super::class::Class;
 
 /// Number of instructions by the bytes that one thread moves with each; an opcode whose type is not
 /// known counts as 0 bytes.
@@ -14,23 +15,20 @@ pub type Accesses = BTreeMap<u32, u64>;
 /// called function has is not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Mix {
-    /// Products of matrices: `mma`, `wmma.mma`, `wgmma.mma_async`, `tcgen05.mma`.
+    /// [`Class::Mma`].
     pub mma: u64,
-    /// Matrices from shared memory to registers and back: `ldmatrix`, `stmatrix`.
+    /// [`Class::LoadMatrix`] and [`Class::StoreMatrix`].
     pub ldmatrix: u64,
-    /// Asynchronous copies, bulk ones too.
+    /// [`Class::AsyncCopy`].
     pub cp_async: u64,
     pub global_loads: Accesses,
     pub global_stores: Accesses,
     pub shared_loads: Accesses,
     pub shared_stores: Accesses,
-    /// Barriers, fences, and commits and waits of asynchronous groups.
+    /// [`Class::Sync`].
     pub barriers: u64,
-    /// Integer arithmetic, logic, comparisons and conversions.
     pub integer: u64,
-    /// Floating-point arithmetic, comparisons and conversions.
     pub floating_point: u64,
-    /// Branches, calls, ends.
     pub control: u64,
     /// Moves, parameters, local and generic memory, atomics, shuffles, and what is not known.
     pub other: u64,
@@ -75,74 +73,38 @@ impl Mix {
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) {
-        let has = |name: &str| instruction.modifiers.contains(&name);
-        let count = match instruction.opcode {
-            "mma" => &mut self.mma,
-            "wmma" | "tcgen05" if has("mma") => &mut self.mma,
-            "wgmma" if has("mma_async") => &mut self.mma,
-            "ldmatrix" | "stmatrix" => &mut self.ldmatrix,
-            "wgmma" | "bar" | "barrier" | "mbarrier" | "membar" | "fence" => &mut self.barriers,
-            "tcgen05" if has("fence") || has("wait") || has("commit") => &mut self.barriers,
-            "cp" if has("commit_group")
-                || has("wait_group")
-                || has("wait_all")
-                || has("arrive") =>
-            {
-                &mut self.barriers
+        let accesses = match Class::of(instruction) {
+            Class::GlobalLoad => &mut self.global_loads,
+            Class::GlobalStore => &mut self.global_stores,
+            Class::SharedLoad => &mut self.shared_loads,
+            Class::SharedStore => &mut self.shared_stores,
+            class => {
+                *self.count(class) += 1;
+                return;
             }
-            "cp" if has("async") && !has("prefetch") => &mut self.cp_async,
-            "ld" | "ldu" | "st" => match self.accesses(instruction) {
-                Some(accesses) => accesses.entry(access_bytes(instruction)).or_default(),
-                None => &mut self.other,
-            },
-            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => &mut self.control,
-            "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
-            | "copysign" | "testp" => &mut self.floating_point,
-            "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "shf" | "lop3" | "bfe"
-            | "bfi" | "bfind" | "bmsk" | "brev" | "clz" | "popc" | "prmt" | "fns" | "szext"
-            | "mul24" | "mad24" | "sad" | "dp2a" | "dp4a" | "addc" | "subc" | "madc" => {
-                &mut self.integer
-            }
-            "abs" | "add" | "cvt" | "div" | "mad" | "max" | "min" | "mul" | "neg" | "rem"
-            | "set" | "setp" | "slct" | "sub" => {
-                if instruction.modifiers.iter().any(|name| is_float(name)) {
-                    &mut self.floating_point
-                } else {
-                    &mut self.integer
-                }
-            }
-            _ => &mut self.other,
         };
-        *count += 1;
+        *accesses.entry(access_bytes(instruction)).or_default() += 1;
     }
 
-    /// Where a load or a store counts; none if not in global or shared memory.
-    fn accesses(&mut self, instruction: &Instruction<'_>) -> Option<&mut Accesses> {
-        let store = instruction.opcode == "st";
-        let space =
-            instruction
-                .modifiers
-                .iter()
-                .find_map(|name| match name.split("::").next() {
-                    Some("global") => Some(true),
-                    Some("shared") => Some(false),
-                    _ => None,
-                })?;
-        Some(match (space, store) {
-            (true, false) => &mut self.global_loads,
-            (true, true) => &mut self.global_stores,
-            (false, false) => &mut self.shared_loads,
-            (false, true) => &mut self.shared_stores,
-        })
+    fn count(&mut self, class: Class) -> &mut u64 {
+        match class {
+            Class::Mma => &mut self.mma,
+            Class::LoadMatrix | Class::StoreMatrix => &mut self.ldmatrix,
+            Class::AsyncCopy => &mut self.cp_async,
+            Class::Sync => &mut self.barriers,
+            Class::Integer => &mut self.integer,
+            Class::FloatingPoint => &mut self.floating_point,
+            Class::Control => &mut self.control,
+            Class::GlobalLoad
+            | Class::GlobalStore
+            | Class::SharedLoad
+            | Class::SharedStore
+            | Class::Local
+            | Class::Generic
+            | Class::Atomic
+            | Class::Other => &mut self.other,
+        }
     }
-}
-
-/// Whether a modifier is a floating-point type, one without registers of its own included.
-fn is_float(name: &str) -> bool {
-    Type::of(name).is_some_and(Type::is_float)
-        || ["e4m3", "e5m2", "e2m1", "e2m3", "e3m2", "ue8m0"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
 }
 
 /// Bytes that one thread loads or stores.

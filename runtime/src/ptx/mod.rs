@@ -9,6 +9,7 @@
 //! `symbol + offset`, `a[i]` for `[a + 4 * i]`, and DWARF in the form of PTX before 2.0 (`@@DWARF`).
 
 mod ast;
+mod class;
 mod error;
 mod lexer;
 mod mix;
@@ -21,6 +22,7 @@ mod print;
 mod tests;
 
 pub use ast::*;
+pub use class::Class;
 pub use error::{MAX_BYTES, MAX_DEPTH, ParseError};
 pub use mix::{Accesses, Mix};
 pub use parser::parse;

@@ -43,11 +43,11 @@ fn describe_launch(launch: &LaunchReport) -> String {
         lines.add_row([
             line.site.instruction.clone(),
             place,
-            line.warps.to_string(),
-            line.shared.actual.to_string(),
-            line.shared.ideal.to_string(),
-            line.global.sectors.to_string(),
-            line.global.ideal.to_string(),
+            line.counts.warps.to_string(),
+            line.counts.shared.actual.to_string(),
+            line.counts.shared.ideal.to_string(),
+            line.counts.global.sectors.to_string(),
+            line.counts.global.ideal.to_string(),
         ]);
     }
     // Writing to a string does not fail.

@@ -2,6 +2,7 @@
 
 use super::super::program::{Inst, Op, Origin};
 use super::Draft;
+use crate::ptx::Class;
 
 /// Puts basic blocks in an order in which every block comes after those that lead to it, loops
 /// apart, and resolves labels. The executor runs the threads at the lowest index first, so those
@@ -162,15 +163,19 @@ fn emit(
             _ => {}
         }
     }
-    let origins = at_origin
+    let mut origins: Vec<Origin> = at_origin
         .into_iter()
         .map(|origin| {
             origins.get(origin as usize).cloned().unwrap_or(Origin {
                 text: "ret".into(),
+                class: Class::Control,
                 line: 0,
                 source: None,
             })
         })
         .collect();
+    if let Some(end) = origins.last_mut() {
+        end.class = Class::Control;
+    }
     (insts, origins)
 }

@@ -12,6 +12,20 @@ pub(super) struct Copies {
     pending: VecDeque<Copy>,
     /// Groups that each lane has committed.
     committed: [u32; LANES],
+    /// Copies that were issued.
+    issued: u64,
+    arrivals: VecDeque<Arrival>,
+}
+
+/// An arrival at an `mbarrier` object once all copies that a lane issued before have landed.
+struct Arrival {
+    lane: usize,
+    /// Copies issued until then.
+    issued: u64,
+    at: u64,
+    inst: u32,
+    /// What the thread had done and knew.
+    times: Vec<u32>,
 }
 
 struct Copy {
@@ -20,6 +34,8 @@ struct Copy {
     /// Lanes whose data is in shared memory already.
     landed: Mask,
     inst: u32,
+    /// Its number.
+    number: u64,
     bytes: u32,
     /// The group that it belongs to, by lane.
     group: [u32; LANES],
@@ -93,12 +109,14 @@ impl Context<'_> {
             mask,
             landed: 0,
             inst: pc,
+            number: warp.copies.issued,
             bytes: op.bytes,
             group: committed,
             to,
             from,
             source_bytes,
         });
+        warp.copies.issued += 1;
         // Some land at once; others when they are waited for, or in between.
         if self.random.below(3) == 0 {
             let last = warp.copies.pending.len() - 1;
@@ -114,6 +132,52 @@ impl Context<'_> {
             let mask = warp.copies.pending[at].mask;
             self.land(warp, at, mask);
         }
+        if self.random.below(2) == 0 {
+            self.next_arrival(warp);
+        }
+    }
+
+    /// Notes that a lane arrives at an `mbarrier` object when its copies have landed.
+    pub(super) fn arrive_later(&mut self, warp: &mut Warp, lane: usize, at: u64, inst: u32) {
+        let times = self.clocks.release_alone(warp.thread(lane));
+        warp.copies.arrivals.push_back(Arrival {
+            lane,
+            issued: warp.copies.issued,
+            at,
+            inst,
+            times,
+        });
+    }
+
+    /// Lets the oldest arrival happen, and with it the landing of the copies before it. Returns whether there is one.
+    pub(super) fn next_arrival(&mut self, warp: &mut Warp) -> bool {
+        let Some(arrival) = warp.copies.arrivals.pop_front() else {
+            return false;
+        };
+        let lane = arrival.lane;
+        for at in 0..warp.copies.pending.len() {
+            let copy = &warp.copies.pending[at];
+            if copy.number < arrival.issued && copy.mask >> lane & 1 != 0 {
+                self.land(warp, at, 1 << lane);
+                let thread = warp.thread(lane);
+                let copy = &mut warp.copies.pending[at];
+                copy.mask &= !(1 << lane);
+                // As of the arrival: those who see it may read.
+                let time = arrival.times[thread as usize];
+                self.shared
+                    .finish_copy_at(copy.to[lane], copy.bytes as usize, thread, time);
+            }
+        }
+        warp.copies.pending.retain(|copy| copy.mask != 0);
+        self.arrived(
+            warp,
+            lane,
+            arrival.at,
+            arrival.inst,
+            1,
+            Some(&arrival.times),
+        );
+        true
     }
 
     /// Writes what a copy brings.

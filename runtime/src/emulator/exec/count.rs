@@ -16,31 +16,37 @@ impl Context<'_> {
         bytes: u32,
         store: bool,
     ) {
-        let (shared, global) = match space {
-            Space::Shared => (active, 0),
-            Space::Global => (0, active),
-            Space::Generic => {
-                let of = |space| {
-                    lanes(active)
-                        .filter(|&lane| address::space_of(at[lane]) == space)
-                        .fold(0, |mask, lane| mask | 1 << lane)
-                };
-                (of(Space::Shared), of(Space::Global))
-            }
-            Space::Const | Space::Local | Space::Param => (0, 0),
-        };
+        let (shared, global) = spaces(space, at, active);
         if shared != 0 {
             let passes = traffic::shared_wavefronts(at, shared, bytes, store);
-            self.add_passes(pc, passes);
+            self.add_passes(pc, passes, passes.actual);
         }
         if global != 0 {
-            self.count_global(pc, at, global, bytes);
+            self.count_global(pc, &self.as_allocated(at, global), global, bytes);
         }
     }
 
-    fn add_passes(&mut self, pc: u32, passes: traffic::Wavefronts) {
+    /// Global addresses as they would be if everything began at a multiple of 256 bytes, as memory that is allocated does.
+    /// Here it deliberately does not.
+    fn as_allocated(&self, at: &Row, active: Mask) -> Row {
+        let (mut window, mut skew) = (u64::MAX, 0);
+        let mut row = *at;
+        for lane in lanes(active) {
+            if address::window(at[lane]) != window {
+                window = address::window(at[lane]);
+                let found = self.launch.global.find(at[lane]);
+                skew = found.map_or(0, |(buffer, _)| address::skew(buffer.base));
+            }
+            row[lane] = at[lane].wrapping_sub(skew);
+        }
+        row
+    }
+
+    /// `banks` are the passes that shared memory alone would need.
+    fn add_passes(&mut self, pc: u32, passes: traffic::Wavefronts, banks: u32) {
         let counts = &mut self.gathered.counts[pc as usize].shared;
         counts.actual += u64::from(passes.actual);
+        counts.banks += u64::from(banks);
         counts.ideal += u64::from(passes.ideal);
     }
 
@@ -58,7 +64,7 @@ impl Context<'_> {
 
     pub(super) fn count_matrix(&mut self, pc: u32, rows: &Row, matrices: u32) {
         let passes = traffic::matrix_wavefronts(rows, matrices);
-        self.add_passes(pc, passes);
+        self.add_passes(pc, passes, passes.actual);
     }
 
     /// `reads` are the lanes that read their source; the others write zeros.
@@ -70,8 +76,10 @@ impl Context<'_> {
         reads: Mask,
         bytes: u32,
     ) {
+        let from = &self.as_allocated(from, reads);
         let passes = traffic::async_copy_wavefronts(to, from, active, active & !reads, bytes);
-        self.add_passes(pc, passes);
+        let written = traffic::async_copy_wavefronts(to, from, active, active, bytes);
+        self.add_passes(pc, passes, written.actual);
         if reads != 0 {
             self.count_global(pc, from, reads, bytes);
         }
@@ -82,16 +90,32 @@ impl Context<'_> {
             AtomicOp::CompareAndSwap => traffic::SharedAtomic::CompareAndSwap,
             _ => traffic::SharedAtomic::Update,
         };
-        match op.space {
-            Space::Shared => {
-                let passes = traffic::shared_atomic_wavefronts(at, active, kind);
-                self.add_passes(pc, passes);
-            }
-            Space::Global => {
-                let found = traffic::global_atomic_sectors(at, active, op.bytes);
-                self.add_sectors(pc, found);
-            }
-            _ => {}
+        let (shared, global) = spaces(op.space, at, active);
+        if shared != 0 {
+            let passes = traffic::shared_atomic_wavefronts(at, shared, kind);
+            self.add_passes(pc, passes, passes.actual);
         }
+        if global != 0 {
+            let at = self.as_allocated(at, global);
+            let found = traffic::global_atomic_sectors(&at, global, op.bytes);
+            self.add_sectors(pc, found);
+        }
+    }
+}
+
+/// The lanes that access shared memory, and those that access global memory.
+fn spaces(space: Space, at: &Row, active: Mask) -> (Mask, Mask) {
+    match space {
+        Space::Shared => (active, 0),
+        Space::Global => (0, active),
+        Space::Generic => {
+            let of = |space| {
+                lanes(active)
+                    .filter(|&lane| address::space_of(at[lane]) == space)
+                    .fold(0, |mask, lane| mask | 1 << lane)
+            };
+            (of(Space::Shared), of(Space::Global))
+        }
+        Space::Const | Space::Local | Space::Param => (0, 0),
     }
 }

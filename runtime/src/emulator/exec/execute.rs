@@ -88,6 +88,7 @@ impl Context<'_> {
             Op::AsyncWaitAll => self.async_wait(warp, active, None),
             Op::Barrier(barrier) => return self.barrier(warp, at, barrier, active),
             Op::Fence => self.fence(warp, active),
+            Op::Mbarrier(op) => return self.mbarrier(warp, at, op, active),
             Op::Hint => {}
             Op::Clock { d, bits } => {
                 let mask = if *bits == 32 { 0xffff_ffff } else { u64::MAX };

@@ -73,7 +73,7 @@ impl Context<'_> {
     }
 
     /// The state space of an access, and the address in it.
-    fn resolve(space: Space, at: u64) -> (Space, u64) {
+    pub(super) fn resolve(space: Space, at: u64) -> (Space, u64) {
         if space != Space::Generic {
             return (space, at);
         }
@@ -107,7 +107,7 @@ impl Context<'_> {
     }
 
     /// What lies at an address.
-    pub(super) fn describe(&self, space: Space, at: u64) -> String {
+    pub fn describe(&self, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
                 Some(offset) => format!("shared memory at byte {offset}"),
@@ -224,6 +224,7 @@ impl Context<'_> {
         order: Order,
     ) {
         let (space, at) = Self::resolve(space, at);
+        self.progress += 1;
         if !self.aligned(warp, lane, pc, space, at, data.len()) {
             return;
         }
@@ -538,6 +539,7 @@ impl Context<'_> {
             if !self.aligned(warp, lane, pc, space, at, bytes) {
                 continue;
             }
+            self.progress += 1;
             let operand = warp.rows[op.a as usize][lane];
             let swap = op.b.map_or(0, |b| warp.rows[b as usize][lane]);
             let update = |before: u64| update(op, before, operand, swap);
@@ -658,7 +660,7 @@ impl Context<'_> {
 }
 
 /// The later of each two times.
-fn join(times: &mut Vec<u32>, new: &[u32]) {
+pub(super) fn join(times: &mut Vec<u32>, new: &[u32]) {
     times.resize(times.len().max(new.len()), 0);
     for (mine, new) in times.iter_mut().zip(new) {
         *mine = (*mine).max(*new);

@@ -4,6 +4,7 @@ mod alu;
 mod copies;
 mod count;
 mod execute;
+mod mbarrier;
 mod memory;
 mod system;
 mod warp_wide;
@@ -17,8 +18,10 @@ use super::lanes::{LANES, Mask, Row, lanes};
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Special};
 use super::report::Counts;
 use super::shared::Shared;
+use crate::arch::Arch;
 use crate::tensor::SplitMix;
 use copies::Copies;
+use mbarrier::Mbarriers;
 
 /// Threads of a warp that are at one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub(super) enum Wait {
     Lanes(Mask),
     /// A barrier of the block.
     Barrier(u32),
+    /// A phase of the `mbarrier` object at that address.
+    Phase(u64),
 }
 
 pub(super) struct Warp {
@@ -54,6 +59,8 @@ pub(super) struct Warp {
     local: Vec<u8>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
+    /// Lanes whose wait for a phase has timed out.
+    pub timed_out: Mask,
     /// Jumps back while the warp is split, which decide when another part of it goes on.
     spins: u32,
 }
@@ -87,6 +94,9 @@ pub(super) struct Launch<'a> {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_smem: u32,
+    pub arch: Arch,
+    /// Registers of a thread as the machine has them, 0 if not known.
+    pub registers: u32,
     pub seed: u64,
     /// Instructions that the warps of one block may execute.
     pub limit: u64,
@@ -130,6 +140,9 @@ pub(super) struct Context<'a> {
     pub barriers: super::block::Barriers,
     /// What strong writes to places in shared memory hand on.
     pub released: HashMap<u64, Vec<u32>>,
+    pub mbarriers: Mbarriers,
+    /// Counts what others may wait for: as long as it grows, nobody is stuck.
+    pub progress: u64,
     /// By thread.
     pub fences: HashMap<u32, Fences>,
     pub printed: String,
@@ -181,6 +194,7 @@ impl Context<'_> {
             copies: Copies::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             local_written: vec![false; kernel.local_bytes as usize * LANES],
+            timed_out: 0,
             spins: 0,
         };
         warp.preds[0] = Mask::MAX;
@@ -372,6 +386,7 @@ impl Context<'_> {
 
     /// Ends threads.
     fn exit(&mut self, warp: &mut Warp, at: usize, active: Mask) -> Stop {
+        self.progress += 1;
         let group = &mut warp.groups[at];
         group.mask &= !active;
         group.pc += 1;
@@ -410,10 +425,7 @@ impl Context<'_> {
         let needed = members & warp.live();
         if needed & !here != 0 {
             warp.groups[at].wait = Wait::Lanes(members);
-            // It counts when it is executed.
-            let counts = &mut self.gathered.counts[pc as usize];
-            counts.warps -= 1;
-            counts.threads -= u64::from(active.count_ones());
+            self.uncount(pc, active);
             return None;
         }
         let counts = &mut self.gathered.counts[pc as usize];
@@ -456,6 +468,13 @@ impl Context<'_> {
             });
         }
         Some(here)
+    }
+
+    /// Takes back the count of an instruction that is tried again later.
+    fn uncount(&mut self, pc: u32, active: Mask) {
+        let counts = &mut self.gathered.counts[pc as usize];
+        counts.warps -= 1;
+        counts.threads -= u64::from(active.count_ones());
     }
 
     /// The group of a warp that executes, after [`Context::gather`] may have moved it.

@@ -2,7 +2,9 @@
 
 mod control;
 mod findings;
+mod mbarrier;
 mod memory;
+mod report;
 mod sync;
 
 use super::{Config, Emulator, Kind, Report};

@@ -1,0 +1,344 @@
+//! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
+//! Synchronization and Communication Instructions: mbarrier".)
+
+use super::memory::join;
+use super::*;
+use crate::emulator::program::{Mbarrier, MbarrierOp, Space};
+use crate::emulator::shared::By;
+
+/// The objects of a block, by address.
+#[derive(Default)]
+pub(in crate::emulator) struct Mbarriers {
+    objects: HashMap<u64, Object>,
+    /// Those whose phase has ended since others were told.
+    completed: Vec<u64>,
+    /// `progress` when waits timed out last.
+    timed_out_at: Option<u64>,
+}
+
+struct Object {
+    /// Arrivals of a phase.
+    expected: u64,
+    /// Those that are missing in this one.
+    pending: u64,
+    /// Bytes that are missing; fewer than none if they come before they are expected.
+    bytes: i64,
+    phase: u64,
+    /// What those who arrived had done.
+    arriving: Vec<u32>,
+    /// The same for the phases that are over.
+    done: Vec<u32>,
+}
+
+impl Mbarriers {
+    /// What a phase lacks, in words.
+    pub fn missing(&self, at: u64) -> String {
+        match self.objects.get(&at) {
+            Some(object) => format!(
+                "lacks {} of {} arrivals and {} bytes",
+                object.pending, object.expected, object.bytes
+            ),
+            None => "is not initialised".into(),
+        }
+    }
+}
+
+impl Context<'_> {
+    pub(super) fn mbarrier(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        op: &Mbarrier,
+        active: Mask,
+    ) -> Next {
+        let pc = warp.groups[at].pc;
+        let addresses = self.addresses(warp, op.base, op.offset, active, pc);
+        for reg in sources(op.op) {
+            self.check(warp, reg, active, pc);
+        }
+        let mut passed = 0;
+        let mut waits_at = None;
+        for lane in lanes(active) {
+            let (space, at) = Self::resolve(op.space, addresses[lane]);
+            if space != Space::Shared {
+                self.outside(warp, lane, pc, space, at, 8, "uses a barrier");
+                continue;
+            }
+            if !self.inside_shared(warp, lane, pc, at, 8, "uses a barrier") {
+                continue;
+            }
+            let value = |reg: Reg| warp.rows[reg as usize][lane];
+            match op.op {
+                MbarrierOp::Init { count } => {
+                    let expected = value(count) & 0xffff_ffff;
+                    self.touch(warp, lane, pc, at, true);
+                    let object = Object {
+                        expected,
+                        pending: expected,
+                        bytes: 0,
+                        phase: 0,
+                        arriving: Vec::new(),
+                        done: Vec::new(),
+                    };
+                    if expected == 0 || expected >= 1 << 20 {
+                        self.misuse(warp, lane, pc, at, || {
+                            format!(
+                                "expected a number of arrivals from 1 to 2^20 - 1, found {expected}"
+                            )
+                        });
+                    }
+                    self.mbarriers.objects.insert(at, object);
+                }
+                MbarrierOp::Invalidate => {
+                    self.touch(warp, lane, pc, at, true);
+                    self.mbarriers.objects.remove(&at);
+                }
+                MbarrierOp::Arrive {
+                    state,
+                    count,
+                    expect,
+                    drop,
+                    release,
+                } => {
+                    self.touch(warp, lane, pc, at, false);
+                    let count = count.map_or(1, |count| value(count) & 0xffff_ffff);
+                    let expect = expect.map_or(0, |bytes| value(bytes) & 0xffff_ffff);
+                    let times = release.then(|| self.clocks.release_alone(warp.thread(lane)));
+                    let Some(object) = self.mbarriers.objects.get_mut(&at) else {
+                        self.not_initialized(warp, lane, pc, at);
+                        continue;
+                    };
+                    object.bytes += expect as i64;
+                    if drop {
+                        object.expected = object.expected.saturating_sub(count);
+                    }
+                    let phase = object.phase;
+                    self.arrived(warp, lane, at, pc, count, times.as_deref());
+                    if let Some(state) = state {
+                        warp.rows[state as usize][lane] = phase;
+                        warp.defined[state as usize] |= 1 << lane;
+                    }
+                }
+                MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => {
+                    self.touch(warp, lane, pc, at, false);
+                    let bytes = (value(bytes) & 0xffff_ffff) as i64;
+                    let Some(object) = self.mbarriers.objects.get_mut(&at) else {
+                        self.not_initialized(warp, lane, pc, at);
+                        continue;
+                    };
+                    object.bytes += if matches!(op.op, MbarrierOp::ExpectTx { .. }) {
+                        bytes
+                    } else {
+                        -bytes
+                    };
+                    self.end_phase(at);
+                }
+                MbarrierOp::CopiesArrive { noinc } => {
+                    self.touch(warp, lane, pc, at, false);
+                    let Some(object) = self.mbarriers.objects.get_mut(&at) else {
+                        self.not_initialized(warp, lane, pc, at);
+                        continue;
+                    };
+                    object.pending += u64::from(!noinc);
+                    self.arrive_later(warp, lane, at, pc);
+                }
+                MbarrierOp::Test {
+                    state,
+                    parity,
+                    acquire,
+                    blocks,
+                    ..
+                } => {
+                    self.touch(warp, lane, pc, at, false);
+                    let wanted = value(state);
+                    let Some(object) = self.mbarriers.objects.get(&at) else {
+                        self.not_initialized(warp, lane, pc, at);
+                        // Others would wait for ever.
+                        passed |= 1 << lane;
+                        continue;
+                    };
+                    let over = match parity {
+                        true => object.phase & 1 != wanted & 1,
+                        false => object.phase != wanted,
+                    };
+                    if over {
+                        passed |= 1 << lane;
+                        self.progress += 1;
+                        if acquire {
+                            let thread = warp.thread(lane);
+                            self.clocks.acquire_joined(thread, &object.done);
+                        }
+                    } else if blocks && warp.timed_out >> lane & 1 == 0 {
+                        waits_at = Some(at);
+                    }
+                }
+            }
+        }
+        if let MbarrierOp::Test { p, .. } = op.op {
+            warp.timed_out &= !active;
+            if passed == 0
+                && let Some(at_address) = waits_at
+            {
+                self.uncount(pc, active);
+                let group = &mut warp.groups[at];
+                if active == group.mask {
+                    group.wait = Wait::Phase(at_address);
+                    return Next::Stop(Stop::Blocked);
+                }
+            }
+            if let Some(p) = p {
+                Self::set_pred(warp, p, passed, active);
+            }
+        }
+        Next::Advance
+    }
+
+    /// Arrives at an object, with what the thread hands on.
+    pub(super) fn arrived(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: u64,
+        pc: u32,
+        count: u64,
+        times: Option<&[u32]>,
+    ) {
+        let Some(object) = self.mbarriers.objects.get_mut(&at) else {
+            self.not_initialized(warp, lane, pc, at);
+            return;
+        };
+        if let Some(times) = times {
+            join(&mut object.arriving, times);
+        }
+        let missing = object.pending;
+        object.pending = missing.saturating_sub(count);
+        if count > missing {
+            self.misuse(warp, lane, pc, at, || {
+                format!("expected at most {missing} more arrivals in this phase, found {count}; initialise it with as many as arrive")
+            });
+        }
+        self.end_phase(at);
+    }
+
+    /// Ends the phase if nothing is missing.
+    fn end_phase(&mut self, at: u64) {
+        self.progress += 1;
+        let Some(object) = self.mbarriers.objects.get_mut(&at) else {
+            return;
+        };
+        if object.pending == 0 && object.bytes == 0 {
+            object.phase += 1;
+            object.pending = object.expected;
+            let Object { arriving, done, .. } = object;
+            join(done, arriving);
+            self.mbarriers.completed.push(at);
+        }
+    }
+
+    /// Notes an access to an object: those that make or end it are plain writes, which the others must
+    /// be ordered with.
+    fn touch(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64, weak: bool) {
+        // What is no object is said elsewhere.
+        if !weak && !self.mbarriers.objects.contains_key(&at) {
+            return;
+        }
+        let by = By {
+            thread: warp.thread(lane),
+            inst: pc,
+            strong: !weak,
+            clocks: &self.clocks,
+        };
+        let conflict = if weak {
+            self.shared.write(at, 8, by)
+        } else {
+            self.shared.read(at, 8, by)
+        };
+        if let Some(conflict) = conflict {
+            let what = if weak { "writes" } else { "reads" };
+            self.shared_conflict(warp, lane, pc, conflict, what);
+        }
+    }
+
+    fn not_initialized(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64) {
+        self.misuse(warp, lane, pc, at, || {
+            "expected an mbarrier object, found none; execute mbarrier.init before".into()
+        });
+    }
+
+    #[cold]
+    fn misuse(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        let address = Some(self.describe(Space::Shared, at));
+        self.find(
+            Kind::Undefined,
+            pc,
+            None,
+            warp.index,
+            lane,
+            address,
+            message,
+        );
+    }
+
+    /// Tells those who wait for phases that are over.
+    pub fn wake_completed(&mut self, warps: &mut [Warp]) {
+        for at in std::mem::take(&mut self.mbarriers.completed) {
+            for group in warps.iter_mut().flat_map(|warp| &mut warp.groups) {
+                if group.wait == Wait::Phase(at) {
+                    group.wait = Wait::Nothing;
+                }
+            }
+        }
+    }
+
+    /// Where nobody can go on: lets what is under way arrive, else lets waits time out. Returns whether
+    /// somebody can go on then.
+    pub fn wake(&mut self, warps: &mut [Warp]) -> bool {
+        let mut arrived = false;
+        for warp in warps.iter_mut() {
+            while self.next_arrival(warp) {
+                arrived = true;
+            }
+        }
+        if arrived {
+            self.wake_completed(warps);
+            if warps.iter().any(Warp::is_ready) {
+                return true;
+            }
+        }
+        // Nothing has changed since the last time.
+        if self.mbarriers.timed_out_at == Some(self.progress) {
+            return false;
+        }
+        self.mbarriers.timed_out_at = Some(self.progress);
+        let mut woken = false;
+        for warp in warps {
+            for group in &mut warp.groups {
+                if let Wait::Phase(_) = group.wait {
+                    group.wait = Wait::Nothing;
+                    warp.timed_out |= group.mask;
+                    woken = true;
+                }
+            }
+        }
+        woken
+    }
+}
+
+/// Registers that an operation reads.
+fn sources(op: MbarrierOp) -> impl Iterator<Item = Reg> {
+    let sources = match op {
+        MbarrierOp::Init { count } => [Some(count), None],
+        MbarrierOp::Arrive { count, expect, .. } => [count, expect],
+        MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => [Some(bytes), None],
+        MbarrierOp::Test { state, .. } => [Some(state), None],
+        MbarrierOp::Invalidate | MbarrierOp::CopiesArrive { .. } => [None, None],
+    };
+    sources.into_iter().flatten()
+}
