@@ -1,19 +1,23 @@
-//! The compiler as a library: IR in, a package in memory, a launch.
+//! The compiler as a library: IR in, a package in memory, a launch on a GPU or on the emulator.
 //!
-//! `cargo run --release -p cute-lowering --example embed [ARCH]`
+//! `cargo run --release -p cute-lowering --example embed [ARCH [DEVICE]]`, where DEVICE is `auto`, `cuda:N` or
+//! `emulator`.
 
 use cute_ir::ops::cute;
 use cute_lowering::{CompileOptions, compile};
-use cute_runtime::{cuda::CudaDevice, device::Device, tensor, verify};
+use cute_runtime::device::{Choice, DeviceError, Opened, open};
+use cute_runtime::{emulator, tensor, verify};
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
 use melior::ir::{
     Block, BlockLike, Location, Module, Region, RegionLike, Type, Value, r#type::FunctionType,
 };
 
 fn main() -> anyhow::Result<()> {
-    let arch = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "sm_90a".to_owned());
+    let mut options = std::env::args().skip(1);
+    let arch = options.next().unwrap_or_else(|| "sm_90a".to_owned());
+    let choice: Choice = options
+        .next()
+        .map_or(Ok(Choice::Auto), |text| text.parse())?;
     let context = cute_ir::context();
     let location = Location::unknown(&context);
 
@@ -59,18 +63,34 @@ fn main() -> anyhow::Result<()> {
     let package = compile(&mut built, &CompileOptions::new(&arch))?;
     println!("{:#?}", package.manifest().images[0].kernels);
 
-    // A launch, where there is a GPU.
+    // A launch: on a GPU, or on the emulator where there is none or where it was asked for.
     let function = package.function(None)?;
-    match CudaDevice::open(0) {
-        Err(error) => println!("not launched: {error}"),
-        Ok(device) => {
-            let mut arguments = tensor::generate(function, 0)?;
-            device.load(&package, function)?.run(&mut arguments)?;
-            println!(
-                "{}",
-                verify::verify(function, &arguments, &verify::Config::default())?[0]
-            );
+    let Opened { device, no_gpu } = open(choice, emulator::Config::default())?;
+    if let Some(why) = no_gpu {
+        println!("emulated: {why}");
+    }
+    let mut arguments = tensor::generate(function, 0)?;
+    let mut program = device.load(&package, function)?;
+    match program.run(&mut arguments) {
+        // What the emulator finds are values: a kind, two instructions, a thread, an address.
+        Err(DeviceError::Findings(findings)) => {
+            for finding in &findings {
+                println!("{:?} in {}: {finding}", finding.kind, finding.kernel);
+            }
+            anyhow::bail!("the kernel is wrong");
         }
+        done => done?,
+    }
+    println!(
+        "on {}: {}",
+        device.info().name,
+        verify::verify(function, &arguments, &verify::Config::default())?[0]
+    );
+    for launch in program.report().iter().flat_map(|report| &report.launches) {
+        println!(
+            "{}: {} instructions by threads",
+            launch.kernel, launch.thread_instructions
+        );
     }
     Ok(())
 }

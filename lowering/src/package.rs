@@ -289,14 +289,19 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
                     }
                     image.cubin =
                         Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
-                    if mlirGPUObjectAttrHasProperties(object) {
-                        let properties =
-                            Attribute::from_raw(mlirGPUObjectAttrGetProperties(object));
-                        image.kernels.extend(kernels(properties));
+                    // What the assembler noted replaces what was known of the PTX.
+                    for kernel in kernels_of(object) {
+                        image.kernels.retain(|known| known.name != kernel.name);
+                        image.kernels.push(kernel);
                     }
                 }
                 crate::binary::FORMAT_ASSEMBLY => {
                     image.ptx = Some(crate::binary::ptx_of(Attribute::from_raw(object)));
+                    for kernel in kernels_of(object) {
+                        if image.kernels.iter().all(|known| known.name != kernel.name) {
+                            image.kernels.push(kernel);
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -305,11 +310,14 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
     Ok(())
 }
 
-/// What cute-assemble noted of each kernel.
-fn kernels(properties: Attribute) -> Vec<KernelInfo> {
+/// What cute-emit-ptx and cute-assemble noted of each kernel of an object.
+fn kernels_of(object: MlirAttribute) -> Vec<KernelInfo> {
     let mut kernels = Vec::new();
     unsafe {
-        let raw = properties.to_raw();
+        if !mlirGPUObjectAttrHasProperties(object) {
+            return kernels;
+        }
+        let raw = mlirGPUObjectAttrGetProperties(object);
         for i in 0..mlirDictionaryAttrGetNumElements(raw) {
             let entry = mlirDictionaryAttrGetElement(raw, i);
             let name = mlirIdentifierStr(entry.name);

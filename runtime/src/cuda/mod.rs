@@ -12,7 +12,7 @@ use std::ptr;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
-use crate::device::{Device, DeviceError, DeviceInfo, Program};
+use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program};
 use crate::package::{Function, Package};
 use driver::{check, fits};
 
@@ -141,6 +141,7 @@ unsafe fn describe(device: sys::CUdevice, driver: u32) -> Result<DeviceInfo, Dev
     }
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
     Ok(DeviceInfo {
+        kind: DeviceKind::Cuda,
         name: String::from_utf8_lossy(name).into_owned(),
         compute_capability: (
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,

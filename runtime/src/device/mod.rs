@@ -4,9 +4,11 @@
 //! run on host tensors, and measured through a [`Stopwatch`] where the device has a clock that
 //! means something.
 
+mod open;
 mod select;
 mod timing;
 
+pub use open::{Choice, ChoiceError, Opened, open};
 pub use select::{Code, SelectError, Selection, select};
 pub use timing::{Measurement, Stats, TimingConfig, flops, measure};
 
@@ -14,9 +16,20 @@ use crate::emulator::{Finding, Report};
 use crate::package::{Function, Package};
 use crate::tensor::{ArgError, HostTensor};
 
-/// What a device says of itself.
+/// What executes the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    /// A GPU behind the NVIDIA driver.
+    Cuda,
+    /// The CPU, reading PTX.
+    Emulator,
+}
+
+/// What a device says of itself. What the emulator does not have is 0.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DeviceInfo {
+    pub kind: DeviceKind,
     pub name: String,
     /// Major and minor.
     pub compute_capability: (u32, u32),
@@ -24,6 +37,7 @@ pub struct DeviceInfo {
     pub memory: u64,
     /// Bytes of the second-level cache.
     pub l2: u64,
+    /// Of the emulator: cores of the CPU.
     pub multiprocessors: u32,
     /// The most shared memory of a block with the opt-in, bytes.
     pub max_smem: u32,
@@ -110,7 +124,7 @@ pub trait Stopwatch {
 pub enum DeviceError {
     #[error(
         "no CUDA driver found (libcuda.so.1); install an NVIDIA driver, or run on a machine that has one; \
-         `cute-run --info` reads a package without a GPU"
+         `cute-run --device=emulator` runs a package without a GPU"
     )]
     NoDriver,
     #[error(

@@ -9,7 +9,7 @@ use super::launch;
 use super::program::Kernel;
 use super::report::Report;
 use crate::arch::{Arch, Features};
-use crate::device::{Device, DeviceError, DeviceInfo, Program, Stopwatch};
+use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::layout::Parsed;
 use crate::package::{Access, Arg, Function, Image, Launch, Package};
 use crate::ptx;
@@ -53,6 +53,7 @@ impl Emulator {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Emulator {
             info: DeviceInfo {
+                kind: DeviceKind::Emulator,
                 name: "emulator".into(),
                 compute_capability: (9, 0),
                 memory: 0,
@@ -317,17 +318,9 @@ impl Emulated<'_> {
         let kernels = self.kernels.iter().zip(&self.registers);
         for (launch, (kernel, &registers)) in self.function.launches.iter().zip(kernels) {
             for buffer in &mut global.tensors {
-                buffer.start_launch();
+                buffer.start_launch(kernel.global_granule);
             }
-            global.variables = kernel
-                .variables
-                .iter()
-                .map(|v| {
-                    let never: &dyn Fn(u64) -> bool = &|_| false;
-                    let init = (!v.initialized).then_some(never);
-                    Buffer::new(v.name.clone(), v.address, &v.bytes, init, true, 1)
-                })
-                .collect();
+            declare(&mut global, kernel);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), &arg) in kernel.params.iter().zip(&launch.args) {
                 let address = global.tensors[arg].base;
@@ -349,12 +342,12 @@ impl Emulated<'_> {
             report.findings.extend(outcome.findings);
             report.printed.push_str(&outcome.printed);
             if outcome.halted {
+                report.halted = true;
                 break;
             }
         }
-        let halted = report.launches.len() < self.function.launches.len();
         for ((arg, buffer), tensor) in args.iter().zip(&global.tensors).zip(tensors) {
-            if arg.access() == Access::Write && !halted {
+            if arg.access() == Access::Write && !report.halted {
                 report
                     .findings
                     .extend(self.never_written(arg, buffer, tensor));
@@ -403,6 +396,24 @@ impl Emulated<'_> {
     }
 }
 
+/// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
+fn declare(global: &mut Global, kernel: &Kernel) {
+    for (index, variable) in kernel.variables.iter().enumerate() {
+        let known = global.variables.get(index).is_some_and(|buffer| {
+            buffer.name == variable.name && buffer.bytes == variable.bytes.len() as u64
+        });
+        if !known {
+            let never: &dyn Fn(u64) -> bool = &|_| false;
+            let init = (!variable.initialized).then_some(never);
+            let name = variable.name.clone();
+            let buffer = Buffer::new(name, variable.address, &variable.bytes, init, true);
+            global.variables.truncate(index);
+            global.variables.push(buffer);
+        }
+        global.variables[index].start_launch(kernel.global_granule);
+    }
+}
+
 fn coordinate(layout: &Parsed, index: i64) -> String {
     let parts: Vec<String> = layout
         .coordinate(index)
@@ -435,7 +446,6 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
         bytes,
         init,
         arg.access().writes(),
-        size as u32,
     );
     buffer.elements = (!dense).then_some((holds, size));
     let layout = layout.clone();

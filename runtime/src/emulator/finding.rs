@@ -1,6 +1,7 @@
 //! What is wrong with a kernel, and where.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use serde::Serialize;
@@ -67,7 +68,7 @@ impl Kind {
 }
 
 /// An instruction of a program: the PTX line, and what it was compiled from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Site {
     /// The instruction as it stands in the PTX, without operands: `cp.async.wait_group`.
     pub instruction: String,
@@ -128,24 +129,56 @@ pub struct Finding {
     pub count: u64,
 }
 
+/// A block of text: kind and place, what is wrong, who and where, the other access.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(site) = &self.site {
-            write!(f, "{site}: ")?;
+        match &self.site {
+            Some(site) => writeln!(f, "{}: {site}", self.kind.name())?,
+            None => writeln!(f, "{}: after the last instruction", self.kind.name())?,
         }
-        write!(f, "{}: {}", self.kind.name(), self.message)?;
-        let mut where_ = vec![format!("kernel {}", self.kernel)];
-        where_.extend(self.thread.map(|thread| thread.to_string()));
-        where_.extend(self.address.clone());
+        writeln!(f, "  {}", self.message.replace('\n', "\n  "))?;
+        let mut place = vec![format!("kernel {}", self.kernel)];
+        place.extend(self.thread.map(|thread| thread.to_string()));
+        place.extend(self.address.clone());
         if self.count > 1 {
-            where_.push(format!("{} times", self.count));
+            place.push(format!("{} times", self.count));
         }
-        write!(f, " [{}]", where_.join(", "))?;
+        write!(f, "  {}", place.join("; "))?;
         if let Some(other) = &self.other {
             write!(f, "\n  the other access: {other}")?;
         }
         Ok(())
     }
+}
+
+/// The findings of several runs of one function as one list: what is found again is counted with the
+/// first.
+pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    let mut known = HashMap::new();
+    for found in runs.into_iter().flatten() {
+        // What has no instruction differs by what it is about.
+        let about = found.address.clone().filter(|_| found.site.is_none());
+        let (kernel, site, other) = (&found.kernel, &found.site, &found.other);
+        let key = (
+            found.kind,
+            kernel.clone(),
+            site.clone(),
+            other.clone(),
+            about,
+        );
+        match known.entry(key) {
+            Entry::Occupied(at) => {
+                let old: &mut Finding = &mut all[*at.get()];
+                old.count += found.count;
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(all.len());
+                all.push(found);
+            }
+        }
+    }
+    all
 }
 
 /// What tells mistakes apart: the kind and the instructions.

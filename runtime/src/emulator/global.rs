@@ -59,14 +59,13 @@ impl Writer {
 }
 
 impl Buffer {
-    /// `init` tells the initialised bytes; none if all are. `element` is in bytes.
+    /// `init` tells the initialised bytes; none if all are. [`Buffer::start_launch`] comes before writes.
     pub fn new(
         name: String,
         base: u64,
         contents: &[u8],
         init: Option<&dyn Fn(u64) -> bool>,
         writable: bool,
-        element: u32,
     ) -> Buffer {
         let lead = base % 32;
         let length = lead as usize + contents.len();
@@ -76,12 +75,6 @@ impl Buffer {
             word[..chunk.len()].copy_from_slice(chunk);
             AtomicU32::new(u32::from_le_bytes(word))
         });
-        let granule_bits = element.clamp(1, 4).trailing_zeros();
-        let granules = if writable {
-            length.div_ceil(1 << granule_bits)
-        } else {
-            0
-        };
         let init = init.map(|is| {
             let of_word = |word: usize| {
                 (0..32).fold(0u32, |bits, bit| {
@@ -101,8 +94,8 @@ impl Buffer {
             writable,
             words: words.collect(),
             init,
-            writers: (0..granules).map(|_| AtomicU64::new(0)).collect(),
-            granule_bits,
+            writers: Vec::new(),
+            granule_bits: 2,
             locks: if writable {
                 (0..LOCKS).map(|_| Mutex::new(())).collect()
             } else {
@@ -272,11 +265,16 @@ impl Buffer {
         }
     }
 
-    /// Forgets who wrote what: the launches of a function happen one after another.
-    pub fn start_launch(&mut self) {
-        for writer in &mut self.writers {
-            *writer.get_mut() = 0;
-        }
+    /// Forgets who wrote what: the launches of a function happen one after another. `granule` is the smallest
+    /// write of the launch, in bytes.
+    pub fn start_launch(&mut self, granule: u32) {
+        self.granule_bits = granule.clamp(1, 4).trailing_zeros();
+        let granules = if self.writable {
+            (self.lead + self.bytes).div_ceil(1 << self.granule_bits)
+        } else {
+            0
+        };
+        self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
     }
 
     /// The memory as it is now.
@@ -339,14 +337,15 @@ mod tests {
     }
 
     fn buffer(length: usize) -> Buffer {
-        Buffer::new(
+        let mut buffer = Buffer::new(
             "C".into(),
             1 << 40,
             &vec![0xff; length],
             Some(&|_| false),
             true,
-            2,
-        )
+        );
+        buffer.start_launch(2);
+        buffer
     }
 
     #[test]

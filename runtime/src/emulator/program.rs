@@ -418,6 +418,8 @@ pub(super) struct Kernel {
     pub variables: Vec<ModuleVariable>,
     /// The smallest access to shared memory, in bytes.
     pub granule: u32,
+    /// The smallest write to global memory, in bytes.
+    pub global_granule: u32,
     /// Whether blocks may synchronise with each other through global memory.
     pub global_sync: bool,
     pub max_threads: Option<u64>,

@@ -178,4 +178,6 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What the kernels printed, block after block.
     pub printed: String,
+    /// Whether it ended before its time, at a trap, a deadlock or the limit: results are not whole.
+    pub halted: bool,
 }

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use cute_runtime::device::Choice;
 
 /// Launches kernel packages, verifies what they compute, measures how fast they are.
 #[derive(Debug, Parser)]
 #[command(
     name = "cute-run",
     version,
-    after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong, or a kernel faulted\n  2  something could not run: bad \
-                  arguments, package or input; no driver, GPU, or code for it"
+    after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong, a kernel faulted, or the emulator found a mistake\n  2  something could not run: bad \
+                  arguments, package or input; no driver, GPU, or code for the device"
 )]
 pub struct Cli {
     /// Packages that cute-opt wrote.
@@ -29,13 +30,31 @@ pub struct Cli {
     #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
     pub output: Vec<Binding>,
 
-    /// Seed of random arguments and of the verification.
+    /// Seed of random arguments, of the verification and of the emulator.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
 
-    /// The GPU to run on, as the driver numbers them.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub device: u32,
+    /// Where to run: auto, cuda, cuda:N, emulator. N is the number that the driver has for a GPU, and
+    /// enough alone; auto is the first GPU, and the emulator where there is none.
+    #[arg(long, default_value_t = Choice::Auto, value_name = "DEVICE")]
+    pub device: Choice,
+
+    /// Emulator: stops a block after so many instructions of its warps.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_instructions: Option<u64>,
+
+    /// Emulator: runs with so many seeds, --seed and those after it; each is another order of warps
+    /// and of copies.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: Option<u32>,
+
+    /// Emulator: prints what kernels did: instructions, bank conflicts, sectors.
+    #[arg(long)]
+    pub report: bool,
+
+    /// Emulator: prints so many findings and counts the others.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub findings: usize,
 
     /// Does not compare the results with a reference.
     #[arg(long)]
@@ -63,19 +82,20 @@ pub struct Cli {
     pub json: bool,
 
     /// Prints what the packages hold; needs no GPU.
-    #[arg(long, conflicts_with_all = ["bench", "input", "output", "no_verify"])]
+    #[arg(long, conflicts_with_all = ["arch", "bench", "input", "output", "no_verify", "report", "seeds", "max_instructions"])]
     pub info: bool,
 
     /// Extracts code from a package; needs no GPU.
-    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "output", "no_verify", "json"])]
+    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "output", "no_verify", "json", "report", "seeds", "max_instructions"])]
     pub emit: Option<Emit>,
 
     /// Where --emit writes.
     #[arg(long, value_name = "FILE", requires = "emit")]
     pub to: Option<PathBuf>,
 
-    /// The architecture that --emit takes; needed where a package has several.
-    #[arg(long, value_name = "SM", requires = "emit")]
+    /// The architecture whose code --emit takes (needed where a package has several), or whose PTX
+    /// the emulator runs (by default the newest).
+    #[arg(long, value_name = "SM")]
     pub arch: Option<String>,
 }
 

@@ -1,14 +1,16 @@
 //! `cute-run`: launches kernel packages, verifies what they compute, measures how fast they are.
 //!
 //! Exit codes: 0 if everything ran and is right; 1 if a result is wrong or a kernel faulted (also
-//! if something else could not run); 2 if something could not run: bad arguments, a bad package or
-//! input, no driver, no GPU, no code for the GPU.
+//! if something else could not run) or the emulator found a mistake; 2 if something could not run:
+//! bad arguments, a bad package or input, no driver, no GPU, no code for the device.
 
 mod cli;
 mod emit;
+mod emulated;
 mod info;
 mod job;
 mod outcome;
+mod report;
 mod session;
 
 use std::process::ExitCode;
@@ -50,7 +52,7 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     }
     let jobs = job::jobs(cli)?;
     let outcomes = session::run(cli, jobs)?;
-    outcomes.print(cli.json)?;
+    outcomes.print(cli)?;
     let has = |status| {
         outcomes
             .results

@@ -1,10 +1,14 @@
 //! What came of each package, as text, as a table and as JSON.
 
-use cute_runtime::device::{DeviceInfo, Measurement};
+use cute_runtime::device::{DeviceInfo, DeviceKind, Measurement};
+use cute_runtime::emulator::{self, Finding};
 use cute_runtime::verify::Report;
 use serde::Serialize;
 
+use crate::cli::Cli;
 use crate::info::table;
+use crate::job::Job;
+use crate::report;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +34,14 @@ pub struct Outcome {
     pub error: Option<String>,
     pub verification: Vec<Report>,
     pub measurement: Option<Measured>,
+    /// What the emulator found; empty on a GPU.
+    pub findings: Vec<Finding>,
+    /// What kernels printed; on a GPU the driver prints it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub printed: String,
+    /// What the emulator counted, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<emulator::Report>,
     /// A kernel faulted, after which nothing else runs in this process.
     pub faulted: bool,
 }
@@ -61,19 +73,14 @@ pub struct Outcomes {
 
 impl Outcomes {
     /// Results go to stdout, errors to stderr; as JSON everything goes to stdout.
-    pub fn print(&self, json: bool) -> anyhow::Result<()> {
-        if json {
+    pub fn print(&self, cli: &Cli) -> anyhow::Result<()> {
+        if cli.json {
             println!("{}", serde_json::to_string_pretty(self)?);
             return Ok(());
         }
-        let device = &self.device;
-        let (major, minor) = device.compute_capability;
-        println!(
-            "{} (compute capability {major}.{minor}, {} SMs)",
-            device.name, device.multiprocessors
-        );
+        println!("{}", named(&self.device));
         for outcome in &self.results {
-            outcome.print();
+            outcome.print(cli);
         }
         if self.results.len() > 1
             || self
@@ -110,8 +117,38 @@ impl Outcomes {
     }
 }
 
+fn named(device: &DeviceInfo) -> String {
+    let (name, count) = (&device.name, device.multiprocessors);
+    match device.kind {
+        DeviceKind::Cuda => {
+            let (major, minor) = device.compute_capability;
+            format!("{name} (compute capability {major}.{minor}, {count} SMs)")
+        }
+        DeviceKind::Emulator if count == 1 => format!("{name} (1 core)"),
+        DeviceKind::Emulator => format!("{name} ({count} cores)"),
+    }
+}
+
 impl Outcome {
-    fn print(&self) {
+    /// One of which nothing is known yet.
+    pub fn new(job: &Job) -> Outcome {
+        Outcome {
+            package: job.path.display().to_string(),
+            function: job.function.name.clone(),
+            code: None,
+            notes: Vec::new(),
+            status: Status::Unverified,
+            error: None,
+            verification: Vec::new(),
+            measurement: None,
+            findings: Vec::new(),
+            printed: String::new(),
+            report: None,
+            faulted: false,
+        }
+    }
+
+    fn print(&self, cli: &Cli) {
         println!(
             "\n{}: {}{}",
             self.package,
@@ -123,11 +160,29 @@ impl Outcome {
         for note in &self.notes {
             println!("  note: {note}");
         }
+        print!("{}", self.printed);
+        if !self.printed.is_empty() && !self.printed.ends_with('\n') {
+            println!();
+        }
         for report in &self.verification {
             println!("  {}", report.to_string().replace('\n', "\n  "));
         }
         if self.status == Status::Unverified {
             println!("  not verified");
+        }
+        for finding in self.findings.iter().take(cli.findings) {
+            println!("\n{finding}");
+        }
+        let all = self.findings.len();
+        if all > cli.findings {
+            let more = all - cli.findings;
+            println!(
+                "\n{}; --findings={all} prints all",
+                plural(more, "more finding")
+            );
+        }
+        if let Some(report) = &self.report {
+            println!("\n{}", report::describe(report));
         }
         if let Some(error) = &self.error {
             let kind = if self.status == Status::Wrong {
@@ -187,6 +242,11 @@ impl Outcome {
     }
 }
 
+/// `1 finding`, `2 findings`
+pub fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A time with four significant digits, about.
 fn duration(seconds: f64) -> String {
     match seconds {
@@ -211,6 +271,9 @@ mod tests {
             error: None,
             verification: vec![],
             measurement: None,
+            findings: vec![],
+            printed: String::new(),
+            report: None,
             faulted: false,
         }
     }

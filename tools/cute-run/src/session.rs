@@ -1,11 +1,13 @@
 //! Runs jobs on a device, one after another or alternating.
 
-use anyhow::anyhow;
-use cute_runtime::cuda::CudaDevice;
-use cute_runtime::device::{Device, DeviceError, Program, TimingConfig, flops, measure};
+use anyhow::{anyhow, bail};
+use cute_runtime::device::{
+    Device, DeviceError, DeviceKind, Opened, Program, TimingConfig, flops, measure, open,
+};
 use cute_runtime::{HostTensor, verify};
 
 use crate::cli::Cli;
+use crate::emulated;
 use crate::job::Job;
 use crate::outcome::{Outcome, Outcomes, Status};
 
@@ -14,17 +16,38 @@ use crate::outcome::{Outcome, Outcomes, Status};
 /// # Errors
 /// If there is no device.
 pub fn run(cli: &Cli, jobs: Vec<Job>) -> anyhow::Result<Outcomes> {
-    let device = CudaDevice::open(cli.device)?;
+    let Opened { device, no_gpu } = open(cli.device, emulated::config(cli, 0))?;
     let info = device.info().clone();
-    let results = if cli.interleave {
-        run_interleaved(cli, &jobs, &device)
-    } else {
-        run_in_order(cli, &jobs, &device)
+    let results = match info.kind {
+        DeviceKind::Emulator => emulated::run(cli, &jobs, no_gpu)?,
+        DeviceKind::Cuda => {
+            needs_no_emulator(cli)?;
+            if cli.interleave {
+                run_interleaved(cli, &jobs, &*device)
+            } else {
+                run_in_order(cli, &jobs, &*device)
+            }
+        }
     };
     Ok(Outcomes {
         device: info,
         results,
     })
+}
+
+/// # Errors
+/// If something was asked for that a GPU does not do.
+fn needs_no_emulator(cli: &Cli) -> anyhow::Result<()> {
+    let asked = [
+        ("--arch", cli.arch.is_some()),
+        ("--max-instructions", cli.max_instructions.is_some()),
+        ("--seeds", cli.seeds.is_some()),
+        ("--report", cli.report),
+    ];
+    match asked.iter().find(|(_, asked)| *asked) {
+        Some((option, _)) => bail!("{option} is for the emulator; add --device=emulator"),
+        None => Ok(()),
+    }
 }
 
 fn run_in_order(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome> {
@@ -55,19 +78,14 @@ fn config(cli: &Cli) -> TimingConfig {
     }
 }
 
-fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
+pub fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
     let is = |kind: fn(&DeviceError) -> bool| error.downcast_ref::<DeviceError>().is_some_and(kind);
     let wrong = is(DeviceError::is_wrong_result);
     Outcome {
-        package: job.path.display().to_string(),
-        function: job.function.name.clone(),
-        code: None,
-        notes: Vec::new(),
         status: if wrong { Status::Wrong } else { Status::Error },
         error: Some(format!("{error:#}")),
-        verification: Vec::new(),
-        measurement: None,
         faulted: is(DeviceError::is_fault),
+        ..Outcome::new(job)
     }
 }
 
@@ -162,15 +180,9 @@ fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome>
 /// Runs, writes the outputs, verifies. Gives the arguments back where the result may be measured.
 fn execute(cli: &Cli, job: &Job, program: &mut dyn Program) -> (Outcome, Option<Vec<HostTensor>>) {
     let mut outcome = Outcome {
-        package: job.path.display().to_string(),
-        function: job.function.name.clone(),
         code: Some(program.code().to_string()),
         notes: program.note().map(str::to_string).into_iter().collect(),
-        status: Status::Unverified,
-        error: None,
-        verification: Vec::new(),
-        measurement: None,
-        faulted: false,
+        ..Outcome::new(job)
     };
     match try_execute(cli, job, program, &mut outcome) {
         Ok(tensors) if outcome.status != Status::Wrong => (outcome, Some(tensors)),
@@ -197,18 +209,33 @@ fn try_execute(
 ) -> anyhow::Result<Vec<HostTensor>> {
     let mut tensors = job.tensors()?;
     program.run(&mut tensors)?;
-    for (index, path) in &job.outputs {
-        tensors[*index].write_npy(path)?;
-    }
+    write_outputs(job, &tensors)?;
     if !cli.no_verify {
-        let config = verify::Config {
-            seed: cli.seed,
-            data: job.data(),
-            ..verify::Config::default()
-        };
-        outcome.verification = verify::verify(&job.function, &tensors, &config)?;
+        outcome.verification = verified(cli, job, &tensors)?;
         let right = outcome.verification.iter().all(verify::Report::passed);
         outcome.status = if right { Status::Right } else { Status::Wrong };
     }
     Ok(tensors)
+}
+
+/// Writes the files that were asked for.
+pub fn write_outputs(job: &Job, tensors: &[HostTensor]) -> anyhow::Result<()> {
+    for (index, path) in &job.outputs {
+        tensors[*index].write_npy(path)?;
+    }
+    Ok(())
+}
+
+/// Compares what a function has written with a reference.
+pub fn verified(
+    cli: &Cli,
+    job: &Job,
+    tensors: &[HostTensor],
+) -> anyhow::Result<Vec<verify::Report>> {
+    let config = verify::Config {
+        seed: cli.seed,
+        data: job.data(),
+        ..verify::Config::default()
+    };
+    Ok(verify::verify(&job.function, tensors, &config)?)
 }

@@ -174,12 +174,21 @@ fn no_gpu() {
         // The test hides the GPUs of a machine that has a driver.
         _ => "error: the CUDA driver finds no GPU",
     };
-    bench.fails(&["gemm.cutepkg"], says);
-    bench.fails(&["gemm.cutepkg", "--bench", "--json"], says);
+    bench.fails(&["gemm.cutepkg", "--device=cuda"], says);
+    bench.fails(&["gemm.cutepkg", "--device=0", "--bench", "--json"], says);
     bench.fails(
-        &["gemm.cutepkg", "gemm.cutepkg", "--bench", "--interleave"],
+        &[
+            "gemm.cutepkg",
+            "gemm.cutepkg",
+            "--device=cuda:0",
+            "--bench",
+            "--interleave",
+        ],
         says,
     );
+    // Without a choice it would be emulated, but not measured.
+    let bench_it = ["gemm.cutepkg", "gemm.cutepkg", "--bench", "--interleave"];
+    bench.fails(&bench_it, "the emulator does not measure time");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Conversions between types (PTX ISA, `cvt`).
 
-use super::float::{Bf, Half, Ieee, NAN64};
+use super::float::{Bf, Half, Ieee, NAN32, flushed32, out32, out64};
 use super::mods::Mods;
 use super::packed_float;
 use super::round::{Format, Mode, narrow, normalise};
@@ -223,7 +223,11 @@ fn floats(
     Some(by_float!(to => TO; by_float!(from => FROM; {
         if let Some(whole) = whole {
             by_mode!(whole => W; by_flag!(ftz => Z, sat => S; value!(|a| {
-                finish(to_whole(read(a, FROM, Z), W), TO, Mode::Rn, Z, S)
+                let x = read(a, FROM, Z);
+                match nan(a, FROM, TO, Z) {
+                    Some(nan) if x.is_nan() && !S => nan,
+                    _ => finish(to_whole(x, W), TO, Mode::Rn, Z, S),
+                }
             })))
         } else if relu || satfinite {
             by_mode!(mode => M; by_flag!(relu => R, satfinite => F; value!(|a| {
@@ -231,7 +235,11 @@ fn floats(
             })))
         } else {
             by_mode!(mode => M; by_flag!(ftz => Z, sat => S; value!(|a| {
-                finish(read(a, FROM, Z), TO, M, Z, S)
+                let x = read(a, FROM, Z);
+                match nan(a, FROM, TO, Z) {
+                    Some(nan) if x.is_nan() && !S => nan,
+                    _ => finish(x, TO, M, Z, S),
+                }
             })))
         }
     })))
@@ -245,14 +253,37 @@ fn finish(x: f64, to: Type, mode: Mode, ftz: bool, sat: bool) -> u64 {
         false => x,
     };
     let bits = match (to, mode) {
-        (F64, _) if x.is_nan() => NAN64,
-        (F64, _) => x.to_bits(),
-        (F32, Mode::Rn) => super::float::out32(x as f32, false, false),
+        (F64, _) => out64(x.to_bits(), []),
+        (F32, Mode::Rn) if ftz => out32(flushed32(x), true, false),
+        (F32, Mode::Rn) => out32(x as f32, false, false),
         _ => narrow(x, format(to), mode),
     };
     match ftz && to == F32 && bits & 0x7f80_0000 == 0 {
         true => bits & 0x8000_0000,
         false => bits,
+    }
+}
+
+/// What a NaN becomes, where that keeps some of its bits: from and to `f64`, and from `bf16`.
+#[inline(always)]
+fn nan(bits: u64, from: Type, to: Type, ftz: bool) -> Option<u64> {
+    const QUIET64: u64 = 1 << 51;
+    let single = match from {
+        F16 => NAN32,
+        Bf16 => (bits & 0xffff) << 16,
+        F32 if ftz => NAN32,
+        F32 => bits & 0xffff_ffff,
+        _ => 0,
+    };
+    match (from, to) {
+        (F64, F64) => Some(bits | QUIET64),
+        (F64, F32) => Some(bits >> 32 & 1 << 31 | 0x7fc0_0000 | bits >> 29 & 0x3f_ffff),
+        (_, F64) => {
+            let payload = (single & 0x7f_ffff) << 29;
+            Some((single & 1 << 31) << 32 | 0x7ff << 52 | QUIET64 | payload)
+        }
+        (Bf16, F32) => Some(single),
+        _ => None,
     }
 }
 

@@ -5,10 +5,11 @@
 //! ones hold, so none can fail: each value gives a result. Source: PTX ISA 9.0, the instruction's section; modifiers must stand
 //! in its order.
 //!
-//! Where PTX leaves the result open:
-//! - Integer division by zero, and the remainder, are all ones, as NVIDIA's code for it gives.
-//! - A NaN that an instruction makes is the GPU's: `0x7fffffff`, `0x7fff` for `f16` and `bf16`,
-//!   `0xfff8000000000000` for `f64`.
+//! Where PTX leaves the result open, it is what an H200 was seen to give:
+//! - Integer division by zero, and the remainder, are all ones, of all widths.
+//! - A NaN is the GPU's: `0x7fffffff`, `0x7fff` for `f16` and `bf16`. In `f64` it is that of an operand (b first, then c, then a;
+//!   of a quotient, the dividend first) made quiet, or else `0xfff8000000000000`.
+//! - `.ftz` takes a result for tiny by what it is once it is rounded to the format's full precision.
 //! - `.approx` and `.full` are correctly rounded, or within a little of it; a GPU is as far from that as
 //!   the PTX ISA bounds it, so the last bits differ.
 
@@ -30,7 +31,7 @@ mod wide;
 pub(in crate::emulator) mod tests;
 
 pub(super) use mods::Mods;
-pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f32, from_bits, narrow};
+pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
 
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;

@@ -91,13 +91,16 @@ fn pair(mods: &mut Mods, format: Format) -> Result<Alu, Unknown> {
 fn tf32(mods: &mut Mods) -> Result<Alu, Unknown> {
     let mode = mods.required(&[("rna", Mode::Rna), ("rn", Mode::Rn), ("rz", Mode::Rz)])?;
     let Limits { relu, satfinite } = limits(mods);
-    // A NaN has ones in the low bits too.
     macro_rules! tf32 {
         ($mode:expr) => {
             by_flag!(relu => R, satfinite => S; value!(|a| {
-                let bits = one(a, Format::TF32, $mode, R, S);
-                let nan = bits == Format::TF32.nan;
-                bits << 13 | if nan { 0x1fff } else { 0 }
+                // Ties away are an addition that lets NaNs through, as long as something is left of them.
+                let kept = a & 0xffff_e000;
+                match one(a, Format::TF32, $mode, R, S) {
+                    bits if bits != Format::TF32.nan => bits << 13,
+                    _ if matches!($mode, Mode::Rna) && kept & 0x7f_ffff != 0 => kept,
+                    _ => Format::TF32.nan << 13,
+                }
             }))
         };
     }

@@ -164,7 +164,7 @@ pub(super) fn round(
 
 /// The number that bits of a format mean, exactly.
 #[inline]
-pub(in crate::emulator) fn from_bits(bits: u64, format: Format) -> f64 {
+pub(in crate::emulator) const fn from_bits(bits: u64, format: Format) -> f64 {
     let magnitude = bits & (format.sign() - 1);
     let sign = bits & format.sign();
     let number = if magnitude >= format.above {
@@ -180,7 +180,8 @@ pub(in crate::emulator) fn from_bits(bits: u64, format: Format) -> f64 {
         } else {
             1 << format.mantissa
         };
-        let scale = exponent.max(1) - format.bias() - format.mantissa as i32;
+        let exponent = if exponent == 0 { 1 } else { exponent };
+        let scale = exponent - format.bias() - format.mantissa as i32;
         (mantissa | hidden) as f64 * power(scale)
     };
     if sign == 0 { number } else { -number }
@@ -188,23 +189,26 @@ pub(in crate::emulator) fn from_bits(bits: u64, format: Format) -> f64 {
 
 /// 2^exponent, for exponents of normal numbers.
 #[inline(always)]
-fn power(exponent: i32) -> f64 {
+const fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// An `f16` of a register, exactly: by multiplication, which the compiler vectorises.
+/// The `f16` in the low bits of a register, exactly: by multiplication, which the compiler vectorises.
 #[inline(always)]
-pub(in crate::emulator) fn f16_to_f32(bits: u16) -> f32 {
+pub(in crate::emulator) fn f16_to_f64(bits: u64) -> f64 {
+    let number = f64::from_bits((bits & 0x7fff) << 42) * f64::from_bits((1023 + 1008) << 52);
+    // Infinity and NaNs have the format's highest exponent.
+    let special = if number >= 65536.0 { 0x7ff << 52 } else { 0 };
+    f64::from_bits(number.to_bits() | special | (bits & 0x8000) << 48)
+}
+
+/// As [`f16_to_f64`].
+#[inline(always)]
+pub(super) fn f16_to_f32(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7fff) << 13;
-    let sign = u32::from(bits & 0x8000) << 16;
     let number = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
-    // Infinities and NaNs have the format's highest exponent.
-    let special = if bits & 0x7c00 == 0x7c00 {
-        0x7f80_0000
-    } else {
-        0
-    };
-    f32::from_bits(number.to_bits() | special | sign)
+    let special = if number >= 65536.0 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(number.to_bits() | special | u32::from(bits & 0x8000) << 16)
 }
 
 /// A `bf16` of a register, exactly.

@@ -116,6 +116,13 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
+    /// Notes how finely global memory is written.
+    fn note_global_write(&mut self, space: Space, bytes: u32) {
+        if matches!(space, Space::Global | Space::Generic) {
+            self.global_granule = self.global_granule.min(bytes);
+        }
+    }
+
     pub(super) fn load(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let [dest, address, ..] = i.operands.as_slice() else {
             return self.error("expected a destination and an address after ld");
@@ -162,6 +169,7 @@ impl<'a> Decoder<'_, 'a> {
         if matches!(access.space, Space::Const | Space::Param) {
             return self.unknown(i);
         }
+        self.note_global_write(access.space, access.bytes * m.count as u32);
         for part in parts {
             let row = self.source(part, m.ty.unwrap_or(Type::B32))?;
             access.regs.push(Some(row));
@@ -415,6 +423,7 @@ impl<'a> Decoder<'_, 'a> {
             None => None,
         };
         self.note_shared(space, bytes);
+        self.note_global_write(space, bytes);
         self.global_sync |= space != Space::Shared;
         Ok(Op::Atomic(Box::new(Atomic {
             op,

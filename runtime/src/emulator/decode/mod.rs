@@ -53,12 +53,15 @@ struct Decoder<'m, 'a> {
     origins: Vec<Origin>,
     /// Where labels stand: an index of a draft.
     labels: Vec<Option<u32>>,
+    /// Where functions that are being decoded in place of their calls return to: labels.
+    returns: Vec<u32>,
     variables: Vec<ModuleVariable>,
     static_end: u64,
     /// Alignment of dynamic shared memory, if the kernel has it.
     dynamic_align: Option<u64>,
     local_bytes: u64,
     granule: u32,
+    global_granule: u32,
     global_sync: bool,
     line: u32,
     source: Option<Source<'a>>,
@@ -78,11 +81,13 @@ pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
         drafts: Vec::new(),
         origins: Vec::new(),
         labels: Vec::new(),
+        returns: Vec::new(),
         variables: Vec::new(),
         static_end: address::SHARED_START,
         dynamic_align: None,
         local_bytes: 0,
         granule: 16,
+        global_granule: 4,
         global_sync: false,
         line: 0,
         source: None,
@@ -177,6 +182,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             local_bytes: self.local_bytes.next_multiple_of(16),
             variables: self.variables,
             granule: self.granule,
+            global_granule: self.global_granule,
             global_sync: self.global_sync,
             max_threads,
         })

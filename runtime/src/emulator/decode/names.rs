@@ -45,6 +45,9 @@ pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
 }
 
+/// Scopes of a function that calls another one.
+pub(super) struct Caller<'a>(Vec<Scope<'a>>);
+
 impl<'a> Names<'a> {
     pub fn open(&mut self) {
         self.scopes.push(Scope::default());
@@ -52,6 +55,19 @@ impl<'a> Names<'a> {
 
     pub fn close(&mut self) {
         self.scopes.pop();
+    }
+
+    /// Hides all but the module's names, for the body of another function.
+    pub fn enter(&mut self) -> Caller<'a> {
+        let caller = self.scopes.split_off(1);
+        self.open();
+        Caller(caller)
+    }
+
+    /// Back to the caller's names.
+    pub fn leave(&mut self, caller: Caller<'a>) {
+        self.scopes.truncate(1);
+        self.scopes.extend(caller.0);
     }
 
     pub fn insert(&mut self, name: &'a str, value: Name) {

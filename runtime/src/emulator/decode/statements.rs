@@ -55,11 +55,18 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 negated: guard.negated,
             }),
         };
-        let op = self.op(instruction, around)?;
-        self.drafts.push(Draft {
-            inst: Inst { op, guard },
-            origin: self.origins.len() as u32 - 1,
-        });
+        let origin = self.origins.len() as u32 - 1;
+        let op = if instruction.opcode == "call" {
+            self.call(instruction, guard.is_some())?
+        } else {
+            Some(self.op(instruction, around)?)
+        };
+        if let Some(op) = op {
+            self.drafts.push(Draft {
+                inst: Inst { op, guard },
+                origin,
+            });
+        }
         Ok(())
     }
 
@@ -73,6 +80,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 _ => self.error("expected a label after bra"),
             },
             "brx" => self.branch_index(i, around),
+            // The end of a function that was called; its results are in memory.
+            "ret" if !self.returns.is_empty() => {
+                Ok(Op::Branch(self.returns[self.returns.len() - 1]))
+            }
             "ret" | "exit" => Ok(Op::Exit),
             "trap" => Ok(Op::Trap),
             "ld" | "ldu" => self.load(i),
@@ -86,7 +97,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.warp_wide(i),
             "membar" | "fence" => self.fence(i),
             "mbarrier" => self.mbarrier(i),
-            "call" => self.call(i),
             "prefetch" | "prefetchu" | "nanosleep" | "applypriority" | "discard" | "pmevent" => {
                 self.hint(i)
             }

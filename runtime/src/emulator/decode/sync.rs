@@ -4,9 +4,12 @@ use super::super::alu;
 use super::super::program::{Barrier, BarrierKind, Mbarrier, MbarrierOp, Op, Shuffle, Space, Vote};
 use super::names::Name;
 use super::{Decoder, Result};
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Function, Instruction, Item, Operand, Space as PtxSpace, Statement, Type};
 
-impl<'a> Decoder<'_, 'a> {
+/// Calls within calls.
+const MAX_CALLS: usize = 32;
+
+impl<'m, 'a> Decoder<'m, 'a> {
     pub(super) fn barrier(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let mut names: Vec<&str> = i.modifiers.clone();
         names.retain(|name| *name != "cta");
@@ -250,8 +253,9 @@ impl<'a> Decoder<'_, 'a> {
         })))
     }
 
-    /// Calls of the two functions that the system has.
-    pub(super) fn call(&mut self, i: &Instruction<'a>) -> Result<Op> {
+    /// A call: of one of the two functions that the system has, or of one of the module, which is decoded in
+    /// its place.
+    pub(super) fn call(&mut self, i: &Instruction<'a>, guarded: bool) -> Result<Option<Op>> {
         let (returns, function, arguments) = match i.operands.as_slice() {
             [
                 Operand::List(returns),
@@ -261,40 +265,98 @@ impl<'a> Decoder<'_, 'a> {
             [Operand::Symbol { name, .. }, Operand::List(arguments)] => {
                 (&[][..], *name, arguments.as_slice())
             }
-            _ => {
-                return self.error(
-                    "the emulator calls vprintf and __assertfail alone, found another call; inline the function",
-                );
-            }
+            [Operand::Symbol { name, .. }] => (&[][..], *name, &[][..]),
+            _ => return self.error(
+                "expected the name of a function after call; the emulator makes no indirect calls",
+            ),
         };
-        let places = arguments
-            .iter()
-            .map(|argument| self.parameter(argument))
-            .collect::<Result<Vec<_>>>()?;
-        match (function, places.as_slice()) {
-            ("vprintf", &[format, arguments]) => {
-                let result = match returns {
-                    [] => None,
-                    [result, ..] => Some(self.parameter(result)?),
-                };
-                Ok(Op::Printf {
-                    format,
-                    arguments,
-                    result,
-                })
+        let arguments = self.parameters(arguments)?;
+        let returns = self.parameters(returns)?;
+        let module = self.module;
+        let called = module.items.iter().find_map(|item| match item {
+            Item::Function(called) if called.name == function => {
+                called.body.as_ref().map(|body| (called, body))
             }
-            ("__assertfail", &[message, file, line, function, _]) => Ok(Op::AssertFail {
+            _ => None,
+        });
+        if let Some((called, body)) = called {
+            if guarded {
+                return self
+                    .error("the emulator makes no calls under a predicate; branch around it");
+            }
+            self.inline(called, body, &returns, &arguments)?;
+            return Ok(None);
+        }
+        match (function, arguments.as_slice()) {
+            ("vprintf", &[format, arguments]) => Ok(Some(Op::Printf {
+                format,
+                arguments,
+                result: returns.first().copied(),
+            })),
+            ("__assertfail", &[message, file, line, function, _]) => Ok(Some(Op::AssertFail {
                 message,
                 file,
                 line,
                 function,
-            }),
+            })),
             _ => self.error(format!(
-                "the emulator calls vprintf and __assertfail alone, found {function} with {} arguments; \
-                 inline the function",
-                places.len()
+                "the emulator knows no function {function} with {} arguments; it calls those of the module, vprintf and __assertfail",
+                arguments.len()
             )),
         }
+    }
+
+    /// The body of a function in place of its call. Its parameters are the caller's.
+    fn inline(
+        &mut self,
+        called: &'m Function<'a>,
+        body: &'m [Statement<'a>],
+        returns: &[u64],
+        arguments: &[u64],
+    ) -> Result<()> {
+        if called.params.len() != arguments.len() || called.returns.len() != returns.len() {
+            return self.error(format!(
+                "{} takes {} arguments and gives {} results, found {} and {}",
+                called.name,
+                called.params.len(),
+                called.returns.len(),
+                arguments.len(),
+                returns.len()
+            ));
+        }
+        if self.returns.len() >= MAX_CALLS {
+            return self.error(format!(
+                "expected calls at most {MAX_CALLS} deep, found more; the emulator knows no recursion"
+            ));
+        }
+        // What follows sees no names of the caller, but the module's and its own.
+        let caller = self.names.enter();
+        for (param, place) in called
+            .params
+            .iter()
+            .zip(arguments)
+            .chain(called.returns.iter().zip(returns))
+        {
+            if param.space != PtxSpace::Param {
+                return self.error("expected parameters in .param space");
+            }
+            self.names.insert(param.name, Name::Local(*place));
+        }
+        let end = self.labels.len() as u32;
+        self.labels.push(None);
+        self.returns.push(end);
+        self.statements(body)?;
+        self.returns.pop();
+        self.labels[end as usize] = Some(self.drafts.len() as u32);
+        self.names.leave(caller);
+        Ok(())
+    }
+
+    fn parameters(&self, operands: &[Operand<'a>]) -> Result<Vec<u64>> {
+        operands
+            .iter()
+            .map(|operand| self.parameter(operand))
+            .collect()
     }
 
     /// Where a parameter of a call lies in the thread's memory.

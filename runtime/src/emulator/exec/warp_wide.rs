@@ -17,21 +17,74 @@ impl Context<'_> {
     ) -> Next {
         let pc = warp.groups[at].pc;
         self.check(warp, members, active, pc);
-        let row = &warp.rows[members as usize];
+        let row = *warp.row(members);
         let mask = row[first(active)] as Mask;
-        let differing = lanes(active).find(|&lane| row[lane] as Mask != mask);
+        let same = |mask: Mask| {
+            lanes(active)
+                .filter(|&lane| row[lane] as Mask == mask)
+                .fold(0, |lanes, lane| lanes | 1 << lane)
+        };
+        let mut rest = active & !same(mask);
+        if rest == 0 {
+            return self.with_members(warp, at, op, active, mask);
+        }
+        // Lanes with other masks do it among themselves: each part is a group of its own.
+        let group = warp.groups[at];
+        warp.groups[at].mask = same(mask);
+        let mut parts = vec![(same(mask), mask)];
+        while rest != 0 {
+            let mask = row[first(rest)] as Mask;
+            let part = same(mask);
+            rest &= !part;
+            parts.push((part, mask));
+            warp.groups.push(Group {
+                mask: part,
+                ..group
+            });
+        }
+        let others = group.mask & !active;
+        if others != 0 {
+            warp.groups.push(Group {
+                pc: pc + 1,
+                mask: others,
+                ..group
+            });
+        }
+        for (part, mask) in parts {
+            let at = Self::group_at(warp, pc, part);
+            if let Next::Advance = self.with_members(warp, at, op, part, mask) {
+                warp.groups[at].pc = pc + 1;
+            }
+        }
+        Next::Stop(Stop::Turn)
+    }
+
+    /// An instruction whose lanes agree on their mask of members.
+    fn with_members(
+        &mut self,
+        warp: &mut Warp,
+        at: usize,
+        op: &Op,
+        active: Mask,
+        mask: Mask,
+    ) -> Next {
+        let pc = warp.groups[at].pc;
         let outside = active & !mask;
-        if let Some(lane) = differing {
-            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                "expected one mask of members in all lanes, found several".into()
-            });
-        } else if outside != 0 {
-            self.find(Kind::Undefined, pc, None, warp.index, first(outside), None, || {
-                format!(
-                    "expected every lane that executes this in its mask of members {mask:#x}, found lanes {}",
-                    mask_text(outside)
-                )
-            });
+        if outside != 0 {
+            self.find(
+                Kind::Undefined,
+                pc,
+                None,
+                warp.index,
+                first(outside),
+                None,
+                || {
+                    format!(
+                        "expected every lane that executes this in its mask of members {mask:#x}, found lanes {}",
+                        mask_text(outside)
+                    )
+                },
+            );
         }
         // Lanes outside of the mask do it with the others, as nothing defines what they do.
         self.with_lanes(warp, at, active, mask | outside, |context, warp, here| {

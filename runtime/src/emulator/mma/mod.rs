@@ -18,7 +18,7 @@ use cute_layout::atoms::{Elem, MmaAtom};
 
 pub use matrix::{Matrices, transpose};
 
-use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f32, from_bits, narrow};
+use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, from_bits, narrow};
 use super::{LANES, Row};
 use table::Table;
 
@@ -225,15 +225,29 @@ fn multiply<T: Copy + Default>(
     }
 }
 
+static E4M3: [f64; 256] = numbers(Format::E4M3);
+static E5M2: [f64; 256] = numbers(Format::E5M2);
+
+/// Every number of a format of 8 bits.
+const fn numbers(format: Format) -> [f64; 256] {
+    let mut numbers = [0.0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        numbers[bits] = from_bits(bits as u64, format);
+        bits += 1;
+    }
+    numbers
+}
+
 fn gather(table: &Table, ty: Elem, rows: &[Row], to: &mut [f64]) {
     match ty {
-        Elem::F16 => table.read(rows, to, |x| f16_to_f32(x as u16).into()),
+        Elem::F16 => table.read(rows, to, f16_to_f64),
         Elem::BF16 => table.read(rows, to, |x| bf16_to_f32(x as u16).into()),
         // The 13 low bits of the register are not looked at.
         Elem::TF32 => table.read(rows, to, |x| f32::from_bits(x as u32 & !0x1fff).into()),
         Elem::F32 => table.read(rows, to, |x| f32::from_bits(x as u32).into()),
-        Elem::F8E4M3 => table.read(rows, to, |x| from_bits(x & 0xff, Format::E4M3)),
-        Elem::F8E5M2 => table.read(rows, to, |x| from_bits(x & 0xff, Format::E5M2)),
+        Elem::F8E4M3 => table.read(rows, to, |x| E4M3[x as usize & 0xff]),
+        Elem::F8E5M2 => table.read(rows, to, |x| E5M2[x as usize & 0xff]),
         _ => table.read(rows, to, f64::from_bits),
     }
 }

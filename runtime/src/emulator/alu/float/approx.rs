@@ -25,7 +25,11 @@ fn coarse(a: u64, f: impl Fn(f64) -> f64) -> u64 {
         _ => bits,
     };
     let a = flush(a & UPPER);
-    flush(out64(f(f64::from_bits(a))) & UPPER)
+    let x = f(f64::from_bits(a));
+    match x.is_nan() {
+        true => 0x7fff_ffff << 32,
+        false => flush(x.to_bits() & UPPER),
+    }
 }
 
 /// A function of one or two halves.
@@ -69,7 +73,7 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
         ("tanh", _) => halves!(ty, ftz, libm::tanh),
         ("rcp", F64) => value!(|a| coarse(a, |x| 1.0 / x)),
         ("rsqrt", F64) if ftz => value!(|a| coarse(a, |x| 1.0 / x.sqrt())),
-        ("rsqrt", F64) => value!(|a| out64(1.0 / f64::from_bits(a).sqrt())),
+        ("rsqrt", F64) => value!(|a| out64((1.0 / f64::from_bits(a).sqrt()).to_bits(), [a])),
         ("rcp", _) => by_flag!(ftz => Z; value!(|a| f(a, Z, |x| 1.0 / x))),
         ("sqrt", _) => by_flag!(ftz => Z; value!(|a| f(a, Z, f64::sqrt))),
         ("rsqrt", _) => by_flag!(ftz => Z; value!(|a| f(a, Z, |x| 1.0 / x.sqrt()))),

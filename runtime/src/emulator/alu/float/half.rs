@@ -9,6 +9,8 @@ use crate::ptx::Type::{self, *};
 /// A format of 16 bits.
 pub(in crate::emulator::alu) trait Half {
     const FORMAT: Format;
+    /// The smallest normal number.
+    const SMALLEST: f64;
     /// The low 16 bits.
     fn read(bits: u64) -> f32;
     /// Rounded to nearest; a NaN is the format's.
@@ -23,6 +25,7 @@ pub(in crate::emulator::alu) struct Bf;
 
 impl Half for Ieee {
     const FORMAT: Format = Format::F16;
+    const SMALLEST: f64 = f64::from_bits((1023 - 14) << 52);
     #[inline(always)]
     fn read(bits: u64) -> f32 {
         f16_to_f32(bits as u16)
@@ -35,6 +38,7 @@ impl Half for Ieee {
 
 impl Half for Bf {
     const FORMAT: Format = Format::BF16;
+    const SMALLEST: f64 = f64::from_bits((1023 - 126) << 52);
     #[inline(always)]
     fn read(bits: u64) -> f32 {
         bf16_to_f32(bits as u16)
@@ -72,7 +76,11 @@ pub(super) fn output<H: Half>(x: f64, after: After) -> u64 {
         );
     }
     let bits = H::write(x);
-    if after.ftz && bits & H::FORMAT.above == 0 {
+    // Tiny is what is so once it is rounded to as many bits as normal numbers have: those of 16 times the number.
+    if after.ftz
+        && x.abs() < H::SMALLEST
+        && H::write(x * 16.0) & 0x7fff < H::write(H::SMALLEST * 16.0)
+    {
         return bits & if after.relu { 0 } else { 0x8000 };
     }
     // NaN stays.
@@ -96,6 +104,20 @@ pub(super) fn map<H: Half>(
         output::<H>(f(input(a), input(b), input(c)), after) << shift
     };
     if packed { part(0) | part(16) } else { part(0) }
+}
+
+/// `d` with the format's NaN where a half of `a` is one.
+#[inline(always)]
+pub(super) fn nans<H: Half>(a: u64, d: u64) -> u64 {
+    let part = |shift: u32| {
+        let nan = a >> shift & 0x7fff > H::FORMAT.above;
+        (if nan {
+            H::FORMAT.nan
+        } else {
+            d >> shift & 0xffff
+        }) << shift
+    };
+    part(0) | part(16)
 }
 
 /// Subnormal halves of a register as zeros, if so asked.

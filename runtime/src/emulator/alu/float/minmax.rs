@@ -18,7 +18,10 @@ fn extremum(a: u64, b: u64, format: Format, max: bool, nan: bool, xorsign: bool)
     let is_nan = |x: u64| x & !sign > format.above;
     let (a_nan, b_nan) = (is_nan(a), is_nan(b));
     if a_nan && b_nan || nan && (a_nan || b_nan) {
-        return format.nan;
+        return match format {
+            Format::F64 => super::out64(b, [b]),
+            _ => format.nan,
+        };
     }
     // Bits of floats are in order, once those of negative ones are turned.
     let key = |x: u64| match x & sign {

@@ -47,10 +47,31 @@ pub(super) fn out32(x: f32, ftz: bool, sat: bool) -> u64 {
     if x.is_nan() { NAN32 } else { bits.into() }
 }
 
-/// An `f64` for a register.
+/// An `f64` for a register. A NaN is the first one of the operands in an order, made quiet, or else the GPU's own.
 #[inline(always)]
-pub(super) fn out64(x: f64) -> u64 {
-    if x.is_nan() { NAN64 } else { x.to_bits() }
+pub(super) fn out64<const N: usize>(bits: u64, order: [u64; N]) -> u64 {
+    const QUIET: u64 = 1 << 51;
+    let is_nan = |bits: u64| bits & !NEGATIVE > Format::F64.above;
+    if !is_nan(bits) {
+        return bits;
+    }
+    for operand in order {
+        if is_nan(operand) {
+            return operand | QUIET;
+        }
+    }
+    NAN64
+}
+
+/// A result of `.ftz` from the exact one, or from that rounded to odd. It is 0 if it is less than the smallest normal number
+/// once it is rounded to as many bits as that one has.
+#[inline(always)]
+pub(super) fn flushed32(exact: f64) -> f32 {
+    const SMALLEST: f32 = f32::from_bits((127 - 126 + 64) << 23);
+    let tiny =
+        ((exact * SCALE) as f32).abs() < SMALLEST && exact.abs() < f64::from(f32::MIN_POSITIVE);
+    let result = exact as f32;
+    if tiny { result * 0.0 } else { result }
 }
 
 pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
@@ -84,48 +105,73 @@ fn add32(a: f32, b: f32, mode: Mode) -> f32 {
 }
 
 #[inline(always)]
-fn mul32(a: f32, b: f32, mode: Mode) -> f32 {
+fn mul32(a: f32, b: f32, mode: Mode, ftz: bool) -> f32 {
+    // Exact before it is rounded.
+    let exact = f64::from(a) * f64::from(b);
     match mode {
+        Mode::Rn if ftz => flushed32(exact),
         Mode::Rn => a * b,
-        // Exact before it is rounded.
-        _ => f32_of(narrow(f64::from(a) * f64::from(b), Format::F32, mode)),
+        _ => flush_directed(f32_of(narrow(exact, Format::F32, mode)), ftz, || {
+            narrow(exact * SCALE, Format::F32, mode)
+        }),
     }
 }
 
 #[inline(always)]
-pub(super) fn fma32(a: f32, b: f32, c: f32, mode: Mode) -> f32 {
+pub(super) fn fma32(a: f32, b: f32, c: f32, mode: Mode, ftz: bool) -> f32 {
+    let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
     match mode {
         // The product is exact, and the sum keeps what matters for one more rounding.
-        Mode::Rn => add_odd(f64::from(a) * f64::from(b), f64::from(c)) as f32,
-        _ => f32_of(wide::fused(a.into(), b.into(), c.into(), Format::F32, mode)),
+        Mode::Rn if ftz => flushed32(add_odd(a * b, c)),
+        Mode::Rn => add_odd(a * b, c) as f32,
+        _ => flush_directed(f32_of(wide::fused(a, b, c, Format::F32, mode)), ftz, || {
+            wide::fused(a * SCALE, b, c * SCALE, Format::F32, mode)
+        }),
+    }
+}
+
+const SCALE: f64 = f64::from_bits((1023 + 64) << 52);
+
+/// As [`flushed32`], from the result and that of `SCALE` times the operands.
+#[inline(always)]
+fn flush_directed(result: f32, ftz: bool, scaled: impl Fn() -> u64) -> f32 {
+    let smallest = u64::from(f32::MIN_POSITIVE.to_bits());
+    let suspect = ftz && result.abs() == f32::MIN_POSITIVE;
+    if suspect && (scaled() & 0x7fff_ffff) < smallest + (64 << 23) {
+        result * 0.0
+    } else {
+        result
     }
 }
 
 #[inline(always)]
 fn add64(a: u64, b: u64, mode: Mode) -> u64 {
-    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-    match mode {
-        Mode::Rn => out64(a + b),
-        _ => wide::sum(a, b, Format::F64, mode),
-    }
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let sum = match mode {
+        Mode::Rn => (x + y).to_bits(),
+        _ => wide::sum(x, y, Format::F64, mode),
+    };
+    out64(sum, [b, a])
 }
 
 #[inline(always)]
 fn mul64(a: u64, b: u64, mode: Mode) -> u64 {
-    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-    match mode {
-        Mode::Rn => out64(a * b),
-        _ => wide::product(a, b, Format::F64, mode),
-    }
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let product = match mode {
+        Mode::Rn => (x * y).to_bits(),
+        _ => wide::product(x, y, Format::F64, mode),
+    };
+    out64(product, [b, a])
 }
 
 #[inline(always)]
 fn fma64(a: u64, b: u64, c: u64, mode: Mode) -> u64 {
-    let [a, b, c] = [a, b, c].map(f64::from_bits);
-    match mode {
-        Mode::Rn => out64(a.mul_add(b, c)),
-        _ => wide::fused(a, b, c, Format::F64, mode),
-    }
+    let [x, y, z] = [a, b, c].map(f64::from_bits);
+    let sum = match mode {
+        Mode::Rn => x.mul_add(y, z).to_bits(),
+        _ => wide::fused(x, y, z, Format::F64, mode),
+    };
+    out64(sum, [b, c, a])
 }
 
 const NEGATIVE: u64 = 1 << 63;
@@ -169,17 +215,17 @@ fn arithmetic(mods: &mut Mods) -> Result<Alu, Unknown> {
         (F32x2, "sub") => by_mode!(mode => M; by_flag!(ftz => Z;
             value!(|a, b| pair(a, b, 0, Z, |a, b, _| add32(a, -b, M))))),
         (F32x2, "mul") => by_mode!(mode => M; by_flag!(ftz => Z;
-            value!(|a, b| pair(a, b, 0, Z, |a, b, _| mul32(a, b, M))))),
+            value!(|a, b| pair(a, b, 0, Z, |a, b, _| mul32(a, b, M, Z))))),
         (F32x2, _) => by_mode!(mode => M; by_flag!(ftz => Z;
-            value!(|a, b, c| pair(a, b, c, Z, |a, b, c| fma32(a, b, c, M))))),
+            value!(|a, b, c| pair(a, b, c, Z, |a, b, c| fma32(a, b, c, M, Z))))),
         (_, "add") => by_mode!(mode => M; by_flag!(ftz => Z, sat => S;
             value!(|a, b| out32(add32(in32(a, Z), in32(b, Z), M), Z, S)))),
         (_, "sub") => by_mode!(mode => M; by_flag!(ftz => Z, sat => S;
             value!(|a, b| out32(add32(in32(a, Z), -in32(b, Z), M), Z, S)))),
         (_, "mul") => by_mode!(mode => M; by_flag!(ftz => Z, sat => S;
-            value!(|a, b| out32(mul32(in32(a, Z), in32(b, Z), M), Z, S)))),
+            value!(|a, b| out32(mul32(in32(a, Z), in32(b, Z), M, Z), Z, S)))),
         _ => by_mode!(mode => M; by_flag!(ftz => Z, sat => S;
-            value!(|a, b, c| out32(fma32(in32(a, Z), in32(b, Z), in32(c, Z), M), Z, S)))),
+            value!(|a, b, c| out32(fma32(in32(a, Z), in32(b, Z), in32(c, Z), M, Z), Z, S)))),
     };
     let sources = match opcode {
         "fma" | "mad" => 3,
@@ -190,7 +236,13 @@ fn arithmetic(mods: &mut Mods) -> Result<Alu, Unknown> {
 
 #[inline(always)]
 fn sub64(a: u64, b: u64, mode: Mode) -> u64 {
-    add64(a, b ^ NEGATIVE, mode)
+    let difference = add64(a, b ^ NEGATIVE, mode);
+    // The sign of a NaN stays.
+    if f64::from_bits(b).is_nan() {
+        difference ^ NEGATIVE
+    } else {
+        difference
+    }
 }
 
 /// `div`, `rcp` and `sqrt` with a direction of rounding.
@@ -203,7 +255,7 @@ fn division(mods: &mut Mods) -> Result<Alu, Unknown> {
     #[inline(always)]
     fn div(a: f64, b: f64, format: Format, mode: Mode) -> u64 {
         match (mode, format) {
-            (Mode::Rn, Format::F64) => out64(a / b),
+            (Mode::Rn, Format::F64) => (a / b).to_bits(),
             // Both are exactly `f32`, of whose quotient one rounding to `f64` harms nothing but subnormal numbers.
             (Mode::Rn, _) => out32(a as f32 / b as f32, false, false),
             _ => wide::quotient(a, b, format, mode),
@@ -212,7 +264,7 @@ fn division(mods: &mut Mods) -> Result<Alu, Unknown> {
     #[inline(always)]
     fn root(a: f64, format: Format, mode: Mode) -> u64 {
         match (mode, format) {
-            (Mode::Rn, Format::F64) => out64(a.sqrt()),
+            (Mode::Rn, Format::F64) => a.sqrt().to_bits(),
             (Mode::Rn, _) => out32((a as f32).sqrt(), false, false),
             _ => wide::root(a, format, mode),
         }
@@ -224,11 +276,13 @@ fn division(mods: &mut Mods) -> Result<Alu, Unknown> {
     let is_double = ty == F64;
     let kind = match (mods.opcode, is_double) {
         ("div", true) => by_mode!(mode => M;
-            value!(|a, b| div(f64::from_bits(a), f64::from_bits(b), Format::F64, M))),
+            value!(|a, b| out64(div(f64::from_bits(a), f64::from_bits(b), Format::F64, M), [a, b]))),
         ("rcp", true) => {
-            by_mode!(mode => M; value!(|a| div(1.0, f64::from_bits(a), Format::F64, M)))
+            by_mode!(mode => M; value!(|a| out64(div(1.0, f64::from_bits(a), Format::F64, M), [a])))
         }
-        (_, true) => by_mode!(mode => M; value!(|a| root(f64::from_bits(a), Format::F64, M))),
+        (_, true) => {
+            by_mode!(mode => M; value!(|a| out64(root(f64::from_bits(a), Format::F64, M), [a])))
+        }
         ("div", _) => by_mode!(mode => M; by_flag!(ftz => Z;
             value!(|a, b| out(div(in32(a, Z).into(), in32(b, Z).into(), Format::F32, M), Z)))),
         ("rcp", _) => by_mode!(mode => M; by_flag!(ftz => Z;
@@ -261,23 +315,37 @@ fn sign(mods: &mut Mods) -> Result<Alu, Unknown> {
                 false => &[F16, F16x2, Bf16, Bf16x2, F32, F64],
             })?;
             let negate = opcode == "neg";
-            // What `neg` turns and `abs` clears.
+            // What `neg` turns and `abs` clears, but for NaNs: these become the GPU's, or quiet ones of f64.
             macro_rules! sign {
-                ($all:expr, $signs:expr, $flush:expr) => {
+                ($read:expr, $signs:expr, $nan:expr) => {
                     if negate {
-                        by_flag!(ftz => Z; value!(|a| $flush(a & $all, Z) ^ $signs))
+                        by_flag!(ftz => Z; value!(|a| {
+                            let a = $read(a, Z);
+                            $nan(a, a ^ $signs)
+                        }))
                     } else {
-                        by_flag!(ftz => Z; value!(|a| $flush(a & $all, Z) & !$signs))
+                        by_flag!(ftz => Z; value!(|a| {
+                            let a = $read(a, Z);
+                            $nan(a, a & !$signs)
+                        }))
                     }
                 };
             }
             let kind = match ty {
-                F16 => sign!(0xffff, 0x8000, half::flush),
-                F16x2 => sign!(0xffff_ffff, 0x8000_8000, half::flush),
-                Bf16 => sign!(0xffff, 0x8000, |a, _| a),
-                Bf16x2 => sign!(0xffff_ffff, 0x8000_8000, |a, _| a),
-                F32 => sign!(0xffff_ffff, 0x8000_0000, |a, z| in32(a, z).to_bits() as u64),
-                _ => sign!(!0, NEGATIVE, |a, _| a),
+                F16 => sign!(
+                    |a, z| half::flush(a & 0xffff, z),
+                    0x8000,
+                    half::nans::<Ieee>
+                ),
+                F16x2 => sign!(half::flush, 0x8000_8000, half::nans::<Ieee>),
+                Bf16 => sign!(|a, _| a & 0xffff, 0x8000, half::nans::<Bf>),
+                Bf16x2 => sign!(|a, _| a & 0xffff_ffff, 0x8000_8000, half::nans::<Bf>),
+                F32 => sign!(
+                    |a, z| u64::from(in32(a, z).to_bits()),
+                    0x8000_0000,
+                    |_, d| out32(f32_of(d), false, false)
+                ),
+                _ => sign!(|a, _| a, NEGATIVE, |a, d| out64(d, [a])),
             };
             Ok(Alu::new(kind, &[ty], ty))
         }

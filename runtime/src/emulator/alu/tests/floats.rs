@@ -1,4 +1,4 @@
-use super::oracle::{BF16, F16, F32, F64, Float};
+use super::oracle::{BF16, F16, F32, F64, Float, Number};
 use super::*;
 
 const MODES: [&str; 4] = ["rn", "rz", "rm", "rp"];
@@ -13,19 +13,73 @@ fn operation(op: &str, float: Float, x: &[u64], mode: &str) -> u64 {
         "fma" | "mad" => n[0].multiply(&n[1]).add(&n[2], mode),
         "div" => n[0].multiply(&n[1].invert()),
         "rcp" => n[0].invert(),
-        _ => return float.root(x[0], mode),
+        _ => return nan(op, float, x, float.root(x[0], mode)),
     };
-    float.write(&result, mode)
+    nan(op, float, x, float.write(&result, mode))
+}
+
+/// Which NaN of f64 a result is.
+fn nan(op: &str, float: Float, x: &[u64], result: u64) -> u64 {
+    if float.name != "f64" || result != F64.nan {
+        return result;
+    }
+    let order: &[usize] = match op {
+        "fma" => &[1, 2, 0],
+        "add" | "sub" | "mul" => &[1, 0],
+        "div" => &[0, 1],
+        _ => &[0],
+    };
+    let found = order.iter().find(|at| f64::from_bits(x[**at]).is_nan());
+    found.map_or(result, |at| x[*at] | 1 << 51)
+}
+
+/// Whether `.ftz` takes the result for 0: what it is in a format with the same significand and smaller numbers is less than the
+/// smallest normal number.
+fn is_tiny(op: &str, float: Float, x: &[u64], mode: &str) -> bool {
+    if matches!(op, "sqrt" | "") {
+        return false;
+    }
+    let wider = Float {
+        exponent: 11,
+        ..float
+    };
+    let n: Vec<_> = x.iter().map(|bits| float.read(*bits)).collect();
+    let result = match op {
+        "add" => n[0].add(&n[1], mode),
+        "sub" => n[0].add(&n[1].clone().negate(), mode),
+        "mul" => n[0].multiply(&n[1]),
+        "fma" => n[0].multiply(&n[1]).add(&n[2], mode),
+        "div" => n[0].multiply(&n[1].invert()),
+        _ => n[0].invert(),
+    };
+    if matches!(result, Number::Nan) {
+        return false;
+    }
+    let smallest = 1023 - (1 << (float.exponent - 1)) + 2;
+    wider.write(&result, mode) & (wider.sign() - 1) < smallest << float.mantissa
 }
 
 /// What `.ftz` and the like make of operands and result.
 fn with(float: Float, after: &str, x: &[u64], f: impl Fn(&[u64]) -> u64) -> u64 {
+    with_tiny(float, after, x, f, |_| false)
+}
+
+fn with_tiny(
+    float: Float,
+    after: &str,
+    x: &[u64],
+    f: impl Fn(&[u64]) -> u64,
+    tiny: impl Fn(&[u64]) -> bool,
+) -> u64 {
     let ftz = after.contains("ftz");
     let x: Vec<u64> = x
         .iter()
         .map(|bits| if ftz { float.flush(*bits) } else { *bits })
         .collect();
     let mut result = f(&x);
+    if ftz && tiny(&x) {
+        result &= float.sign();
+    }
     if after.contains("sat") {
         result = float.saturate(result);
     }
@@ -33,6 +87,65 @@ fn with(float: Float, after: &str, x: &[u64], f: impl Fn(&[u64]) -> u64) -> u64 
         result = float.relu(result);
     }
     if ftz { float.flush(result) } else { result }
+}
+
+fn check_operation(op: &str, float: Float, after: &str, x: &[u64], mode: &str) -> u64 {
+    with_tiny(
+        float,
+        after,
+        x,
+        |x| operation(op, float, x, mode),
+        |x| is_tiny(op, float, x, mode),
+    )
+}
+
+/// Products next to the smallest normal number, as an H200 was seen to round them.
+#[test]
+fn tiny_results() {
+    for (name, x, expected) in [
+        ("mul.rn.ftz.f32", &[0x0080_0000, 0x3f7f_ffff][..], 0),
+        ("mul.rn.ftz.f32", &[0x0080_0000, 0xbf7f_ffff], 0x8000_0000),
+        ("mul.rn.ftz.f32", &[0x0080_0400, 0x3f7f_f800], 0x0080_0000),
+        ("mul.rp.ftz.f32", &[0x0080_0400, 0x3f7f_f800], 0x0080_0000),
+        (
+            "fma.rn.ftz.f32",
+            &[0x0080_0400, 0x3f7f_f800, 0],
+            0x0080_0000,
+        ),
+        (
+            "fma.rn.ftz.f32",
+            &[0x8080_0000, 0xbf7f_ffff, 0x8000_0000],
+            0,
+        ),
+        (
+            "fma.rp.ftz.f32",
+            &[0x8080_0000, 0xbf7f_ffff, 0x8000_0000],
+            0,
+        ),
+        ("mul.rn.f32", &[0x0080_0000, 0x3f7f_ffff], 0x0080_0000),
+        ("mul.ftz.f16", &[0x0400, 0x3bff], 0),
+        ("mul.ftz.f16", &[0x0400, 0xbbff], 0x8000),
+        ("mul.ftz.f16", &[0x0410, 0x3be0], 0x0400),
+        ("fma.rn.ftz.f16", &[0x8400, 0xbbff, 0x8000], 0),
+        ("fma.rn.ftz.f16", &[0x0410, 0x3be0, 0], 0x0400),
+    ] {
+        assert_eq!(value(name, x), expected, "{name} {x:x?}");
+    }
+    // Of random numbers, none would come so near.
+    for mode in MODES {
+        let alu = alu(&format!("mul.{mode}.ftz.f32"));
+        let mut random = Random::new(mode);
+        for _ in 0..200 {
+            let mut row = |start: u64| [(); LANES].map(|()| start | random.next() & 0x8000_0fff);
+            let rows = [row(0x0080_0000), row(0x3f7f_f000)];
+            let (d, _) = run(&alu, &rows, 0);
+            for lane in 0..LANES {
+                let x = [rows[0][lane], rows[1][lane]];
+                let expected = check_operation("mul", F32, ".ftz", &x, mode);
+                assert_eq!(d[lane], expected, "{mode} {x:x?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -44,7 +157,7 @@ fn single_and_double() {
                     continue;
                 }
                 check(&format!("{op}.{mode}{after}.f32"), |x| {
-                    with(F32, after, x, |x| operation(op, F32, x, mode))
+                    check_operation(op, F32, after, x, mode)
                 });
             }
             check(&format!("{op}.{mode}.f64"), |x| operation(op, F64, x, mode));
@@ -90,7 +203,7 @@ fn half_precision() {
                     }
                     check(&format!("{op}.rn{after}.{}{packed}", float.name), |x| {
                         halves(!packed.is_empty(), x, |x| {
-                            with(float, after, x, |x| operation(op, float, x, "rn"))
+                            check_operation(op, float, after, x, "rn")
                         })
                     });
                 }
@@ -114,6 +227,7 @@ fn extremum(float: Float, max: bool, how: &str, x: &[u64]) -> u64 {
         _ => -((x & !sign) as i64) - 1,
     };
     let result = match (is_nan(a), is_nan(b)) {
+        (true, true) if float.name == "f64" => return b | 1 << 51,
         (true, true) => return float.nan,
         (true, _) | (_, true) if how.contains("NaN") => return float.nan,
         (true, _) => b,
@@ -150,21 +264,31 @@ fn extrema() {
 
 #[test]
 fn signs() {
-    for (ty, signs) in [
-        ("f16", 0x8000),
-        ("bf16", 0x8000),
-        ("f16x2", 0x8000_8000),
-        ("bf16x2", 0x8000_8000),
-        ("f32", 0x8000_0000),
-        ("f64", 1 << 63),
-    ] {
-        check(&format!("neg.{ty}"), |x| x[0] ^ signs);
-        check(&format!("abs.{ty}"), |x| x[0] & !signs);
+    for float in [F16, BF16, F32, F64] {
+        let sign = float.sign();
+        // NaNs become the format's, and those of f64 quiet.
+        let f = |bits: u64, result: u64| match float.read(bits) {
+            Number::Nan if float.name == "f64" => bits | 1 << 51,
+            Number::Nan => float.nan,
+            _ => result,
+        };
+        let name = float.name;
+        check(&format!("neg.{name}"), |x| f(x[0], x[0] ^ sign));
+        check(&format!("abs.{name}"), |x| f(x[0], x[0] & !sign));
+        if matches!(name, "f16" | "bf16") {
+            check(&format!("neg.{name}x2"), |x| {
+                halves(true, x, |x| f(x[0], x[0] ^ sign))
+            });
+            check(&format!("abs.{name}x2"), |x| {
+                halves(true, x, |x| f(x[0], x[0] & !sign))
+            });
+        }
+        if matches!(name, "f16" | "f32") {
+            check(&format!("neg.ftz.{name}"), |x| {
+                f(x[0], float.flush(x[0]) ^ sign)
+            });
+        }
     }
-    check("neg.ftz.f32", |x| F32.flush(x[0]) ^ 0x8000_0000);
-    check("abs.ftz.f16x2", |x| {
-        halves(true, x, |x| F16.flush(x[0]) & 0x7fff)
-    });
     check("copysign.f32", |x| x[0] & 0x8000_0000 | x[1] & 0x7fff_ffff);
     check("copysign.f64", |x| x[0] & 1 << 63 | x[1] & !(1 << 63));
 }

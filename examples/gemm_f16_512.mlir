@@ -1,0 +1,10 @@
+// C = A B^T as in gemm_f16.mlir, small enough for the emulator.
+func.func @gemm(%A: !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
+                %B: !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
+                %C: !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">) {
+  cute.gemm(%A, %B, %C) accumulate f32 :
+    (!cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
+     !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
+     !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">)
+  return
+}

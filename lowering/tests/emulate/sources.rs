@@ -1,0 +1,207 @@
+//! What the tests and the examples compile.
+
+use crate::common::{run_passes, said};
+use cute_ir::{
+    build::{Op, attribute_of, name_of, nested_ops, operands_of},
+    infer::memref_of,
+};
+use cute_lowering::CompileOptions;
+use cute_passes::config::{Config, SwizzleChoice};
+use melior::{Context, ir::Module};
+use std::path::{Path, PathBuf};
+
+/// A source and the options that it is compiled with.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    pub file: PathBuf,
+    pub text: String,
+    pub options: CompileOptions,
+    /// As they are written.
+    wanted: String,
+}
+
+impl Compiled {
+    pub fn name(&self) -> String {
+        let file = self.file.file_name().unwrap_or_default().to_string_lossy();
+        format!("{file} with {}", self.wanted)
+    }
+}
+
+/// All that the `RUN:` and `GPU:` lines of tests, and of examples, compile without expecting an error;
+/// the examples for the architectures of the demo and of the tests.
+pub fn compiled(root: &Path) -> Vec<Compiled> {
+    let mut all: Vec<Compiled> = Vec::new();
+    let mut add = |file: &Path, wanted: &str| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let wanted = without_package(wanted);
+        let options =
+            CompileOptions::parse(&wanted).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        if !all.iter().any(|c| c.text == text && c.wanted == wanted) {
+            all.push(Compiled {
+                file: file.to_owned(),
+                text,
+                options,
+                wanted,
+            });
+        }
+    };
+    for file in files(&root.join("test")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for line in text.lines() {
+            if let Some((_, wanted)) = line.split_once("GPU:")
+                && file.parent().is_some_and(|folder| folder.ends_with("gpu"))
+            {
+                add(&file, wanted.trim());
+            }
+            let Some((_, command)) = line.split_once("RUN:") else {
+                continue;
+            };
+            let fails = EXPECT_ERRORS
+                .iter()
+                .any(|word| command.split_whitespace().any(|found| found == *word));
+            let source = match command
+                .split_whitespace()
+                .find(|word| word.starts_with("%inputs/") && word.ends_with(".mlir"))
+            {
+                Some(input) => root.join("test/Inputs").join(&input["%inputs/".len()..]),
+                None => file.clone(),
+            };
+            if fails
+                || command.contains("--split-input-file")
+                || source.extension().is_none_or(|e| e != "mlir")
+            {
+                continue;
+            }
+            for wanted in options_in(command) {
+                add(&source, wanted);
+            }
+        }
+    }
+    for file in files(&root.join("examples")) {
+        if file.extension().is_some_and(|e| e == "mlir") {
+            for arch in ["sm_80", "sm_90a"] {
+                add(&file, &format!("arch={arch}"));
+            }
+        }
+    }
+    all
+}
+
+/// What a command that expects an error has in it.
+const EXPECT_ERRORS: [&str; 3] = ["not", "--verify-diagnostics", "%inputs/cure.py"];
+
+/// What stands between quotes or braces and begins with `arch=`.
+fn options_in(command: &str) -> Vec<&str> {
+    let starts = command.match_indices("arch=").filter(|(at, _)| {
+        command[..*at].ends_with(['"', '\'', '{']) || command[..*at].ends_with("cute-compile=")
+    });
+    starts
+        .map(|(at, _)| {
+            let open = command[..at].chars().next_back().unwrap_or(' ');
+            let close = match open {
+                '{' => '}',
+                '=' => ' ',
+                quote => quote,
+            };
+            command[at..].split(close).next().unwrap_or_default()
+        })
+        .collect()
+}
+
+fn without_package(options: &str) -> String {
+    let options = options.split("package=").next().unwrap_or_default();
+    options.trim().to_owned()
+}
+
+/// Files of tests, in order, folders within folders too.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else if path.extension().is_some_and(|e| e == "mlir" || e == "test") {
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
+fn parse<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, String> {
+    said(context, || {
+        Module::parse(context, text).ok_or_else(|| "the text cannot be read".to_owned())
+    })
+}
+
+/// Multiply-adds of all products of whole tensors together; none where there are no such products.
+pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
+    let module = parse(context, text).ok()?;
+    let module = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+    let products = nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "cute.gemm");
+    let counts: Vec<i64> = products
+        .map(|op| {
+            let [a, _, c] = operands_of(op)[..] else {
+                return i64::MAX;
+            };
+            let size = |value| memref_of(value).and_then(|m| m.layout.size().ok());
+            let (a, c) = (size(a).unwrap_or(i64::MAX), size(c).unwrap_or(i64::MAX));
+            let columns =
+                memref_of(operands_of(op)[0]).and_then(|m| m.layout.mode(1).ok()?.size().ok());
+            c.saturating_mul(columns.unwrap_or(a))
+        })
+        .collect();
+    if counts.is_empty() {
+        None
+    } else {
+        Some(counts.iter().sum())
+    }
+}
+
+/// How the kernels of a source are cut up, and the options that asked for it.
+#[allow(clippy::type_complexity)]
+pub fn configuration(
+    context: &Context,
+    source: &Compiled,
+) -> Result<(Vec<(Config, String)>, CompileOptions), String> {
+    let mut module = parse(context, &source.text).map_err(|e| format!("{}: {e}", source.name()))?;
+    let tile = crate::common::passes(&source.options)?;
+    let tile = tile
+        .split_once('}')
+        .map_or(tile.clone(), |(first, _)| format!("{first}}}"));
+    run_passes(&mut module, &tile, true).map_err(|e| format!("{}: {e}", source.name()))?;
+    let module = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+    let mut found = Vec::new();
+    for op in nested_ops(module) {
+        if name_of(op) == "gpu.func"
+            && let Some(config) = attribute_of(op, "cute.config")
+        {
+            let (config, arch) = Config::from_attribute(config)?;
+            found.push((config, arch.name.to_owned()));
+        }
+    }
+    Ok((found, source.options.clone()))
+}
+
+/// Options that cut any problem up like this.
+pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> CompileOptions {
+    let [m, n, k] = config.tile;
+    let [wm, wn] = config.warps;
+    CompileOptions {
+        arch: arch.to_owned(),
+        tile: format!("{m}x{n}x{k}"),
+        warps: format!("{wm}x{wn}"),
+        stages: config.stages.to_string(),
+        swizzle: match config.swizzle {
+            SwizzleChoice::Auto => "auto".to_owned(),
+            SwizzleChoice::None => "none".to_owned(),
+            SwizzleChoice::Given(b, m, s) => format!("S<{b},{m},{s}>"),
+        },
+        raster: config.raster.to_string(),
+        no_simplify: wanted.no_simplify,
+        package: String::new(),
+    }
+}

@@ -1,0 +1,7 @@
+// A GEMM that is emulated in no time.
+!a = !cute.memref<f16, gmem, align<16>, "(64,96):(96,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !a, %B: !a, %C: !c) {
+  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !a, !c)
+  return
+}
