@@ -110,7 +110,7 @@ impl Entry {
 
 /// Word `i` of an argument that is read, as the tool writes it.
 fn word(i: u64) -> u32 {
-    ((i * 2_654_435_761) >> 7 ^ i * i) as u32 & 0x3fff_3fff
+    (((i * 2_654_435_761) >> 7) ^ (i * i)) as u32 & 0x3fff_3fff
 }
 
 fn hash(tensor: &HostTensor) -> String {
