@@ -202,6 +202,6 @@ pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> Compi
         },
         raster: config.raster.to_string(),
         no_simplify: wanted.no_simplify,
-        package: String::new(),
+        ..CompileOptions::default()
     }
 }
