@@ -30,6 +30,8 @@ pub enum Kind {
     BarrierDivergence,
     /// Threads wait for each other, or for threads that are gone.
     Deadlock,
+    /// A block executes more instructions than it may: it may never end.
+    InstructionLimit,
     /// Two threads write different values to the same global memory, and nothing orders them.
     ConflictingWrites,
     /// A thread reads global memory that another one writes, and nothing orders them.
@@ -57,6 +59,7 @@ impl Kind {
             Kind::MissingWait => "missing wait",
             Kind::BarrierDivergence => "barrier divergence",
             Kind::Deadlock => "deadlock",
+            Kind::InstructionLimit => "instruction limit",
             Kind::ConflictingWrites => "conflicting writes",
             Kind::GlobalRace => "global-memory race",
             Kind::NeverWritten => "never written",
@@ -205,6 +208,10 @@ pub(super) struct Collector {
 }
 
 impl Collector {
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Counts one more, and keeps what `make` says if it is the first.
     pub fn add(
         &mut self,

@@ -396,6 +396,7 @@ fn kernels_that_never_end() {
         out.contains("the block has executed 10000 instructions and has not ended"),
         "{out}"
     );
+    assert!(out.contains("instruction limit: "), "{out}");
     assert!(out.contains("--max-instructions"), "{out}");
     assert!(
         out.contains("note: ended before its time with seed 0"),

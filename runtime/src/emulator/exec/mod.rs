@@ -542,7 +542,7 @@ impl Context<'_> {
     fn over_limit(&mut self, warp: &Warp, at: usize) {
         let limit = self.launch.limit;
         let group = warp.groups[at];
-        self.find(Kind::Deadlock, group.pc, None, warp.index, first(group.mask), None, || {
+        self.find(Kind::InstructionLimit, group.pc, None, warp.index, first(group.mask), None, || {
             format!(
                 "the block has executed {limit} instructions and has not ended; if it is no endless loop, raise the limit (`--max-instructions`, `Config::max_instructions`)"
             )
