@@ -195,17 +195,12 @@ impl Shared {
             self.granules[index].read_inst = by.inst;
             return;
         }
-        let list = vec![(before, self.granules[index].read_inst), (mine, by.inst)];
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.many[slot as usize] = list;
-                slot
-            }
-            None => {
-                self.many.push(list);
-                self.many.len() as u32 - 1
-            }
-        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.many.push(Vec::new());
+            self.many.len() as u32 - 1
+        });
+        let list = &mut self.many[slot as usize];
+        list.extend([(before, self.granules[index].read_inst), (mine, by.inst)]);
         self.granules[index].read = MANY | u64::from(slot);
     }
 
@@ -243,12 +238,15 @@ impl Shared {
             }
             if g.read & MANY != 0 {
                 let slot = (g.read & !MANY) as usize;
-                let readers = std::mem::take(&mut self.many[slot]);
-                self.free.push(slot as u32);
+                let readers = &mut self.many[slot];
                 let unknown = readers
                     .iter()
-                    .find(|(epoch, _)| !Self::may_after_read(*epoch, by));
-                if let (None, Some(&(epoch, inst))) = (found, unknown) {
+                    .find(|(epoch, _)| !Self::may_after_read(*epoch, by))
+                    .copied();
+                // Its memory is kept for the next list.
+                readers.clear();
+                self.free.push(slot as u32);
+                if let (None, Some((epoch, inst))) = (found, unknown) {
                     found = Some(self.conflict(Trouble::AfterRead, index, epoch, inst));
                 }
             } else if g.read != 0 && !Self::may_after_read(g.read, by) {
