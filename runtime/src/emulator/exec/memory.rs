@@ -98,7 +98,7 @@ impl Context<'_> {
         if at & (bytes as u64).wrapping_sub(1) == 0 {
             return true;
         }
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(Kind::Misaligned, pc, None, warp.index, lane, address, || {
             format!(
                 "expected an address that is a multiple of {bytes}, found {at:#x}; align the tensor or use a narrower access"
@@ -108,7 +108,7 @@ impl Context<'_> {
     }
 
     /// What lies at an address.
-    pub fn describe(&self, space: Space, at: u64) -> String {
+    pub fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
                 Some(offset) => format!("shared memory at byte {offset}"),
@@ -116,7 +116,7 @@ impl Context<'_> {
             },
             (Space::Local, at) => format!("local memory at byte {at}"),
             (Space::Param, at) => format!("parameters at byte {at}"),
-            (_, at) => match self.launch.global.find(at) {
+            (_, at) => match launch.global.find(at) {
                 Some((buffer, offset)) if buffer.holds(offset, 1) => {
                     format!("{} at {}", buffer.name, (buffer.describe)(offset))
                 }
@@ -256,7 +256,7 @@ impl Context<'_> {
                     return;
                 };
                 if !buffer.writable {
-                    let address = Some(self.describe(space, at));
+                    let address = Some((space, at));
                     self.find(
                         Kind::WriteToInput,
                         pc,
@@ -287,7 +287,7 @@ impl Context<'_> {
                     }
                 };
                 if let Some(other) = buffer.write(offset, data, by, ordered) {
-                    let address = Some(self.describe(space, at));
+                    let address = Some((space, at));
                     self.find(Kind::ConflictingWrites, pc, None, warp.index, lane, address, || {
                         let who = if other.block == by.block {
                             format!("thread {} of the block", other.thread)
@@ -362,7 +362,7 @@ impl Context<'_> {
             return true;
         }
         let have = self.shared.len();
-        let address = Some(self.describe(Space::Shared, at));
+        let address = Some((Space::Shared, at));
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
             format!("{what} {bytes} bytes outside of shared memory, of which the block has {have} bytes; check the layout's cosize and what the launch asks for")
         });
@@ -429,7 +429,7 @@ impl Context<'_> {
             && !self.launch.kernel.global_sync
             && let Some(writer) = buffer.foreign_writer(offset, bytes, self.linear)
         {
-            let address = Some(self.describe(Space::Global, at));
+            let address = Some((Space::Global, at));
             self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
                 format!(
                     "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
@@ -450,7 +450,7 @@ impl Context<'_> {
         bytes: u32,
         what: &str,
     ) {
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
             let space = match space {
                 Space::Local => "local memory",
@@ -472,7 +472,7 @@ impl Context<'_> {
         space: Space,
         at: u64,
     ) {
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(kind, pc, None, warp.index, lane, address, || {
             "expected memory that was written before it is read, found some that nothing wrote"
                 .into()
@@ -488,42 +488,32 @@ impl Context<'_> {
         conflict: Conflict,
         what: &str,
     ) {
-        let address = Some(self.describe(Space::Shared, conflict.at));
-        let other = format!(
-            "warp {}, lane {}",
-            conflict.thread / 32,
-            conflict.thread % 32
-        );
-        let (kind, with, message) = match conflict.trouble {
-            Trouble::Uninitialized => (
-                Kind::UninitializedShared,
-                None,
-                format!("{what} shared memory that no thread of the block wrote"),
-            ),
-            Trouble::InFlight => (
-                Kind::MissingWait,
-                Some(conflict.inst),
-                format!(
+        let address = Some((Space::Shared, conflict.at));
+        let kind = match conflict.trouble {
+            Trouble::Uninitialized => Kind::UninitializedShared,
+            Trouble::InFlight => Kind::MissingWait,
+            Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
+        };
+        let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
+        self.find(kind, pc, with, warp.index, lane, address, || {
+            let (warp, lane) = (conflict.thread / 32, conflict.thread % 32);
+            let other = format!("warp {warp}, lane {lane}");
+            match conflict.trouble {
+                Trouble::Uninitialized => {
+                    format!("{what} shared memory that no thread of the block wrote")
+                }
+                Trouble::InFlight => format!(
                     "{what} shared memory while an asynchronous copy of {other} may be under way to it; the copying thread \
                      must wait for its group (cp.async.wait_group), and a barrier must follow for other threads"
                 ),
-            ),
-            Trouble::AfterWrite => (
-                Kind::SharedRace,
-                Some(conflict.inst),
-                format!(
+                Trouble::AfterWrite => format!(
                     "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"
                 ),
-            ),
-            Trouble::AfterRead => (
-                Kind::SharedRace,
-                Some(conflict.inst),
-                format!(
+                Trouble::AfterRead => format!(
                     "{what} shared memory that {other} reads, and no barrier orders the two; put one between them"
                 ),
-            ),
-        };
-        self.find(kind, pc, with, warp.index, lane, address, || message);
+            }
+        });
     }
 
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
@@ -574,7 +564,7 @@ impl Context<'_> {
                         continue;
                     };
                     if !buffer.writable {
-                        let address = Some(self.describe(space, at));
+                        let address = Some((space, at));
                         self.find(
                             Kind::WriteToInput,
                             pc,
