@@ -62,11 +62,10 @@ impl Context<'_> {
             Some(operand) => self.predicate(warp, operand, mask, pc).count_ones(),
             None => 0,
         };
-        let threads = self.clocks.threads();
         let state = &mut self.barriers.0[id];
         if state.release.is_none() {
             *state = State {
-                release: Some(Release::new(threads)),
+                release: Some(self.clocks.meeting()),
                 expected,
                 inst: pc,
                 ..State::default()
@@ -145,7 +144,7 @@ pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> 
         block,
         linear,
         shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
-        clocks: Clocks::new(threads as usize),
+        clocks: Clocks::new(threads as usize, kernel.copies_arrive),
         random,
         executed: 0,
         barriers: Barriers::default(),
@@ -185,6 +184,11 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
         let turn = 1 + context.random.below(turn) as u32;
         let stop = context.run(&mut warps[at], turn);
         context.land_some(&mut warps[at]);
+        // What others have under way comes as well, be they waiting or gone.
+        if context.launch.kernel.copies_arrive {
+            let other = context.random.below(warps.len() as u64) as usize;
+            context.land_some(&mut warps[other]);
+        }
         context.wake_completed(warps);
         match stop {
             Stop::Turn | Stop::Blocked => {}

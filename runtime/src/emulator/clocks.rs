@@ -15,16 +15,51 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    pub fn new(threads: usize) -> Clocks {
+    /// With `copiers`, each thread has a second one behind all threads, which its asynchronous copies happen
+    /// in that arrive at an `mbarrier` object: what it does is known to those who wait there, and not to
+    /// the thread itself.
+    pub fn new(threads: usize, copiers: bool) -> Clocks {
+        let all = if copiers { 2 * threads } else { threads };
         Clocks {
-            own: vec![1; threads],
-            knows: vec![vec![0; threads].into(); threads],
+            own: vec![1; all],
+            knows: vec![vec![0; all].into(); threads],
         }
     }
 
     /// Threads of the block.
     pub fn threads(&self) -> usize {
-        self.own.len()
+        self.knows.len()
+    }
+
+    /// What nobody has come to yet.
+    pub fn meeting(&self) -> Release {
+        Release {
+            times: vec![0; self.own.len()],
+            joined: Vec::new(),
+        }
+    }
+
+    /// The thread that stands for a thread's copies.
+    pub fn copier(&self, thread: u32) -> u32 {
+        self.threads() as u32 + thread
+    }
+
+    /// As [`Clocks::release_alone`], with what the thread's copies have done by then. Returns that time of theirs, too.
+    pub fn release_copies(&mut self, thread: u32) -> (Vec<u32>, u32) {
+        let mut times = self.release_alone(thread);
+        let copier = self.copier(thread) as usize;
+        let time = self.own[copier];
+        times[copier] = time;
+        self.own[copier] = time.saturating_add(1);
+        (times, time)
+    }
+
+    /// The thread has waited for copies of its own, until that time of theirs.
+    pub fn acquire_copies(&mut self, thread: u32, time: u32) {
+        let copier = self.copier(thread) as usize;
+        let mut times = self.knows[thread as usize].to_vec();
+        times[copier] = times[copier].max(time);
+        self.knows[thread as usize] = times.into();
     }
 
     /// The thread's own time now.
@@ -86,13 +121,6 @@ pub(super) struct Release {
 }
 
 impl Release {
-    pub fn new(threads: usize) -> Release {
-        Release {
-            times: vec![0; threads],
-            joined: Vec::new(),
-        }
-    }
-
     fn join(&mut self, knowledge: &Knowledge) {
         if self.joined.iter().any(|known| Rc::ptr_eq(known, knowledge)) {
             return;
@@ -116,10 +144,10 @@ mod tests {
 
     #[test]
     fn a_barrier_orders_what_was_before_it() {
-        let mut clocks = Clocks::new(3);
+        let mut clocks = Clocks::new(3, false);
         let before = clocks.now(0);
         assert!(!clocks.ordered(1, 0, before));
-        let mut release = Release::new(3);
+        let mut release = clocks.meeting();
         for thread in [0, 1] {
             clocks.release(thread, &mut release);
         }

@@ -59,6 +59,10 @@ pub(super) struct Order {
     pub strong: bool,
     pub acquire: bool,
     pub release: bool,
+    /// Bytes of an element if it is strong, else 0.
+    pub width: u8,
+    /// Reads and writes as one operation.
+    pub atomic: bool,
 }
 
 /// `cp.async` to shared memory.
@@ -422,6 +426,8 @@ pub(super) struct Kernel {
     pub global_granule: u32,
     /// Whether blocks may synchronise with each other through global memory.
     pub global_sync: bool,
+    /// Whether copies arrive at `mbarrier` objects.
+    pub copies_arrive: bool,
     pub max_threads: Option<u64>,
 }
 

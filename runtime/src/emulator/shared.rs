@@ -1,14 +1,17 @@
 //! Shared memory of a block: its bytes, and who touched them last.
 
+mod history;
+
 use super::address::SHARED_START;
 use super::clocks::Clocks;
+use history::{Access, Histories};
 
 /// A thread and its time: `thread << 32 | time`, times start at 1. 0 is nobody.
 type Epoch = u64;
 /// A write that is under way.
 const IN_FLIGHT: u64 = 1 << 63;
-/// By an atomic operation, or a strong one.
-const STRONG: u64 = 1 << 62;
+/// In place of a write: an index into the histories, as strong operations were there.
+const HISTORY: u64 = 1 << 62;
 /// Of readers: an index into the lists of several.
 const MANY: u64 = 1 << 63;
 
@@ -60,8 +63,37 @@ pub(super) struct Conflict {
 pub(super) struct By<'c> {
     pub thread: u32,
     pub inst: u32,
-    pub strong: bool,
+    /// Bytes of an element if the access is strong, else 0. Strong operations of one width never race with each
+    /// other; of several widths they overlap in part. (PTX ISA, "Morally Strong Operations".)
+    pub strong: u8,
     pub clocks: &'c Clocks,
+}
+
+impl By<'_> {
+    fn epoch(&self) -> Epoch {
+        epoch(self.thread, self.clocks.now(self.thread))
+    }
+
+    fn knows(&self, epoch: Epoch) -> bool {
+        self.clocks
+            .ordered(self.thread, thread_of(epoch), time_of(epoch))
+    }
+
+    fn conflict(&self, trouble: Trouble, epoch: Epoch, inst: u32) -> Conflict {
+        // What a copy wrote that arrives somewhere, where nobody has waited for it.
+        let thread = thread_of(epoch);
+        let copier = thread.checked_sub(self.clocks.threads() as u32);
+        let trouble = match copier {
+            Some(_) => Trouble::InFlight,
+            None => trouble,
+        };
+        Conflict {
+            trouble,
+            at: 0,
+            thread: copier.unwrap_or(thread),
+            inst,
+        }
+    }
 }
 
 pub(super) struct Shared {
@@ -73,6 +105,7 @@ pub(super) struct Shared {
     /// Readers where there are several that do not know of each other.
     many: Vec<Vec<(Epoch, u32)>>,
     free: Vec<u32>,
+    histories: Histories,
 }
 
 impl Shared {
@@ -87,6 +120,7 @@ impl Shared {
             granules: vec![Granule::default(); length >> granule_bits],
             many: Vec::new(),
             free: Vec::new(),
+            histories: Histories::default(),
         }
     }
 
@@ -123,166 +157,184 @@ impl Shared {
         start..start + (bytes >> self.granule_bits).max(1)
     }
 
-    fn conflict(&self, trouble: Trouble, granule: usize, epoch: Epoch, inst: u32) -> Conflict {
-        Conflict {
-            trouble,
-            at: ((granule as u64) << self.granule_bits) + SHARED_START,
-            thread: thread_of(epoch),
-            inst,
-        }
-    }
-
     /// Notes an aligned read, and says what it collides with.
     pub fn read(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
-        let strong = if by.strong { STRONG } else { 0 };
-        let mine = epoch(by.thread, by.clocks.now(by.thread)) | strong;
+        let mine = by.epoch();
         let mut found = None;
         for index in self.range(at, bytes) {
             let g = self.granules[index];
-            if g.write & IN_FLIGHT != 0 {
-                found = found.or(Some(self.conflict(
-                    Trouble::InFlight,
-                    index,
-                    g.write,
-                    g.write_inst,
-                )));
-            } else if g.write == 0 {
-                found = found.or(Some(self.conflict(
-                    Trouble::Uninitialized,
-                    index,
-                    0,
-                    by.inst,
-                )));
-            } else if !Self::may(g.write, by) {
-                found = found.or(Some(self.conflict(
-                    Trouble::AfterWrite,
-                    index,
-                    g.write,
-                    g.write_inst,
-                )));
-            }
-            if g.read != mine {
-                self.note_read(index, mine, by);
-            }
+            let conflict = if by.strong != 0 || g.write & HISTORY != 0 {
+                let history = self.history(index);
+                self.histories.access(history, Access::read(&by), &by)
+            } else {
+                if g.read != mine {
+                    self.note_read(index, mine, by);
+                }
+                if g.write & IN_FLIGHT != 0 {
+                    Some(by.conflict(Trouble::InFlight, g.write, g.write_inst))
+                } else if g.write == 0 {
+                    Some(by.conflict(Trouble::Uninitialized, 0, by.inst))
+                } else if !by.knows(g.write) {
+                    Some(by.conflict(Trouble::AfterWrite, g.write, g.write_inst))
+                } else {
+                    None
+                }
+            };
+            found = found.or(conflict.map(|conflict| self.placed(index, conflict)));
         }
         found
     }
 
-    /// Whether an access may come after a write that is done.
-    fn may(write: Epoch, by: By<'_>) -> bool {
-        by.strong && write & STRONG != 0
-            || by
-                .clocks
-                .ordered(by.thread, thread_of(write), time_of(write))
+    fn placed(&self, granule: usize, conflict: Conflict) -> Conflict {
+        Conflict {
+            at: ((granule as u64) << self.granule_bits) + SHARED_START,
+            ..conflict
+        }
+    }
+
+    /// The history of a granule, which it has from now on.
+    fn history(&mut self, index: usize) -> u32 {
+        let g = self.granules[index];
+        if g.write & HISTORY != 0 {
+            return (g.write & !HISTORY) as u32;
+        }
+        let mut before = Vec::new();
+        if g.write != 0 {
+            before.push(Access::weak(g.write, g.write_inst, true));
+        }
+        if g.read & MANY != 0 {
+            let slot = (g.read & !MANY) as usize;
+            self.free.push(slot as u32);
+            let readers = std::mem::take(&mut self.many[slot]);
+            before.extend(
+                readers
+                    .iter()
+                    .map(|&(read, inst)| Access::weak(read, inst, false)),
+            );
+        } else if g.read != 0 {
+            before.push(Access::weak(g.read, g.read_inst, false));
+        }
+        let history = self.histories.start(before);
+        self.granules[index] = Granule {
+            write: HISTORY | u64::from(history),
+            ..Granule::default()
+        };
+        history
     }
 
     fn note_read(&mut self, index: usize, mine: Epoch, by: By<'_>) {
         let before = self.granules[index].read;
-        let known = |epoch: Epoch| {
-            by.clocks
-                .ordered(by.thread, thread_of(epoch), time_of(epoch))
-        };
         // Readers that this one knows of need no place of their own: what comes after this one
         // comes after them.
         if before & MANY != 0 {
             let list = &mut self.many[(before & !MANY) as usize];
-            list.retain(|(epoch, _)| !known(*epoch));
+            list.retain(|(epoch, _)| !by.knows(*epoch));
             list.push((mine, by.inst));
             return;
         }
-        if before == 0 || known(before) {
+        if before == 0 || by.knows(before) {
             self.granules[index].read = mine;
             self.granules[index].read_inst = by.inst;
             return;
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.many.push(Vec::new());
-            self.many.len() as u32 - 1
-        });
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.many.push(Vec::new());
+                self.many.len() as u32 - 1
+            }
+        };
+        // Empty, but with memory from its last use.
         let list = &mut self.many[slot as usize];
-        list.extend([(before, self.granules[index].read_inst), (mine, by.inst)]);
+        list.push((before, self.granules[index].read_inst));
+        list.push((mine, by.inst));
         self.granules[index].read = MANY | u64::from(slot);
     }
 
     /// Notes an aligned write, and says what it collides with.
     pub fn write(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
-        let strong = if by.strong { STRONG } else { 0 };
-        let mine = epoch(by.thread, by.clocks.now(by.thread)) | strong;
-        self.note_write(at, bytes, by, mine)
+        self.note_write(at, bytes, by, by.epoch())
     }
 
     /// Notes that an asynchronous copy starts.
     pub fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
-        let mine = epoch(by.thread, by.clocks.now(by.thread)) | IN_FLIGHT;
-        self.note_write(at, bytes, by, mine)
+        self.note_write(at, bytes, by, by.epoch() | IN_FLIGHT)
     }
 
     fn note_write(&mut self, at: u64, bytes: usize, by: By<'_>, mine: Epoch) -> Option<Conflict> {
         let mut found = None;
         for index in self.range(at, bytes) {
             let g = self.granules[index];
-            if g.write & IN_FLIGHT != 0 {
-                found = found.or(Some(self.conflict(
-                    Trouble::InFlight,
-                    index,
-                    g.write,
-                    g.write_inst,
-                )));
-            } else if g.write != 0 && !Self::may(g.write, by) {
-                found = found.or(Some(self.conflict(
-                    Trouble::AfterWrite,
-                    index,
-                    g.write,
-                    g.write_inst,
-                )));
-            }
-            if g.read & MANY != 0 {
-                let slot = (g.read & !MANY) as usize;
-                let readers = &mut self.many[slot];
-                let unknown = readers
-                    .iter()
-                    .find(|(epoch, _)| !Self::may_after_read(*epoch, by))
-                    .copied();
-                // Its memory is kept for the next list.
-                readers.clear();
-                self.free.push(slot as u32);
-                if let (None, Some((epoch, inst))) = (found, unknown) {
-                    found = Some(self.conflict(Trouble::AfterRead, index, epoch, inst));
+            let conflict = if by.strong != 0 || g.write & HISTORY != 0 {
+                let history = self.history(index);
+                let conflict = self.histories.access(history, Access::write(&by), &by);
+                if by.strong == 0 {
+                    // Nothing before needs to be known any more.
+                    self.histories.end(history);
                 }
-            } else if g.read != 0 && !Self::may_after_read(g.read, by) {
-                found = found.or(Some(self.conflict(
-                    Trouble::AfterRead,
-                    index,
-                    g.read,
-                    g.read_inst,
-                )));
-            }
-            self.granules[index] = Granule {
-                write: mine,
-                read: 0,
-                write_inst: by.inst,
-                read_inst: 0,
+                conflict
+            } else {
+                self.conflict_of_write(g, &by)
             };
+            found = found.or(conflict.map(|conflict| self.placed(index, conflict)));
+            if by.strong == 0 {
+                self.granules[index] = Granule {
+                    write: mine,
+                    read: 0,
+                    write_inst: by.inst,
+                    read_inst: 0,
+                };
+            }
         }
         found
     }
 
-    fn may_after_read(read: Epoch, by: By<'_>) -> bool {
-        by.strong && read & STRONG != 0
-            || by.clocks.ordered(by.thread, thread_of(read), time_of(read))
+    /// What a write collides with where nothing strong was. Forgets a list of readers.
+    fn conflict_of_write(&mut self, g: Granule, by: &By<'_>) -> Option<Conflict> {
+        let mut found = None;
+        if g.write & IN_FLIGHT != 0 {
+            found = Some(by.conflict(Trouble::InFlight, g.write, g.write_inst));
+        } else if g.write != 0 && !by.knows(g.write) {
+            found = Some(by.conflict(Trouble::AfterWrite, g.write, g.write_inst));
+        }
+        if g.read & MANY != 0 {
+            let slot = (g.read & !MANY) as usize;
+            let readers = &mut self.many[slot];
+            let mut all = readers.iter().copied();
+            let unknown = all.find(|(epoch, _)| !by.knows(*epoch));
+            readers.clear();
+            self.free.push(slot as u32);
+            if let (None, Some((epoch, inst))) = (found, unknown) {
+                found = Some(by.conflict(Trouble::AfterRead, epoch, inst));
+            }
+        } else if g.read != 0 && !by.knows(g.read) {
+            found = found.or(Some(by.conflict(Trouble::AfterRead, g.read, g.read_inst)));
+        }
+        found
     }
 
     /// Notes that the thread has waited for its copy: from now on it is a write of this time.
     pub fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
-        self.finish_copy_at(at, bytes, by.thread, by.clocks.now(by.thread));
+        let time = by.clocks.now(by.thread);
+        self.finish_copy_as(at, bytes, by.thread, (by.thread, time));
     }
 
-    /// Notes that a thread's copy is done, as a write of that time.
-    pub fn finish_copy_at(&mut self, at: u64, bytes: usize, thread: u32, time: u32) {
+    /// Notes that a thread's copy is done, as a write of another thread and time.
+    pub fn finish_copy_as(
+        &mut self,
+        at: u64,
+        bytes: usize,
+        thread: u32,
+        (writer, time): (u32, u32),
+    ) {
         for index in self.range(at, bytes) {
             let g = &mut self.granules[index];
-            if g.write & IN_FLIGHT != 0 && thread_of(g.write) == thread {
-                g.write = epoch(thread, time);
+            if g.write & HISTORY != 0 {
+                let history = (g.write & !HISTORY) as u32;
+                self.histories
+                    .finish_copy(history, thread, epoch(writer, time));
+            } else if g.write & IN_FLIGHT != 0 && thread_of(g.write) == thread {
+                g.write = epoch(writer, time);
             }
         }
     }
@@ -290,11 +342,10 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clocks::Release;
     use super::*;
 
     fn meet(clocks: &mut Clocks, threads: &[u32]) {
-        let mut release = Release::new(4);
+        let mut release = clocks.meeting();
         for &thread in threads {
             clocks.release(thread, &mut release);
         }
@@ -308,7 +359,7 @@ mod tests {
         By {
             thread,
             inst: thread,
-            strong: false,
+            strong: 0,
             clocks,
         }
     }
@@ -321,7 +372,7 @@ mod tests {
 
     #[test]
     fn accesses_need_a_barrier_between_them() {
-        let mut clocks = Clocks::new(4);
+        let mut clocks = Clocks::new(4, false);
         let mut shared = Shared::new(SHARED_START + 64, 4);
         assert_eq!(
             trouble(shared.read(AT, 4, by(&clocks, 0))),
@@ -347,7 +398,7 @@ mod tests {
 
     #[test]
     fn every_reader_is_remembered() {
-        let mut clocks = Clocks::new(4);
+        let mut clocks = Clocks::new(4, false);
         let mut shared = Shared::new(SHARED_START + 64, 4);
         shared.write(AT, 4, by(&clocks, 0));
         meet(&mut clocks, &[0, 1, 2, 3]);
@@ -362,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_under_way_until_it_is_waited_for() {
-        let mut clocks = Clocks::new(4);
+        let mut clocks = Clocks::new(4, false);
         let mut shared = Shared::new(SHARED_START + 64, 16);
         assert_eq!(shared.start_copy(AT, 16, by(&clocks, 0)), None);
         assert_eq!(
@@ -391,10 +442,10 @@ mod tests {
 
     #[test]
     fn atomics_do_not_race_with_each_other() {
-        let clocks = Clocks::new(4);
+        let clocks = Clocks::new(4, false);
         let mut shared = Shared::new(SHARED_START + 64, 4);
         let strong = |thread| By {
-            strong: true,
+            strong: 4,
             ..by(&clocks, thread)
         };
         assert_eq!(shared.write(AT, 4, strong(0)), None);

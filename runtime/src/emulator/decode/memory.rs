@@ -49,6 +49,7 @@ impl<'a> Decoder<'_, 'a> {
                         strong: true,
                         acquire: true,
                         release: true,
+                        ..m.order
                     };
                 }
                 "L2::cache_hint" => m.policy = true,
@@ -105,7 +106,10 @@ impl<'a> Decoder<'_, 'a> {
             bytes,
             signed: signed.then_some(bytes * 8),
             regs: Vec::with_capacity(m.count),
-            order: m.order,
+            order: Order {
+                width: if m.order.strong { bytes as u8 } else { 0 },
+                ..m.order
+            },
         })
     }
 
@@ -366,6 +370,7 @@ impl<'a> Decoder<'_, 'a> {
         let Some(bytes) = ty.bytes().filter(|bytes| *bytes <= 8) else {
             return self.unknown(i);
         };
+        (order.width, order.atomic) = (bytes as u8, true);
         if noftz && !matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) {
             return self.unknown(i);
         }

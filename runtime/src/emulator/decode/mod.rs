@@ -11,7 +11,7 @@ mod sync;
 use std::collections::HashMap;
 
 use super::address;
-use super::program::{Initial, Inst, Kernel, ModuleVariable, Origin, Reg};
+use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg};
 use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
 use names::{Name, Names};
 
@@ -162,6 +162,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let dynamic_at = self
             .dynamic_align
             .map(|align| self.static_end.next_multiple_of(align));
+        let copies_arrive = insts.iter().any(|inst| {
+            matches!(&inst.op, Op::Mbarrier(m) if matches!(m.op, MbarrierOp::CopiesArrive { .. }))
+        });
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
                 Some(values.iter().product())
@@ -184,6 +187,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             granule: self.granule,
             global_granule: self.global_granule,
             global_sync: self.global_sync,
+            copies_arrive,
             max_threads,
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::emulator::program::AsyncCopy;
+use crate::emulator::program::{AsyncCopy, Order};
 use crate::emulator::shared::By;
 
 /// Copies of a warp that are not waited for yet, the oldest first.
@@ -15,6 +15,8 @@ pub(super) struct Copies {
     /// Copies that were issued.
     issued: u64,
     arrivals: VecDeque<Arrival>,
+    /// Copies of each lane that have arrived and are not waited for: a group, and the copier's time.
+    arrived: HashMap<usize, VecDeque<(u32, u32)>>,
 }
 
 /// An arrival at an `mbarrier` object once all copies that a lane issued before have landed.
@@ -39,6 +41,8 @@ struct Copy {
     bytes: u32,
     /// The group that it belongs to, by lane.
     group: [u32; LANES],
+    /// The copier's time of the first arrival that follows it, by lane; 0 where none does.
+    arrives: [u32; LANES],
     to: [u64; LANES],
     /// Generic address, and the bytes that are read there; the rest is zero.
     from: [u64; LANES],
@@ -94,13 +98,15 @@ impl Context<'_> {
                 continue;
             }
             mask |= 1 << lane;
+            let (thread, bytes) = (warp.thread(lane), op.bytes as usize);
+            self.release_to(thread, to[lane], bytes, Order::default());
             let by = By {
-                thread: warp.thread(lane),
+                thread,
                 inst: pc,
-                strong: false,
+                strong: 0,
                 clocks: &self.clocks,
             };
-            if let Some(conflict) = self.shared.start_copy(to[lane], op.bytes as usize, by) {
+            if let Some(conflict) = self.shared.start_copy(to[lane], bytes, by) {
                 self.shared_conflict(warp, lane, pc, conflict, "writes");
             }
         }
@@ -112,6 +118,7 @@ impl Context<'_> {
             number: warp.copies.issued,
             bytes: op.bytes,
             group: committed,
+            arrives: [0; LANES],
             to,
             from,
             source_bytes,
@@ -139,7 +146,12 @@ impl Context<'_> {
 
     /// Notes that a lane arrives at an `mbarrier` object when its copies have landed.
     pub(super) fn arrive_later(&mut self, warp: &mut Warp, lane: usize, at: u64, inst: u32) {
-        let times = self.clocks.release_alone(warp.thread(lane));
+        let (times, time) = self.clocks.release_copies(warp.thread(lane));
+        for copy in &mut warp.copies.pending {
+            if copy.mask >> lane & 1 != 0 && copy.arrives[lane] == 0 {
+                copy.arrives[lane] = time;
+            }
+        }
         warp.copies.arrivals.push_back(Arrival {
             lane,
             issued: warp.copies.issued,
@@ -162,10 +174,16 @@ impl Context<'_> {
                 let thread = warp.thread(lane);
                 let copy = &mut warp.copies.pending[at];
                 copy.mask &= !(1 << lane);
-                // As of the arrival: those who see it may read.
-                let time = arrival.times[thread as usize];
+                // Those who see the arrival may read, and the thread itself once it waits.
+                let (group, time) = (copy.group[lane], copy.arrives[lane]);
+                let writer = (self.clocks.copier(thread), time);
                 self.shared
-                    .finish_copy_at(copy.to[lane], copy.bytes as usize, thread, time);
+                    .finish_copy_as(copy.to[lane], copy.bytes as usize, thread, writer);
+                let arrived = warp.copies.arrived.entry(lane).or_default();
+                match arrived.back_mut() {
+                    Some((last, until)) if *last == group => *until = time.max(*until),
+                    _ => arrived.push_back((group, time)),
+                }
             }
         }
         warp.copies.pending.retain(|copy| copy.mask != 0);
@@ -206,6 +224,9 @@ impl Context<'_> {
             warp.copies.commit(active);
         }
         let newest = newest.unwrap_or(0);
+        if !warp.copies.arrived.is_empty() {
+            self.wait_for_arrived(warp, active, newest);
+        }
         for at in 0..warp.copies.pending.len() {
             let copy = &warp.copies.pending[at];
             let mut done = 0;
@@ -221,16 +242,40 @@ impl Context<'_> {
             let copy = &mut warp.copies.pending[at];
             copy.mask &= !done;
             for lane in lanes(done) {
+                let thread = first_thread + lane as u32;
+                let (to, bytes) = (copy.to[lane], copy.bytes as usize);
+                if copy.arrives[lane] != 0 {
+                    let writer = (self.clocks.copier(thread), copy.arrives[lane]);
+                    self.shared.finish_copy_as(to, bytes, thread, writer);
+                    self.clocks.acquire_copies(thread, writer.1);
+                    continue;
+                }
                 let by = By {
-                    thread: first_thread + lane as u32,
+                    thread,
                     inst: copy.inst,
-                    strong: false,
+                    strong: 0,
                     clocks: &self.clocks,
                 };
-                self.shared
-                    .finish_copy(copy.to[lane], copy.bytes as usize, by);
+                self.shared.finish_copy(to, bytes, by);
             }
         }
         warp.copies.pending.retain(|copy| copy.mask != 0);
+    }
+
+    /// A wait for copies that have arrived somewhere before.
+    fn wait_for_arrived(&mut self, warp: &mut Warp, active: Mask, newest: u32) {
+        for lane in lanes(active) {
+            let thread = warp.thread(lane);
+            let committed = warp.copies.committed[lane];
+            let Some(arrived) = warp.copies.arrived.get_mut(&lane) else {
+                continue;
+            };
+            while let Some(&(group, time)) = arrived.front()
+                && group.saturating_add(newest) < committed
+            {
+                arrived.pop_front();
+                self.clocks.acquire_copies(thread, time);
+            }
+        }
     }
 }

@@ -57,7 +57,8 @@ impl Context<'_> {
             self.check(warp, reg, active, pc);
         }
         let mut passed = 0;
-        let mut waits_at = None;
+        // Where lanes wait; a group can only sleep if it is one place.
+        let (mut waits_at, mut places) = (None, 0);
         for lane in lanes(active) {
             let (space, at) = Self::resolve(op.space, addresses[lane]);
             if space != Space::Shared {
@@ -169,6 +170,7 @@ impl Context<'_> {
                             self.clocks.acquire_joined(thread, &object.done);
                         }
                     } else if blocks && warp.timed_out >> lane & 1 == 0 {
+                        places += u32::from(waits_at != Some(at));
                         waits_at = Some(at);
                     }
                 }
@@ -177,6 +179,7 @@ impl Context<'_> {
         if let MbarrierOp::Test { p, .. } = op.op {
             warp.timed_out &= !active;
             if passed == 0
+                && places == 1
                 && let Some(at_address) = waits_at
             {
                 self.uncount(pc, active);
@@ -245,7 +248,7 @@ impl Context<'_> {
         let by = By {
             thread: warp.thread(lane),
             inst: pc,
-            strong: !weak,
+            strong: if weak { 0 } else { 8 },
             clocks: &self.clocks,
         };
         let conflict = if weak {

@@ -203,7 +203,7 @@ impl Context<'_> {
         let by = By {
             thread: warp.thread(lane),
             inst: pc,
-            strong: order.strong,
+            strong: order.width,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.read(at, data.len(), by) {
@@ -315,15 +315,13 @@ impl Context<'_> {
         let by = By {
             thread,
             inst: pc,
-            strong: order.strong,
+            strong: order.width,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.write(at, data.len(), by) {
             self.shared_conflict(warp, lane, pc, conflict, "writes");
         }
-        if order.strong {
-            self.release_to(thread, at, order);
-        }
+        self.release_to(thread, at, data.len(), order);
         self.shared.get_mut(at, data.len()).copy_from_slice(data);
     }
 
@@ -619,20 +617,36 @@ impl Context<'_> {
         }
     }
 
-    /// Hands on what a thread has done to whoever acquires from that place.
-    fn release_to(&mut self, thread: u32, at: u64, order: Order) {
-        let times = if order.release {
+    /// Hands on what a thread has done to whoever acquires from that place. What was handed on there before is
+    /// for those who see it: any write that is no part of an atomic operation hides it.
+    pub(super) fn release_to(&mut self, thread: u32, at: u64, bytes: usize, order: Order) {
+        if !order.atomic && !self.released.is_empty() {
+            let (first, end) = (at.saturating_sub(7), at + bytes as u64);
+            let hidden = self.released.range(first..end);
+            let hidden: Vec<u64> = hidden
+                .filter(|(place, (width, _))| *place + u64::from(*width) > at)
+                .map(|(place, _)| *place)
+                .collect();
+            for place in hidden {
+                self.released.remove(&place);
+            }
+        }
+        let times = if !order.strong {
+            return;
+        } else if order.release {
             self.clocks.release_alone(thread)
         } else if let Some(before) = self.fences.get(&thread).and_then(|f| f.before.clone()) {
             before
         } else {
             return;
         };
-        join(self.released.entry(at).or_default(), &times);
+        let (width, all) = self.released.entry(at).or_default();
+        *width = order.width;
+        join(all, &times);
     }
 
     fn acquire_from(&mut self, thread: u32, at: u64, order: Order) {
-        let Some(times) = self.released.get(&at) else {
+        let Some((_, times)) = self.released.get(&at) else {
             return;
         };
         if order.acquire {

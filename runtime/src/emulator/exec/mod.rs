@@ -9,7 +9,7 @@ mod memory;
 mod system;
 mod warp_wide;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::clocks::Clocks;
 use super::finding::{Collector, Kind, Thread};
@@ -138,8 +138,8 @@ pub(super) struct Context<'a> {
     /// Instructions executed so far, by warps.
     pub executed: u64,
     pub barriers: super::block::Barriers,
-    /// What strong writes to places in shared memory hand on.
-    pub released: HashMap<u64, Vec<u32>>,
+    /// What strong writes to places in shared memory hand on, and their bytes.
+    pub released: BTreeMap<u64, (u8, Vec<u32>)>,
     pub mbarriers: Mbarriers,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,

@@ -1,7 +1,6 @@
 //! What the lanes of a warp do in common.
 
 use super::*;
-use crate::emulator::clocks::Release;
 use crate::emulator::mma;
 use crate::emulator::program::{MmaOp, Order, Shuffle, Vote};
 
@@ -95,7 +94,7 @@ impl Context<'_> {
     fn members(&mut self, warp: &mut Warp, op: &Op, here: Mask, members: Mask, pc: u32) {
         match op {
             Op::WarpBarrier { .. } => {
-                let mut release = Release::new(self.clocks.threads());
+                let mut release = self.clocks.meeting();
                 for lane in lanes(here) {
                     self.clocks.release(warp.thread(lane), &mut release);
                 }

@@ -4,6 +4,7 @@ mod control;
 mod findings;
 mod mbarrier;
 mod memory;
+mod races_oracle;
 mod report;
 mod sync;
 

@@ -1,0 +1,133 @@
+//! Who accessed a place where strong operations meet others: atomics, volatile accesses, `mbarrier` objects.
+//!
+//! One write and one read do not tell enough there. Two strong writes need no order, yet a plain read must
+//! come after both. So every access is kept until a later one makes it superfluous: one that comes
+//! after it, and conflicts with whatever it conflicts with.
+
+use super::{By, Conflict, Epoch, IN_FLIGHT, Trouble, thread_of};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    epoch: Epoch,
+    inst: u32,
+    /// As in [`By`].
+    strong: u8,
+    writes: bool,
+}
+
+impl Access {
+    pub fn read(by: &By<'_>) -> Access {
+        Access {
+            epoch: by.epoch(),
+            inst: by.inst,
+            strong: by.strong,
+            writes: false,
+        }
+    }
+
+    pub fn write(by: &By<'_>) -> Access {
+        Access {
+            writes: true,
+            ..Access::read(by)
+        }
+    }
+
+    /// One that was before there was a history.
+    pub fn weak(epoch: Epoch, inst: u32, writes: bool) -> Access {
+        Access {
+            epoch,
+            inst,
+            strong: 0,
+            writes,
+        }
+    }
+
+    fn conflicts(&self, other: &Access) -> bool {
+        (self.writes || other.writes) && (self.strong == 0 || self.strong != other.strong)
+    }
+
+    /// Whether all that conflicts with an access before this one conflicts with this one, too.
+    fn covers(&self, before: &Access) -> bool {
+        (self.strong == 0 || self.strong == before.strong) && (self.writes || !before.writes)
+    }
+}
+
+#[derive(Default)]
+struct History {
+    accesses: Vec<Access>,
+    /// Writes that come after no other one: who comes after none of these reads what nobody wrote.
+    first: Vec<Epoch>,
+}
+
+#[derive(Default)]
+pub(super) struct Histories {
+    all: Vec<History>,
+    free: Vec<u32>,
+}
+
+impl Histories {
+    /// A new one, with accesses of which at most the first is a write.
+    pub fn start(&mut self, accesses: Vec<Access>) -> u32 {
+        let writes = accesses.iter().filter(|access| access.writes);
+        let history = History {
+            first: writes.map(|access| access.epoch).collect(),
+            accesses,
+        };
+        match self.free.pop() {
+            Some(slot) => {
+                self.all[slot as usize] = history;
+                slot
+            }
+            None => {
+                self.all.push(history);
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Forgets one.
+    pub fn end(&mut self, slot: u32) {
+        self.all[slot as usize] = History::default();
+        self.free.push(slot);
+    }
+
+    /// Notes an access, and says what it collides with.
+    pub fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
+        let history = &mut self.all[slot as usize];
+        let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && by.knows(epoch);
+        let mut found = history
+            .accesses
+            .iter()
+            .find(|before| access.conflicts(before) && !knows(before.epoch))
+            .map(|before| {
+                let trouble = match (before.epoch & IN_FLIGHT != 0, before.writes) {
+                    (true, _) => Trouble::InFlight,
+                    (_, true) => Trouble::AfterWrite,
+                    (_, false) => Trouble::AfterRead,
+                };
+                by.conflict(trouble, before.epoch, before.inst)
+            });
+        let written = history.first.iter().any(|&write| knows(write));
+        if access.writes && !written {
+            history.first.push(access.epoch);
+        } else if !access.writes && !written && found.is_none() {
+            found = Some(by.conflict(Trouble::Uninitialized, 0, by.inst));
+        }
+        history
+            .accesses
+            .retain(|before| !(access.covers(before) && knows(before.epoch)));
+        history.accesses.push(access);
+        found
+    }
+
+    /// A thread's copy is done.
+    pub fn finish_copy(&mut self, slot: u32, thread: u32, done: Epoch) {
+        let history = &mut self.all[slot as usize];
+        let accesses = history.accesses.iter_mut().map(|access| &mut access.epoch);
+        for epoch in accesses.chain(&mut history.first) {
+            if *epoch & IN_FLIGHT != 0 && thread_of(*epoch) == thread {
+                *epoch = done;
+            }
+        }
+    }
+}
