@@ -166,14 +166,19 @@ impl Buffer {
         init[(at / 32) as usize].load(Relaxed) & mask == mask
     }
 
-    /// Who wrote an aligned range other than that block last, if anybody and not atomically.
-    pub fn foreign_writer(&self, offset: u64, bytes: usize, block: u64) -> Option<Writer> {
+    /// Who wrote to an aligned range last, not atomically, unless `ordered` says that it was before.
+    pub fn racing_writer(
+        &self,
+        offset: u64,
+        bytes: usize,
+        ordered: impl Fn(Writer) -> bool,
+    ) -> Option<Writer> {
         if self.writers.is_empty() {
             return None;
         }
         self.granules(offset + self.lead, bytes).find_map(|index| {
             let word = self.writers[index].load(Relaxed);
-            Writer::unpack(word).filter(|writer| writer.block != block && word & ATOMIC == 0)
+            Writer::unpack(word).filter(|writer| word & ATOMIC == 0 && !ordered(*writer))
         })
     }
 
@@ -387,10 +392,15 @@ mod tests {
             b.write(2, &[4, 2], writer(2, 5), |_| false),
             Some(writer(1, 0))
         );
-        assert_eq!(b.foreign_writer(0, 4, 7), Some(writer(1, 0)));
-        assert_eq!(b.foreign_writer(8, 4, 7), None);
+        assert_eq!(b.racing_writer(0, 4, |_| false), Some(writer(1, 0)));
+        assert_eq!(b.racing_writer(0, 4, |_| true), None);
+        assert_eq!(b.racing_writer(8, 4, |_| false), None);
         assert_eq!(b.modify(8, 4, writer(0, 0), |_| Some(7)), 0xffff_ffff);
-        assert_eq!(b.foreign_writer(8, 4, 7), None, "atomics are no race");
+        assert_eq!(
+            b.racing_writer(8, 4, |_| false),
+            None,
+            "atomics are no race"
+        );
     }
 
     #[test]

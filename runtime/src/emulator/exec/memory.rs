@@ -423,16 +423,29 @@ impl Context<'_> {
         if !whole {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
         }
-        if !order.strong
-            && !self.launch.kernel.global_sync
-            && let Some(writer) = buffer.foreign_writer(offset, bytes, self.linear)
-        {
+        if order.strong || self.launch.kernel.global_sync {
+            return;
+        }
+        let thread = warp.thread(lane);
+        let ordered = |other: Writer| {
+            other.block == self.linear && self.clocks.ordered(thread, other.thread, other.time)
+        };
+        if let Some(other) = buffer.racing_writer(offset, bytes, ordered) {
+            let here = self.linear;
             let address = Some((Space::Global, at));
             self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
-                format!(
-                    "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
-                    writer.block
-                )
+                if other.block == here {
+                    format!(
+                        "warp {}, lane {} of the block writes what this thread reads, and no barrier orders the two; put one between them",
+                        other.thread / 32,
+                        other.thread % 32
+                    )
+                } else {
+                    format!(
+                        "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
+                        other.block
+                    )
+                }
             });
         }
     }
