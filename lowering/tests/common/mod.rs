@@ -60,7 +60,9 @@ pub fn passes(options: &CompileOptions) -> Result<String, String> {
         .and_then(|text| text.strip_suffix(')'));
     let passes = passes.ok_or_else(|| format!("expected a pipeline on modules, found {text}"))?;
     // It is the last of them, as no package is written.
-    let (passes, _) = passes.split_once(",cute-assemble").ok_or("expected cute-assemble")?;
+    let (passes, _) = passes
+        .split_once(",cute-assemble")
+        .ok_or("expected cute-assemble")?;
     Ok(passes.to_owned())
 }
 
