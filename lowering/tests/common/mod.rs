@@ -59,7 +59,11 @@ pub fn passes(options: &CompileOptions) -> Result<String, String> {
         .strip_prefix("builtin.module(")
         .and_then(|text| text.strip_suffix(')'));
     let passes = passes.ok_or_else(|| format!("expected a pipeline on modules, found {text}"))?;
-    Ok(passes.replace(",cute-assemble", ""))
+    // It is the last of them, as no package is written.
+    let (passes, _) = passes
+        .split_once(",cute-assemble")
+        .ok_or("expected cute-assemble")?;
+    Ok(passes.to_owned())
 }
 
 /// Runs passes; what was said against it otherwise.

@@ -38,19 +38,19 @@ impl Mutant<'_> {
 }
 
 fn body_mut<'m, 'a>(module: &'m mut Module<'a>) -> &'m mut Vec<Statement<'a>> {
-    let bodies = module.items.iter_mut().filter_map(|item| match item {
+    let mut bodies = module.items.iter_mut().filter_map(|item| match item {
         Item::Function(function) if function.is_entry => function.body.as_mut(),
         _ => None,
     });
-    bodies.last().expect("a kernel")
+    bodies.next_back().expect("a kernel")
 }
 
 fn body<'m, 'a>(module: &'m Module<'a>) -> &'m [Statement<'a>] {
-    let bodies = module.items.iter().filter_map(|item| match item {
+    let mut bodies = module.items.iter().filter_map(|item| match item {
         Item::Function(function) if function.is_entry => function.body.as_deref(),
         _ => None,
     });
-    bodies.last().expect("a kernel")
+    bodies.next_back().expect("a kernel")
 }
 
 /// All mutants of a kernel with so many threads in a block, in the order of the text, those of the synchronization
