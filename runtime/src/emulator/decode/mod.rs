@@ -60,6 +60,8 @@ struct Decoder<'m, 'a> {
     /// Alignment of dynamic shared memory, if the kernel has it.
     dynamic_align: Option<u64>,
     local_bytes: u64,
+    /// Bytes of `variables`.
+    variable_bytes: u64,
     granule: u32,
     global_granule: u32,
     global_sync: bool,
@@ -86,6 +88,7 @@ pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
         static_end: address::SHARED_START,
         dynamic_align: None,
         local_bytes: 0,
+        variable_bytes: 0,
         granule: 16,
         global_granule: 4,
         global_sync: false,
@@ -167,7 +170,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
         });
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
-                Some(values.iter().product())
+                Some(
+                    values
+                        .iter()
+                        .fold(1u64, |product, &value| product.saturating_mul(value)),
+                )
             }
             _ => None,
         });

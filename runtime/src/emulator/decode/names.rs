@@ -102,6 +102,11 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Bytes that a thread has of its own (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const MAX_LOCAL: u64 = 512 << 10;
+/// Bytes of all variables of a module in global and constant memory: what one can have memory for.
+const MAX_VARIABLES: u64 = 64 << 20;
+
 /// More rows than any kernel has, and few enough to have memory for.
 const MAX_ROWS: u32 = 1 << 20;
 
@@ -206,6 +211,14 @@ impl<'a> Decoder<'_, 'a> {
                 Name::Shared(at)
             }
             Space::Global | Space::Const => {
+                self.variable_bytes += bytes;
+                if self.variable_bytes > MAX_VARIABLES {
+                    return self.error(format!(
+                        "expected at most {MAX_VARIABLES} bytes of variables in global and constant memory, found more with \
+                         {}; pass tensors as arguments",
+                        variable.name
+                    ));
+                }
                 let init = self.initial_bytes(variable, bytes)?;
                 let at = address::variable(self.variables.len(), align.max(16));
                 self.variables.push(ModuleVariable {
@@ -224,6 +237,12 @@ impl<'a> Decoder<'_, 'a> {
             Space::Local | Space::Param => {
                 let at = self.local_bytes.next_multiple_of(align);
                 self.local_bytes = at + bytes;
+                if self.local_bytes > MAX_LOCAL {
+                    return self.error(format!(
+                        "expected at most {MAX_LOCAL} bytes of local memory in a thread, found {}; use smaller arrays",
+                        self.local_bytes
+                    ));
+                }
                 Name::Local(at)
             }
             Space::Reg => return self.error("expected a variable in memory, found .reg"),

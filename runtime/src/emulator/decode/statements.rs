@@ -203,7 +203,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
     fn part_bits(&self, ty: Type, parts: usize) -> Result<u32> {
         let bits = ty.bytes().unwrap_or(0) * 8;
         match parts {
-            2 | 4 if bits / parts as u32 >= 8 => Ok(bits / parts as u32),
+            2 | 4 if bits <= 64 && bits / parts as u32 >= 8 => Ok(bits / parts as u32),
             _ => self.error(format!(
                 "expected 2 or 4 parts of a value of {bits} bits, found {parts}"
             )),

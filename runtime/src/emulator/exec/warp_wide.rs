@@ -49,6 +49,8 @@ impl Context<'_> {
                 ..group
             });
         }
+        // Each counts for itself, and is taken back where it has to wait.
+        self.gathered.counts[pc as usize].warps += parts.len() as u64 - 1;
         for (part, mask) in parts {
             let at = Self::group_at(warp, pc, part);
             if let Next::Advance = self.with_members(warp, at, op, part, mask) {

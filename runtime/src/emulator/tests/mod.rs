@@ -6,6 +6,7 @@ mod mbarrier;
 mod memory;
 mod races_oracle;
 mod report;
+mod robustness;
 mod sync;
 
 use super::{Config, Emulator, Kind, Report};
@@ -16,6 +17,8 @@ use crate::tensor::{HostTensor, tensor_for};
 /// A kernel on tensors of 32-bit integers.
 pub struct Run {
     body: String,
+    /// Whether the body is the text of a whole module.
+    whole: bool,
     /// Layout and access of each tensor.
     args: Vec<(String, Access)>,
     inputs: Vec<Vec<i64>>,
@@ -35,6 +38,7 @@ pub struct Ran {
 pub fn kernel(body: &str) -> Run {
     Run {
         body: body.into(),
+        whole: false,
         args: Vec::new(),
         inputs: Vec::new(),
         grid: 1,
@@ -94,7 +98,16 @@ impl Run {
         self
     }
 
+    /// What was given as the body is a module.
+    pub fn module(mut self) -> Run {
+        self.whole = true;
+        self
+    }
+
     fn text(&self) -> String {
+        if self.whole {
+            return self.body.clone();
+        }
         let params: Vec<String> = (0..self.args.len())
             .map(|i| format!(".param .u64 p{i}"))
             .collect();

@@ -12,7 +12,7 @@
 //! 3. nothing else is found.
 
 mod graph;
-mod programs;
+pub mod programs;
 
 use super::*;
 use graph::Troubles;
