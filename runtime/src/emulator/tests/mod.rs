@@ -1,6 +1,7 @@
 //! Kernels written as PTX, and what running them shows.
 
 mod control;
+mod control_oracle;
 mod findings;
 mod mbarrier;
 mod memory;
