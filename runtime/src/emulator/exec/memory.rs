@@ -285,7 +285,14 @@ impl Context<'_> {
                         sync
                     }
                 };
-                if let Some(other) = buffer.write(offset, data, by, ordered) {
+                let written = buffer.write(offset, data, by, ordered);
+                if !sync && buffer.was_read(offset, data.len(), by.block) {
+                    let address = Some(self.describe(space, at));
+                    self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
+                        "another block reads what this thread writes, and nothing orders them; blocks of a launch run in any order".into()
+                    });
+                }
+                if let Some(other) = written {
                     let address = Some(self.describe(space, at));
                     self.find(Kind::ConflictingWrites, pc, None, warp.index, lane, address, || {
                         let who = if other.block == by.block {
@@ -424,10 +431,22 @@ impl Context<'_> {
         }
         if !order.strong
             && !self.launch.kernel.global_sync
-            && let Some(writer) = buffer.foreign_writer(offset, bytes, self.linear)
+            && let Some(writer) = buffer.note_read(offset, bytes, self.linear, |writer| {
+                writer.block == self.linear
+                    && self
+                        .clocks
+                        .ordered(warp.thread(lane), writer.thread, writer.time)
+            })
         {
             let address = Some(self.describe(Space::Global, at));
+            let same = writer.block == self.linear;
             self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
+                if same {
+                    return format!(
+                        "thread {} of the block writes what this thread reads, and nothing orders them; put a barrier between them",
+                        writer.thread
+                    );
+                }
                 format!(
                     "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
                     writer.block

@@ -3,6 +3,7 @@
 mod control;
 mod control_oracle;
 mod findings;
+mod global_oracle;
 mod mbarrier;
 mod memory;
 mod races_oracle;
