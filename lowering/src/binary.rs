@@ -2,13 +2,13 @@
 //! PTX, then of PTX and cubin.
 
 use crate::{llvm, places, ptxas};
-use cute_ir::{Failure, PassSpec, build::*, diag};
+use cute_ir::{Failure, OptionSpec, PassSpec, build::*, diag};
 use cute_passes::{
     allocate_shared,
     arch::Arch,
     config::{Config, Request},
 };
-use melior::ir::{Attribute, AttributeLike};
+use melior::ir::{Attribute, AttributeLike, operation::OperationLike};
 use mlir_sys::*;
 
 /// LLVM's part.
@@ -25,8 +25,15 @@ pub const ASSEMBLE: PassSpec = PassSpec {
     name: "cute-assemble",
     description: "Assemble the PTX of gpu.binary ops, and add the cubin and what kernels use",
     anchor: "builtin.module",
-    options: &[],
+    options: &[LINEINFO],
     run: assemble,
+};
+
+/// What profilers read.
+pub(crate) const LINEINFO: OptionSpec = OptionSpec {
+    name: "lineinfo",
+    description: "Whether cubins say which line an instruction is from, for profilers; they are several times as large: true or false",
+    default: "false",
 };
 
 // MLIR's gpu::CompilationTarget.
@@ -143,7 +150,16 @@ pub(crate) fn ptx_of(object: Attribute) -> String {
         .to_owned()
 }
 
-fn assemble<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn assemble<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let lineinfo = match options.first().copied() {
+        None | Some("" | "false" | "0") => false,
+        Some("true" | "1") => true,
+        Some(other) => {
+            let message =
+                format!("cute-assemble: expected lineinfo=true or false, found '{other}'");
+            return Err(diag::error(module.location(), message));
+        }
+    };
     for op in ops_named(module, "gpu.binary")? {
         let b = Builder::before(op);
         let mut objects = Vec::new();
@@ -162,7 +178,8 @@ fn assemble<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             }
             let (chip, _) = chip_of(target).map_err(|e| b.error(e))?;
             let ptx = ptx_of(object);
-            let assembled = ptxas::assemble(&ptx, &chip).map_err(|e| b.error(e.to_string()))?;
+            let assembled =
+                ptxas::assemble(&ptx, &chip, lineinfo).map_err(|e| b.error(e.to_string()))?;
             let notes = unsafe {
                 mlirGPUObjectAttrHasProperties(object.to_raw())
                     .then(|| Attribute::from_raw(mlirGPUObjectAttrGetProperties(object.to_raw())))

@@ -2,6 +2,7 @@
 
 mod binary;
 mod compile;
+mod lineinfo;
 mod llvm;
 mod package;
 mod pipeline;

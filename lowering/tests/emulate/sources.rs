@@ -202,6 +202,7 @@ pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> Compi
         },
         raster: config.raster.to_string(),
         no_simplify: wanted.no_simplify,
+        lineinfo: wanted.lineinfo,
         package: String::new(),
     }
 }

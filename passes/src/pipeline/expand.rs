@@ -7,7 +7,7 @@
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
-use super::{ORDER, STAGE, graph::is_pure};
+use super::{ORDER, STAGE, for_each_loop, graph::is_pure};
 use crate::{partition::kernels, sync};
 use cute_ir::{Failure, PassSpec, build::*};
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -24,17 +24,15 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        for op in nested_ops(kernel) {
-            if name_of(op) == "scf.for" {
-                let body = body_of(op, 0).ok_or(Failure)?;
-                if ops_of(body)
-                    .iter()
-                    .any(|op| attribute_of(*op, STAGE).is_some())
-                {
-                    Expand::new(op, body)?.run()?;
-                }
+        for_each_loop(kernel, |op| {
+            let body = body_of(op, 0).ok_or(Failure)?;
+            let scheduled = |op: &Op<'c>| attribute_of(*op, STAGE).is_some();
+            let is_pipeline = ops_of(body).iter().any(scheduled);
+            if is_pipeline {
+                Expand::new(op, body)?.run()?;
             }
-        }
+            Ok(is_pipeline)
+        })?;
     }
     Ok(())
 }

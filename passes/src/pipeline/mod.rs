@@ -24,7 +24,7 @@ use cute_layout::{IntTuple, Layout, tuple};
 use graph::{Body, MACHINE};
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::NodeIndex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -46,19 +46,44 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         if config.stages < 2 {
             continue;
         }
-        for op in nested_ops(kernel) {
-            if name_of(op) != "scf.for" {
-                continue;
-            }
+        for_each_loop(kernel, |op| {
             let body = body_of(op, 0).ok_or(Failure)?;
-            if let Some(graph) = graph::build(body, config.stages, &MACHINE) {
-                Pipeline {
-                    stages: config.stages,
-                    loop_op: op,
-                    body,
-                    graph,
-                }
-                .rewrite()?;
+            let Some(graph) = graph::build(body, config.stages, &MACHINE) else {
+                return Ok(false);
+            };
+            let stages = config.stages;
+            Pipeline {
+                stages,
+                loop_op: op,
+                body,
+                graph,
+            }
+            .rewrite()?;
+            Ok(true)
+        })?;
+    }
+    Ok(())
+}
+
+/// Calls `rewrite` with the loops of a kernel, outermost first. Where it answers that it has replaced one,
+/// the loops within that are gone, and it is not called with them.
+fn for_each_loop<'c>(
+    kernel: Op<'c>,
+    mut rewrite: impl FnMut(Op<'c>) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    // Names are read, and loops found within loops, before anything is erased.
+    let within = |op| {
+        let mut loops = nested_ops(op);
+        loops.retain(|op| name_of(*op) == "scf.for");
+        loops
+    };
+    let mut gone = HashSet::new();
+    for op in within(kernel) {
+        let key = |op: &Op<'c>| op.to_raw().ptr as usize;
+        if !gone.contains(&key(&op)) {
+            let inner: Vec<usize> = within(op).iter().map(key).collect();
+            if rewrite(op)? {
+                gone.extend(inner);
             }
         }
     }

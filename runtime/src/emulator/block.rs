@@ -305,7 +305,7 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                 }
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);
-                    let address = Some(context.describe(Space::Shared, at));
+                    let address = Some((Space::Shared, at));
                     context.find(
                         Kind::Deadlock,
                         group.pc,

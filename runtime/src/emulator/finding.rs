@@ -30,6 +30,8 @@ pub enum Kind {
     BarrierDivergence,
     /// Threads wait for each other, or for threads that are gone.
     Deadlock,
+    /// A block executes more instructions than it may: it may never end.
+    InstructionLimit,
     /// Two threads write different values to the same global memory, and nothing orders them.
     ConflictingWrites,
     /// A thread reads global memory that another one writes, and nothing orders them.
@@ -57,6 +59,7 @@ impl Kind {
             Kind::MissingWait => "missing wait",
             Kind::BarrierDivergence => "barrier divergence",
             Kind::Deadlock => "deadlock",
+            Kind::InstructionLimit => "instruction limit",
             Kind::ConflictingWrites => "conflicting writes",
             Kind::GlobalRace => "global-memory race",
             Kind::NeverWritten => "never written",
@@ -205,6 +208,10 @@ pub(super) struct Collector {
 }
 
 impl Collector {
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Counts one more, and keeps what `make` says if it is the first.
     pub fn add(
         &mut self,
@@ -254,5 +261,66 @@ impl Collector {
 
     pub fn into_raw(self) -> impl Iterator<Item = Raw> {
         self.found.into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(kind: Kind, ptx_line: Option<u32>, address: &str, count: u64) -> Finding {
+        Finding {
+            kind,
+            kernel: "k".into(),
+            site: ptx_line.map(|ptx_line| Site {
+                instruction: "st.shared.u32".into(),
+                ptx_line,
+                source: None,
+            }),
+            other: None,
+            thread: None,
+            address: Some(address.into()),
+            message: "found it".into(),
+            count,
+        }
+    }
+
+    #[test]
+    fn what_is_found_again_is_counted() {
+        let race = |address, count| finding(Kind::SharedRace, Some(7), address, count);
+        let never = |address| finding(Kind::NeverWritten, None, address, 1);
+        let runs = [
+            vec![race("byte 0", 3), never("C")],
+            vec![race("byte 4", 2), never("D"), never("C")],
+            vec![finding(Kind::SharedRace, Some(8), "byte 0", 1)],
+        ];
+        let expected = [
+            race("byte 0", 5),
+            finding(Kind::NeverWritten, None, "C", 2),
+            never("D"),
+            finding(Kind::SharedRace, Some(8), "byte 0", 1),
+        ];
+        assert_eq!(merge(runs), expected);
+    }
+
+    #[test]
+    fn findings_are_blocks_of_text() {
+        let mut race = finding(Kind::SharedRace, Some(7), "shared memory at byte 0", 3);
+        race.thread = Some(Thread {
+            block: [1, 0, 0],
+            warp: 2,
+            lane: 5,
+        });
+        race.other = race.site.clone();
+        assert_eq!(
+            race.to_string(),
+            "shared-memory race: PTX line 7: st.shared.u32\n  found it\n  \
+             kernel k; block (1,0,0), warp 2, lane 5; shared memory at byte 0; 3 times\n  \
+             the other access: PTX line 7: st.shared.u32"
+        );
+        assert_eq!(
+            finding(Kind::NeverWritten, None, "C at element (3)", 1).to_string(),
+            "never written: after the last instruction\n  found it\n  kernel k; C at element (3)"
+        );
     }
 }

@@ -438,6 +438,7 @@ mod tests {
         );
         assert_eq!(b.note_read(0, 4, 7, |_| false), Some(writer(1, 0)));
         assert!(b.was_read(0, 4, 6) && !b.was_read(0, 4, 7) && !b.was_read(4, 4, 6));
+        assert_eq!(b.note_read(0, 4, 7, |_| true), None);
         assert_eq!(b.note_read(8, 4, 7, |_| false), None);
         assert_eq!(b.modify(8, 4, writer(0, 0), |_| Some(7)), 0xffff_ffff);
         assert_eq!(b.note_read(8, 4, 7, |_| false), None, "atomics are no race");

@@ -38,30 +38,45 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
         findings: Collector::default(),
         printed: Vec::new(),
     };
-    let parts = parallel_fold(pieces, fresh, |gathered, piece| {
+    // Findings by the first block of a piece.
+    let start = || (fresh(), Vec::new());
+    let parts = parallel_fold(pieces, start, |(gathered, found), piece| {
+        let first = piece.start;
         for linear in piece {
             if linear > halted.load(Relaxed) {
-                return;
+                break;
             }
             if block::run(launch, gathered, linear) == block::End::Halted {
                 halted.fetch_min(linear, Relaxed);
             }
         }
+        let findings = std::mem::take(&mut gathered.findings);
+        if !findings.is_empty() {
+            found.push((first, findings));
+        }
     });
+    // What blocks after the first that halted have found depends on how far they came.
+    let last = halted.into_inner();
     let mut all = fresh();
-    for part in parts {
-        for (mine, new) in all.counts.iter_mut().zip(&part.counts) {
+    for (gathered, found) in parts {
+        for (mine, new) in all.counts.iter_mut().zip(&gathered.counts) {
             mine.add(new);
         }
-        all.findings.merge(part.findings);
-        all.printed.extend(part.printed);
+        for (first, findings) in found {
+            if first <= last {
+                all.findings.merge(findings);
+            }
+        }
+        let printed = gathered.printed.into_iter();
+        all.printed
+            .extend(printed.filter(|(block, _)| *block <= last));
     }
     all.printed.sort_by_key(|(block, _)| *block);
     Outcome {
         report: report(launch, blocks, &all.counts),
         findings: findings(kernel, all.findings),
         printed: all.printed.into_iter().map(|(_, text)| text).collect(),
-        halted: halted.into_inner() != u64::MAX,
+        halted: last != u64::MAX,
     }
 }
 

@@ -237,17 +237,17 @@ impl Shared {
             self.granules[index].read_inst = by.inst;
             return;
         }
-        let list = vec![(before, self.granules[index].read_inst), (mine, by.inst)];
         let slot = match self.free.pop() {
-            Some(slot) => {
-                self.many[slot as usize] = list;
-                slot
-            }
+            Some(slot) => slot,
             None => {
-                self.many.push(list);
+                self.many.push(Vec::new());
                 self.many.len() as u32 - 1
             }
         };
+        // Empty, but with memory from its last use.
+        let list = &mut self.many[slot as usize];
+        list.push((before, self.granules[index].read_inst));
+        list.push((mine, by.inst));
         self.granules[index].read = MANY | u64::from(slot);
     }
 
@@ -299,10 +299,12 @@ impl Shared {
         }
         if g.read & MANY != 0 {
             let slot = (g.read & !MANY) as usize;
-            let readers = std::mem::take(&mut self.many[slot]);
+            let readers = &mut self.many[slot];
+            let mut all = readers.iter().copied();
+            let unknown = all.find(|(epoch, _)| !by.knows(*epoch));
+            readers.clear();
             self.free.push(slot as u32);
-            let unknown = readers.iter().find(|(epoch, _)| !by.knows(*epoch));
-            if let (None, Some(&(epoch, inst))) = (found, unknown) {
+            if let (None, Some((epoch, inst))) = (found, unknown) {
                 found = Some(by.conflict(Trouble::AfterRead, epoch, inst));
             }
         } else if g.read != 0 && !by.knows(g.read) {

@@ -39,6 +39,28 @@ pub enum Class {
 }
 
 impl Class {
+    /// A short name for tables, such as `global loads`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Mma => "mma",
+            Class::LoadMatrix => "ldmatrix",
+            Class::StoreMatrix => "stmatrix, movmatrix",
+            Class::AsyncCopy => "cp.async",
+            Class::GlobalLoad => "global loads",
+            Class::GlobalStore => "global stores",
+            Class::SharedLoad => "shared loads",
+            Class::SharedStore => "shared stores",
+            Class::Local => "local memory",
+            Class::Generic => "generic addresses",
+            Class::Atomic => "atomics",
+            Class::Sync => "barriers, waits",
+            Class::Integer => "integer",
+            Class::FloatingPoint => "floating point",
+            Class::Control => "control",
+            Class::Other => "other",
+        }
+    }
+
     /// That of an instruction.
     pub fn of(instruction: &Instruction<'_>) -> Class {
         let has = |name: &str| instruction.modifiers.contains(&name);

@@ -63,6 +63,7 @@ fn emulate(cli: &Cli, job: &Job) -> Outcome {
             break;
         }
     }
+    outcome.seeds = found.len() as u32;
     outcome.findings = merge(found);
     if !outcome.findings.is_empty() {
         outcome.status = Status::Wrong;
@@ -89,7 +90,7 @@ fn emulate_once(
     outcome.code = Some(program.code().to_string());
     let mut tensors = job.tensors()?;
     match program.run(&mut tensors) {
-        Ok(()) => {}
+        Ok(()) => found.push(Vec::new()),
         Err(DeviceError::Findings(findings)) => found.push(findings),
         Err(error) => return Err(error.into()),
     }

@@ -34,6 +34,8 @@ pub struct Outcome {
     pub error: Option<String>,
     pub verification: Vec<Report>,
     pub measurement: Option<Measured>,
+    /// Seeds that the emulator ran it with; 0 on a GPU.
+    pub seeds: u32,
     /// What the emulator found; empty on a GPU.
     pub findings: Vec<Finding>,
     /// What kernels printed; on a GPU the driver prints it.
@@ -141,6 +143,7 @@ impl Outcome {
             error: None,
             verification: Vec::new(),
             measurement: None,
+            seeds: 0,
             findings: Vec::new(),
             printed: String::new(),
             report: None,
@@ -169,6 +172,9 @@ impl Outcome {
         }
         if self.status == Status::Unverified {
             println!("  not verified");
+        }
+        if self.seeds > 0 && self.findings.is_empty() && self.error.is_none() {
+            println!("  no findings with {}", plural(self.seeds as usize, "seed"));
         }
         for finding in self.findings.iter().take(cli.findings) {
             println!("\n{finding}");
@@ -271,6 +277,7 @@ mod tests {
             error: None,
             verification: vec![],
             measurement: None,
+            seeds: 0,
             findings: vec![],
             printed: String::new(),
             report: None,

@@ -239,3 +239,28 @@ pub fn verified(
     };
     Ok(verify::verify(&job.function, tensors, &config)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn a_gpu_is_not_asked_for_what_the_emulator_does() {
+        let cli = |option: &str| Cli::try_parse_from(["cute-run", "p.cutepkg", option]).unwrap();
+        for option in [
+            "--arch=sm_80",
+            "--max-instructions=9",
+            "--seeds=2",
+            "--report",
+        ] {
+            let name = option.split('=').next().unwrap_or(option);
+            assert_eq!(
+                needs_no_emulator(&cli(option)).unwrap_err().to_string(),
+                format!("{name} is for the emulator; add --device=emulator")
+            );
+        }
+        assert!(needs_no_emulator(&cli("--findings=3")).is_ok());
+        assert!(needs_no_emulator(&cli("--seed=3")).is_ok());
+    }
+}

@@ -160,7 +160,14 @@ fn a_right_kernel_runs() {
     assert_eq!(launch["kernel"], "kernel");
     assert_eq!(launch["thread_instructions"], 9 * 64);
     let (out, _) = bench.ends(0, &["--report"]);
-    assert!(out.contains("ld.global.u32"), "{out}");
+    for says in [
+        "\nkernel kernel: 1 blocks of 64 threads, ",
+        "instructions: 18 by warps, 576 by threads (100.0 % of the lanes)\n",
+        "| global loads ",
+        "the package does not say how many registers it needs",
+    ] {
+        assert!(out.contains(says), "expected `{says}` in: {out}");
+    }
 }
 
 #[test]
@@ -389,6 +396,7 @@ fn kernels_that_never_end() {
         out.contains("the block has executed 10000 instructions and has not ended"),
         "{out}"
     );
+    assert!(out.contains("instruction limit: "), "{out}");
     assert!(out.contains("--max-instructions"), "{out}");
     assert!(
         out.contains("note: ended before its time with seed 0"),

@@ -78,8 +78,12 @@ impl Context<'_> {
     ) {
         let from = &self.as_allocated(from, reads);
         let passes = traffic::async_copy_wavefronts(to, from, active, active & !reads, bytes);
-        let written = traffic::async_copy_wavefronts(to, from, active, active, bytes);
-        self.add_passes(pc, passes, written.actual);
+        let banks = if passes.actual == passes.ideal {
+            passes.actual
+        } else {
+            traffic::async_copy_wavefronts(to, from, active, active, bytes).actual
+        };
+        self.add_passes(pc, passes, banks);
         if reads != 0 {
             self.count_global(pc, from, reads, bytes);
         }

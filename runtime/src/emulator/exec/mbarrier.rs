@@ -277,7 +277,7 @@ impl Context<'_> {
         at: u64,
         message: impl FnOnce() -> String,
     ) {
-        let address = Some(self.describe(Space::Shared, at));
+        let address = Some((Space::Shared, at));
         self.find(
             Kind::Undefined,
             pc,

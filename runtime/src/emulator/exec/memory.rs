@@ -94,10 +94,11 @@ impl Context<'_> {
         at: u64,
         bytes: usize,
     ) -> bool {
-        if at.is_multiple_of(bytes as u64) {
+        // Accesses have powers of two of bytes; a division would be most of this.
+        if at & (bytes as u64).wrapping_sub(1) == 0 {
             return true;
         }
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(Kind::Misaligned, pc, None, warp.index, lane, address, || {
             format!(
                 "expected an address that is a multiple of {bytes}, found {at:#x}; align the tensor or use a narrower access"
@@ -107,7 +108,7 @@ impl Context<'_> {
     }
 
     /// What lies at an address.
-    pub fn describe(&self, space: Space, at: u64) -> String {
+    pub fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
                 Some(offset) => format!("shared memory at byte {offset}"),
@@ -115,7 +116,7 @@ impl Context<'_> {
             },
             (Space::Local, at) => format!("local memory at byte {at}"),
             (Space::Param, at) => format!("parameters at byte {at}"),
-            (_, at) => match self.launch.global.find(at) {
+            (_, at) => match launch.global.find(at) {
                 Some((buffer, offset)) if buffer.holds(offset, 1) => {
                     format!("{} at {}", buffer.name, (buffer.describe)(offset))
                 }
@@ -255,7 +256,7 @@ impl Context<'_> {
                     return;
                 };
                 if !buffer.writable {
-                    let address = Some(self.describe(space, at));
+                    let address = Some((space, at));
                     self.find(
                         Kind::WriteToInput,
                         pc,
@@ -287,13 +288,13 @@ impl Context<'_> {
                 };
                 let written = buffer.write(offset, data, by, ordered);
                 if !sync && buffer.was_read(offset, data.len(), by.block) {
-                    let address = Some(self.describe(space, at));
+                    let address = Some((space, at));
                     self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
                         "another block reads what this thread writes, and nothing orders them; blocks of a launch run in any order".into()
                     });
                 }
                 if let Some(other) = written {
-                    let address = Some(self.describe(space, at));
+                    let address = Some((space, at));
                     self.find(Kind::ConflictingWrites, pc, None, warp.index, lane, address, || {
                         let who = if other.block == by.block {
                             format!("thread {} of the block", other.thread)
@@ -366,7 +367,7 @@ impl Context<'_> {
             return true;
         }
         let have = self.shared.len();
-        let address = Some(self.describe(Space::Shared, at));
+        let address = Some((Space::Shared, at));
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
             format!("{what} {bytes} bytes outside of shared memory, of which the block has {have} bytes; check the layout's cosize and what the launch asks for")
         });
@@ -429,28 +430,29 @@ impl Context<'_> {
         if !whole {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
         }
-        if !order.strong
-            && !self.launch.kernel.global_sync
-            && let Some(writer) = buffer.note_read(offset, bytes, self.linear, |writer| {
-                writer.block == self.linear
-                    && self
-                        .clocks
-                        .ordered(warp.thread(lane), writer.thread, writer.time)
-            })
-        {
-            let address = Some(self.describe(Space::Global, at));
-            let same = writer.block == self.linear;
+        if order.strong || self.launch.kernel.global_sync {
+            return;
+        }
+        let thread = warp.thread(lane);
+        let ordered = |other: Writer| {
+            other.block == self.linear && self.clocks.ordered(thread, other.thread, other.time)
+        };
+        if let Some(other) = buffer.note_read(offset, bytes, self.linear, ordered) {
+            let here = self.linear;
+            let address = Some((Space::Global, at));
             self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
-                if same {
-                    return format!(
-                        "thread {} of the block writes what this thread reads, and nothing orders them; put a barrier between them",
-                        writer.thread
-                    );
+                if other.block == here {
+                    format!(
+                        "warp {}, lane {} of the block writes what this thread reads, and no barrier orders the two; put one between them",
+                        other.thread / 32,
+                        other.thread % 32
+                    )
+                } else {
+                    format!(
+                        "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
+                        other.block
+                    )
                 }
-                format!(
-                    "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
-                    writer.block
-                )
             });
         }
     }
@@ -466,7 +468,7 @@ impl Context<'_> {
         bytes: u32,
         what: &str,
     ) {
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
             let space = match space {
                 Space::Local => "local memory",
@@ -488,7 +490,7 @@ impl Context<'_> {
         space: Space,
         at: u64,
     ) {
-        let address = Some(self.describe(space, at));
+        let address = Some((space, at));
         self.find(kind, pc, None, warp.index, lane, address, || {
             "expected memory that was written before it is read, found some that nothing wrote"
                 .into()
@@ -504,42 +506,32 @@ impl Context<'_> {
         conflict: Conflict,
         what: &str,
     ) {
-        let address = Some(self.describe(Space::Shared, conflict.at));
-        let other = format!(
-            "warp {}, lane {}",
-            conflict.thread / 32,
-            conflict.thread % 32
-        );
-        let (kind, with, message) = match conflict.trouble {
-            Trouble::Uninitialized => (
-                Kind::UninitializedShared,
-                None,
-                format!("{what} shared memory that no thread of the block wrote"),
-            ),
-            Trouble::InFlight => (
-                Kind::MissingWait,
-                Some(conflict.inst),
-                format!(
+        let address = Some((Space::Shared, conflict.at));
+        let kind = match conflict.trouble {
+            Trouble::Uninitialized => Kind::UninitializedShared,
+            Trouble::InFlight => Kind::MissingWait,
+            Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
+        };
+        let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
+        self.find(kind, pc, with, warp.index, lane, address, || {
+            let (warp, lane) = (conflict.thread / 32, conflict.thread % 32);
+            let other = format!("warp {warp}, lane {lane}");
+            match conflict.trouble {
+                Trouble::Uninitialized => {
+                    format!("{what} shared memory that no thread of the block wrote")
+                }
+                Trouble::InFlight => format!(
                     "{what} shared memory while an asynchronous copy of {other} may be under way to it; the copying thread \
                      must wait for its group (cp.async.wait_group), and a barrier must follow for other threads"
                 ),
-            ),
-            Trouble::AfterWrite => (
-                Kind::SharedRace,
-                Some(conflict.inst),
-                format!(
+                Trouble::AfterWrite => format!(
                     "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"
                 ),
-            ),
-            Trouble::AfterRead => (
-                Kind::SharedRace,
-                Some(conflict.inst),
-                format!(
+                Trouble::AfterRead => format!(
                     "{what} shared memory that {other} reads, and no barrier orders the two; put one between them"
                 ),
-            ),
-        };
-        self.find(kind, pc, with, warp.index, lane, address, || message);
+            }
+        });
     }
 
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
@@ -590,7 +582,7 @@ impl Context<'_> {
                         continue;
                     };
                     if !buffer.writable {
-                        let address = Some(self.describe(space, at));
+                        let address = Some((space, at));
                         self.find(
                             Kind::WriteToInput,
                             pc,

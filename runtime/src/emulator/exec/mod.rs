@@ -15,7 +15,7 @@ use super::clocks::Clocks;
 use super::finding::{Collector, Kind, Thread};
 use super::global::Global;
 use super::lanes::{LANES, Mask, Row, lanes};
-use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Special};
+use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
 use crate::arch::Arch;
@@ -557,24 +557,27 @@ impl Context<'_> {
         other: Option<u32>,
         warp: u32,
         lane: usize,
-        address: Option<String>,
+        address: Option<(Space, u64)>,
         message: impl FnOnce() -> String,
     ) {
+        let launch = self.launch;
         let thread = Thread {
             block: self.block,
             warp,
             lane: lane as u32,
         };
-        self.gathered
-            .findings
-            .add(kind, pc, other, || (thread, address, message()));
+        // To say what lies at an address takes longer than to execute the instruction.
+        self.gathered.findings.add(kind, pc, other, || {
+            let address = address.map(|(space, at)| Self::describe(launch, space, at));
+            (thread, address, message())
+        });
     }
 
     #[cold]
     fn over_limit(&mut self, warp: &Warp, at: usize) {
         let limit = self.launch.limit;
         let group = warp.groups[at];
-        self.find(Kind::Deadlock, group.pc, None, warp.index, first(group.mask), None, || {
+        self.find(Kind::InstructionLimit, group.pc, None, warp.index, first(group.mask), None, || {
             format!(
                 "the block has executed {limit} instructions and has not ended; if it is no endless loop, raise the limit (`--max-instructions`, `Config::max_instructions`)"
             )

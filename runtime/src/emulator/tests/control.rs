@@ -85,7 +85,7 @@ fn an_endless_loop_is_stopped() {
     let [finding] = ran.report.findings.as_slice() else {
         panic!("{:?}", ran.report.findings);
     };
-    assert_eq!(finding.kind, Kind::Deadlock);
+    assert_eq!(finding.kind, Kind::InstructionLimit);
     assert!(finding.message.contains("1000 instructions"), "{finding}");
 }
 

@@ -360,7 +360,7 @@ fn odd_operands_are_findings() {
             "mov.u32 %r1, 0; vote.sync.any.pred %p1, 1, 0x100;",
             Kind::Undefined,
         ),
-        ("L: bra L; E:", Kind::Deadlock),
+        ("L: bra L; E:", Kind::InstructionLimit),
     ] {
         assert!(found(body).contains(&kind), "{:?}\n{body}", found(body));
     }
