@@ -1,7 +1,8 @@
 //! Global memory: tensors and variables of the module, shared by blocks that run on several cores.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::address;
 
@@ -21,8 +22,11 @@ pub(super) struct Buffer {
     init: Option<Vec<AtomicU32>>,
     /// Who wrote each granule last.
     writers: Vec<AtomicU64>,
+    /// The block that read each granule, 0 for none, or [`SEVERAL`].
+    readers: Vec<AtomicU32>,
     granule_bits: u32,
-    locks: Vec<Mutex<()>>,
+    /// With writers besides the last one, by granule: those that wrote the same value, which nothing ordered.
+    locks: Vec<Mutex<HashMap<usize, Vec<Writer>>>>,
     /// Which elements the layout has, and their bytes; none if it has all of them.
     pub elements: Option<(Vec<bool>, u64)>,
     /// Says what lies at an offset.
@@ -39,6 +43,10 @@ pub(super) struct Writer {
 
 const TIME_BITS: u32 = 27;
 const THREAD_BITS: u32 = 10;
+/// More than one block.
+const SEVERAL: u32 = u32::MAX;
+/// Writers of one value that are kept, at most.
+const MAX_EQUALS: usize = 16;
 /// By an atomic operation.
 const ATOMIC: u64 = 1 << 63;
 
@@ -95,9 +103,10 @@ impl Buffer {
             words: words.collect(),
             init,
             writers: Vec::new(),
+            readers: Vec::new(),
             granule_bits: 2,
             locks: if writable {
-                (0..LOCKS).map(|_| Mutex::new(())).collect()
+                (0..LOCKS).map(|_| Mutex::default()).collect()
             } else {
                 Vec::new()
             },
@@ -166,25 +175,47 @@ impl Buffer {
         init[(at / 32) as usize].load(Relaxed) & mask == mask
     }
 
-    /// Who wrote to an aligned range last, not atomically, unless `ordered` says that it was before.
-    pub fn racing_writer(
+    /// Notes a read of a range by a block. Returns who wrote there last, not atomically, unless `ordered` says that it was
+    /// before.
+    pub fn note_read(
         &self,
         offset: u64,
         bytes: usize,
+        block: u64,
         ordered: impl Fn(Writer) -> bool,
     ) -> Option<Writer> {
         if self.writers.is_empty() {
             return None;
         }
-        self.granules(offset + self.lead, bytes).find_map(|index| {
-            let word = self.writers[index].load(Relaxed);
-            Writer::unpack(word).filter(|writer| word & ATOMIC == 0 && !ordered(*writer))
+        let me = block as u32 + 1;
+        self.granules(offset + self.lead, bytes)
+            .fold(None, |found, index| {
+                let reader = &self.readers[index];
+                // The write looks for readers after it has said who writes: one of the two sees the other.
+                let before = reader.load(SeqCst);
+                if before != me && before != SEVERAL {
+                    let several = reader.compare_exchange(0, me, SeqCst, SeqCst).is_err();
+                    if several {
+                        reader.store(SEVERAL, SeqCst);
+                    }
+                }
+                let word = self.writers[index].load(SeqCst);
+                let writer = Writer::unpack(word).filter(|_| word & ATOMIC == 0);
+                found.or(writer.filter(|writer| !ordered(*writer)))
+            })
+    }
+
+    /// Whether another block has read a range.
+    pub fn was_read(&self, offset: u64, bytes: usize, block: u64) -> bool {
+        self.granules(offset + self.lead, bytes).any(|index| {
+            let reader = self.readers[index].load(SeqCst);
+            reader != 0 && reader != block as u32 + 1
         })
     }
 
     fn granules(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
         let start = (at >> self.granule_bits) as usize;
-        start..start + (bytes >> self.granule_bits).max(1)
+        start..start + bytes.div_ceil(1 << self.granule_bits)
     }
 
     /// Writes an aligned range. Returns who wrote another value there, unless `ordered` says that it
@@ -197,20 +228,30 @@ impl Buffer {
         ordered: impl Fn(Writer) -> bool,
     ) -> Option<Writer> {
         let at = offset + self.lead;
-        let _turn = self.lock(at);
+        let mut equals = self.lock(at);
         let mut before = [0; 32];
         let before = &mut before[..value.len()];
         self.load(at, before);
         let mut found = None;
         let granule = 1usize << self.granule_bits;
         for (i, index) in self.granules(at, value.len()).enumerate() {
-            let word = self.writers[index].swap(by.pack(), Relaxed);
-            let Some(writer) = Writer::unpack(word) else {
-                continue;
-            };
+            let word = self.writers[index].swap(by.pack(), SeqCst);
             let part = i * granule..((i + 1) * granule).min(value.len());
-            if before[part.clone()] != value[part] && !ordered(writer) {
-                found = found.or(Some(writer));
+            let same = before[part.clone()] == value[part];
+            let last = Writer::unpack(word).filter(|writer| !ordered(*writer));
+            let mut others = match equals.is_empty() {
+                true => Vec::new(),
+                false => equals.remove(&index).unwrap_or_default(),
+            };
+            others.retain(|writer| !ordered(*writer));
+            if !same {
+                found = found.or(last).or(others.first().copied());
+                continue;
+            }
+            others.extend(last);
+            if !others.is_empty() {
+                others.truncate(MAX_EQUALS);
+                equals.insert(index, others);
             }
         }
         self.store(at, value);
@@ -239,13 +280,10 @@ impl Buffer {
         before
     }
 
-    fn lock(&self, at: u64) -> Option<std::sync::MutexGuard<'_, ()>> {
+    fn lock(&self, at: u64) -> MutexGuard<'_, HashMap<usize, Vec<Writer>>> {
         let lock = &self.locks[(at / 32) as usize % LOCKS];
         // A panic elsewhere leaves nothing half done here.
-        Some(
-            lock.lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        )
+        lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Under the lock: other parts of a word may be written by others.
@@ -280,6 +318,12 @@ impl Buffer {
             0
         };
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
+        self.readers = (0..granules).map(|_| AtomicU32::new(0)).collect();
+        for lock in &mut self.locks {
+            lock.get_mut()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clear();
+        }
     }
 
     /// The memory as it is now.
@@ -392,15 +436,12 @@ mod tests {
             b.write(2, &[4, 2], writer(2, 5), |_| false),
             Some(writer(1, 0))
         );
-        assert_eq!(b.racing_writer(0, 4, |_| false), Some(writer(1, 0)));
-        assert_eq!(b.racing_writer(0, 4, |_| true), None);
-        assert_eq!(b.racing_writer(8, 4, |_| false), None);
+        assert_eq!(b.note_read(0, 4, 7, |_| false), Some(writer(1, 0)));
+        assert!(b.was_read(0, 4, 6) && !b.was_read(0, 4, 7) && !b.was_read(4, 4, 6));
+        assert_eq!(b.note_read(0, 4, 7, |_| true), None);
+        assert_eq!(b.note_read(8, 4, 7, |_| false), None);
         assert_eq!(b.modify(8, 4, writer(0, 0), |_| Some(7)), 0xffff_ffff);
-        assert_eq!(
-            b.racing_writer(8, 4, |_| false),
-            None,
-            "atomics are no race"
-        );
+        assert_eq!(b.note_read(8, 4, 7, |_| false), None, "atomics are no race");
     }
 
     #[test]

@@ -150,6 +150,16 @@ impl Context<'_> {
         run(self, warp, mask);
         let at = Self::group_at(warp, pc, mask);
         warp.groups[at].pc = pc + 1;
+        for index in 0..warp.groups.len() {
+            let other = warp.groups[index];
+            if index != at && self.meets(pc, &other, members) {
+                let counts = &mut self.gathered.counts[other.pc as usize];
+                counts.warps += 1;
+                counts.threads += u64::from(other.mask.count_ones());
+                warp.groups[index].wait = Wait::Nothing;
+                warp.groups[index].pc += 1;
+            }
+        }
         Next::Stop(Stop::Turn)
     }
 

@@ -286,7 +286,14 @@ impl Context<'_> {
                         sync
                     }
                 };
-                if let Some(other) = buffer.write(offset, data, by, ordered) {
+                let written = buffer.write(offset, data, by, ordered);
+                if !sync && buffer.was_read(offset, data.len(), by.block) {
+                    let address = Some((space, at));
+                    self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
+                        "another block reads what this thread writes, and nothing orders them; blocks of a launch run in any order".into()
+                    });
+                }
+                if let Some(other) = written {
                     let address = Some((space, at));
                     self.find(Kind::ConflictingWrites, pc, None, warp.index, lane, address, || {
                         let who = if other.block == by.block {
@@ -430,7 +437,7 @@ impl Context<'_> {
         let ordered = |other: Writer| {
             other.block == self.linear && self.clocks.ordered(thread, other.thread, other.time)
         };
-        if let Some(other) = buffer.racing_writer(offset, bytes, ordered) {
+        if let Some(other) = buffer.note_read(offset, bytes, self.linear, ordered) {
             let here = self.linear;
             let address = Some((Space::Global, at));
             self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {

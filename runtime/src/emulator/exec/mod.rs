@@ -61,8 +61,10 @@ pub(super) struct Warp {
     local_written: Vec<bool>,
     /// Lanes whose wait for a phase has timed out.
     pub timed_out: Mask,
-    /// Jumps back while the warp is split, which decide when another part of it goes on.
+    /// What parts of the warp may have waited with: reads of what others write, while it was split.
     spins: u32,
+    /// Instructions since the warp was whole.
+    split_for: u32,
 }
 
 impl Warp {
@@ -74,6 +76,15 @@ impl Warp {
     /// What a register holds.
     pub fn row(&self, reg: Reg) -> &Row {
         &self.rows[reg as usize]
+    }
+
+    /// The lane whose part of the warp goes on, where it is not for the instruction to decide.
+    fn turn(&self) -> Option<u32> {
+        if self.spins % 256 >= 192 {
+            return Some(self.spins % 32);
+        }
+        // Who waits with plain reads waits longer.
+        (self.split_for >> 16 & 15 == 15).then_some(self.split_for >> 6 & 31)
     }
 
     pub fn live(&self) -> Mask {
@@ -196,6 +207,7 @@ impl Context<'_> {
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
             spins: 0,
+            split_for: 0,
         };
         warp.preds[0] = Mask::MAX;
         warp.preds_defined[0] = Mask::MAX;
@@ -268,20 +280,22 @@ impl Context<'_> {
         Stop::Turn
     }
 
-    /// The group to go next: that at the lowest instruction, for others to meet it, but where parts
-    /// of the warp spin, the other ones have their turn too.
+    /// The group to go next: that at the lowest instruction, for others to meet it. Where parts of the warp may wait
+    /// for each other in loops, each has its turn now and then.
     fn choose(&self, warp: &mut Warp) -> Option<usize> {
         if let [group] = warp.groups.as_slice() {
+            warp.split_for = 0;
             return (group.wait == Wait::Nothing).then_some(0);
         }
         merge(&mut warp.groups);
+        warp.split_for = warp.split_for.wrapping_add(1);
         let ready = warp
             .groups
             .iter()
             .enumerate()
             .filter(|(_, group)| group.wait == Wait::Nothing);
-        let at = if warp.spins % 256 >= 192 {
-            ready.max_by_key(|(_, group)| group.pc)
+        let at = if let Some(lane) = warp.turn() {
+            ready.min_by_key(|(_, group)| group.mask.rotate_right(lane).trailing_zeros())
         } else {
             ready.min_by_key(|(_, group)| group.pc)
         };
@@ -305,6 +319,9 @@ impl Context<'_> {
         let counts = &mut self.gathered.counts[pc as usize];
         counts.warps += 1;
         counts.threads += u64::from(active.count_ones());
+        if warp.groups.len() > 1 && sees_others(&inst.op) {
+            warp.spins = warp.spins.wrapping_add(1);
+        }
         let next = match &inst.op {
             Op::Branch(target) => {
                 let stay = mask & !active;
@@ -340,9 +357,6 @@ impl Context<'_> {
         match next {
             Next::Advance => warp.groups[at].pc = pc + 1,
             Next::To(target) => {
-                if target <= pc && warp.groups.len() > 1 {
-                    warp.spins = warp.spins.wrapping_add(1);
-                }
                 warp.groups[at].pc = target;
             }
             Next::Stop(stop) => return Some(stop),
@@ -417,13 +431,16 @@ impl Context<'_> {
             });
         }
         let mut here = active;
+        let mut elsewhere = 0;
         for other in &warp.groups {
             if other.pc == pc && other.wait == Wait::Lanes(members) {
                 here |= other.mask;
+            } else if self.meets(pc, other, members) {
+                elsewhere |= other.mask;
             }
         }
         let needed = members & warp.live();
-        if needed & !here != 0 {
+        if needed & !here & !elsewhere != 0 {
             warp.groups[at].wait = Wait::Lanes(members);
             self.uncount(pc, active);
             return None;
@@ -467,7 +484,22 @@ impl Context<'_> {
                 )
             });
         }
-        Some(here)
+        Some(here | elsewhere)
+    }
+
+    /// Whether a group waits at another `bar.warp.sync` than this one, with the same members: the two are one meeting.
+    /// (PTX ISA: threads wait for all that the mask names to execute "a" barrier with that mask.)
+    pub(super) fn meets(&self, pc: u32, other: &Group, members: Mask) -> bool {
+        let is_barrier = |pc: u32| {
+            matches!(
+                self.launch.kernel.insts[pc as usize].op,
+                Op::WarpBarrier { .. }
+            )
+        };
+        other.pc != pc
+            && other.wait == Wait::Lanes(members)
+            && is_barrier(pc)
+            && is_barrier(other.pc)
     }
 
     /// Takes back the count of an instruction that is tried again later.
@@ -571,6 +603,15 @@ impl Context<'_> {
         let slot = &mut warp.preds[pred as usize];
         *slot = *slot & !mask | value & mask;
         warp.preds_defined[pred as usize] |= mask;
+    }
+}
+
+/// Whether an instruction may be what a thread waits with for others.
+fn sees_others(op: &Op) -> bool {
+    match op {
+        Op::Load(access) => access.order.strong,
+        Op::Atomic(_) | Op::Mbarrier(_) | Op::Clock { .. } => true,
+        _ => false,
     }
 }
 

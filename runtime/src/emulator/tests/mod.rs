@@ -1,7 +1,9 @@
 //! Kernels written as PTX, and what running them shows.
 
 mod control;
+mod control_oracle;
 mod findings;
+mod global_oracle;
 mod mbarrier;
 mod memory;
 mod races_oracle;
