@@ -84,7 +84,9 @@ impl Context<'_> {
                 self.clocks.release(warp.thread(lane), release);
             }
         }
-        if first_expected != expected {
+        // All threads of the block may be meant by their number, too.
+        let all = (self.clocks.threads() as u32).next_multiple_of(LANES as u32);
+        if first_expected.unwrap_or(all) != expected.unwrap_or(all) {
             let other = self.barriers.0[id].inst;
             self.find(
                 Kind::Undefined,

@@ -1,7 +1,7 @@
 //! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier".)
 
-use super::memory::join;
+use super::strong::join;
 use super::*;
 use crate::emulator::program::{Mbarrier, MbarrierOp, Space};
 use crate::emulator::shared::By;

@@ -575,14 +575,15 @@ fn programs_without_structure_end_as_their_threads_do_alone() {
 
 #[test]
 fn barriers_in_branches_are_found() {
-    for (barrier, from) in [
-        ("bar.sync 0;", 1),
-        ("bar.warp.sync 0xffffffff;", 1),
-        ("barrier.sync 0;", 1),
+    // A warp barrier waits for those that have not ended, so there the others wait elsewhere.
+    for (barrier, end) in [
+        ("bar.sync 0;", "ret;"),
+        ("bar.warp.sync 0xffffffff;", "bar.sync 3, 64;"),
+        ("barrier.sync 0;", "ret;"),
     ] {
-        for split in [from, 5, 31] {
+        for split in [1, 5, 31] {
             let body = format!(
-                "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, {split}; @%p1 bra A; {barrier} bra B; A: mov.u32 %r2, 1; W: setp.ne.u32 %p2, %r2, 1; @%p2 bra W; ret; B: ret;"
+                "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, {split}; @%p1 bra A; {barrier} bra B; A: mov.u32 %r2, 1; W: setp.ne.u32 %p2, %r2, 1; @%p2 bra W; {end} B: ret;"
             );
             for seed in 0..4 {
                 let kinds: Vec<Kind> = kernel(&body)

@@ -141,3 +141,27 @@ fn releases_and_acquires_order_shared_memory() {
         );
     }
 }
+
+#[test]
+fn shuffles_wait_for_those_that_have_not_ended() {
+    // Lanes 16 to 31 end first; a block of 20 threads has a part of a warp.
+    let body = "mov.u32 %r0, %tid.x; setp.ge.u32 %p0, %r0, 16; @%p0 ret; bar.warp.sync 0xffffffff;
+        shfl.sync.bfly.b32 %r1, %r0, 1, 31, 0xffffffff; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1; st.global.u32 [%s2], %r1;";
+    for threads in [20, 32] {
+        let values = kernel(body).output(16).block(threads).run().clean(0);
+        assert!((0..16).all(|i| values[i as usize] == i ^ 1));
+    }
+    // What an ended lane holds is not defined.
+    let other = body.replace("bfly.b32 %r1, %r0, 1,", "bfly.b32 %r1, %r0, 16,");
+    let ran = kernel(&other).output(16).run();
+    assert_eq!(ran.kinds(), [(Kind::Undefined, 1)]);
+}
+
+#[test]
+fn a_barrier_of_all_threads_may_say_how_many_they_are() {
+    let run = kernel(
+        "mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 32; @%p0 bra A; bar.sync 0; ret; A: bar.sync 0, 64;",
+    )
+    .block(64);
+    assert_eq!(run.run().report.findings, []);
+}

@@ -1,0 +1,242 @@
+//! What an access must be, and what is said where it is not.
+
+use super::*;
+use crate::emulator::address;
+use crate::emulator::global::{Buffer, Writer};
+use crate::emulator::program::{Order, Space};
+use crate::emulator::shared::{Conflict, Trouble};
+
+impl Context<'_> {
+    pub(super) fn aligned(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        space: Space,
+        at: u64,
+        bytes: usize,
+    ) -> bool {
+        // Accesses have powers of two of bytes; a division would be most of this.
+        if at & (bytes as u64).wrapping_sub(1) == 0 {
+            return true;
+        }
+        let address = Some((space, at));
+        self.find(Kind::Misaligned, pc, None, warp.index, lane, address, || {
+            format!(
+                "expected an address that is a multiple of {bytes}, found {at:#x}; align the tensor or use a narrower access"
+            )
+        });
+        false
+    }
+
+    /// What lies at an address.
+    pub fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
+        match Self::resolve(space, at) {
+            (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
+                Some(offset) => format!("shared memory at byte {offset}"),
+                None => format!("shared memory at address {at:#x}"),
+            },
+            (Space::Local, at) => format!("local memory at byte {at}"),
+            (Space::Param, at) => format!("parameters at byte {at}"),
+            (_, at) => match launch.global.find(at) {
+                Some((buffer, offset)) if buffer.holds(offset, 1) => {
+                    format!("{} at {}", buffer.name, (buffer.describe)(offset))
+                }
+                Some((buffer, offset)) => {
+                    let offset = offset as i64;
+                    if offset < 0 {
+                        format!("{} bytes before {}", -i128::from(offset), buffer.name)
+                    } else {
+                        let past = offset.unsigned_abs() - buffer.bytes;
+                        format!("{past} bytes past the end of {}", buffer.name)
+                    }
+                }
+                None => format!("address {at:#x}, where nothing is"),
+            },
+        }
+    }
+
+    /// Whether an aligned access lies inside of shared memory.
+    pub(super) fn inside_shared(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        bytes: u32,
+        what: &str,
+    ) -> bool {
+        if !self.aligned(warp, lane, pc, Space::Shared, at, bytes as usize) {
+            return false;
+        }
+        if self.shared.holds(at, u64::from(bytes)) {
+            return true;
+        }
+        let have = self.shared.len();
+        let address = Some((Space::Shared, at));
+        self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
+            format!("{what} {bytes} bytes outside of shared memory, of which the block has {have} bytes; check the layout's cosize and what the launch asks for")
+        });
+        false
+    }
+
+    /// Whether the source of an asynchronous copy can be read: `read` bytes of an address that is a multiple
+    /// of `bytes`.
+    pub(super) fn async_source(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        (bytes, read): (u32, u32),
+    ) -> bool {
+        if read == 0 {
+            return true;
+        }
+        if !self.aligned(warp, lane, pc, Space::Global, at, bytes as usize) {
+            return false;
+        }
+        let global = self.launch.global;
+        let found = global.find(at);
+        let Some((buffer, offset)) =
+            found.filter(|(buffer, offset)| buffer.holds(*offset, u64::from(read)))
+        else {
+            self.outside(warp, lane, pc, Space::Global, at, read, "reads");
+            return false;
+        };
+        self.global_read(
+            warp,
+            lane,
+            pc,
+            buffer,
+            (at, offset),
+            read as usize,
+            Order::default(),
+        );
+        true
+    }
+
+    /// Notes what is wrong with a read that a buffer holds.
+    #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
+    pub(super) fn global_read(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        buffer: &Buffer,
+        (at, offset): (u64, u64),
+        bytes: usize,
+        order: Order,
+    ) {
+        let whole = if bytes.is_power_of_two() {
+            buffer.initialized(offset, bytes)
+        } else {
+            (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
+        };
+        if !whole {
+            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
+        }
+        if order.strong || self.launch.kernel.global_sync {
+            return;
+        }
+        let thread = warp.thread(lane);
+        let ordered = |other: Writer| {
+            other.block == self.linear && self.clocks.ordered(thread, other.thread, other.time)
+        };
+        if let Some(other) = buffer.note_read(offset, bytes, self.linear, ordered) {
+            let here = self.linear;
+            let address = Some((Space::Global, at));
+            self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
+                if other.block == here {
+                    format!(
+                        "warp {}, lane {} of the block writes what this thread reads, and no barrier orders the two; put one between them",
+                        other.thread / 32,
+                        other.thread % 32
+                    )
+                } else {
+                    format!(
+                        "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
+                        other.block
+                    )
+                }
+            });
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
+    pub(super) fn outside(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        space: Space,
+        at: u64,
+        bytes: u32,
+        what: &str,
+    ) {
+        let address = Some((space, at));
+        self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
+            let space = match space {
+                Space::Local => "local memory",
+                Space::Param => "the parameters",
+                Space::Const => "constant memory",
+                _ => "every tensor and variable",
+            };
+            format!("{what} {bytes} bytes outside of {space} (address {at:#x}); check extents and strides against the argument's layout")
+        });
+    }
+
+    #[cold]
+    pub(super) fn uninitialized(
+        &mut self,
+        kind: Kind,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        space: Space,
+        at: u64,
+    ) {
+        let address = Some((space, at));
+        self.find(kind, pc, None, warp.index, lane, address, || {
+            "expected memory that was written before it is read, found some that nothing wrote"
+                .into()
+        });
+    }
+
+    #[cold]
+    pub(super) fn shared_conflict(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        conflict: Conflict,
+        what: &str,
+    ) {
+        let address = Some((Space::Shared, conflict.at));
+        let kind = match conflict.trouble {
+            Trouble::Uninitialized => Kind::UninitializedShared,
+            Trouble::InFlight => Kind::MissingWait,
+            Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
+        };
+        let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
+        self.find(kind, pc, with, warp.index, lane, address, || {
+            let (warp, lane) = (conflict.thread / 32, conflict.thread % 32);
+            let other = format!("warp {warp}, lane {lane}");
+            match conflict.trouble {
+                Trouble::Uninitialized => {
+                    format!("{what} shared memory that no thread of the block wrote")
+                }
+                Trouble::InFlight => format!(
+                    "{what} shared memory while an asynchronous copy of {other} may be under way to it; the copying thread \
+                     must wait for its group (cp.async.wait_group), and a barrier must follow for other threads"
+                ),
+                Trouble::AfterWrite => format!(
+                    "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"
+                ),
+                Trouble::AfterRead => format!(
+                    "{what} shared memory that {other} reads, and no barrier orders the two; put one between them"
+                ),
+            }
+        });
+    }
+}
