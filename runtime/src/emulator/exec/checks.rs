@@ -6,7 +6,7 @@ use crate::emulator::global::{Buffer, Writer};
 use crate::emulator::program::{Order, Space};
 use crate::emulator::shared::{Conflict, Trouble};
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     pub(super) fn aligned(
         &mut self,
         warp: &Warp,
@@ -114,6 +114,44 @@ impl Context<'_> {
             Order::default(),
         );
         true
+    }
+
+    /// The global memory that a write or an atomic operation changes, and the offset in it; none if it must not.
+    pub(super) fn writable(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        bytes: usize,
+        what: &str,
+    ) -> Option<(&'a Buffer, u64)> {
+        let global: &'a Global = self.launch.global;
+        let space = Space::Global;
+        let found = global.find(at);
+        let Some((buffer, offset)) =
+            found.filter(|(buffer, offset)| buffer.holds(*offset, bytes as u64))
+        else {
+            self.outside(warp, lane, pc, space, at, bytes as u32, what);
+            return None;
+        };
+        if !buffer.writable {
+            let address = Some((space, at));
+            self.find(
+                Kind::WriteToInput,
+                pc,
+                None,
+                warp.index,
+                lane,
+                address,
+                || format!("{what} {}, which was expected to be read only", buffer.name),
+            );
+            return None;
+        }
+        if buffer.leaves_out(offset, bytes) {
+            self.outside(warp, lane, pc, space, at, bytes as u32, what);
+        }
+        Some((buffer, offset))
     }
 
     /// Notes what is wrong with a read that a buffer holds.

@@ -198,30 +198,10 @@ impl Context<'_> {
                 self.outside(warp, lane, pc, space, at, data.len() as u32, "writes");
             }
             Space::Global | Space::Generic => {
-                let global = self.launch.global;
-                let found = global.find(at);
-                let Some((buffer, offset)) =
-                    found.filter(|(buffer, offset)| buffer.holds(*offset, data.len() as u64))
-                else {
-                    self.outside(warp, lane, pc, space, at, data.len() as u32, "writes");
+                let found = self.writable(warp, lane, pc, at, data.len(), "writes");
+                let Some((buffer, offset)) = found else {
                     return;
                 };
-                if !buffer.writable {
-                    let address = Some((space, at));
-                    self.find(
-                        Kind::WriteToInput,
-                        pc,
-                        None,
-                        warp.index,
-                        lane,
-                        address,
-                        || format!("expected {} to be read only, found a write", buffer.name),
-                    );
-                    return;
-                }
-                if buffer.leaves_out(offset, data.len()) {
-                    self.outside(warp, lane, pc, space, at, data.len() as u32, "writes");
-                }
                 let thread = warp.thread(lane);
                 let by = Writer {
                     block: self.linear,

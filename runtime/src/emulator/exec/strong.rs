@@ -44,32 +44,10 @@ impl Context<'_> {
                     before
                 }
                 Space::Global | Space::Generic => {
-                    let global = self.launch.global;
-                    let found = global.find(at);
-                    let Some((buffer, offset)) =
-                        found.filter(|(buffer, offset)| buffer.holds(*offset, bytes as u64))
-                    else {
-                        self.outside(warp, lane, pc, space, at, op.bytes, "changes");
+                    let found = self.writable(warp, lane, pc, at, bytes, "changes");
+                    let Some((buffer, offset)) = found else {
                         continue;
                     };
-                    if !buffer.writable {
-                        let address = Some((space, at));
-                        self.find(
-                            Kind::WriteToInput,
-                            pc,
-                            None,
-                            warp.index,
-                            lane,
-                            address,
-                            || {
-                                format!(
-                                    "expected {} to be read only, found an atomic operation",
-                                    buffer.name
-                                )
-                            },
-                        );
-                        continue;
-                    }
                     if !buffer.initialized(offset, bytes) {
                         self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
                     }
