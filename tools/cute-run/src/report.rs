@@ -94,8 +94,9 @@ fn number(there: bool, value: u64) -> String {
     }
 }
 
-/// What memory did: passes over shared memory, those that conflicts cost, sectors, those more than needed.
-fn memory(counts: &Counts) -> [String; 4] {
+/// What memory did: passes over shared memory, those that conflicts cost, sectors, how many a request
+/// has, and how many it needs.
+fn memory(counts: &Counts) -> [String; 5] {
     let Counts { shared, global, .. } = counts;
     let passes = *shared != Passes::default();
     let sectors = *global != Traffic::default();
@@ -103,8 +104,17 @@ fn memory(counts: &Counts) -> [String; 4] {
         number(passes, shared.actual),
         number(passes, shared.conflicts()),
         number(sectors, global.sectors),
-        number(sectors, global.sectors.saturating_sub(global.ideal)),
+        each(global.sectors, global.requests),
+        each(global.ideal, global.requests),
     ]
+}
+
+/// How many one of `of` has; nothing where there is none.
+fn each(count: u64, of: u64) -> String {
+    if of == 0 {
+        return String::new();
+    }
+    format!("{:.2}", count as f64 / of as f64)
 }
 
 fn kinds(launch: &LaunchReport) -> Table {
@@ -115,7 +125,8 @@ fn kinds(launch: &LaunchReport) -> Table {
         "wavefronts",
         "by conflicts",
         "sectors",
-        "more than needed",
+        "a request",
+        "at best",
     ]);
     for (class, counts) in &launch.instructions {
         let mut row = vec![
@@ -141,7 +152,8 @@ fn steps(steps: &[Step]) -> Table {
         "wavefronts",
         "by conflicts",
         "sectors",
-        "more than needed",
+        "a request",
+        "at best",
     ]);
     for step in steps {
         let place = step.source.as_ref().map(ToString::to_string);
@@ -194,8 +206,11 @@ mod tests {
             ideal: 8,
         };
         let none = Counts::default();
-        assert_eq!(memory(&none), ["", "", "", ""]);
-        assert_eq!(memory(&Counts { shared, ..none }), ["12", "6", "", ""]);
-        assert_eq!(memory(&Counts { global, ..none }), ["", "", "9", "1"]);
+        assert_eq!(memory(&none), ["", "", "", "", ""]);
+        assert_eq!(memory(&Counts { shared, ..none }), ["12", "6", "", "", ""]);
+        assert_eq!(
+            memory(&Counts { global, ..none }),
+            ["", "", "9", "4.50", "4.00"]
+        );
     }
 }
