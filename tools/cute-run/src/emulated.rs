@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use cute_runtime::device::{Device, DeviceError};
+use cute_runtime::device::{Device, DeviceError, flops};
 use cute_runtime::emulator::{Config, Emulator, Finding, merge};
 use cute_runtime::verify;
 
@@ -51,6 +51,12 @@ pub fn run(cli: &Cli, jobs: &[Job], no_gpu: Option<DeviceError>) -> anyhow::Resu
 /// reported is that of the first.
 fn emulate(cli: &Cli, job: &Job) -> Outcome {
     let mut outcome = Outcome::new(job);
+    // Packages are valid, so their shapes fit.
+    let flops = flops(&job.function).ok().flatten().unwrap_or(0.0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(note) = patience(flops, cores) {
+        eprintln!("note: {}: {note}", job.path.display());
+    }
     let mut found = Vec::new();
     for run in 0..cli.seeds.unwrap_or(1) {
         if let Err(error) = emulate_once(cli, job, run, &mut outcome, &mut found) {
@@ -74,6 +80,23 @@ fn emulate(cli: &Cli, job: &Job) -> Outcome {
         });
     }
     outcome
+}
+
+/// Floating-point operations that one core emulates in a second, in products of matrices.
+const RATE: f64 = 1.8e9;
+/// Seconds that nobody needs to be told of.
+const SHORT: f64 = 10.0;
+
+/// What to say before something that takes long.
+fn patience(flops: f64, cores: usize) -> Option<String> {
+    let seconds = flops / RATE / cores as f64;
+    (seconds > SHORT).then(|| {
+        format!(
+            "emulating {:.0} Gflop on {} takes about {seconds:.0} s with each seed; a smaller problem shows the same mistakes",
+            flops / 1e9,
+            plural(cores, "core")
+        )
+    })
 }
 
 fn emulate_once(
@@ -142,4 +165,19 @@ fn counted(findings: &[Finding]) -> String {
         plural(findings.len(), "finding"),
         kinds.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_announced() {
+        assert_eq!(patience(1e9, 1), None);
+        let note = patience(2.0 * 4096f64.powi(3), 2).unwrap();
+        assert!(
+            note.starts_with("emulating 137 Gflop on 2 cores takes about 38 s"),
+            "{note}"
+        );
+    }
 }
