@@ -17,6 +17,7 @@ use mlir_sys::*;
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
+    hash::Hash,
     ptr,
 };
 
@@ -40,17 +41,23 @@ struct Place {
     step: Option<usize>,
 }
 
-/// Names, each once, in the order in which they were met.
-#[derive(Debug, Default)]
-struct Names(Vec<String>, HashMap<String, usize>);
+/// Things, each once, numbered in the order in which they were met.
+#[derive(Debug)]
+struct Numbered<T>(Vec<T>, HashMap<T, usize>);
 
-impl Names {
-    fn index(&mut self, name: String) -> usize {
-        if let Some(index) = self.1.get(&name) {
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Numbered(Vec::new(), HashMap::new())
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    fn index(&mut self, item: T) -> usize {
+        if let Some(index) = self.1.get(&item) {
             return *index;
         }
-        self.0.push(name.clone());
-        self.1.insert(name, self.0.len() - 1);
+        self.0.push(item.clone());
+        self.1.insert(item, self.0.len() - 1);
         self.0.len() - 1
     }
 }
@@ -58,10 +65,9 @@ impl Names {
 /// The places of a module's operations. Number n of LLVM's lines is place n - 1; 0 is nowhere.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    files: Names,
-    steps: Names,
-    places: Vec<Place>,
-    numbers: HashMap<Place, u32>,
+    files: Numbered<String>,
+    steps: Numbered<String>,
+    places: Numbered<Place>,
     /// Numbers by MLIR's location.
     known: HashMap<usize, u32>,
 }
@@ -82,7 +88,7 @@ pub(crate) fn number(module: Op) -> Places {
             (function, own, ops)
         })
         .collect();
-    if places.places.is_empty() {
+    if places.places.0.is_empty() {
         return places;
     }
     let scopes = Scopes::new(context_of(module));
@@ -104,15 +110,7 @@ impl Places {
             return *number;
         }
         let number = match self.place(location.to_raw()) {
-            Some(place) => match self.numbers.get(&place) {
-                Some(number) => *number,
-                None => {
-                    self.places.push(place.clone());
-                    let number = u32::try_from(self.places.len()).unwrap_or(0);
-                    self.numbers.insert(place, number);
-                    number
-                }
-            },
+            Some(place) => u32::try_from(self.places.index(place) + 1).unwrap_or(0),
             None => 0,
         };
         self.known.insert(key, number);
@@ -166,13 +164,13 @@ impl Places {
     /// # Errors
     /// If a number stands for nothing.
     pub(crate) fn write(&self, ptx: &str) -> Result<String, String> {
-        let Some(first) = self.places.first() else {
+        let Some(first) = self.places.0.first() else {
             return Ok(ptx.to_owned());
         };
         let mut writer = Writer {
             out: String::with_capacity(ptx.len() * 3 / 2),
-            files: Order::default(),
-            steps: (version(ptx) >= STEPS_SINCE).then(Order::default),
+            files: Numbered::default(),
+            steps: (version(ptx) >= STEPS_SINCE).then(Numbered::default),
             said: HashSet::new(),
             last: String::new(),
         };
@@ -201,7 +199,7 @@ impl Places {
         let number = line.split_whitespace().nth(2);
         match number.and_then(|n| n.parse::<usize>().ok()) {
             Some(0) => Ok(None),
-            Some(n) if n <= self.places.len() => Ok(Some(&self.places[n - 1])),
+            Some(n) if n <= self.places.0.len() => Ok(Some(&self.places.0[n - 1])),
             _ => Err(format!(
                 "LLVM emitted a place that it was not given: {}",
                 line.trim()
@@ -210,25 +208,13 @@ impl Places {
     }
 }
 
-/// Numbers in the order in which they were met: those that LLVM dropped are not named.
-#[derive(Default)]
-struct Order(Vec<usize>, HashMap<usize, usize>);
-
-impl Order {
-    fn index(&mut self, number: usize) -> usize {
-        *self.1.entry(number).or_insert_with(|| {
-            self.0.push(number);
-            self.0.len() - 1
-        })
-    }
-}
-
 /// PTX with directives of its own.
 struct Writer {
     out: String,
-    files: Order,
-    /// None where PTX has no way to name them.
-    steps: Option<Order>,
+    /// By their own numbers: those that LLVM dropped are not named.
+    files: Numbered<usize>,
+    /// The same; none where PTX has no way to name them.
+    steps: Option<Numbered<usize>>,
     /// Places without a step in this function: where something is inlined must be among those that came
     /// before, says ptxas.
     said: HashSet<(usize, u32, u32)>,
@@ -422,7 +408,7 @@ mod tests {
             .map(|location| match places.number(*location) {
                 0 => "nowhere".to_owned(),
                 number => {
-                    let place = &places.places[number as usize - 1];
+                    let place = &places.places.0[number as usize - 1];
                     let step = place.step.map_or("", |step| places.steps.0[step].as_str());
                     let file = &places.files.0[place.file];
                     format!("{file} {} {} {step}", place.line, place.column)
@@ -470,7 +456,7 @@ mod tests {
                 "a.mlir 5 3 copy A",
             ]
         );
-        assert_eq!(places.places.len(), 5);
+        assert_eq!(places.places.0.len(), 5);
     }
 
     #[test]

@@ -137,6 +137,15 @@ fn run(program: &mut dyn Program, tensors: &mut [HostTensor]) {
     program.run(tensors).expect("no findings");
 }
 
+/// A kernel that is loaded, and its arguments.
+fn prepare<'e>(emulator: &'e Emulator, case: &Case) -> (Box<dyn Program + 'e>, Vec<HostTensor>) {
+    let program = emulator
+        .load(&case.package, &case.function)
+        .expect("a kernel");
+    let tensors = tensor::generate(&case.function, 0).expect("tensors");
+    (program, tensors)
+}
+
 /// Times without loading: the best of some, since other work on the machine only adds.
 fn table() {
     const RUNS: usize = 12;
@@ -147,10 +156,7 @@ fn table() {
     );
     let emulator = Emulator::new(Config::default());
     for case in cases() {
-        let mut program = emulator
-            .load(&case.package, &case.function)
-            .expect("a kernel");
-        let mut tensors = tensor::generate(&case.function, 0).expect("tensors");
+        let (mut program, mut tensors) = prepare(&emulator, &case);
         let times = (0..RUNS).map(|_| {
             let start = Instant::now();
             run(program.as_mut(), &mut tensors);
@@ -176,10 +182,7 @@ fn table() {
 fn each(criterion: &mut Criterion) {
     let emulator = Emulator::new(Config::default());
     for case in cases() {
-        let mut program = emulator
-            .load(&case.package, &case.function)
-            .expect("a kernel");
-        let mut tensors = tensor::generate(&case.function, 0).expect("tensors");
+        let (mut program, mut tensors) = prepare(&emulator, &case);
         criterion.bench_function(&case.name, |b| {
             b.iter(|| run(program.as_mut(), black_box(&mut tensors)));
         });

@@ -364,7 +364,7 @@ impl Emulated<'_> {
         let layout = tensor.layout();
         let missing = |index: &i64| {
             let at = layout.at(*index) as u64 * size;
-            !(0..size).all(|byte| buffer.is_written(at + byte))
+            !(0..size).all(|byte| buffer.initialized(at + byte, 1))
         };
         let mut all = (0..layout.size()).filter(missing);
         let first = all.next()?;

@@ -337,11 +337,6 @@ impl Buffer {
             .take(self.bytes as usize)
             .collect()
     }
-
-    /// A byte of it is initialised, from the start or by a write.
-    pub fn is_written(&self, offset: u64) -> bool {
-        self.initialized(offset, 1)
-    }
 }
 
 fn bits(bytes: usize) -> u32 {
@@ -359,6 +354,12 @@ pub(super) struct Global {
 }
 
 impl Global {
+    /// The buffer that holds a range, and the offset of its start.
+    pub fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
+        self.find(address)
+            .filter(|(buffer, offset)| buffer.holds(*offset, bytes))
+    }
+
     /// The buffer whose window an address lies in, and the offset from its base, which may be far
     /// outside.
     pub fn find(&self, address: u64) -> Option<(&Buffer, u64)> {

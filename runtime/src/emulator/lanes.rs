@@ -19,6 +19,13 @@ pub fn lanes(mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The lanes of a mask that a condition holds for, as a mask.
+pub fn select(mask: Mask, holds: impl Fn(usize) -> bool) -> Mask {
+    lanes(mask)
+        .filter(|&lane| holds(lane))
+        .fold(0, |found, lane| found | 1 << lane)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +35,6 @@ mod tests {
         assert_eq!(lanes(0).count(), 0);
         assert_eq!(lanes(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
         assert_eq!(lanes(u32::MAX).count(), 32);
+        assert_eq!(select(0x8000_0005, |lane| lane > 1), 0x8000_0004);
     }
 }

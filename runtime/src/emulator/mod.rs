@@ -29,5 +29,5 @@ mod tests;
 pub use decode::DecodeError;
 pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
-pub use lanes::{LANES, Mask, Row, lanes};
+pub use lanes::{LANES, Mask, Row, lanes, select};
 pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};

@@ -55,14 +55,19 @@ pub(super) struct Access {
 /// How an access synchronises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
-    /// Not weak: `.relaxed`, `.volatile`, and those below.
-    pub strong: bool,
     pub acquire: bool,
     pub release: bool,
-    /// Bytes of an element if it is strong, else 0.
+    /// Bytes of an element if it is strong (`.relaxed`, `.volatile`, and those above), else 0.
     pub width: u8,
     /// Reads and writes as one operation.
     pub atomic: bool,
+}
+
+impl Order {
+    /// Not weak.
+    pub fn strong(self) -> bool {
+        self.width != 0
+    }
 }
 
 /// `cp.async` to shared memory.

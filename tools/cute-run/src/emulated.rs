@@ -117,12 +117,12 @@ fn emulate_once(
         Err(DeviceError::Findings(findings)) => found.push(findings),
         Err(error) => return Err(error.into()),
     }
-    let report = program.report().cloned().unwrap_or_default();
+    let report = program.report();
     if run == 0 {
-        outcome.printed = report.printed.clone();
-        outcome.report = cli.report.then(|| report.clone());
+        outcome.printed = report.map_or_else(String::new, |report| report.printed.clone());
+        outcome.report = report.filter(|_| cli.report).cloned();
     }
-    if report.halted {
+    if report.is_some_and(|report| report.halted) {
         outcome.notes.push(format!(
             "ended before its time with seed {seed}, so the result is not whole, and neither written nor verified"
         ));

@@ -11,6 +11,7 @@ struct Modifiers {
     space: Option<Space>,
     count: usize,
     ty: Option<Type>,
+    strong: bool,
     order: Order,
     /// Whether an operand with a cache policy follows.
     policy: bool,
@@ -22,6 +23,7 @@ impl<'a> Decoder<'_, 'a> {
             space: None,
             count: 1,
             ty: None,
+            strong: false,
             order: Order::default(),
             policy: false,
         };
@@ -35,22 +37,18 @@ impl<'a> Decoder<'_, 'a> {
                 "v2" => m.count = 2,
                 "v4" => m.count = 4,
                 "v8" => m.count = 8,
-                "volatile" | "relaxed" | "mmio" => m.order.strong = true,
+                "volatile" | "relaxed" | "mmio" => m.strong = true,
                 "acquire" => {
-                    m.order.strong = true;
+                    m.strong = true;
                     m.order.acquire = true;
                 }
                 "release" => {
-                    m.order.strong = true;
+                    m.strong = true;
                     m.order.release = true;
                 }
                 "acq_rel" => {
-                    m.order = Order {
-                        strong: true,
-                        acquire: true,
-                        release: true,
-                        ..m.order
-                    };
+                    m.strong = true;
+                    (m.order.acquire, m.order.release) = (true, true);
                 }
                 "L2::cache_hint" => m.policy = true,
                 "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "lu" | "cv"
@@ -66,8 +64,12 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// The parts of an access that loads and stores share; `operand` is the address.
-    fn access(&mut self, i: &Instruction<'a>, operand: &Operand<'a>) -> Result<Access> {
-        let m = self.access_modifiers(i)?;
+    fn access(
+        &mut self,
+        i: &Instruction<'a>,
+        operand: &Operand<'a>,
+        m: &Modifiers,
+    ) -> Result<Access> {
         let Some(bytes) = m.ty.and_then(Type::bytes) else {
             return self.unknown(i);
         };
@@ -107,7 +109,7 @@ impl<'a> Decoder<'_, 'a> {
             signed: signed.then_some(bytes * 8),
             regs: Vec::with_capacity(m.count),
             order: Order {
-                width: if m.order.strong { bytes as u8 } else { 0 },
+                width: if m.strong { bytes as u8 } else { 0 },
                 ..m.order
             },
         })
@@ -131,12 +133,9 @@ impl<'a> Decoder<'_, 'a> {
         let [dest, address, ..] = i.operands.as_slice() else {
             return self.error("expected a destination and an address after ld");
         };
-        let mut access = self.access(i, address)?;
-        let count = self.access_modifiers(i)?.count;
-        let parts = vector(dest);
-        if parts.len() != count {
-            return self.error(format!("expected {count} registers, found {}", parts.len()));
-        }
+        let m = self.access_modifiers(i)?;
+        let mut access = self.access(i, address, &m)?;
+        let parts = self.parts(dest, m.count)?;
         let mut width = None;
         for part in parts {
             let dest = self.dest_or_sink(part)?;
@@ -160,16 +159,9 @@ impl<'a> Decoder<'_, 'a> {
         let [address, source, ..] = i.operands.as_slice() else {
             return self.error("expected an address and a source after st");
         };
-        let mut access = self.access(i, address)?;
         let m = self.access_modifiers(i)?;
-        let parts = vector(source);
-        if parts.len() != m.count {
-            return self.error(format!(
-                "expected {} registers, found {}",
-                m.count,
-                parts.len()
-            ));
-        }
+        let mut access = self.access(i, address, &m)?;
+        let parts = self.parts(source, m.count)?;
         if matches!(access.space, Space::Const | Space::Param) {
             return self.unknown(i);
         }
@@ -334,10 +326,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     pub(super) fn atomic(&mut self, i: &Instruction<'a>) -> Result<Op> {
-        let mut order = Order {
-            strong: true,
-            ..Order::default()
-        };
+        let mut order = Order::default();
         let (mut space, mut op, mut ty, mut noftz) = (Space::Generic, None, None, false);
         for &name in &i.modifiers {
             match name {
@@ -442,12 +431,5 @@ impl<'a> Decoder<'_, 'a> {
             b,
             order,
         })))
-    }
-}
-
-fn vector<'o, 'a>(operand: &'o Operand<'a>) -> &'o [Operand<'a>] {
-    match operand {
-        Operand::Vector(parts) => parts,
-        single => std::slice::from_ref(single),
     }
 }

@@ -67,8 +67,13 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn register(&self, name: &str) -> Result<Reg> {
+        Ok(self.declared(name)?.0)
+    }
+
+    /// A register and its bits.
+    fn declared(&self, name: &str) -> Result<(Reg, u32)> {
         match self.names.get(name) {
-            Some(Name::Reg(reg, _)) => Ok(reg),
+            Some(Name::Reg(reg, ty)) => Ok((reg, ty.bytes().unwrap_or(4) * 8)),
             Some(_) => self.error(format!("expected a register with a value, found {name}")),
             None => self.error(format!("register {name} is not declared")),
         }
@@ -81,11 +86,7 @@ impl<'a> Decoder<'_, 'a> {
             Operand::Symbol { name, offset: 0 } => name,
             _ => return self.error("expected a register to write to"),
         };
-        match self.names.get(name) {
-            Some(Name::Reg(reg, ty)) => Ok((reg, ty.bytes().unwrap_or(4) * 8)),
-            Some(_) => self.error(format!("expected a register with a value, found {name}")),
-            None => self.error(format!("register {name} is not declared")),
-        }
+        self.declared(name)
     }
 
     /// As [`Decoder::dest`]; none for `_`.
@@ -132,9 +133,8 @@ impl<'a> Decoder<'_, 'a> {
             Operand::Not(register) => (register.name, true),
             Operand::Symbol { name, offset: 0 } => (*name, false),
             Operand::Immediate(Immediate::Int { bits, .. }) => {
-                let pred = self.constant_pred()?;
                 return Ok(Guard {
-                    pred,
+                    pred: super::statements::TRUE,
                     negated: *bits == 0,
                 });
             }
@@ -144,11 +144,6 @@ impl<'a> Decoder<'_, 'a> {
             pred: self.predicate(name)?,
             negated,
         })
-    }
-
-    /// A predicate that always holds.
-    fn constant_pred(&mut self) -> Result<Pred> {
-        Ok(super::statements::TRUE)
     }
 
     /// What a name is as an address.

@@ -266,12 +266,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 op.ps.push(source);
                 continue;
             }
-            let Some(slot) = op.s.get_mut(op.count) else {
+            if op.count == op.s.len() {
                 return self.error("expected at most four source operands");
-            };
-            *slot = 0;
-            let row = self.source(operand, ty)?;
-            op.s[op.count] = row;
+            }
+            op.s[op.count] = self.source(operand, ty)?;
             op.count += 1;
         }
         for at in op.count..op.s.len() {
@@ -322,7 +320,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
         parts.iter().map(|part| self.source(part, ty)).collect()
     }
 
-    fn parts<'o>(&self, operand: &'o Operand<'a>, count: usize) -> Result<&'o [Operand<'a>]> {
+    pub(super) fn parts<'o>(
+        &self,
+        operand: &'o Operand<'a>,
+        count: usize,
+    ) -> Result<&'o [Operand<'a>]> {
         let parts = match operand {
             Operand::Vector(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),

@@ -7,9 +7,7 @@ use crate::emulator::program::AluOp;
 impl Context<'_> {
     pub(super) fn alu(&mut self, warp: &mut Warp, op: &AluOp, active: Mask, pc: u32) {
         for &source in &op.s[..op.count] {
-            if active & !warp.defined[source as usize] != 0 {
-                self.check(warp, source, active, pc);
-            }
+            self.check(warp, source, active, pc);
         }
         let [a, b, c, e] = op.s.map(|reg| reg as usize);
         let mut d = [0; LANES];

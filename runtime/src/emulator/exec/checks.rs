@@ -66,9 +66,20 @@ impl<'a> Context<'a> {
         bytes: u32,
         what: &str,
     ) -> bool {
-        if !self.aligned(warp, lane, pc, Space::Shared, at, bytes as usize) {
-            return false;
-        }
+        self.aligned(warp, lane, pc, Space::Shared, at, bytes as usize)
+            && self.holds_shared(warp, lane, pc, at, bytes, what)
+    }
+
+    /// The same, for an access that is known to be aligned.
+    pub(super) fn holds_shared(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        bytes: u32,
+        what: &str,
+    ) -> bool {
         if self.shared.holds(at, u64::from(bytes)) {
             return true;
         }
@@ -96,24 +107,28 @@ impl<'a> Context<'a> {
         if !self.aligned(warp, lane, pc, Space::Global, at, bytes as usize) {
             return false;
         }
-        let global = self.launch.global;
-        let found = global.find(at);
-        let Some((buffer, offset)) =
-            found.filter(|(buffer, offset)| buffer.holds(*offset, u64::from(read)))
-        else {
-            self.outside(warp, lane, pc, Space::Global, at, read, "reads");
-            return false;
+        let order = Order::default();
+        let found = self.readable(warp, lane, pc, (Space::Global, at), read as usize, order);
+        found.is_some()
+    }
+
+    /// The global memory that a read is of, and the offset in it; none if there is none. Notes what is wrong with it.
+    pub(super) fn readable(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        (space, at): (Space, u64),
+        bytes: usize,
+        order: Order,
+    ) -> Option<(&'a Buffer, u64)> {
+        let global: &'a Global = self.launch.global;
+        let Some((buffer, offset)) = global.range(at, bytes as u64) else {
+            self.outside(warp, lane, pc, space, at, bytes as u32, "reads");
+            return None;
         };
-        self.global_read(
-            warp,
-            lane,
-            pc,
-            buffer,
-            (at, offset),
-            read as usize,
-            Order::default(),
-        );
-        true
+        self.global_read(warp, lane, pc, buffer, (at, offset), bytes, order);
+        Some((buffer, offset))
     }
 
     /// The global memory that a write or an atomic operation changes, and the offset in it; none if it must not.
@@ -128,10 +143,7 @@ impl<'a> Context<'a> {
     ) -> Option<(&'a Buffer, u64)> {
         let global: &'a Global = self.launch.global;
         let space = Space::Global;
-        let found = global.find(at);
-        let Some((buffer, offset)) =
-            found.filter(|(buffer, offset)| buffer.holds(*offset, bytes as u64))
-        else {
+        let Some((buffer, offset)) = global.range(at, bytes as u64) else {
             self.outside(warp, lane, pc, space, at, bytes as u32, what);
             return None;
         };
@@ -174,7 +186,7 @@ impl<'a> Context<'a> {
         if !whole {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
         }
-        if order.strong || self.launch.kernel.global_sync {
+        if order.strong() || self.launch.kernel.global_sync {
             return;
         }
         let thread = warp.thread(lane);

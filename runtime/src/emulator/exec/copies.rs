@@ -59,11 +59,8 @@ impl Copies {
 
 impl Context<'_> {
     pub(super) fn async_copy(&mut self, warp: &mut Warp, op: &AsyncCopy, active: Mask, pc: u32) {
-        self.check(warp, op.dst.0, active, pc);
-        self.check(warp, op.src.0, active, pc);
-        let address = |row: &Row, offset: i64| row.map(|base| base.wrapping_add_signed(offset));
-        let to = address(&warp.rows[op.dst.0 as usize], op.dst.1);
-        let from = address(&warp.rows[op.src.0 as usize], op.src.1);
+        let to = self.addresses(warp, op.dst.0, op.dst.1, active, pc);
+        let from = self.addresses(warp, op.src.0, op.src.1, active, pc);
         let mut source_bytes = [op.bytes; LANES];
         if let Some(reg) = op.source_bytes {
             self.check(warp, reg, active, pc);
@@ -85,10 +82,7 @@ impl Context<'_> {
                 source_bytes[lane] = 0;
             }
         }
-        let mut reads = 0;
-        for lane in lanes(active) {
-            reads |= u32::from(source_bytes[lane] != 0) << lane;
-        }
+        let reads = select(active, |lane| source_bytes[lane] != 0);
         self.count_copy(pc, (&to, &from), active, reads, op.bytes);
         let mut mask = 0;
         for lane in lanes(active) {
@@ -229,11 +223,9 @@ impl Context<'_> {
         }
         for at in 0..warp.copies.pending.len() {
             let copy = &warp.copies.pending[at];
-            let mut done = 0;
-            for lane in lanes(copy.mask & active) {
-                let waited = copy.group[lane].saturating_add(newest) < warp.copies.committed[lane];
-                done |= u32::from(waited) << lane;
-            }
+            let done = select(copy.mask & active, |lane| {
+                copy.group[lane].saturating_add(newest) < warp.copies.committed[lane]
+            });
             if done == 0 {
                 continue;
             }

@@ -113,11 +113,7 @@ fn spaces(space: Space, at: &Row, active: Mask) -> (Mask, Mask) {
         Space::Shared => (active, 0),
         Space::Global => (0, active),
         Space::Generic => {
-            let of = |space| {
-                lanes(active)
-                    .filter(|&lane| address::space_of(at[lane]) == space)
-                    .fold(0, |mask, lane| mask | 1 << lane)
-            };
+            let of = |space| select(active, |lane| address::space_of(at[lane]) == space);
             (of(Space::Shared), of(Space::Global))
         }
         Space::Const | Space::Local | Space::Param => (0, 0),

@@ -15,9 +15,7 @@ impl Context<'_> {
             Op::Move { d, s } => {
                 let value = warp.rows[*s as usize];
                 let defined = warp.defined[*s as usize];
-                Self::set(warp, *d, &value, active);
-                // What is not defined stays so.
-                warp.defined[*d as usize] &= defined | !active;
+                Self::copy(warp, *d, &value, defined, active);
             }
             Op::MovePred { d, s } => {
                 let value = self.predicate(warp, *s, active, pc);
@@ -34,8 +32,7 @@ impl Context<'_> {
                     }
                     defined &= warp.defined[*part as usize];
                 }
-                Self::set(warp, *d, &value, active);
-                warp.defined[*d as usize] &= defined | !active;
+                Self::copy(warp, *d, &value, defined, active);
             }
             Op::Unpack { parts, s, bits } => {
                 let row = warp.rows[*s as usize];
@@ -44,8 +41,7 @@ impl Context<'_> {
                 for (i, part) in parts.iter().enumerate() {
                     let Some(d) = part else { continue };
                     let value = row.map(|value| value >> (i as u32 * bits) & mask);
-                    Self::set(warp, *d, &value, active);
-                    warp.defined[*d as usize] &= defined | !active;
+                    Self::copy(warp, *d, &value, defined, active);
                 }
             }
             Op::Load(access) => self.load(warp, access, active, pc),
@@ -77,9 +73,7 @@ impl Context<'_> {
             Op::IsSpace { p, s, space } => {
                 self.check(warp, *s, active, pc);
                 let row = &warp.rows[*s as usize];
-                let value = (0..LANES)
-                    .filter(|&lane| address::space_of(row[lane]) == *space)
-                    .fold(0, |mask, lane| mask | 1 << lane);
+                let value = select(active, |lane| address::space_of(row[lane]) == *space);
                 Self::set_pred(warp, *p, value, active);
             }
             Op::AsyncCopy(copy) => self.async_copy(warp, copy, active, pc),
@@ -130,6 +124,12 @@ impl Context<'_> {
         Next::Advance
     }
 
+    /// Writes what was in other registers: what is not defined stays so.
+    fn copy(warp: &mut Warp, d: Reg, value: &Row, defined: Mask, active: Mask) {
+        Self::set(warp, d, value, active);
+        warp.defined[d as usize] &= defined | !active;
+    }
+
     /// Executes what lanes do in common once all of them are there.
     pub(super) fn with_lanes(
         &mut self,
@@ -171,17 +171,10 @@ impl Context<'_> {
         active: Mask,
     ) -> Next {
         let pc = warp.groups[at].pc;
-        let mask = if barrier.aligned {
-            // All threads of a warp arrive together. Lanes that the block lacks are no threads.
-            match self.gather(warp, at, active, warp.exists) {
-                Some(mask) => mask,
-                None => return Next::Stop(Stop::Turn),
-            }
-        } else {
-            match self.gather(warp, at, active, active) {
-                Some(mask) => mask,
-                None => return Next::Stop(Stop::Turn),
-            }
+        // All threads of a warp arrive together if they must. Lanes that the block lacks are no threads.
+        let members = if barrier.aligned { warp.exists } else { active };
+        let Some(mask) = self.gather(warp, at, active, members) else {
+            return Next::Stop(Stop::Turn);
         };
         let at = Self::group_at(warp, pc, mask);
         self.arrive(warp, at, barrier, mask)

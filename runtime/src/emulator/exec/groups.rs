@@ -39,9 +39,7 @@ impl Context<'_> {
         while rest != 0 {
             let lane = first(rest);
             let value = warp.rows[index as usize][lane];
-            let same = lanes(rest)
-                .filter(|&l| warp.rows[index as usize][l] == value)
-                .fold(0, |mask, l| mask | 1 << l);
+            let same = select(rest, |l| warp.rows[index as usize][l] == value);
             rest &= !same;
             let Some(&target) = targets.get(value as usize) else {
                 self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
@@ -227,14 +225,12 @@ fn merge(groups: &mut Vec<Group>) {
 /// Some lanes of a group go elsewhere, the others to the next instruction.
 pub(super) fn split(warp: &mut Warp, at: usize, leave: Mask, target: u32) {
     let group = &mut warp.groups[at];
-    let pc = group.pc;
     group.mask &= !leave;
-    group.pc = pc + 1;
-    let stays = group.mask;
+    group.pc += 1;
+    debug_assert!(group.mask != 0);
     warp.groups.push(Group {
         pc: target,
         mask: leave,
         wait: Wait::Nothing,
     });
-    debug_assert!(stays != 0);
 }

@@ -1,4 +1,4 @@
-//! Loads, stores and atomics of single threads.
+//! Loads and stores of single threads.
 
 use super::*;
 use crate::emulator::address;
@@ -101,7 +101,7 @@ impl Context<'_> {
         }
         match space {
             Space::Shared => {
-                if !self.inside_shared(warp, lane, pc, at, data.len() as u32, "reads") {
+                if !self.holds_shared(warp, lane, pc, at, data.len() as u32, "reads") {
                     return;
                 }
                 self.read_shared(warp, lane, pc, at, data, order);
@@ -128,14 +128,10 @@ impl Context<'_> {
                 None => self.outside(warp, lane, pc, space, at, data.len() as u32, "reads"),
             },
             Space::Global | Space::Const | Space::Generic => {
-                let found = self.launch.global.find(at);
-                let Some((buffer, offset)) =
-                    found.filter(|(buffer, offset)| buffer.holds(*offset, data.len() as u64))
-                else {
-                    self.outside(warp, lane, pc, space, at, data.len() as u32, "reads");
+                let found = self.readable(warp, lane, pc, (space, at), data.len(), order);
+                let Some((buffer, offset)) = found else {
                     return;
                 };
-                self.global_read(warp, lane, pc, buffer, (at, offset), data.len(), order);
                 buffer.read(offset, data);
             }
         }
@@ -160,7 +156,7 @@ impl Context<'_> {
         if let Some(conflict) = self.shared.read(at, data.len(), by) {
             self.shared_conflict(warp, lane, pc, conflict, "reads");
         }
-        if order.strong {
+        if order.strong() {
             self.acquire_from(warp.thread(lane), at, order);
         }
         data.copy_from_slice(self.shared.get(at, data.len()));
@@ -182,7 +178,7 @@ impl Context<'_> {
         }
         match space {
             Space::Shared => {
-                if !self.inside_shared(warp, lane, pc, at, data.len() as u32, "writes") {
+                if !self.holds_shared(warp, lane, pc, at, data.len() as u32, "writes") {
                     return;
                 }
                 self.write_shared(warp, lane, pc, at, data, order);
@@ -202,17 +198,12 @@ impl Context<'_> {
                 let Some((buffer, offset)) = found else {
                     return;
                 };
-                let thread = warp.thread(lane);
-                let by = Writer {
-                    block: self.linear,
-                    thread,
-                    time: self.clocks.now(thread),
-                };
-                let sync = order.strong || self.launch.kernel.global_sync;
+                let by = self.writer(warp, lane);
+                let sync = order.strong() || self.launch.kernel.global_sync;
                 let clocks = &self.clocks;
                 let ordered = |other: Writer| {
                     if other.block == by.block {
-                        clocks.ordered(thread, other.thread, other.time)
+                        clocks.ordered(by.thread, other.thread, other.time)
                     } else {
                         sync
                     }
@@ -236,6 +227,16 @@ impl Context<'_> {
                     });
                 }
             }
+        }
+    }
+
+    /// A thread now, as one that writes global memory.
+    pub(super) fn writer(&self, warp: &Warp, lane: usize) -> Writer {
+        let thread = warp.thread(lane);
+        Writer {
+            block: self.linear,
+            thread,
+            time: self.clocks.now(thread),
         }
     }
 
@@ -272,12 +273,18 @@ impl Context<'_> {
         bytes: usize,
         what: &str,
     ) -> Option<std::ops::Range<usize>> {
-        let size = self.launch.kernel.local_bytes;
-        if at.checked_add(bytes as u64).is_none_or(|end| end > size) {
+        let range = self.own(lane, at, bytes);
+        if range.is_none() {
             self.outside(warp, lane, pc, Space::Local, at, bytes as u32, what);
-            return None;
         }
-        let start = lane * size as usize + at as usize;
-        Some(start..start + bytes)
+        range
+    }
+
+    /// Where a range of a thread's own memory lies in its warp's.
+    pub(super) fn own(&self, lane: usize, at: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
+        let size = self.launch.kernel.local_bytes;
+        let inside = at.checked_add(bytes as u64).is_some_and(|end| end <= size);
+        let start = || lane * size as usize + at as usize;
+        inside.then(|| start()..start() + bytes)
     }
 }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::clocks::Clocks;
 use super::finding::{Collector, Kind, Thread};
 use super::global::Global;
-use super::lanes::{LANES, Mask, Row, lanes};
+use super::lanes::{LANES, Mask, Row, lanes, select};
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
@@ -338,9 +338,7 @@ impl Context<'_> {
         };
         match next {
             Next::Advance => warp.groups[at].pc = pc + 1,
-            Next::To(target) => {
-                warp.groups[at].pc = target;
-            }
+            Next::To(target) => warp.groups[at].pc = target,
             Next::Stop(stop) => return Some(stop),
         }
         None
@@ -438,7 +436,7 @@ impl Context<'_> {
 /// Whether an instruction may be what a thread waits with for others.
 fn sees_others(op: &Op) -> bool {
     match op {
-        Op::Load(access) => access.order.strong,
+        Op::Load(access) => access.order.strong(),
         Op::Atomic(_) | Op::Mbarrier(_) | Op::Clock { .. } => true,
         _ => false,
     }

@@ -1,7 +1,6 @@
 //! Strong accesses: atomics, and what fences and strong accesses hand from thread to thread.
 
 use super::*;
-use crate::emulator::global::Writer;
 use crate::emulator::program::{Atomic, AtomicOp, Order, Space};
 
 impl Context<'_> {
@@ -25,7 +24,7 @@ impl Context<'_> {
             let update = |before: u64| update(op, before, operand, swap);
             let before = match space {
                 Space::Shared => {
-                    if !self.inside_shared(warp, lane, pc, at, op.bytes, "changes") {
+                    if !self.holds_shared(warp, lane, pc, at, op.bytes, "changes") {
                         continue;
                     }
                     let mut data = [0; 8];
@@ -51,12 +50,7 @@ impl Context<'_> {
                     if !buffer.initialized(offset, bytes) {
                         self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
                     }
-                    let thread = warp.thread(lane);
-                    let by = Writer {
-                        block: self.linear,
-                        thread,
-                        time: self.clocks.now(thread),
-                    };
+                    let by = self.writer(warp, lane);
                     buffer.modify(offset, bytes, by, update)
                 }
                 _ => {
@@ -100,7 +94,7 @@ impl Context<'_> {
                 self.released.remove(&place);
             }
         }
-        let times = if !order.strong {
+        let times = if !order.strong() {
             return;
         } else if order.release {
             self.clocks.release_alone(thread)

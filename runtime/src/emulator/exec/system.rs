@@ -23,7 +23,7 @@ impl Context<'_> {
             let printed = self.formatted(warp, lane, &text, buffer);
             self.printed.push_str(&printed.0);
             if let Some(at) = result {
-                let range = self.own(warp, lane, at, 4);
+                let range = self.own(lane, at, 4);
                 if let Some(range) = range {
                     warp.local[range.clone()].copy_from_slice(&printed.1.to_le_bytes());
                     warp.local_written[range].fill(true);
@@ -32,35 +32,20 @@ impl Context<'_> {
         }
     }
 
-    fn own(
-        &self,
-        warp: &Warp,
-        lane: usize,
-        at: u64,
-        bytes: usize,
-    ) -> Option<std::ops::Range<usize>> {
-        let size = self.launch.kernel.local_bytes;
-        let start = lane * size as usize + usize::try_from(at).ok()?;
-        (at.checked_add(bytes as u64)? <= size && start + bytes <= warp.local.len())
-            .then_some(start..start + bytes)
-    }
-
     fn local_u64(&self, warp: &Warp, lane: usize, at: u64) -> Option<u64> {
-        let range = self.own(warp, lane, at, 8)?;
+        let range = self.own(lane, at, 8)?;
         Some(u64::from_le_bytes(warp.local[range].try_into().ok()?))
     }
 
     /// Bytes at a generic address in global or local memory.
     fn byte(&self, warp: Option<(&Warp, usize)>, at: u64) -> Option<u8> {
         if let (Some(offset), Some((warp, lane))) = (at.checked_sub(address::LOCAL), warp) {
-            let range = self.own(warp, lane, offset, 1)?;
+            let range = self.own(lane, offset, 1)?;
             return Some(warp.local[range.start]);
         }
-        let (buffer, offset) = self.launch.global.find(at)?;
+        let (buffer, offset) = self.launch.global.range(at, 1)?;
         let mut byte = [0];
-        buffer
-            .holds(offset, 1)
-            .then(|| buffer.read(offset, &mut byte))?;
+        buffer.read(offset, &mut byte);
         Some(byte[0])
     }
 
@@ -148,7 +133,7 @@ impl Context<'_> {
             let at = self.local_u64(warp, lane, places[i]);
             at.and_then(|at| self.text(at)).unwrap_or_default()
         });
-        let line = self.own(warp, lane, places[2], 4).map_or(0, |range| {
+        let line = self.own(lane, places[2], 4).map_or(0, |range| {
             warp.local[range]
                 .iter()
                 .rev()

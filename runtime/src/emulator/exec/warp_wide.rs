@@ -18,11 +18,7 @@ impl Context<'_> {
         self.check(warp, members, active, pc);
         let row = *warp.row(members);
         let mask = row[first(active)] as Mask;
-        let same = |mask: Mask| {
-            lanes(active)
-                .filter(|&lane| row[lane] as Mask == mask)
-                .fold(0, |lanes, lane| lanes | 1 << lane)
-        };
+        let same = |mask: Mask| select(active, |lane| row[lane] as Mask == mask);
         let mut rest = active & !same(mask);
         if rest == 0 {
             return self.with_members(warp, at, op, active, mask);
@@ -149,8 +145,7 @@ impl Context<'_> {
                 self.check(warp, *a, here, pc);
                 let row = warp.rows[*a as usize];
                 let value = std::array::from_fn(|lane| {
-                    let same = lanes(here).filter(|&other| row[other] == row[lane]);
-                    u64::from(same.fold(0, |mask: Mask, other| mask | 1 << other))
+                    u64::from(select(here, |other| row[other] == row[lane]))
                 });
                 Self::set(warp, *d, &value, here);
             }
@@ -232,9 +227,9 @@ impl Context<'_> {
                 base,
                 offset,
             } => {
-                let at = self.matrix_rows(warp, matrices, (*base, *offset), here, pc);
+                let (at, used) = self.matrix_rows(warp, matrices, (*base, *offset), here, pc);
                 let mut rows = [[0; 16]; LANES];
-                for lane in lanes(here & Mask::MAX >> (LANES - matrices.lanes())) {
+                for lane in lanes(used) {
                     if self.inside_shared(warp, lane, pc, at[lane], 16, "reads") {
                         let row = &mut rows[lane];
                         self.read_shared(warp, lane, pc, at[lane], row, Order::default());
@@ -252,7 +247,7 @@ impl Context<'_> {
                 base,
                 offset,
             } => {
-                let at = self.matrix_rows(warp, matrices, (*base, *offset), here, pc);
+                let (at, used) = self.matrix_rows(warp, matrices, (*base, *offset), here, pc);
                 let mut values = [[0; LANES]; 4];
                 for (reg, value) in regs.iter().zip(&mut values) {
                     self.check(warp, *reg, here, pc);
@@ -260,7 +255,7 @@ impl Context<'_> {
                 }
                 let mut rows = [[0; 16]; LANES];
                 matrices.store(&values, &mut rows);
-                for lane in lanes(here & Mask::MAX >> (LANES - matrices.lanes())) {
+                for lane in lanes(used) {
                     if self.inside_shared(warp, lane, pc, at[lane], 16, "writes") {
                         self.write_shared(warp, lane, pc, at[lane], &rows[lane], Order::default());
                     }
@@ -270,7 +265,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where the rows of matrices lie in shared memory: one a lane of the first 8, 16 or 32.
+    /// Where the rows of matrices lie in shared memory, and the lanes that give them: the first 8, 16 or 32.
     fn matrix_rows(
         &mut self,
         warp: &Warp,
@@ -278,21 +273,19 @@ impl Context<'_> {
         (base, offset): (Reg, i64),
         here: Mask,
         pc: u32,
-    ) -> Row {
+    ) -> (Row, Mask) {
         let used = here & Mask::MAX >> (LANES - matrices.lanes());
         let mut at = self.addresses(warp, base, offset, used, pc);
         if !matrices.shared {
             at = at.map(|at| at.wrapping_sub(crate::emulator::address::SHARED));
         }
         self.count_matrix(pc, &at, matrices.count as u32);
-        at
+        (at, used)
     }
 
     fn mma(&mut self, warp: &mut Warp, op: &MmaOp, here: Mask, pc: u32) {
         for reg in op.a.iter().chain(&op.b).chain(&op.c) {
-            if here & !warp.defined[*reg as usize] != 0 {
-                self.check(warp, *reg, here, pc);
-            }
+            self.check(warp, *reg, here, pc);
         }
         let mut rows = [[0; LANES]; MAX_FRAGMENT * 3];
         let (a, rest) = rows.split_at_mut(MAX_FRAGMENT);
