@@ -275,7 +275,7 @@ impl fmt::Display for Value {
             Value::Elem(e) => write!(f, "{e}"),
             Value::CopyOp(name) => f.write_str(name),
             Value::CopyAtom(a) => write!(f, "copy_atom({}, {})", a.name, a.val_bits),
-            Value::MmaAtom(a) => f.write_str(&a.name),
+            Value::MmaAtom(a) => write!(f, "{}", a.name),
             Value::TiledCopy(c) => write!(
                 f,
                 "make_tiled_copy_impl(copy_atom({}, {}), {}, {})",
