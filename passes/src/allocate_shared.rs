@@ -7,7 +7,8 @@
 
 use crate::{
     arch::Arch,
-    config::Config,
+    atoms::archs_of,
+    config::{CONFIG, Config},
     partition::{body_of_kernel, kernels, root_of},
     sync,
 };
@@ -38,8 +39,22 @@ struct Buffer {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let (config, arch) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
-        let size = place(kernel, &config, arch)?;
+        let size = match attribute_of(kernel, CONFIG) {
+            Some(_) => {
+                let (config, arch) =
+                    Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+                place(kernel, Some(&config), Some(arch))?
+            }
+            // Written by hand: all of its architectures must have room.
+            None => {
+                let archs = archs_of(kernel)?;
+                place(
+                    kernel,
+                    None,
+                    archs.into_iter().min_by_key(|arch| arch.shared_memory()),
+                )?
+            }
+        };
         set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
         let name = |op| string_of(op, "sym_name").unwrap_or_default();
         let home = parent_of(kernel, "gpu.module")
@@ -59,7 +74,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failure> {
+fn place<'c>(kernel: Op<'c>, config: Option<&Config>, arch: Option<&Arch>) -> Result<i64, Failure> {
     let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
     let mut index: HashMap<usize, usize> = HashMap::new();
@@ -119,9 +134,13 @@ fn place<'c>(kernel: Op<'c>, config: &Config, arch: &Arch) -> Result<i64, Failur
         .map(|(b, o)| o + b.bytes)
         .max()
         .unwrap_or(0);
-    if size > arch.shared_memory() {
-        let cure = crate::config::Request::default()
-            .alternative(*config, config.tile, arch)
+    if let Some(arch) = arch
+        && size > arch.shared_memory()
+    {
+        let cure = config
+            .and_then(|config| {
+                crate::config::Request::default().alternative(*config, config.tile, arch)
+            })
             .map_or(String::new(), |fits| {
                 format!("; {} fits", fits.to_options())
             });

@@ -5,7 +5,7 @@
 //! their readers is guarded by waits and barriers (`sync.rs`), so the result may run as it stands.
 
 use crate::{
-    config::{ATOM, Config, VECTOR, copy_threads},
+    config::{ATOM, CONFIG, Config, VECTOR, copy_threads},
     sync,
 };
 use cute_ir::{
@@ -34,6 +34,10 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
+        // What is written at this level already has no configuration.
+        if attribute_of(kernel, CONFIG).is_none() {
+            continue;
+        }
         let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
         let body = body_of_kernel(kernel)?;
         Partition::new(config, body, kernel)?.block(body)?;

@@ -12,7 +12,11 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels, sync};
+use crate::{
+    config::{CONFIG, Config},
+    partition::kernels,
+    sync,
+};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -42,6 +46,9 @@ pub const ORDER: &str = "cute.order";
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
+        if attribute_of(kernel, CONFIG).is_none() {
+            continue;
+        }
         let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
         if config.stages < 2 {
             continue;
