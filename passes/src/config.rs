@@ -175,6 +175,13 @@ impl Config {
         Self::from_attribute(attribute_of(kernel, "cute.config").ok_or_else(missing)?)
     }
 
+    /// As [`Config::load`], nothing where the kernel was written by hand and has none.
+    pub fn load_if_any(kernel: Op) -> Result<Option<(Config, &'static Arch)>, String> {
+        attribute_of(kernel, "cute.config")
+            .map(Self::from_attribute)
+            .transpose()
+    }
+
     /// Reads it from the attribute that [`Config::store`] makes.
     pub fn from_attribute(attribute: Attribute) -> Result<(Config, &'static Arch), String> {
         let get = |name: &str| entry_of(attribute, name);

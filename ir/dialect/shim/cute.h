@@ -22,7 +22,7 @@ extern "C" {
 enum CuteTypeKind {
   CuteIntTuple, CuteShape, CuteStride, CuteCoord, CuteLayout, CuteTile, CuteSwizzle,
   CuteComposedLayout, CutePtr, CuteMemRef, CuteTiledCopy, CuteTiledMma, CutePipeline,
-  CuteToken, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteSm80Mma,
+  CuteToken, CuteCoordTensor, CuteArithTupleIter, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteSm80Mma,
 };
 
 /// A type, taken apart. Owned by whoever fills it.

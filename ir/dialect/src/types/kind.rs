@@ -18,6 +18,8 @@ pub enum Kind {
     TiledMma,
     Pipeline,
     Token,
+    CoordTensor,
+    ArithTupleIter,
     UniversalCopy,
     SimtAsyncCopy,
     Ldsm,
@@ -25,7 +27,7 @@ pub enum Kind {
 }
 
 /// Every kind, at its number.
-pub const KINDS: [Kind; 18] = [
+pub const KINDS: [Kind; 20] = [
     Kind::IntTuple,
     Kind::Shape,
     Kind::Stride,
@@ -40,6 +42,8 @@ pub const KINDS: [Kind; 18] = [
     Kind::TiledMma,
     Kind::Pipeline,
     Kind::Token,
+    Kind::CoordTensor,
+    Kind::ArithTupleIter,
     Kind::UniversalCopy,
     Kind::SimtAsyncCopy,
     Kind::Ldsm,
