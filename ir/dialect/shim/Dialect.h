@@ -30,6 +30,10 @@ llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
                                mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                                llvm::SmallVectorImpl<mlir::Type> &types);
 
+/// The type of a tensor's start, and of its layout.
+mlir::Type iterOf(mlir::Type tensor);
+mlir::Type layoutOf(mlir::Type tensor);
+
 template <typename ConcreteOp>
 class RustVerify : public mlir::OpTrait::TraitBase<ConcreteOp, RustVerify> {
 public:
@@ -52,10 +56,14 @@ public:
 #include "CuteAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "CuteTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "CuteNvgpuAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "CuteNvgpuTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "CuteOps.h.inc"
+#define GET_OP_CLASSES
+#include "CuteNvgpuOps.h.inc"
 
 #endif

@@ -42,7 +42,11 @@ pub const ORDER: &str = "cute.order";
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        let config = Config::load_if_any(kernel);
+        // Who wrote a kernel by hand has scheduled it.
+        let Some((config, _)) = config.map_err(|e| diag::error(kernel.location(), e))? else {
+            continue;
+        };
         if config.stages < 2 {
             continue;
         }

@@ -68,6 +68,22 @@ fn width(leaf: &Leaf) -> u32 {
     }
 }
 
+/// `!cute.coord_tensor<...>`, or nothing after a diagnostic at `location`.
+pub fn coord_tensor_type<'c>(
+    location: Location<'c>,
+    start: &IntTuple,
+    layout: &Layout,
+) -> Option<Type<'c>> {
+    let (start, layout) = (start.to_string(), layout.to_string());
+    let mut parts = CuteTypeParts::empty(Kind::CoordTensor as c_int);
+    parts.texts[0] = ffi::string_ref(&start);
+    parts.texts[1] = ffi::string_ref(&layout);
+    get(location, &parts)
+}
+/// `!cute.arith_tuple_iter<...>`
+pub fn arith_tuple_iter_type<'c>(context: &'c Context, start: &IntTuple) -> Type<'c> {
+    text_type(context, Kind::ArithTupleIter, &start.to_string())
+}
 /// `!cute.token`
 pub fn token_type(context: &Context) -> Type<'_> {
     get(
@@ -91,6 +107,7 @@ pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -
             parts.kind = Kind::UniversalCopy as c_int;
             parts.ints[0] = bits;
         }
+        CopyOp::Auto => parts.kind = Kind::UniversalCopy as c_int,
         CopyOp::SimtAsync { global, bits } => {
             parts.kind = Kind::SimtAsyncCopy as c_int;
             parts.texts[0] = ffi::string_ref(if global { "global" } else { "always" });
@@ -105,6 +122,21 @@ pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -
             parts.texts[1] = ffi::string_ref("u16");
             parts.texts[2] = ffi::string_ref(if transpose { "t" } else { "n" });
             parts.ints[0] = matrices;
+        }
+        CopyOp::Stsm {
+            matrices,
+            transpose,
+        } => {
+            parts.kind = Kind::Stsm as c_int;
+            parts.texts[0] = ffi::string_ref("(8,8)");
+            parts.texts[1] = ffi::string_ref(if transpose { "t" } else { "n" });
+            parts.ints[0] = matrices;
+        }
+        CopyOp::Movm => {
+            parts.kind = Kind::Movm as c_int;
+            parts.texts[0] = ffi::string_ref("(8,8)");
+            parts.texts[1] = ffi::string_ref("t");
+            parts.ints[0] = 1;
         }
     }
     get(location, &parts)
