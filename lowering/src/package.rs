@@ -163,10 +163,22 @@ fn tensor(index: usize, memref: &MemRef, computes: &[Compute]) -> Arg {
     };
     Arg::Tensor {
         name,
-        element: memref.element.to_string(),
+        element: host_element(&memref.element.to_string()).to_owned(),
         layout: memref.layout.to_string(),
         align: memref.align as u32,
         access,
+    }
+}
+
+/// What the host calls an element type: it has one word for unsigned integers, and tf32 is f32 in memory.
+fn host_element(name: &str) -> &str {
+    match name {
+        "ui8" => "u8",
+        "si8" => "i8",
+        "si32" => "i32",
+        "si64" => "i64",
+        "tf32" => "f32",
+        name => name,
     }
 }
 

@@ -7,13 +7,12 @@
 
 use crate::{
     arch::Arch,
-    atoms::archs_of,
-    config::{CONFIG, Config},
+    config::Config,
     partition::{body_of_kernel, kernels, root_of},
     sync,
 };
 use cute_ir::{Failure, PassSpec, build::*, diag, infer::memref_of, types::Space};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::{AttributeLike, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -39,22 +38,10 @@ struct Buffer {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let size = match attribute_of(kernel, CONFIG) {
-            Some(_) => {
-                let (config, arch) =
-                    Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
-                place(kernel, Some(&config), Some(arch))?
-            }
-            // Written by hand: all of its architectures must have room.
-            None => {
-                let archs = archs_of(kernel)?;
-                place(
-                    kernel,
-                    None,
-                    archs.into_iter().min_by_key(|arch| arch.shared_memory()),
-                )?
-            }
-        };
+        let wrong = |e| diag::error(kernel.location(), e);
+        let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
+        let config = Config::load_if_any(kernel).map_err(wrong)?;
+        let size = place(kernel, config.map(|(config, _)| config), arch)?;
         set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
         let name = |op| string_of(op, "sym_name").unwrap_or_default();
         let home = parent_of(kernel, "gpu.module")
@@ -74,7 +61,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn place<'c>(kernel: Op<'c>, config: Option<&Config>, arch: Option<&Arch>) -> Result<i64, Failure> {
+fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64, Failure> {
     let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
     let mut index: HashMap<usize, usize> = HashMap::new();
@@ -134,16 +121,14 @@ fn place<'c>(kernel: Op<'c>, config: Option<&Config>, arch: Option<&Arch>) -> Re
         .map(|(b, o)| o + b.bytes)
         .max()
         .unwrap_or(0);
-    if let Some(arch) = arch
-        && size > arch.shared_memory()
-    {
-        let cure = config
-            .and_then(|config| {
-                crate::config::Request::default().alternative(*config, config.tile, arch)
-            })
-            .map_or(String::new(), |fits| {
-                format!("; {} fits", fits.to_options())
-            });
+    if size > arch.shared_memory() {
+        let cure = config.map_or("; use smaller or fewer tensors".to_owned(), |config| {
+            crate::config::Request::default()
+                .alternative(config, config.tile, arch)
+                .map_or(String::new(), |fits| {
+                    format!("; {} fits", fits.to_options())
+                })
+        });
         return Err(diag::error(
             kernel.location(),
             format!(
@@ -212,23 +197,31 @@ fn round_up(value: i64, to: i64) -> i64 {
 /// Sets the launch's dynamic shared memory.
 fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
     let b = Builder::before(launch);
-    let size = b.i32(bytes)?;
-    let i32_type = b.i32_type();
-    let old = operands_of(launch)
-        .into_iter()
-        .find(|v| v.r#type() == i32_type);
-    let Some(old) = old else {
-        return Err(b.error("expected a launch with dynamic_shared_memory_size"));
-    };
-    for (i, operand) in operands_of(launch).into_iter().enumerate() {
-        if operand == old {
+    match dynamic_size_operand(launch) {
+        Some(index) => {
+            let size = b.i32(bytes)?;
             unsafe {
-                mlir_sys::mlirOperationSetOperand(launch.to_raw(), i as isize, size.to_raw());
+                mlir_sys::mlirOperationSetOperand(launch.to_raw(), index as isize, size.to_raw());
             }
-            break;
+            Ok(())
         }
+        None if bytes == 0 => Ok(()),
+        None => Err(b.error(format!(
+            "expected a launch with dynamic_shared_memory_size, for the kernel needs {bytes} bytes; write \
+             `dynamic_shared_memory_size %c0`: the compiler sets it"
+        ))),
     }
-    Ok(())
+}
+
+/// The place of `dynamicSharedMemorySize` among the operands of a `gpu.launch_func`.
+fn dynamic_size_operand(launch: Op<'_>) -> Option<usize> {
+    // Asynchronous dependencies, grid, block, cluster, the size, what the kernel takes, the stream.
+    const SIZE: usize = 10;
+    let segments = attribute_of(launch, "operandSegmentSizes")?.to_raw();
+    let count = |i: usize| unsafe { mlir_sys::mlirDenseI32ArrayGetElement(segments, i as isize) };
+    (unsafe { mlir_sys::mlirDenseArrayGetNumElements(segments) } > SIZE as isize
+        && count(SIZE) == 1)
+        .then(|| (0..SIZE).map(|i| count(i) as usize).sum())
 }
 
 #[cfg(test)]

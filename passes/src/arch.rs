@@ -1,6 +1,7 @@
 //! The architectures that kernels are compiled for, with PTX's versions from the PTX ISA's table of targets. What a
 //! multiprocessor has stands in [`cute_layout::sm`].
 
+use cute_ir::build::{Op, attribute_of, parent_of};
 use cute_layout::sm::{self, Multiprocessor};
 
 /// An architecture that kernels are compiled for.
@@ -73,6 +74,27 @@ impl Arch {
                 )
             }
         })
+    }
+}
+
+/// The architecture that a kernel is compiled for: what its `cute.config` says, else its module's `#nvvm.target`.
+pub fn of_kernel(kernel: Op) -> Result<&'static Arch, String> {
+    if let Some((_, arch)) = crate::config::Config::load_if_any(kernel)? {
+        return Ok(arch);
+    }
+    let targets =
+        parent_of(kernel, "gpu.module").and_then(|module| attribute_of(module, "targets"));
+    let chip = targets.map(|targets| targets.to_string()).and_then(|text| {
+        let rest = text.split("chip = \"").nth(1)?;
+        Some(rest.split('"').next()?.to_owned())
+    });
+    match chip {
+        Some(chip) => Arch::find(&chip),
+        None => Err(
+            "expected the attribute cute.config on the kernel, as cute-tile leaves it, or \
+             #nvvm.target<chip = ...> on its gpu.module: run cute-tile{arch=...} first"
+                .to_owned(),
+        ),
     }
 }
 

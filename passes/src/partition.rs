@@ -5,7 +5,7 @@
 //! their readers is guarded by waits and barriers (`sync.rs`), so the result may run as it stands.
 
 use crate::{
-    config::{ATOM, CONFIG, Config, VECTOR, copy_threads},
+    config::{ATOM, Config, VECTOR, copy_threads},
     sync,
 };
 use cute_ir::{
@@ -34,16 +34,28 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        // What is written at this level already has no configuration.
-        if attribute_of(kernel, CONFIG).is_none() {
+        let wrong = |e| diag::error(kernel.location(), e);
+        // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
+        if Config::load_if_any(kernel).map_err(wrong)?.is_none()
+            && !nested_ops(kernel).into_iter().any(is_of_a_block)
+        {
             continue;
         }
-        let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        let (config, _) = Config::load(kernel).map_err(wrong)?;
         let body = body_of_kernel(kernel)?;
         Partition::new(config, body, kernel)?.block(body)?;
         sync::guard(body)?;
     }
     Ok(())
+}
+
+/// Whether it is a copy or a product of all threads of a block together.
+fn is_of_a_block(op: Op<'_>) -> bool {
+    match name_of(op) {
+        "cute.copy" => op.operand_count() == 2,
+        "cute.gemm" => op.operand_count() == 3,
+        _ => false,
+    }
 }
 
 /// The body of a kernel, which these passes take to be structured.

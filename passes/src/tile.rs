@@ -71,6 +71,7 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
         Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
+    target_modules(module, arch)?;
     for function in ops_of(body_of(module, 0).ok_or(Failure)?) {
         if name_of(function) != "func.func" {
             continue;
@@ -90,6 +91,43 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Kernels that were written by hand are compiled for the same architecture, unless their module says another.
+fn target_modules<'c>(module: Op<'c>, arch: &'static Arch) -> Result<(), Failure> {
+    for gpu in ops_of(body_of(module, 0).ok_or(Failure)?) {
+        if name_of(gpu) != "gpu.module" {
+            continue;
+        }
+        match attribute_of(gpu, "targets") {
+            None => {
+                let targets = Builder::before(gpu).attribute(&target_of(arch))?;
+                set_attribute(gpu, "targets", targets);
+            }
+            Some(targets) => {
+                let targets = targets.to_string();
+                if !targets.contains(&format!("chip = \"{}\"", arch.name)) {
+                    return Err(diag::error(
+                        gpu.location(),
+                        format!(
+                            "expected kernels for {}, found a module with the targets {targets}; leave them away, or \
+                             compile with their arch=",
+                            arch.name
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The text of `targets` of a `gpu.module`.
+fn target_of(arch: &Arch) -> String {
+    format!(
+        "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
+        arch.name, arch.ptx
+    )
 }
 
 /// A `cute.gemm` that can be tiled.
@@ -226,10 +264,7 @@ impl<'c> Gemm<'c> {
         let (region, _) = region_with_block(&[]);
         let body = body_of(module, 0).ok_or(Failure)?;
         let place = Builder::at_end(context_of(self.op), body, self.op.location());
-        let target = format!(
-            "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
-            self.arch.name, self.arch.ptx
-        );
+        let target = target_of(self.arch);
         place.with_regions(
             "gpu.module",
             &[],

@@ -6,7 +6,7 @@
 #config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
 !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-!p = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+!p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
 
 // %a and %b are used at one time, %c after them: it takes the place of %a, and a barrier stands
 // before it. Views do not count as uses; what a loop uses is used at its place.
@@ -51,7 +51,7 @@ gpu.module @kernels {
 #config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
 !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-!p = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+!p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
 
 // A barrier that is there already is enough.
 // CHECK-LABEL: gpu.func @barrier

@@ -4,7 +4,8 @@
 
 gpu.module @kernels {
   // expected-error @below {{expected the attribute cute.config on the kernel, as cute-tile leaves it: {arch, tile, warps, stages, raster, swizzle}}}
-  gpu.func @no_config() kernel {
+  gpu.func @no_config(%a: !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, %s: !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">) kernel {
+    cute.copy(%a, %s) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">)
     gpu.return
   }
 }

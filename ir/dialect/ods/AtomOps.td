@@ -72,8 +72,8 @@ def Cute_MakeTiledMmaOp : Cute_Op<"make_tiled_mma", [Pure, AtomOf<"TiledMmaType"
 }
 
 class Cute_PartitionOp<string mnemonic> : Cute_InferredOp<mnemonic, [Pure]> {
-  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$tensor, Cute_CoordType:$thread);
-  let results = (outs Cute_MemRefType:$result);
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_TensorType:$tensor, Cute_CoordType:$thread);
+  let results = (outs Cute_TensorType:$result);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $result)";
 }
 
@@ -141,9 +141,9 @@ def Cute_MmaPartitionOp : Cute_InferredOp<"tiled.mma.partition", [Pure]> {
       -> !cute.memref<f16, smem, align<4>, S<2,4,3>, "((2,2,2),2,2):((1,256,8),512,16)">
     ```
   }];
-  let arguments = (ins Cute_TiledMmaType:$mma, Cute_MemRefType:$tensor, Cute_CoordType:$thread,
+  let arguments = (ins Cute_TiledMmaType:$mma, Cute_TensorType:$tensor, Cute_CoordType:$thread,
                        I32Attr:$operand_id);
-  let results = (outs Cute_MemRefType:$result);
+  let results = (outs Cute_TensorType:$result);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $tensor `,` $thread `)`
     attr-dict `:` functional-type(operands, $result) }];
   let opDocGroup = Cute_Partitions;

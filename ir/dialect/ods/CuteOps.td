@@ -21,6 +21,7 @@ include "LayoutTiling.td"
 
 // Tensors and what is done with them.
 include "TensorOps.td"
+include "ViewOps.td"
 include "AtomOps.td"
 include "PipelineOps.td"
 

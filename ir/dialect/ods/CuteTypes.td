@@ -158,6 +158,32 @@ def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
   let genVerifyDecl = 1;
 }
 
+def Cute_CoordTensorType : Cute_Type<"CoordTensor", "coord_tensor"> {
+  let summary = "A tensor whose elements are coordinates, computed and not stored";
+  let description = [{
+    The element at `c` is `start + layout(c)`: the strides are basis elements. Partitioned
+    alongside data, it says which element of the whole each thread has.
+
+    ```mlir
+    !cute.coord_tensor<"(0,0)", "(?,?):(1@0,1@1)">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"coordinate">:$start, StringRefParameter<"layout">:$layout);
+  let assemblyFormat = "`<` custom<IntTupleText>($start) `,` custom<LayoutText>($layout) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cute_ArithTupleIterType : Cute_TextType<"ArithTupleIter", "arith_tuple_iter"> {
+  let summary = "Where a coordinate tensor starts";
+  let description = [{
+    For a `!cute.coord_tensor` what a pointer is for a `!cute.memref`.
+
+    ```mlir
+    !cute.arith_tuple_iter<"(0,?)">
+    ```
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Tiled operations
 //===----------------------------------------------------------------------===//
@@ -240,10 +266,22 @@ def Cute_TokenType : Cute_Type<"Token", "token"> {
 def Cute_IntegerType : AnyTypeOf<[I32, I64, Cute_IntTupleType],
     "i32, i64, or !cute.int_tuple of one leaf">;
 
+/// What has a start and a layout.
+def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType],
+    "!cute.memref or !cute.coord_tensor">;
+
+/// Where a tensor starts.
+def Cute_IterType : AnyTypeOf<[Cute_PtrType, Cute_ArithTupleIterType],
+    "!cute.ptr or !cute.arith_tuple_iter">;
+
 /// Any value of the layout algebra.
 def Cute_AnyType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType, Cute_CoordType,
     Cute_LayoutType, Cute_TileType, Cute_SwizzleType, Cute_ComposedLayoutType],
     "a value of the layout algebra">;
+
+/// What may be seen through another layout: a layout, or a tensor.
+def Cute_LayoutOrTensorType : AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType, Cute_MemRefType,
+    Cute_CoordTensorType], "!cute.layout, !cute.composed_layout, !cute.memref or !cute.coord_tensor">;
 
 def Cute_AnyLayoutType : AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType],
     "!cute.layout or !cute.composed_layout">;
@@ -253,6 +291,12 @@ def Cute_AnyIndexableType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_S
     Cute_CoordType, Cute_LayoutType, Cute_TileType, Cute_ComposedLayoutType],
     "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, !cute.tile or "
     "!cute.composed_layout">;
+
+def Cute_IndexableOrTensorType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
+    Cute_CoordType, Cute_LayoutType, Cute_TileType, Cute_ComposedLayoutType, Cute_MemRefType,
+    Cute_CoordTensorType],
+    "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, !cute.tile, "
+    "!cute.composed_layout, !cute.memref or !cute.coord_tensor">;
 
 def Cute_TupleType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
     Cute_CoordType], "!cute.int_tuple, !cute.shape, !cute.stride or !cute.coord">;
@@ -268,9 +312,10 @@ def Cute_TupleOrLayoutType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_
 
 /// What `cute.slice` takes beside tuples and layouts: a tensor, of which it gives a part.
 def Cute_SliceableType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
-    Cute_CoordType, Cute_LayoutType, Cute_ComposedLayoutType, Cute_MemRefType],
+    Cute_CoordType, Cute_LayoutType, Cute_ComposedLayoutType, Cute_MemRefType,
+    Cute_CoordTensorType],
     "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, "
-    "!cute.composed_layout or !cute.memref">;
+    "!cute.composed_layout, !cute.memref or !cute.coord_tensor">;
 
 /// What element-wise arithmetic takes.
 def Cute_ArithTupleType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType],

@@ -162,8 +162,8 @@ def Cute_SelectOp : Cute_AccessorOp<"select"> {
     %s = cute.select<[2, 0]>(%l) : !cute.layout<"(2,3,4):(1,2,6)"> -> !cute.layout<"(4,2):(6,1)">
     ```
   }];
-  let arguments = (ins Cute_AnyIndexableType:$input, DenseI32ArrayAttr:$mode);
-  let results = (outs Cute_AnyIndexableType:$result);
+  let arguments = (ins Cute_IndexableOrTensorType:$input, DenseI32ArrayAttr:$mode);
+  let results = (outs Cute_IndexableOrTensorType:$result);
   let assemblyFormat = "`<` $mode `>` `(` $input `)` attr-dict `:` type($input) `->` type($result)";
 }
 

@@ -40,8 +40,8 @@ def Cute_CompositionOp : Cute_AlgebraOp<"composition"> {
     %r = cute.composition(%a, %b) : (!cute.layout<"(6,2):(8,2)">, !cute.layout<"(4,3):(3,1)">) -> !cute.layout<"((2,2),3):((24,2),8)">
     ```
   }];
-  let arguments = (ins Cute_AnyLayoutType:$lhs, Cute_TilerType:$rhs);
-  let results = (outs Cute_AnyLayoutType:$result);
+  let arguments = (ins Cute_LayoutOrTensorType:$lhs, Cute_TilerType:$rhs);
+  let results = (outs Cute_LayoutOrTensorType:$result);
   let assemblyFormat = [{ `(` $lhs `,` $rhs `)` attr-dict `:`
     functional-type(operands, results) }];
 }
@@ -63,8 +63,8 @@ def Cute_CoalesceOp : Cute_AlgebraOp<"coalesce"> {
     %b = cute.coalesce(%l, %p) : (!cute.layout<"(2,(1,6)):(1,(6,2))">, !cute.coord<"(1,1)">) -> !cute.layout<"(2,6):(1,2)">
     ```
   }];
-  let arguments = (ins Cute_AnyLayoutType:$input, Optional<Cute_CoordType>:$target_profile);
-  let results = (outs Cute_AnyLayoutType:$result);
+  let arguments = (ins Cute_LayoutOrTensorType:$input, Optional<Cute_CoordType>:$target_profile);
+  let results = (outs Cute_LayoutOrTensorType:$result);
   let assemblyFormat = [{ `(` $input (`,` $target_profile^)? `)` attr-dict `:`
     functional-type(operands, results) }];
 }
@@ -79,8 +79,8 @@ def Cute_FlattenOp : Cute_AlgebraOp<"flatten"> {
     %f = cute.flatten(%l) : (!cute.layout<"((2,3),4):((1,?),8)">) -> !cute.layout<"(2,3,4):(1,?,8)">
     ```
   }];
-  let arguments = (ins Cute_AnyIndexableType:$input);
-  let results = (outs Cute_AnyIndexableType:$result);
+  let arguments = (ins Cute_IndexableOrTensorType:$input);
+  let results = (outs Cute_IndexableOrTensorType:$result);
   let assemblyFormat = "`(` $input `)` attr-dict `:` functional-type(operands, results)";
 }
 
@@ -119,8 +119,8 @@ def Cute_GroupModesOp : Cute_AlgebraOp<"group_modes"> {
     %g = cute.group_modes<1, 3>(%l) : (!cute.layout<"(2,3,4):(1,2,6)">) -> !cute.layout<"(2,(3,4)):(1,(2,6))">
     ```
   }];
-  let arguments = (ins Cute_AnyLayoutType:$input, I32Attr:$begin, I32Attr:$end);
-  let results = (outs Cute_AnyLayoutType:$result);
+  let arguments = (ins Cute_LayoutOrTensorType:$input, I32Attr:$begin, I32Attr:$end);
+  let results = (outs Cute_LayoutOrTensorType:$result);
   let assemblyFormat = [{ `<` $begin `,` $end `>` `(` $input `)` attr-dict `:`
     functional-type($input, $result) }];
 }

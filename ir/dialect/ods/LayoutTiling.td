@@ -102,8 +102,8 @@ def Cute_BlockedProductOp : Cute_ProductOp<"blocked_product"> {
 }
 
 class Cute_DivideOp<string mnemonic> : Cute_InferredOp<mnemonic, [Pure]> {
-  let arguments = (ins Cute_AnyLayoutType:$input, Cute_TilerType:$tiler);
-  let results = (outs Cute_AnyLayoutType:$result);
+  let arguments = (ins Cute_LayoutOrTensorType:$input, Cute_TilerType:$tiler);
+  let results = (outs Cute_LayoutOrTensorType:$result);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
   let opDocGroup = Cute_Tiling;
 }

@@ -18,33 +18,16 @@ def Cute_AllocaOp : Cute_Op<"memref.alloca", [MemoryEffects<[MemAlloc]>]> {
   let summary = "A tensor in shared memory or in registers, for the kernel's lifetime";
   let description = [{
     `offset` is the byte offset in the kernel's dynamic shared memory, once
-    `cute-allocate-shared` has placed it.
+    `cute-allocate-shared` has placed it. A layout that is given is the type's.
 
     ```mlir
     %s = cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32):(32,1)">
     ```
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins Optional<Cute_LayoutType>:$layout, OptionalAttr<I64Attr>:$offset);
   let results = (outs Cute_MemRefType:$result);
-  let assemblyFormat = "`(` `)` attr-dict `:` qualified(type($result))";
-  let opDocGroup = Cute_Tensors;
-}
-
-def Cute_LocalTileOp : Cute_InferredOp<"local_tile", [Pure]> {
-  let summary = "The tile of a tensor at a coordinate";
-  let description = [{
-    `zipped_divide` by the tile, then a slice of the rest: modes at `_` stay,
-    behind the tile's own.
-
-    ```mlir
-    // Given %A: !cute.memref<f16, gmem, align<16>, "(256,64):(64,1)">, %t: !cute.tile<"[128:1;32:1]">, %c: !cute.coord<"(?,_)">
-    %g = cute.local_tile(%A, %t, %c) : (!cute.memref<f16, gmem, align<16>, "(256,64):(64,1)">,
-      !cute.tile<"[128:1;32:1]">, !cute.coord<"(?,_)">) -> !cute.memref<f16, gmem, align<16>, "(128,32,2):(64,1,32)">
-    ```
-  }];
-  let arguments = (ins Cute_MemRefType:$tensor, Cute_TileType:$tile, Cute_CoordType:$coord);
-  let results = (outs Cute_MemRefType:$result);
-  let assemblyFormat = "`(` $tensor `,` $tile `,` $coord `)` attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = [{ `(` ($layout^ `:` qualified(type($layout)))? `)` attr-dict `:`
+    qualified(type($result)) }];
   let opDocGroup = Cute_Tensors;
 }
 

@@ -30,6 +30,10 @@ llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
                                mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                                llvm::SmallVectorImpl<mlir::Type> &types);
 
+/// The type of a tensor's start, and of its layout.
+mlir::Type iterOf(mlir::Type tensor);
+mlir::Type layoutOf(mlir::Type tensor);
+
 template <typename ConcreteOp>
 class RustVerify : public mlir::OpTrait::TraitBase<ConcreteOp, RustVerify> {
 public:

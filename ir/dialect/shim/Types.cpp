@@ -35,6 +35,10 @@ static ParseResult parseLayoutText(AsmParser &parser, std::string &text) {
   return parseText(parser, CuteLayout, text);
 }
 static void printLayoutText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
+static ParseResult parseIntTupleText(AsmParser &parser, std::string &text) {
+  return parseText(parser, CuteIntTuple, text);
+}
+static void printIntTupleText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
 static ParseResult parseTileText(AsmParser &parser, std::string &text) {
   return parseText(parser, CuteTile, text);
 }
@@ -144,6 +148,28 @@ void cute::MemRefType::print(AsmPrinter &printer) const {
 
 CUTE_TEXT_TYPES(CUTE_TEXT_SYNTAX)
 
+Type cute::ArithTupleIterType::parse(AsmParser &parser) {
+  return parseTextOf<cute::ArithTupleIterType, CuteIntTuple>(parser);
+}
+void cute::ArithTupleIterType::print(AsmPrinter &printer) const {
+  printer << "<\"" << getText() << "\">";
+}
+
+Type cute::iterOf(Type tensor) {
+  if (auto t = llvm::dyn_cast<CoordTensorType>(tensor))
+    return ArithTupleIterType::get(t.getContext(), t.getStart());
+  auto t = llvm::cast<MemRefType>(tensor);
+  return PtrType::get(t.getContext(), t.getElementType(), t.getSpace(), t.getAlign(),
+                      t.getSwizzle());
+}
+
+Type cute::layoutOf(Type tensor) {
+  if (auto t = llvm::dyn_cast<CoordTensorType>(tensor))
+    return LayoutType::get(t.getContext(), t.getLayout());
+  auto t = llvm::cast<MemRefType>(tensor);
+  return LayoutType::get(t.getContext(), t.getLayout());
+}
+
 //===----------------------------------------------------------------------===//
 // Types, taken apart and put together
 //===----------------------------------------------------------------------===//
@@ -155,6 +181,9 @@ LogicalResult cute::PtrType::verify(Emit emit, Type element, StringRef space, in
 LogicalResult cute::MemRefType::verify(Emit emit, Type element, StringRef space, int64_t align,
                                        StringRef swizzle, StringRef layout) {
   return verifyParts(emit, parts(CuteMemRef, {element}, {space, swizzle, layout}, {align}));
+}
+LogicalResult cute::CoordTensorType::verify(Emit emit, StringRef start, StringRef layout) {
+  return verifyParts(emit, parts(CuteCoordTensor, {}, {start, layout}, {}));
 }
 LogicalResult cute::TiledCopyType::verify(Emit emit, Type atom, StringRef tv, StringRef tile) {
   return verifyParts(emit, parts(CuteTiledCopy, {atom}, {tv, tile}, {}));
@@ -199,6 +228,14 @@ bool cuteTypeGetParts(MlirType type, CuteTypeParts *result) {
         *result = parts(CuteToken, {}, {}, {});
         return true;
       })
+      .Case([&](cute::CoordTensorType t) {
+        *result = parts(CuteCoordTensor, {}, {t.getStart(), t.getLayout()}, {});
+        return true;
+      })
+      .Case([&](cute::ArithTupleIterType t) {
+        *result = parts(CuteArithTupleIter, {}, {t.getText()}, {});
+        return true;
+      })
       .Default([&](Type t) { return cute::nvgpuTypeParts(t, result); });
 }
 
@@ -230,6 +267,10 @@ MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *p) {
     return wrap(Type(cute::PipelineType::getChecked(emit, context, whole(0))));
   case CuteToken:
     return wrap(Type(cute::TokenType::get(context)));
+  case CuteCoordTensor:
+    return wrap(Type(cute::CoordTensorType::getChecked(emit, context, text(0), text(1))));
+  case CuteArithTupleIter:
+    return wrap(Type(cute::ArithTupleIterType::get(context, text(0))));
   default:
     return wrap(cute::nvgpuTypeGet(at, p));
   }

@@ -12,6 +12,7 @@ mod register;
 pub mod tensor;
 pub mod types;
 pub mod verify;
+pub mod view;
 
 pub use diag::{Failure, catch_panics};
 pub use register::{

@@ -44,5 +44,5 @@ pub use parse::ParseError;
 pub use swizzle::{ComposedLayout, Inner, Swizzle};
 pub use tile::Tile;
 
-pub use tiled::{Partition, TiledCopy, TiledMma};
+pub use tiled::{Operand, Part, Partition, Residue, Side, ThrCopy, ThrMma, TiledCopy, TiledMma};
 pub use tuple::{IntTuple, Kind, int, tuple};

@@ -529,7 +529,6 @@ fn errors_name_the_cure() {
     );
     assert!(e.expect_err("24").to_string().contains("use 32:1"));
     assert!(TiledMma::new(atom, layout("(2,2,1,1)"), Tile::Underscore).is_err());
-    assert!(mma.partition_a(&layout("(?,32):(32,1)")).is_err());
     assert!(mma.partition_a(&layout("128:1")).is_err());
     assert!(
         MmaAtom::named("SM80_nothing")

@@ -36,6 +36,18 @@ impl<'c> Address<'c> {
         }
     }
 
+    /// A kernel's argument of which only the start is known.
+    pub fn pointer_to(base: Val<'c>, memref: &MemRef<'c>) -> Self {
+        Self {
+            memref: memref.clone(),
+            base,
+            dynamic: None,
+            constant: 0,
+            width: 64,
+            shared: false,
+        }
+    }
+
     /// A tensor at `offset` bytes in shared memory.
     pub fn shared(base: Val<'c>, memref: &MemRef<'c>, offset: i64) -> Self {
         Self {
@@ -48,6 +60,11 @@ impl<'c> Address<'c> {
         }
     }
 
+    /// The same start, of another tensor.
+    pub fn seen_as(self, memref: MemRef<'c>) -> Self {
+        Self { memref, ..self }
+    }
+
     /// Moves the start by a computed number of bytes.
     pub fn add(&mut self, b: Builder<'c>, bytes: Option<Val<'c>>) -> Result<(), Failure> {
         self.dynamic = match (self.dynamic, bytes) {
@@ -58,6 +75,27 @@ impl<'c> Address<'c> {
             }
         };
         Ok(())
+    }
+
+    /// Moves the start by a computed number of elements, each of `bytes` bytes; the number may be negative.
+    pub fn add_elements(
+        &mut self,
+        b: Builder<'c>,
+        elements: Val<'c>,
+        bytes: i64,
+    ) -> Result<(), Failure> {
+        let ty = integer_type(b, self.width);
+        let narrow = elements.r#type() == b.i32_type();
+        let mut offset = match (narrow, self.width) {
+            (true, 64) => b.value("arith.extsi", &[elements], ty, &[])?,
+            (false, 32) => b.value("arith.trunci", &[elements], ty, &[])?,
+            _ => elements,
+        };
+        if bytes != 1 {
+            let bytes = b.constant(ty, bytes)?;
+            offset = b.value("arith.muli", &[offset, bytes], ty, &[])?;
+        }
+        self.add(b, Some(offset))
     }
 
     /// The pointer `more` bytes on, swizzled.

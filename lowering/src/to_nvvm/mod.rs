@@ -19,9 +19,10 @@ use cute_ir::{
     Failure, PassSpec,
     build::*,
     diag,
-    infer::memref_of,
+    infer::{self, memref_of},
     tensor,
-    types::{self, CuteType},
+    types::CuteType,
+    view::{self, Index, View},
 };
 use cute_layout::IntTuple;
 use cute_passes::partition::{body_of_kernel, kernels};
@@ -62,10 +63,20 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
     let b = Builder::before(launch);
     let pointer = b.ty("!llvm.ptr<1>")?;
     for (i, operand) in operands_of(launch).into_iter().enumerate() {
-        if memref_of(operand).is_some() {
+        // The pointer of a tensor of dynamic layout is a cast of the tensor already.
+        let tensor = match CuteType::of(operand.r#type()) {
+            Some(CuteType::MemRef(_)) => Some(operand),
+            Some(CuteType::Ptr(_)) => Some(
+                defining_op(operand)
+                    .filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")
+                    .map_or(operand, |op| operands_of(op)[0]),
+            ),
+            _ => None,
+        };
+        if let Some(tensor) = tensor {
             let cast = b.value(
                 "builtin.unrealized_conversion_cast",
-                &[operand],
+                &[tensor],
                 pointer,
                 &[],
             )?;
@@ -120,8 +131,15 @@ impl<'c> Lowering<'c> {
         let mut attributes = Vec::new();
         for i in 0..count {
             let value = argument(body, i);
-            match memref_of(value) {
-                Some(memref) => {
+            match CuteType::of(value.r#type()) {
+                Some(CuteType::Ptr(memref)) => {
+                    set_type(value, pointer);
+                    inputs.push(pointer);
+                    attributes.push(format!("{{llvm.align = {} : i32}}", memref.align));
+                    self.addresses
+                        .insert(key(value), Address::pointer_to(value, &memref));
+                }
+                Some(CuteType::MemRef(memref)) => {
                     let bytes = memref.bytes().map_err(|e| b.error(e))?;
                     set_type(value, pointer);
                     inputs.push(pointer);
@@ -132,7 +150,7 @@ impl<'c> Lowering<'c> {
                     self.addresses
                         .insert(key(value), Address::global(value, &memref, bytes));
                 }
-                None => {
+                _ => {
                     inputs.push(value.r#type());
                     attributes.push("{}".to_owned());
                 }
@@ -161,60 +179,35 @@ impl<'c> Lowering<'c> {
 
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let operands = operands_of(op);
-        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
         match name_of(op) {
             "cute.static" | "cute.tiled.mma.partition_shape" => Ok(()),
-            "cute.make_coord" => {
+            "cute.make_coord" | "cute.make_int_tuple" => {
                 self.scalars.insert(key(result_of(op, 0)), operands);
                 Ok(())
             }
+            // Of a tensor of dynamic layout, the leaves are read by whoever needs them.
+            "cute.make_shape" | "cute.make_stride" | "cute.make_layout" => Ok(()),
             "cute.memref.alloca" => self.alloca(op, b),
-            "cute.slice" => {
-                let coord = self.coordinate(operands[1], b)?;
-                let view = self.source(operands[0], b)?.and_then(|s| tensor::slice(&s, &coord)).map_err(wrong)?;
-                self.view(op, operands[0], operands[1], view, b)
+            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter" => {
+                self.reinterpret(op, operands[0], b)
             }
-            "cute.local_tile" => {
-                let Some(CuteType::Tile(tile)) = CuteType::of(operands[1].r#type()) else { return Err(Failure) };
-                let coord = self.coordinate(operands[2], b)?;
-                let view = self
-                    .source(operands[0], b)?
-                    .and_then(|s| tensor::local_tile(&s, &tile, &coord))
-                    .map_err(wrong)?;
-                self.view(op, operands[0], operands[2], view, b)
+            "cute.add_offset" => self.add_offset(op, &operands, b),
+            "cute.memref.load" => {
+                let pointer = self.element(operands[0], operands[1], b)?;
+                let value = universal::load_element(b, pointer, result_of(op, 0).r#type())?;
+                replace_uses(result_of(op, 0), value);
+                Ok(())
             }
-            name @ ("cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D") => {
-                let copy = CuteType::of(operands[0].r#type()).ok_or(Failure)?;
-                let destination = name.ends_with('D');
-                let view = self
-                    .source(operands[1], b)?
-                    .and_then(|s| tensor::partition_copy(&copy, &s, destination))
-                    .map_err(wrong)?;
-                self.view(op, operands[1], operands[2], view, b)
-            }
-            "cute.tiled.mma.partition" => {
-                let mma = CuteType::of(operands[0].r#type()).ok_or(Failure)?;
-                let id = integer_of(op, "operand_id").unwrap_or(0);
-                let view = self
-                    .source(operands[1], b)?
-                    .and_then(|s| tensor::partition_mma(&mma, &s, id))
-                    .map_err(wrong)?;
-                self.view(op, operands[1], operands[2], view, b)
+            "cute.memref.store" => {
+                let pointer = self.element(operands[0], operands[1], b)?;
+                universal::store_element(b, operands[2], pointer)
             }
             _ if self.atom_op(op, b)? => Ok(()),
+            _ if self.view(op, &operands, b)? => Ok(()),
             name => Err(b.error(format!(
                 "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),
         }
-    }
-
-    /// The tensor type behind a value, whose MLIR type may have been replaced by now.
-    fn source(
-        &self,
-        value: Val<'c>,
-        b: Builder<'c>,
-    ) -> Result<Result<types::MemRef<'c>, String>, Failure> {
-        Ok(Ok(self.address(value, b)?.memref.clone()))
     }
 
     fn address(&self, value: Val<'c>, b: Builder<'c>) -> Result<&Address<'c>, Failure> {
@@ -223,20 +216,15 @@ impl<'c> Lowering<'c> {
         })
     }
 
-    fn coordinate(&self, value: Val<'c>, b: Builder<'c>) -> Result<IntTuple, Failure> {
-        match CuteType::of(value.r#type()) {
-            Some(CuteType::Coord(coord)) => Ok(coord),
-            _ => Err(b.error("expected a coordinate")),
-        }
-    }
-
     /// The integers of a coordinate's dynamic leaves.
     fn scalars_of(&self, value: Val<'c>, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
         if let Some(values) = self.scalars.get(&key(value)) {
             return Ok(values.clone());
         }
         match CuteType::of(value.r#type()) {
-            Some(CuteType::Coord(coord)) if coord.is_static() => Ok(Vec::new()),
+            Some(CuteType::Coord(tuple) | CuteType::IntTuple(tuple)) if tuple.is_static() => {
+                Ok(Vec::new())
+            }
             _ => Err(b.error(
                 "expected a coordinate that this kernel makes; run cute-lower-layouts first",
             )),
@@ -302,30 +290,135 @@ impl<'c> Lowering<'c> {
         Ok(base)
     }
 
-    /// Records a view: the source's address, and what the coordinate adds.
-    fn view(
+    /// Records a view: the source's address, and what the coordinate adds; false where `op` makes no view.
+    fn view(&mut self, op: Op<'c>, operands: &[Val<'c>], b: Builder<'c>) -> Result<bool, Failure> {
+        let mut types = Vec::new();
+        let (mut source, mut coord) = (None, None);
+        for operand in operands {
+            // A tensor that is an argument has another type by now.
+            if let Some(address) = self.addresses.get(&key(*operand)) {
+                types.push(CuteType::MemRef(address.memref.clone()));
+                source = Some(*operand);
+                continue;
+            }
+            let Some(ty) = CuteType::of(operand.r#type()) else {
+                return Ok(false);
+            };
+            if matches!(ty, CuteType::Coord(_)) {
+                coord = Some(*operand);
+            }
+            types.push(ty);
+        }
+        let (Some(source), Some(view)) = (source, infer::traced_view(op, &types)) else {
+            return Ok(false);
+        };
+        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let view = view.map_err(wrong)?;
+        let address = self.moved(self.address(source, b)?.clone(), &view, coord, b)?;
+        let memref = view.of(&address.memref).map_err(wrong)?;
+        self.addresses
+            .insert(key(result_of(op, 0)), address.seen_as(memref));
+        Ok(true)
+    }
+
+    /// An address, moved to where a view starts.
+    fn moved(
+        &self,
+        mut address: Address<'c>,
+        view: &View,
+        coord: Option<Val<'c>>,
+        b: Builder<'c>,
+    ) -> Result<Address<'c>, Failure> {
+        let bytes = address.memref.element_bytes();
+        let leaves = match coord {
+            Some(coord) => self.scalars_of(coord, b)?,
+            None => Vec::new(),
+        };
+        for term in &view.terms {
+            match (term.index, term.layout.flat()) {
+                (Index::Known(0), _) => {}
+                (Index::Known(i), Some(flat)) => {
+                    address.constant = flat
+                        .checked_at(i)
+                        .and_then(|o| o.checked_mul(bytes))
+                        .and_then(|o| o.checked_add(address.constant))
+                        .ok_or_else(|| b.error("an offset overflows 64 bits"))?;
+                }
+                (Index::Leaf(k), Some(_)) => {
+                    let leaf = leaves.get(k).ok_or_else(|| {
+                        b.error("expected a coordinate that this kernel makes; run cute-lower-layouts first")
+                    })?;
+                    let added = address::evaluate(b, &term.layout, *leaf, bytes, address.width)?;
+                    address.add(b, added)?;
+                }
+                (_, None) => {
+                    return Err(b.error(format!(
+                        "expected a tensor of static layout, found {}; run cute-lower-layouts first",
+                        term.layout
+                    )));
+                }
+            }
+        }
+        Ok(address)
+    }
+
+    /// The same address, as another type says.
+    fn reinterpret(&mut self, op: Op<'c>, source: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let result = result_of(op, 0);
+        let Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) = CuteType::of(result.r#type())
+        else {
+            return Err(b.error(format!(
+                "'{}' is on coordinates; run cute-lower-layouts first",
+                name_of(op)
+            )));
+        };
+        let address = self.address(source, b)?.clone();
+        self.addresses.insert(key(result), address.seen_as(memref));
+        Ok(())
+    }
+
+    fn add_offset(
         &mut self,
         op: Op<'c>,
-        source: Val<'c>,
-        coord: Val<'c>,
-        view: tensor::View<'c>,
+        operands: &[Val<'c>],
         b: Builder<'c>,
     ) -> Result<(), Failure> {
-        let leaves = if view.terms.is_empty() {
-            Vec::new()
-        } else {
-            self.scalars_of(coord, b)?
-        };
-        let mut address = self.address(source, b)?.clone();
+        let mut address = self.address(operands[0], b)?.clone();
         let bytes = address.memref.element_bytes();
-        address.constant += view.offset * bytes;
-        for (term, leaf) in view.terms.iter().zip(leaves) {
-            let added = address::evaluate(b, term, leaf, bytes, address.width)?;
-            address.add(b, added)?;
+        let Some(CuteType::IntTuple(IntTuple::Leaf(offset))) = CuteType::of(operands[1].r#type())
+        else {
+            return Err(b.error("expected one integer as an offset"));
+        };
+        match offset.as_static() {
+            Some(offset) => {
+                address.constant = offset
+                    .checked_mul(bytes)
+                    .and_then(|o| o.checked_add(address.constant))
+                    .ok_or_else(|| b.error("an offset overflows 64 bits"))?;
+            }
+            None => {
+                let leaf = self.scalars_of(operands[1], b)?;
+                let leaf = *leaf.first().ok_or(Failure)?;
+                address.add_elements(b, leaf, bytes)?;
+            }
         }
-        address.memref = view.result;
-        self.addresses.insert(key(result_of(op, 0)), address);
+        let memref = match CuteType::of(result_of(op, 0).r#type()) {
+            Some(CuteType::Ptr(memref)) => memref,
+            _ => return Err(b.error("expected a pointer")),
+        };
+        self.addresses
+            .insert(key(result_of(op, 0)), address.seen_as(memref));
         Ok(())
+    }
+
+    /// The pointer of one element.
+    fn element(&self, tensor: Val<'c>, coord: Val<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let Some(CuteType::Coord(at)) = CuteType::of(coord.r#type()) else {
+            return Err(b.error("expected a coordinate"));
+        };
+        let address = self.address(tensor, b)?.clone();
+        let view = view::slice(&address.memref.layout, &at).map_err(|e| b.error(e))?;
+        self.moved(address, &view, Some(coord), b)?.pointer(b, 0)
     }
 
     /// The pointer of one atom of a partition.

@@ -1,6 +1,6 @@
 //! Functions, calls, branches and loops: each value of a layout type becomes its dynamic leaves.
 
-use super::{Lowering, value_of};
+use super::{Lowering, tensors, value_of};
 use cute_ir::{Failure, build::*, diag, types::int_type};
 use melior::ir::{
     Attribute, AttributeLike, BlockLike, BlockRef, OperationRef, Type, TypeLike, ValueLike,
@@ -93,6 +93,9 @@ fn erase_blocks(blocks: &[Blk<'_>]) {
 
 /// The types of the dynamic leaves that stand for a value of this type; nothing for other types.
 fn leaf_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
+    if let Some(parts) = tensors::part_types(ty) {
+        return Some(parts);
+    }
     let value = value_of(ty)?;
     let context = context_of_type(ty);
     Some(
@@ -110,6 +113,16 @@ fn flat_types<'c>(types: impl Iterator<Item = Type<'c>>) -> Vec<Type<'c>> {
         .collect()
 }
 
+/// Whether it is a function of the host, whose tensors stay its arguments: the launch plan knows what is of them.
+pub(super) fn is_host(op: Op<'_>) -> bool {
+    name_of(op) == "func.func" && parent_of(op, "gpu.module").is_none()
+}
+
+/// Whether values of this type stay arguments of `owner`.
+fn stays(owner: Op<'_>, ty: Type<'_>) -> bool {
+    is_host(owner) && tensors::is_memory(ty)
+}
+
 /// Arguments for the leaves behind the arguments that are there, which stay until nothing uses them.
 pub(super) fn flatten_arguments<'c>(
     block: Blk<'c>,
@@ -120,7 +133,8 @@ pub(super) fn flatten_arguments<'c>(
     // From the last to the first, so that the places of those before stay.
     for i in (0..count).rev() {
         let old = argument(block, i);
-        let Some(types) = leaf_types(old.r#type()) else {
+        let types = leaf_types(old.r#type()).filter(|_| !stays(owner, old.r#type()));
+        let Some(types) = types else {
             continue;
         };
         let new = types
@@ -149,7 +163,8 @@ pub(super) fn drop_arguments<'c>(
     for blocks in regions_of(op) {
         for block in blocks {
             for i in (0..block.argument_count()).rev() {
-                if leaves.contains_key(&key(argument(block, i))) {
+                let old = argument(block, i);
+                if leaves.contains_key(&key(old)) && !stays(op, old.r#type()) {
                     last_uses(block, i)?;
                     unsafe { mlirBlockEraseArgument(block.to_raw(), i as u32) };
                 }
@@ -208,7 +223,7 @@ impl<'c> Lowering<'c> {
             ));
         }
         let results: Vec<Val<'c>> = (0..op.result_count()).map(|i| result_of(op, i)).collect();
-        let mine = |v: &Val<'c>| value_of(v.r#type()).is_some();
+        let mine = |v: &Val<'c>| tensors::has_leaves(v.r#type());
         if !operands_of(op).iter().any(mine) && !results.iter().any(mine) {
             return Ok(op);
         }
@@ -375,6 +390,15 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
             .map(|i| Type::from_raw(mlirFunctionTypeGetInput(ty, i)));
         let results = (0..mlirFunctionTypeGetNumResults(ty))
             .map(|i| Type::from_raw(mlirFunctionTypeGetResult(ty, i)));
+        let flat_types = |types: std::vec::IntoIter<Type<'c>>| -> Vec<Type<'c>> {
+            types
+                .flat_map(|ty| {
+                    leaf_types(ty)
+                        .filter(|_| !stays(op, ty))
+                        .unwrap_or_else(|| vec![ty])
+                })
+                .collect()
+        };
         let (inputs, results): (Vec<Type<'c>>, Vec<Type<'c>>) =
             (inputs.collect(), results.collect());
         for (name, types) in [("arg_attrs", &inputs), ("res_attrs", &results)] {

@@ -3,12 +3,13 @@
 //! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
 //! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
 //! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and
-//! loops pass the leaves in place of the value. What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
+//! loops pass the leaves in place of the value. Tensors whose layouts are dynamic go the same way (`tensors.rs`). What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
 
 mod carry;
 mod emit;
 mod overflow;
 mod print;
+mod tensors;
 
 use cute_ir::{
     Failure, OptionSpec, PassSpec,
@@ -90,6 +91,9 @@ impl<'c> Lowering<'c> {
                 if i > 0 || carry::enters(name_of(op)) {
                     carry::flatten_arguments(*block, op, &mut self.leaves);
                 }
+                if i == 0 && carry::is_host(op) {
+                    self.host_tensors(*block)?;
+                }
             }
             for block in blocks {
                 for op in ops_of(block) {
@@ -101,7 +105,10 @@ impl<'c> Lowering<'c> {
     }
 
     fn op(&mut self, op: Op<'c>) -> Result<(), Failure> {
-        // `slice` and others also take tensors, which are lowered later.
+        // `slice` and others also take tensors; those of static layouts are lowered later.
+        if self.tensors(op)? {
+            return Ok(());
+        }
         let algebra = infer::algebra_name(op).filter(|_| self.is_algebra(op));
         match algebra {
             Some("print") => self.print(op),
@@ -170,18 +177,8 @@ impl<'c> Lowering<'c> {
         let mut emitter = Emitter::new(builder, &inputs);
         if self.checks {
             let wide = overflow::wide_form(op, &untraced, &results, &checks).map_err(wrong)?;
-            for check in overflow::safe(&checks, wide.as_ref()) {
-                // A divisor that several ops of a block share is asked about once.
-                if let Some(input) = positive_input(check)
-                    && let (Some(value), Some(block)) = (inputs.get(input), op.block())
-                    && !self
-                        .positive
-                        .insert((key(*value), block.to_raw().ptr as usize))
-                {
-                    continue;
-                }
-                assert_holds(builder, &mut emitter, check)?;
-            }
+            let safe = overflow::safe(&checks, wide.as_ref());
+            self.assert_all(op, &mut emitter, &inputs, safe)?;
             if let Some(wide) = wide {
                 overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
             }
@@ -218,6 +215,29 @@ impl<'c> Lowering<'c> {
             }
         }
         self.dead.push(op);
+        Ok(())
+    }
+
+    /// Asserts the conditions that what becomes of `op` depends on.
+    fn assert_all<'k>(
+        &mut self,
+        op: Op<'c>,
+        emitter: &mut Emitter<'_, 'c>,
+        inputs: &[Val<'c>],
+        checks: impl IntoIterator<Item = &'k Check>,
+    ) -> Result<(), Failure> {
+        for check in checks {
+            // A divisor that several ops of a block share is asked about once.
+            if let Some(input) = positive_input(check)
+                && let (Some(value), Some(block)) = (inputs.get(input), op.block())
+                && !self
+                    .positive
+                    .insert((key(*value), block.to_raw().ptr as usize))
+            {
+                continue;
+            }
+            assert_holds(Builder::before(op), emitter, check)?;
+        }
         Ok(())
     }
 
@@ -258,6 +278,9 @@ impl<'c> Lowering<'c> {
     }
 
     fn construct(&self, builder: Builder<'c>, old: Val<'c>) -> Result<Val<'c>, Failure> {
+        if tensors::is_lowered(old.r#type()) {
+            return self.construct_tensor(builder, old);
+        }
         let leaves = self.leaves.get(&key(old)).cloned().unwrap_or_default();
         make(builder, old.r#type(), &leaves)
     }

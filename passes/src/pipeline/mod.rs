@@ -12,11 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{
-    config::{CONFIG, Config},
-    partition::kernels,
-    sync,
-};
+use crate::{config::Config, partition::kernels, sync};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -46,10 +42,11 @@ pub const ORDER: &str = "cute.order";
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        if attribute_of(kernel, CONFIG).is_none() {
+        let config = Config::load_if_any(kernel);
+        // Who wrote a kernel by hand has scheduled it.
+        let Some((config, _)) = config.map_err(|e| diag::error(kernel.location(), e))? else {
             continue;
-        }
-        let (config, _) = Config::load(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        };
         if config.stages < 2 {
             continue;
         }

@@ -90,7 +90,7 @@ pub fn value_of(ty: Type) -> Option<Value> {
 }
 
 /// The attributes of an op on values of the algebra.
-fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
+pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
     let integer = |name| {
         let raw = find(name)?.to_raw();
         unsafe { mlirAttributeIsAInteger(raw).then(|| mlirIntegerAttrGetValueInt(raw)) }

@@ -7,6 +7,7 @@ mod tensors;
 
 pub(crate) use algebra::apply;
 pub use algebra::{algebra_name, evaluate, value_of};
+pub use tensors::traced_view;
 
 use crate::{
     build::{Op, name_of, operands_of},

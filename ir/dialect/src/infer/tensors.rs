@@ -1,11 +1,13 @@
 //! Result types of the ops on tensors, atoms and fragments: what [`crate::tensor`] says.
 
+use super::algebra;
 use crate::{
-    build::entry_of,
+    build::{Op, attribute_of, entry_of, name_of},
     tensor,
     types::{self, CuteType, MemRef},
+    view::{self, View},
 };
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_layout::{Layout, Leaf};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Location, Type},
@@ -19,54 +21,64 @@ pub(super) fn infer<'c>(
     operands: &[CuteType<'c>],
     attributes: Attribute<'c>,
 ) -> Option<Result<Vec<Type<'c>>, String>> {
-    let tensors = |result: Result<MemRef<'c>, String>| {
-        result?
-            .to_type(Location::unknown(context))
-            .map(|ty| vec![ty])
-            .ok_or_else(|| "has no valid result type".to_owned())
-    };
+    let name = name.strip_prefix("cute.").unwrap_or(name);
     let operand_id = || integer_attribute(attributes, "operand_id");
+    if let Some((tensor, view)) = find_view(name, operands, &|name| entry_of(attributes, name)) {
+        return Some(view.and_then(|(view, indices)| tensor_type(context, tensor, view, &indices)));
+    }
+    let tensors = |result: Result<MemRef<'c>, String>| memref_type(context, result?);
+    let one = |ty: Type<'c>| Ok(vec![ty]);
     Some(match (name, operands) {
-        ("cute.slice", [CuteType::MemRef(source), CuteType::Coord(coord)]) => {
-            tensors(tensor::slice(source, coord).map(|view| view.result))
+        ("get_iter", [CuteType::MemRef(source)]) => source
+            .to_ptr_type(Location::unknown(context))
+            .ok_or_else(invalid)
+            .and_then(one),
+        ("get_iter", [CuteType::CoordTensor { start, .. }]) => {
+            one(types::arith_tuple_iter_type(context, start))
         }
         (
-            "cute.local_tile",
-            [
-                CuteType::MemRef(source),
-                CuteType::Tile(tile),
-                CuteType::Coord(coord),
-            ],
-        ) => tensors(tensor::local_tile(source, tile, coord).map(|view| view.result)),
-        ("cute.tiled.copy.partition_S", [copy, CuteType::MemRef(source), CuteType::Coord(c)]) => {
-            tensors(
-                one_thread(c).and_then(|()| {
-                    tensor::partition_copy(copy, source, false).map(|view| view.result)
-                }),
-            )
+            "get_layout",
+            [CuteType::MemRef(MemRef { layout, .. }) | CuteType::CoordTensor { layout, .. }],
+        ) => one(types::layout_type(context, layout)),
+        ("make_arith_tuple_iter", [CuteType::IntTuple(start)]) => {
+            one(types::arith_tuple_iter_type(context, start))
         }
-        ("cute.tiled.copy.partition_D", [copy, CuteType::MemRef(source), CuteType::Coord(c)]) => {
-            tensors(
-                one_thread(c).and_then(|()| {
-                    tensor::partition_copy(copy, source, true).map(|view| view.result)
-                }),
-            )
+        ("deref_arith_tuple_iter", [CuteType::ArithTupleIter(start)]) => {
+            one(types::int_tuple_type(context, start))
         }
-        ("cute.tiled.copy.retile", [copy, CuteType::MemRef(fragment)]) => {
+        ("add_offset", [CuteType::Ptr(pointer), CuteType::IntTuple(offset)]) => {
+            tensor::add_offset(pointer, offset)
+                .and_then(|p| {
+                    p.to_ptr_type(Location::unknown(context))
+                        .ok_or_else(invalid)
+                })
+                .and_then(one)
+        }
+        ("add_offset", [CuteType::ArithTupleIter(start), CuteType::IntTuple(offset)]) => start
+            .add(offset)
+            .map_err(|e| e.to_string())
+            .and_then(|sum| one(types::arith_tuple_iter_type(context, &sum))),
+        ("memref.load_vec", [CuteType::MemRef(source)]) => source
+            .layout
+            .size()
+            .map_err(|e| e.to_string())
+            .and_then(|size| match u64::try_from(size) {
+                Ok(size) if size > 0 => one(Type::vector(&[size], source.element)),
+                _ => Err(format!(
+                    "expected at least one element, found {}",
+                    source.layout
+                )),
+            }),
+        ("tiled.copy.retile", [copy, CuteType::MemRef(fragment)]) => {
             tensors(tensor::retile(copy, fragment))
         }
-        ("cute.tiled.mma.partition", [mma, CuteType::MemRef(source), CuteType::Coord(c)]) => {
-            tensors(one_thread(c).and_then(|()| {
-                tensor::partition_mma(mma, source, operand_id()?).map(|view| view.result)
-            }))
-        }
-        ("cute.tiled.mma.partition_shape", [mma, CuteType::Shape(shape)]) => operand_id()
+        ("tiled.mma.partition_shape", [mma, CuteType::Shape(shape)]) => operand_id()
             .and_then(|id| tensor::partition_shape(mma, shape, id))
             .map(|shape| vec![types::shape_type(context, &shape)]),
-        ("cute.mma.make_fragment", [mma, CuteType::MemRef(source)]) => {
+        ("mma.make_fragment", [mma, CuteType::MemRef(source)]) => {
             tensors(operand_id().and_then(|id| fragment_of(mma, source, id)))
         }
-        ("cute.mma.make_fragment", [mma, CuteType::Shape(shape)]) => {
+        ("mma.make_fragment", [mma, CuteType::Shape(shape)]) => {
             tensors(operand_id().and_then(|id| {
                 let part = Layout::col_major(shape).map_err(|e| e.to_string())?;
                 tensor::fragment(mma, &part, id)
@@ -74,6 +86,83 @@ pub(super) fn infer<'c>(
         }
         _ => return None,
     })
+}
+
+fn invalid() -> String {
+    "has no valid result type".to_owned()
+}
+
+fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<'c>>, String> {
+    let ty = memref.to_type(Location::unknown(context));
+    ty.map(|ty| vec![ty]).ok_or_else(invalid)
+}
+
+type Viewed = Result<(View, Vec<Leaf>), String>;
+
+/// Where op `name` makes a view of a tensor: the tensor, the view, and the coordinate's dynamic leaves.
+fn find_view<'a, 'c>(
+    name: &str,
+    operands: &'a [CuteType<'c>],
+    find: &dyn Fn(&str) -> Option<Attribute<'c>>,
+) -> Option<(&'a CuteType<'c>, Viewed)> {
+    let at = operands
+        .iter()
+        .position(|operand| operand.tensor_layout().is_some())?;
+    let tensor = &operands[at];
+    let others: Vec<CuteType<'c>> = (operands.iter().enumerate())
+        .filter(|(i, _)| *i != at)
+        .map(|(_, operand)| operand.clone())
+        .collect();
+    let proj = find("proj").map(|proj| {
+        crate::types::coord_of_attribute(proj)
+            .ok_or_else(|| "expected proj = #cute.coord<...>".to_owned())
+    });
+    let proj = match proj.transpose() {
+        Ok(proj) => proj,
+        Err(error) => return Some((tensor, Err(error))),
+    };
+    let view = view::apply(
+        name,
+        tensor.tensor_layout()?,
+        &others,
+        &algebra::attrs_of(find),
+        proj.as_ref(),
+        find("operand_id").map(|id| unsafe { mlirIntegerAttrGetValueInt(id.to_raw()) }),
+    )?;
+    let indices = others
+        .iter()
+        .find_map(|operand| match operand {
+            CuteType::Coord(coord) => Some(
+                coord
+                    .leaves()
+                    .into_iter()
+                    .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
+                    .cloned()
+                    .collect(),
+            ),
+            _ => None,
+        })
+        .unwrap_or_default();
+    Some((tensor, view.map(|view| (view, indices))))
+}
+
+/// The type of a view of `tensor`.
+fn tensor_type<'c>(
+    context: &'c Context,
+    tensor: &CuteType<'c>,
+    view: View,
+    indices: &[Leaf],
+) -> Result<Vec<Type<'c>>, String> {
+    match tensor {
+        CuteType::CoordTensor { start, .. } => {
+            let start = view.start(start, indices)?;
+            types::coord_tensor_type(Location::unknown(context), &start, &view.layout)
+                .map(|ty| vec![ty])
+                .ok_or_else(invalid)
+        }
+        CuteType::MemRef(source) => memref_type(context, view.of(source)?),
+        _ => Err("expected a tensor".to_owned()),
+    }
 }
 
 /// Registers for a partitioned tensor.
@@ -92,17 +181,19 @@ fn fragment_of<'c>(
     Ok(fragment)
 }
 
-fn one_thread(coord: &IntTuple) -> Result<(), String> {
-    match coord {
-        IntTuple::Leaf(Leaf::Static(_) | Leaf::Dynamic(_)) => Ok(()),
-        _ => Err(format!(
-            "expected a thread index as the coordinate, found {coord}"
-        )),
-    }
-}
-
 fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
     let attribute =
         entry_of(attributes, name).ok_or_else(|| format!("requires the attribute '{name}'"))?;
     Ok(unsafe { mlirIntegerAttrGetValueInt(attribute.to_raw()) })
+}
+
+/// The view that `op` makes of a tensor, for these values of its operands instead of their types' own: the tensor's
+/// layout, and those of the operands behind it. The operand that is the tensor is given by its place.
+///
+/// Dynamic leaves that carry how they are computed give a layout whose leaves do.
+pub fn traced_view<'c>(op: Op<'c>, operands: &[CuteType<'c>]) -> Option<Result<View, String>> {
+    let name = name_of(op);
+    let name = name.strip_prefix("cute.").unwrap_or(name);
+    let (_, view) = find_view(name, operands, &|name| attribute_of(op, name))?;
+    Some(view.map(|(view, _)| view))
 }

@@ -20,6 +20,8 @@ pub enum Kind {
     TiledMma,
     Pipeline,
     Token,
+    CoordTensor,
+    ArithTupleIter,
     UniversalCopy,
     SimtAsyncCopy,
     Ldsm,
@@ -37,7 +39,7 @@ pub enum Kind {
 }
 
 /// Every kind, at its number.
-pub const KINDS: [Kind; 28] = [
+pub const KINDS: [Kind; 30] = [
     Kind::IntTuple,
     Kind::Shape,
     Kind::Stride,
@@ -52,6 +54,8 @@ pub const KINDS: [Kind; 28] = [
     Kind::TiledMma,
     Kind::Pipeline,
     Kind::Token,
+    Kind::CoordTensor,
+    Kind::ArithTupleIter,
     Kind::UniversalCopy,
     Kind::SimtAsyncCopy,
     Kind::Ldsm,

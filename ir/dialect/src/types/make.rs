@@ -68,6 +68,22 @@ fn width(leaf: &Leaf) -> u32 {
     }
 }
 
+/// `!cute.coord_tensor<...>`, or nothing after a diagnostic at `location`.
+pub fn coord_tensor_type<'c>(
+    location: Location<'c>,
+    start: &IntTuple,
+    layout: &Layout,
+) -> Option<Type<'c>> {
+    let (start, layout) = (start.to_string(), layout.to_string());
+    let mut parts = CuteTypeParts::empty(Kind::CoordTensor as c_int);
+    parts.texts[0] = ffi::string_ref(&start);
+    parts.texts[1] = ffi::string_ref(&layout);
+    get(location, &parts)
+}
+/// `!cute.arith_tuple_iter<...>`
+pub fn arith_tuple_iter_type<'c>(context: &'c Context, start: &IntTuple) -> Type<'c> {
+    text_type(context, Kind::ArithTupleIter, &start.to_string())
+}
 /// `!cute.token`
 pub fn token_type(context: &Context) -> Type<'_> {
     get(

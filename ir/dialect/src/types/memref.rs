@@ -97,6 +97,17 @@ impl<'c> MemRef<'c> {
         Ok(())
     }
 
+    /// The type of a pointer to its start, or nothing after a diagnostic at `location`.
+    pub fn to_ptr_type(&self, location: Location<'c>) -> Option<Type<'c>> {
+        let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
+        let mut parts = CuteTypeParts::empty(Kind::Ptr as c_int);
+        parts.types[0] = self.element.to_raw();
+        parts.texts[0] = ffi::string_ref(self.space.name());
+        parts.texts[1] = ffi::string_ref(&swizzle);
+        parts.ints[0] = self.align;
+        get(location, &parts)
+    }
+
     /// The MLIR type, or nothing after a diagnostic at `location`.
     pub fn to_type(&self, location: Location<'c>) -> Option<Type<'c>> {
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();

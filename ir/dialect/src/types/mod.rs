@@ -19,8 +19,9 @@ mod text;
 
 pub use atoms::{CopyOp, Field, MmaOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
 pub use make::{
-    coord_type, copy_atom_type, int_tuple_type, int_type, layout_type, pipeline_type, shape_type,
-    sm80_mma_type, tile_type, tiled_copy_type, tiled_mma_type, token_type, value_type,
+    arith_tuple_iter_type, coord_tensor_type, coord_type, copy_atom_type, int_tuple_type, int_type,
+    layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
+    tiled_mma_type, token_type, value_type,
 };
 pub(crate) use memref::int_width;
 pub use memref::{MemRef, Space, element_bits, is_float, register_type};
@@ -59,6 +60,13 @@ pub enum CuteType<'c> {
         stages: i64,
     },
     Token,
+    /// A tensor of coordinates: the element at `c` is `start + layout(c)`.
+    CoordTensor {
+        start: IntTuple,
+        layout: Layout,
+    },
+    /// Where a coordinate tensor starts.
+    ArithTupleIter(IntTuple),
     CopyAtom {
         value: Type<'c>,
         op: CopyOp,
@@ -129,6 +137,11 @@ impl<'c> CuteType<'c> {
             },
             Kind::Pipeline => Self::Pipeline { stages: int(0) },
             Kind::Token => Self::Token,
+            Kind::CoordTensor => Self::CoordTensor {
+                start: tuple(text(0)?, TupleKind::IntTuple)?,
+                layout: parse_layout(text(1)?)?,
+            },
+            Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
             Kind::UniversalCopy | Kind::SimtAsyncCopy | Kind::Ldsm | Kind::Stsm | Kind::Movm => {
                 atoms::copy_from_parts(kind, parts)?
             }
@@ -152,13 +165,23 @@ impl<'c> CuteType<'c> {
             Self::Pipeline { stages } if *stages < 1 => {
                 Err(format!("expected at least one stage, found {stages}"))
             }
+            Self::CoordTensor { start, layout } => verify_coordinates(start, layout),
             Self::CopyAtom { .. } => copy_atom(self).map(|_| ()),
             Self::MmaAtom { .. } => mma_atom(self).map(|_| ()),
             _ => Ok(()),
         }
     }
 
-    /// The tensor, where it is one.
+    /// The layout of a tensor.
+    pub fn tensor_layout(&self) -> Option<&Layout> {
+        match self {
+            Self::MemRef(memref) => Some(&memref.layout),
+            Self::CoordTensor { layout, .. } => Some(layout),
+            _ => None,
+        }
+    }
+
+    /// The tensor in memory, where it is one.
     pub fn memref(&self) -> Option<&MemRef<'c>> {
         match self {
             Self::MemRef(memref) => Some(memref),
@@ -180,5 +203,33 @@ impl<'c> CuteType<'c> {
             Self::ComposedLayout(composed) => Value::ComposedLayout(composed.clone()),
             _ => return None,
         })
+    }
+}
+
+/// The coordinate of a `#cute.coord<"...">`.
+pub(crate) fn coord_of_attribute(attribute: melior::ir::Attribute) -> Option<IntTuple> {
+    let text = attribute.to_string();
+    let text = text
+        .strip_prefix("#cute.coord<\"")?
+        .strip_suffix("\">")?
+        .to_owned();
+    tuple(&text, TupleKind::Coord).ok()
+}
+
+/// A coordinate tensor's elements are coordinates of the form of its start.
+fn verify_coordinates(start: &IntTuple, layout: &Layout) -> Result<(), String> {
+    let origin = cute_layout::int(0);
+    let within = layout
+        .eval(&origin)
+        .and_then(|offset| start.add(&offset).map(|sum| (offset, sum)));
+    match within {
+        Ok((offset, sum))
+            if sum.rank() == start.rank() && start.is_tuple() >= offset.is_tuple() =>
+        {
+            Ok(())
+        }
+        Ok(_) | Err(_) => Err(format!(
+            "expected a start with a number for each coordinate that the layout {layout} gives, found {start}"
+        )),
     }
 }

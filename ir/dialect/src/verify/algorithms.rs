@@ -16,6 +16,15 @@ pub(super) fn verify_alloca(op: OperationRef) -> Checked {
         return Err("allocates in gmem; expected smem or rmem: pass it as an argument".to_owned());
     }
     memref.check_allocation()?;
+    if let Some(given) = operands(op).first()
+        && let Some(CuteType::Layout(layout)) = CuteType::of(given.r#type())
+        && layout != memref.layout
+    {
+        return Err(format!(
+            "expected a tensor of the layout {layout} that is given, found {}",
+            memref.layout
+        ));
+    }
     if let Ok(offset) = op.attribute("offset") {
         let offset =
             unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };

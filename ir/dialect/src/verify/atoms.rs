@@ -103,7 +103,10 @@ fn check_vector(what: &str, ty: Type, element: Type, length: i64) -> Checked {
 }
 
 fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
-    Ok(tensor::atom_access(&memref.layout, at)?.values.len() as i64)
+    tensor::check_at(&memref.layout, at)?;
+    tensor::atom_values(&memref.layout)?
+        .size()
+        .map_err(|e| e.to_string())
 }
 
 /// The table's entry for a tiled copy's atom.

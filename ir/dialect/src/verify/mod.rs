@@ -9,6 +9,8 @@
 //!   atom has, of its type (`atoms.rs`);
 //! - `memref.alloca`: in smem or rmem, static, aligned as its swizzle needs; placed at a multiple
 //!   of its alignment (`algorithms.rs`, as the next three);
+//! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
+//!   `make_identity_tensor`: the type that follows (`views.rs`);
 //! - `copy`: tensors of one shape and, on partitions, values that the atom can move as vectors;
 //! - `gemm`: the ranks and extents of the three forms, element types that an atom takes;
 //! - `convert`: registers, same layout;
@@ -17,6 +19,7 @@
 mod algorithms;
 mod atoms;
 mod values;
+mod views;
 
 pub use atoms::field_of;
 
@@ -47,6 +50,12 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.equal" | "cute.elem_less" => values::verify_comparison(op, &name),
         "cute.make_atom" => atoms::verify_make_atom(op),
         "cute.memref.alloca" => algorithms::verify_alloca(op),
+        "cute.memref.load" => views::verify_load(op),
+        "cute.memref.store" => views::verify_store(op),
+        "cute.memref.store_vec" => views::verify_store_vec(op),
+        "cute.recast" => views::verify_recast(op),
+        "cute.recast_iter" => views::verify_recast_iter(op),
+        "cute.make_identity_tensor" => views::verify_identity(op),
         "cute.copy" => algorithms::verify_copy(op),
         "cute.gemm" => algorithms::verify_gemm(op),
         "cute.convert" => algorithms::verify_convert(op),

@@ -152,7 +152,7 @@ impl Layout {
 }
 
 /// The end of the block that a known tile and its gaps make.
-fn tile_reach(tile: &Layout) -> Option<i64> {
+pub(crate) fn tile_reach(tile: &Layout) -> Option<i64> {
     let flat = tile.flat()?;
     let mut reach = 1i64;
     for (s, d) in flat.modes() {

@@ -10,7 +10,7 @@ mod coalesce;
 mod complement;
 mod composed;
 mod composition;
-mod divide;
+pub(crate) mod divide;
 mod fast;
 mod inverse;
 mod inverse_basis;

@@ -1,11 +1,9 @@
 //! MMA atoms tiled over threads. Source: CuTe's `mma_atom.hpp`.
 
-use super::{Partition, check_multiple, check_rank};
 use crate::atoms::MmaAtom;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::tile::Tile;
-use crate::tuple::int;
 
 /// An MMA atom repeated over threads along M, N and K, and the tile that one step of all threads covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,26 +17,7 @@ pub struct TiledMma {
     thr_to_vmnk: Layout,
 }
 
-/// Which two of M, N, K an operand has.
-#[derive(Clone, Copy)]
-struct Operand {
-    op: &'static str,
-    axes: [usize; 2],
-}
-
-const AXES: [&str; 3] = ["M", "N", "K"];
-const A: Operand = Operand {
-    op: "partition_a",
-    axes: [0, 2],
-};
-const B: Operand = Operand {
-    op: "partition_b",
-    axes: [1, 2],
-};
-const C: Operand = Operand {
-    op: "partition_c",
-    axes: [0, 1],
-};
+pub(super) const AXES: [&str; 3] = ["M", "N", "K"];
 
 impl TiledMma {
     /// `atom_layout_mnk` places copies of the atom (`(2,2,1)`: four warps), `permutation_mnk` says which elements of each
@@ -60,6 +39,12 @@ impl TiledMma {
             Tile::Underscore => &[],
             _ => return Err(too_many(permutation_mnk.to_string())),
         };
+        if let Some(dynamic) = given.iter().find(|t| !t.is_static()) {
+            return Err(LayoutError::Dynamic {
+                op: OP,
+                found: dynamic.to_string(),
+            });
+        }
         let atom_layout = atom_layout_mnk.append_to_rank(3, &Layout::leaf(1, 0)?)?;
         let thr_vmnk = atom
             .thr_id
@@ -117,7 +102,7 @@ impl TiledMma {
     }
 
     /// Threads that take part. Where the atom's threads are not consecutive (a single quad pair), thread indices run up
-    /// to the size of [`TiledMma::layout_a_tv`]'s first mode, and those between hold what thread 0 holds.
+    /// to the size of [`TiledMma::layout_a_tv`]'s first mode, and those between hold what another holds.
     pub fn num_threads(&self) -> i64 {
         self.thr_vmnk.flat().map_or(0, |f| f.size())
     }
@@ -132,142 +117,8 @@ impl TiledMma {
         &self.thr_vmnk
     }
 
-    /// (thread, value) to the column-major index of the (M,K) tile.
-    pub fn layout_a_tv(&self) -> Result<Layout> {
-        self.layout_tv(A)
-    }
-
-    /// (thread, value) to the column-major index of the (N,K) tile.
-    pub fn layout_b_tv(&self) -> Result<Layout> {
-        self.layout_tv(B)
-    }
-
-    /// (thread, value) to the column-major index of the (M,N) tile.
-    pub fn layout_c_tv(&self) -> Result<Layout> {
-        self.layout_tv(C)
-    }
-
-    /// Splits (M,K,...): values are `(V, MMA_M, MMA_K, ...)`. Errors: M or K no multiple of the tile; dynamic M or K.
-    pub fn partition_a(&self, tensor: &Layout) -> Result<Partition> {
-        self.partition(A, tensor)
-    }
-
-    /// Splits (N,K,...): values are `(V, MMA_N, MMA_K, ...)`.
-    pub fn partition_b(&self, tensor: &Layout) -> Result<Partition> {
-        self.partition(B, tensor)
-    }
-
-    /// Splits (M,N,...): values are `(V, MMA_M, MMA_N, ...)`.
-    pub fn partition_c(&self, tensor: &Layout) -> Result<Partition> {
-        self.partition(C, tensor)
-    }
-
-    /// The register layout for values that [`TiledMma::partition_a`] gave.
-    pub fn fragment_a(&self, val: &Layout) -> Result<Layout> {
-        self.check_values(&self.atom.a_tv, val)?;
-        val.make_fragment_like()
-    }
-
-    /// The register layout for values that [`TiledMma::partition_b`] gave.
-    pub fn fragment_b(&self, val: &Layout) -> Result<Layout> {
-        self.check_values(&self.atom.b_tv, val)?;
-        val.make_fragment_like()
-    }
-
-    /// The register layout of accumulators: column-major whatever the tensor's is.
-    pub fn fragment_c(&self, val: &Layout) -> Result<Layout> {
-        self.check_values(&self.atom.c_tv, val)?;
-        Layout::col_major(val.shape())
-    }
-
-    fn check_values(&self, tv: &Layout, val: &Layout) -> Result<()> {
-        const OP: &str = "fragment";
-        check_rank(OP, val, 3)?;
-        let (want, have) = (tv.mode(1)?.size()?, val.mode(0)?.size()?);
-        if want == have {
-            return Ok(());
-        }
-        let expected = format!("{want} values in mode 0, as {} holds", self.atom.name);
-        Err(LayoutError::Divisibility {
-            op: OP,
-            expected,
-            found: val.to_string(),
-            cure: "pass a partition of this MMA".into(),
-        })
-    }
-
-    fn atom_tv(&self, o: Operand) -> &Layout {
-        match o.axes {
-            [0, 2] => &self.atom.a_tv,
-            [1, 2] => &self.atom.b_tv,
-            _ => &self.atom.c_tv,
-        }
-    }
-
-    /// `((ThrV,(Thr0,Thr1)),(V,(Rest0,Rest1,...)))`, CuTe's `thrfrg_*`.
-    fn thrfrg(&self, o: Operand, tensor: &Layout) -> Result<Layout> {
-        let [x, y] = o.axes;
-        let permuted = tensor.logical_divide(&Tile::Modes(vec![
-            self.permutation[x].clone(),
-            self.permutation[y].clone(),
-        ]))?;
-        let atom = |i: usize| -> Result<Tile> {
-            Ok(Tile::Layout(Layout::leaf(self.atom.shape_mnk[i], 1)?))
-        };
-        let atoms = permuted.zipped_divide(&Tile::Modes(vec![atom(x)?, atom(y)?]))?;
-        let tv = Tile::Modes(vec![
-            Tile::Layout(self.atom_tv(o).clone()),
-            Tile::Underscore,
-        ]);
-        let values = atoms.composition_tile(&tv)?;
-        let threads = |i: usize| -> Result<Tile> {
-            Ok(Tile::Layout(Layout::leaf(
-                self.thr_vmnk.mode(i + 1)?.size()?,
-                1,
-            )?))
-        };
-        let tile = Tile::Modes(vec![
-            Tile::Underscore,
-            Tile::Modes(vec![threads(x)?, threads(y)?]),
-        ]);
-        values.zipped_divide(&tile)
-    }
-
-    /// Thread index to offset, out of the threads' half of `thrfrg`.
-    fn threads(&self, o: Operand, half: &Layout) -> Result<Layout> {
-        let own = half.mode(1)?;
-        let mut modes = vec![half.mode(0)?];
-        for axis in 0..3 {
-            modes.push(match o.axes.iter().position(|&x| x == axis) {
-                Some(i) => own.mode(i)?,
-                // The operand does not have this axis: threads along it hold the same elements.
-                None => Layout::new(int(self.thr_vmnk.mode(axis + 1)?.size()?), int(0))?,
-            });
-        }
-        Layout::from_modes(&modes)?.composition(&self.thr_to_vmnk)
-    }
-
-    fn layout_tv(&self, o: Operand) -> Result<Layout> {
-        let [x, y] = o.axes;
-        let whole = self.thrfrg(
-            o,
-            &Layout::col_major(&[self.tile[x], self.tile[y]].into_iter().collect())?,
-        )?;
-        Layout::from_modes(&[self.threads(o, &whole.mode(0)?)?, whole.mode(1)?])
-    }
-
-    fn partition(&self, o: Operand, tensor: &Layout) -> Result<Partition> {
-        check_rank(o.op, tensor, 2)?;
-        for (i, &axis) in o.axes.iter().enumerate() {
-            check_multiple(o.op, tensor, i, self.tile[axis], AXES[axis])?;
-        }
-        let whole = self.thrfrg(o, tensor)?;
-        let values = whole.mode(1)?;
-        let mut modes = vec![values.mode(0)?];
-        modes.extend(values.mode(1)?.modes());
-        Ok(Partition {
-            thr: self.threads(o, &whole.mode(0)?)?,
-            val: Layout::from_modes(&modes)?,
-        })
+    /// Thread index to 1-D index of (ThrV,ThrM,ThrN,ThrK).
+    pub(super) fn thr_to_vmnk(&self) -> &Layout {
+        &self.thr_to_vmnk
     }
 }

@@ -1,0 +1,155 @@
+//! Views of tensors, and their elements.
+
+use super::{Checked, operands, result_type, tensors, vector_of};
+use crate::{
+    infer,
+    types::{self, CuteType, MemRef},
+    view,
+};
+use cute_layout::{IntTuple, Layout, Leaf, ops::Value};
+use melior::ir::{OperationRef, Type, ValueLike};
+
+fn decoded<'c>(op: OperationRef<'c, '_>, operand: usize) -> Result<CuteType<'c>, String> {
+    let ty = operands(op)[operand].r#type();
+    CuteType::of(ty).ok_or_else(|| format!("expected a cute type as operand {operand}, found {ty}"))
+}
+
+/// The coordinate of one element.
+fn element_at(op: OperationRef) -> Result<IntTuple, String> {
+    match decoded(op, 1)? {
+        CuteType::Coord(coord) if coord.has_underscore() => Err(format!(
+            "expected the coordinate of one element, found {coord}; take the part at `_` by cute.slice"
+        )),
+        CuteType::Coord(coord) => Ok(coord),
+        _ => Err("expected a coordinate as operand 1".to_owned()),
+    }
+}
+
+fn same(what: &str, found: Type, expected: Type) -> Checked {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("expected {what} of type {expected}, found {found}"))
+}
+
+pub(super) fn verify_load(op: OperationRef) -> Checked {
+    let coord = element_at(op)?;
+    match decoded(op, 0)? {
+        CuteType::MemRef(memref) => {
+            view::slice(&memref.layout, &coord)?.of(&memref)?;
+            same("a result", result_type(op), memref.element)
+        }
+        CuteType::CoordTensor { start, layout } => {
+            let view = view::slice(&layout, &coord)?;
+            let indices: Vec<Leaf> = coord
+                .leaves()
+                .into_iter()
+                .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
+                .cloned()
+                .collect();
+            let element = view.start(&start, &indices)?;
+            let context = crate::build::context_of_type(result_type(op));
+            same(
+                "a result",
+                result_type(op),
+                types::coord_type(context, &element),
+            )
+        }
+        _ => Err("expected a tensor as operand 0".to_owned()),
+    }
+}
+
+pub(super) fn verify_store(op: OperationRef) -> Checked {
+    let coord = element_at(op)?;
+    let memref = tensors(op, 0, 1)?.remove(0);
+    view::slice(&memref.layout, &coord)?.of(&memref)?;
+    same("a value", operands(op)[2].r#type(), memref.element)
+}
+
+pub(super) fn verify_store_vec(op: OperationRef) -> Checked {
+    let memref = tensors(op, 1, 2)?.remove(0);
+    let size = memref.layout.size().map_err(|e| e.to_string())?;
+    let found = operands(op)[0].r#type();
+    match vector_of(found) {
+        Some((n, element)) if n == size && element == memref.element => Ok(()),
+        _ => Err(format!(
+            "expected a value of type vector<{size}x{}>, found {found}",
+            memref.element
+        )),
+    }
+}
+
+fn bits(ty: Type) -> Result<i64, String> {
+    types::element_bits(ty).ok_or_else(|| format!("expected a number type, found {ty}"))
+}
+
+/// The layout of a tensor's bits as elements of another width.
+fn recast_layout(layout: &Layout, from: i64, to: i64) -> Result<Layout, String> {
+    let attrs = cute_layout::ops::Attrs {
+        new_type_bits: Some(to),
+        old_type_bits: Some(from),
+        ..Default::default()
+    };
+    match infer::apply("recast_layout", &[Value::Layout(layout.clone())], &attrs)?.pop() {
+        Some(Value::Layout(layout)) => Ok(layout),
+        _ => Err("expected a layout".to_owned()),
+    }
+}
+
+pub(super) fn verify_recast(op: OperationRef) -> Checked {
+    let source = tensors(op, 0, 1)?.remove(0);
+    let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
+        return Err("expected a tensor".to_owned());
+    };
+    let layout = recast_layout(&source.layout, bits(source.element)?, bits(result.element)?)?;
+    if source.align % result.element_bytes() != 0 {
+        return Err(format!(
+            "expected a tensor aligned to the new element's {} bytes, found {}",
+            result.element_bytes(),
+            source.align
+        ));
+    }
+    let expected = MemRef {
+        element: result.element,
+        layout,
+        ..source
+    };
+    let location = melior::ir::operation::OperationLike::location(&op);
+    let expected = expected
+        .to_type(location)
+        .ok_or("has no valid result type")?;
+    same("a result", result_type(op), expected)
+}
+
+pub(super) fn verify_recast_iter(op: OperationRef) -> Checked {
+    let (Some(CuteType::Ptr(from)), Some(CuteType::Ptr(to))) = (
+        CuteType::of(operands(op)[0].r#type()),
+        CuteType::of(result_type(op)),
+    ) else {
+        return Err("expected pointers".to_owned());
+    };
+    if from.space != to.space {
+        return Err(format!(
+            "expected a pointer into {}, as the operand is, found {}",
+            from.space, to.space
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn verify_identity(op: OperationRef) -> Checked {
+    let CuteType::Shape(shape) = decoded(op, 0)? else {
+        return Err("expected a shape".to_owned());
+    };
+    let layout = Layout::identity(&shape).map_err(|e| e.to_string())?;
+    fn zeros(t: &IntTuple) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => cute_layout::int(0),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(zeros).collect()),
+        }
+    }
+    let location = melior::ir::operation::OperationLike::location(&op);
+    let expected = types::coord_tensor_type(location, &zeros(&shape), &layout)
+        .ok_or("has no valid result type")?;
+    same("a result", result_type(op), expected)
+}

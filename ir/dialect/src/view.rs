@@ -1,0 +1,496 @@
+//! What the ops that make a tensor of another one mean, on their types: its layout, and where it starts.
+//!
+//! Inference reads the layout, lowering the place; both from here. Sources: CuTe's `tensor_impl.hpp`, `copy_atom.hpp`, `mma_atom.hpp`.
+
+use crate::{
+    infer,
+    types::{CuteType, MemRef, tiled_copy, tiled_mma},
+};
+use cute_layout::{
+    IntTuple, Layout, Leaf, Tile, int,
+    ops::{Attrs, Value},
+    tiled::Partition,
+    tuple,
+};
+
+/// One summand of where a view starts: a layout's value at an index.
+#[derive(Clone, Debug)]
+pub struct Term {
+    pub layout: Layout,
+    pub index: Index,
+}
+
+/// An index into a mode, as a coordinate gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    Known(i64),
+    /// The dynamic leaf of that number of the coordinate.
+    Leaf(usize),
+}
+
+/// A tensor made from another one: its layout, and the sum of what it starts behind the other, in elements; in
+/// coordinates where the strides are basis elements.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub layout: Layout,
+    pub terms: Vec<Term>,
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+/// The largest power of two that divides `a * b`, at most 2^62; nothing for 0.
+pub(crate) fn power_of_two_in(a: i64, b: i64) -> Option<i64> {
+    (a != 0 && b != 0).then(|| 1 << (a.trailing_zeros() + b.trailing_zeros()).min(62))
+}
+
+impl View {
+    /// The tensor that it is of `source`; its alignment is what is left of the source's at every place it can start.
+    pub fn of<'c>(self, source: &MemRef<'c>) -> Result<MemRef<'c>, String> {
+        let bytes = source.element_bytes();
+        let mut align = source.align;
+        let mut reduce = |stride: i64| {
+            if let Some(step) = power_of_two_in(stride, bytes) {
+                align = align.min(step);
+            }
+        };
+        for term in &self.terms {
+            if let (Index::Known(i), Some(flat)) = (term.index, term.layout.flat()) {
+                reduce(flat.checked_at(i).ok_or("the offset overflows 64 bits")?);
+                continue;
+            }
+            if term.index == Index::Known(0) {
+                continue;
+            }
+            for leaf in term.layout.stride().leaves() {
+                match leaf {
+                    Leaf::Static(stride) => reduce(*stride),
+                    Leaf::Dynamic(stride) => reduce(stride.div),
+                    _ => {
+                        return Err(format!(
+                            "expected integer strides of a tensor in {}, found {}",
+                            source.space, term.layout
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(MemRef {
+            layout: self.layout,
+            align,
+            ..source.clone()
+        })
+    }
+
+    /// The coordinate that a view of coordinates starts at, where the source starts at `start`; `indices` are the
+    /// coordinate's dynamic leaves.
+    pub fn start(&self, start: &IntTuple, indices: &[Leaf]) -> Result<IntTuple, String> {
+        let mut sum = start.clone();
+        for term in &self.terms {
+            let index = match term.index {
+                Index::Known(i) => int(i),
+                Index::Leaf(k) => IntTuple::Leaf(
+                    indices
+                        .get(k)
+                        .cloned()
+                        .ok_or("expected a coordinate with that leaf")?,
+                ),
+            };
+            sum = sum
+                .add(&term.layout.eval(&index).map_err(text)?)
+                .map_err(text)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// The ops on a layout that also stand for a tensor's: its elements seen through another layout, from the same start.
+const RELAYOUTS: [&str; 9] = [
+    "group_modes",
+    "flatten",
+    "coalesce",
+    "select",
+    "composition",
+    "logical_divide",
+    "zipped_divide",
+    "tiled_divide",
+    "flat_divide",
+];
+
+/// The view that op `name` (without its dialect's prefix) gives of a tensor of layout `source`, with the operands behind
+/// the tensor, or before it where the tensor is not first; nothing where it is no such op.
+pub fn apply(
+    name: &str,
+    source: &Layout,
+    operands: &[CuteType],
+    attrs: &Attrs,
+    proj: Option<&IntTuple>,
+    operand_id: Option<i64>,
+) -> Option<Result<View, String>> {
+    Some(match (name, operands) {
+        ("slice", [CuteType::Coord(coord)]) => slice(source, coord),
+        ("domain_offset", [CuteType::Coord(coord)]) => domain_offset(source, coord),
+        ("local_tile" | "inner_partition", [CuteType::Tile(tile), CuteType::Coord(coord)]) => {
+            match proj {
+                None => inner_partition(source, tile, coord),
+                Some(proj) => projected(source, tile, coord, proj),
+            }
+        }
+        ("outer_partition", [CuteType::Tile(tile), CuteType::Coord(coord)]) => {
+            outer_partition(source, tile, coord)
+        }
+        ("local_partition", [CuteType::Layout(tile), CuteType::Coord(index)]) => {
+            local_partition(source, tile, index, proj)
+        }
+        ("tiled.copy.partition_S", [copy, CuteType::Coord(thread)]) => {
+            at_thread(thread, partition_copy(copy, source, false))
+        }
+        ("tiled.copy.partition_D", [copy, CuteType::Coord(thread)]) => {
+            at_thread(thread, partition_copy(copy, source, true))
+        }
+        ("tiled.mma.partition", [mma, CuteType::Coord(thread)]) => at_thread(
+            thread,
+            operand_id
+                .ok_or_else(|| "requires the attribute 'operand_id'".to_owned())
+                .and_then(|id| partition_mma(mma, source, id)),
+        ),
+        (name, operands) if RELAYOUTS.contains(&name) => relayout(name, source, operands, attrs),
+        _ => return None,
+    })
+}
+
+/// The same elements through another layout.
+fn relayout(
+    name: &str,
+    source: &Layout,
+    operands: &[CuteType],
+    attrs: &Attrs,
+) -> Result<View, String> {
+    let mut values = vec![Value::Layout(source.clone())];
+    for operand in operands {
+        values.push(
+            operand
+                .value()
+                .ok_or("expected values of the layout algebra behind the tensor")?,
+        );
+    }
+    match infer::apply(name, &values, attrs)?.as_slice() {
+        [Value::Layout(layout)] => Ok(View {
+            layout: layout.clone(),
+            terms: vec![],
+        }),
+        other => Err(format!(
+            "expected a layout as the result, found {}",
+            other.first().map_or("nothing", Value::kind)
+        )),
+    }
+}
+
+/// A tensor's layout at a coordinate: modes at `_` stay.
+pub fn slice(layout: &Layout, coord: &IntTuple) -> Result<View, String> {
+    let (kept, terms) = slice_layout(layout, coord, &mut 0)?;
+    let layout = match kept.len() {
+        0 => Layout::leaf(1, 0).map_err(text)?,
+        1 => kept.into_iter().next().expect("one mode"),
+        _ => Layout::from_modes(&kept).map_err(text)?,
+    };
+    Ok(View { layout, terms })
+}
+
+/// The same layout, from a coordinate on.
+fn domain_offset(layout: &Layout, coord: &IntTuple) -> Result<View, String> {
+    Ok(View {
+        layout: layout.clone(),
+        terms: slice_layout(layout, coord, &mut 0)?.1,
+    })
+}
+
+type Sliced = (Vec<Layout>, Vec<Term>);
+
+/// The modes of `layout` that `coord` keeps, and what the others add; `next` counts the coordinate's dynamic leaves.
+fn slice_layout(layout: &Layout, coord: &IntTuple, next: &mut usize) -> Result<Sliced, String> {
+    let at = |index| Term {
+        layout: layout.clone(),
+        index,
+    };
+    match coord {
+        IntTuple::Leaf(Leaf::Underscore) => Ok((vec![layout.clone()], vec![])),
+        IntTuple::Leaf(Leaf::Static(index)) => {
+            // A dynamic extent is the caller's affair, as a dynamic index is.
+            if let Ok(size) = layout.size()
+                && !(0..size).contains(index)
+            {
+                return Err(format!(
+                    "expected a coordinate in [0, {size}) of the mode {layout}, found {index}"
+                ));
+            }
+            if *index < 0 {
+                return Err(format!(
+                    "expected a coordinate of at least 0, found {index}"
+                ));
+            }
+            Ok((vec![], vec![at(Index::Known(*index))]))
+        }
+        IntTuple::Leaf(Leaf::Dynamic(_)) => {
+            *next += 1;
+            Ok((vec![], vec![at(Index::Leaf(*next - 1))]))
+        }
+        IntTuple::Leaf(other) => Err(format!("expected an integer or _, found {other}")),
+        IntTuple::Tuple(modes) => {
+            if modes.len() != layout.rank() || !layout.shape().is_tuple() {
+                return Err(format!(
+                    "expected a coordinate of rank {} for the layout {layout}, found {coord}",
+                    layout.rank()
+                ));
+            }
+            let (mut kept, mut terms) = (vec![], vec![]);
+            for (mode, part) in layout.modes().iter().zip(modes.iter()) {
+                let (k, t) = slice_layout(mode, part, next)?;
+                match k.len() {
+                    0 => {}
+                    // A nested tuple of modes stays one mode of the result.
+                    1 if !part.is_tuple() => kept.extend(k),
+                    _ => kept.push(Layout::from_modes(&k).map_err(text)?),
+                }
+                terms.extend(t);
+            }
+            Ok((kept, terms))
+        }
+    }
+}
+
+/// `coord`, with `_` for the modes that it does not name.
+fn padded(coord: &IntTuple, rank: usize) -> IntTuple {
+    let IntTuple::Tuple(modes) = coord else {
+        return if rank == 1 || *coord == IntTuple::Leaf(Leaf::Underscore) {
+            coord.clone()
+        } else {
+            padded(&tuple([coord.clone()]), rank)
+        };
+    };
+    let rest = rank.saturating_sub(modes.len());
+    tuple(
+        modes
+            .iter()
+            .cloned()
+            .chain(std::iter::repeat_n(IntTuple::Leaf(Leaf::Underscore), rest)),
+    )
+}
+
+/// (tile, rest) of a layout, each with the tile's modes.
+fn halves(layout: &Layout, tile: &Tile) -> Result<(Layout, Layout), String> {
+    if tile.rank() > layout.rank() {
+        return Err(format!(
+            "expected a tile of at most the tensor's rank {}, found {tile}",
+            layout.rank()
+        ));
+    }
+    let divided = layout.zipped_divide(tile).map_err(text)?;
+    Ok((
+        divided.mode(0).map_err(text)?,
+        divided.mode(1).map_err(text)?,
+    ))
+}
+
+/// The tile at `coord`: its modes, then those of the rest at `_`.
+fn inner_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<View, String> {
+    let (inner, rest) = halves(layout, tile)?;
+    let coord = padded(coord, rest.rank());
+    let (kept, terms) = slice_layout(&rest, &coord, &mut 0)?;
+    let mut modes = inner.modes();
+    // `_` for the whole of the rest keeps it as modes, as a coordinate of `_`s does.
+    if coord == IntTuple::Leaf(Leaf::Underscore) {
+        modes.extend(rest.modes());
+    } else {
+        modes.extend(kept);
+    }
+    Ok(View {
+        layout: Layout::from_modes(&modes).map_err(text)?,
+        terms,
+    })
+}
+
+/// The elements at `coord` of every tile: the rest's modes, behind those of the tile at `_`.
+fn outer_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<View, String> {
+    let (inner, rest) = halves(layout, tile)?;
+    let coord = padded(coord, inner.rank());
+    let (mut modes, terms) = slice_layout(&inner, &coord, &mut 0)?;
+    modes.extend(rest.modes());
+    Ok(View {
+        layout: Layout::from_modes(&modes).map_err(text)?,
+        terms,
+    })
+}
+
+/// What the thread `index` of a layout of threads holds: of each tile of the layout's shape, the element at the
+/// thread's coordinate.
+fn local_partition(
+    layout: &Layout,
+    threads: &Layout,
+    index: &IntTuple,
+    proj: Option<&IntTuple>,
+) -> Result<View, String> {
+    let threads = match proj {
+        None => threads.clone(),
+        Some(proj) => threads.dice(proj).map_err(text)?,
+    };
+    let index = one_index(index)?;
+    if !threads.is_static() {
+        return Err(format!(
+            "expected a static layout of threads, found {threads}"
+        ));
+    }
+    let sizes = threads
+        .modes()
+        .iter()
+        .map(|mode| mode.size().map(int))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(text)?;
+    let tile = Tile::from_shape(&tuple(sizes)).map_err(text)?;
+    let (inner, rest) = halves(layout, &tile)?;
+    let mut terms = vec![];
+    for (mode, of) in threads.modes().iter().zip(inner.modes()) {
+        let mut before = 1;
+        for (extent, stride) in mode.flat_or("local_partition").map_err(text)?.modes() {
+            // The thread's index over the stride, modulo the extent, is its coordinate; what is beyond wraps around.
+            if *extent > 1 && *stride > 0 {
+                let shape = tuple([int(*stride), int(*extent), int(2)]);
+                let to_index = tuple([int(0), int(before), int(0)]);
+                let coordinate = Layout::new(shape, to_index).map_err(text)?;
+                terms.push(Term {
+                    layout: of.composition(&coordinate).map_err(text)?,
+                    index,
+                });
+            }
+            before *= extent;
+        }
+    }
+    Ok(View {
+        layout: rest,
+        terms,
+    })
+}
+
+/// The modes of a tile at which `proj` is not `_`.
+fn project(tile: &Tile, proj: &IntTuple) -> Result<Tile, String> {
+    let (Tile::Modes(modes), IntTuple::Tuple(marks)) = (tile, proj) else {
+        return Err(format!(
+            "expected a tile and a projection of one rank, found {tile} and {proj}"
+        ));
+    };
+    if modes.len() != marks.len() {
+        return Err(format!(
+            "expected a projection of rank {}, as the tile {tile}, found {proj}",
+            modes.len()
+        ));
+    }
+    Ok(Tile::Modes(
+        modes
+            .iter()
+            .zip(marks)
+            .filter(|(_, mark)| **mark != IntTuple::Leaf(Leaf::Underscore))
+            .map(|(mode, _)| mode.clone())
+            .collect(),
+    ))
+}
+
+/// The tile at `coord`, of the modes of tile and coordinate at which `proj` is not `_`.
+fn projected(
+    layout: &Layout,
+    tile: &Tile,
+    coord: &IntTuple,
+    proj: &IntTuple,
+) -> Result<View, String> {
+    let (IntTuple::Tuple(modes), IntTuple::Tuple(marks)) = (coord, proj) else {
+        return Err(format!(
+            "expected a coordinate and a projection of one rank, found {coord} and {proj}"
+        ));
+    };
+    if modes.len() != marks.len() {
+        return Err(format!(
+            "expected a projection of rank {}, as the coordinate {coord}, found {proj}",
+            modes.len()
+        ));
+    }
+    // Dynamic leaves keep the numbers that they have in the whole coordinate.
+    let (mut kept, mut numbers, mut next) = (vec![], vec![], 0);
+    for (mode, mark) in modes.iter().zip(marks) {
+        let leaves = mode.leaves();
+        let dynamic = leaves
+            .iter()
+            .filter(|l| matches!(l, Leaf::Dynamic(_)))
+            .count();
+        if *mark != IntTuple::Leaf(Leaf::Underscore) {
+            kept.push(mode.clone());
+            numbers.extend(next..next + dynamic);
+        }
+        next += dynamic;
+    }
+    let mut view = inner_partition(
+        layout,
+        &project(tile, proj)?,
+        &IntTuple::Tuple(kept.into_iter().collect()),
+    )?;
+    for term in &mut view.terms {
+        if let Index::Leaf(k) = &mut term.index {
+            *k = numbers[*k];
+        }
+    }
+    Ok(view)
+}
+
+/// A thread's index.
+fn one_index(coord: &IntTuple) -> Result<Index, String> {
+    match coord {
+        IntTuple::Leaf(Leaf::Static(i)) if *i >= 0 => Ok(Index::Known(*i)),
+        IntTuple::Leaf(Leaf::Dynamic(_)) => Ok(Index::Leaf(0)),
+        _ => Err(format!(
+            "expected a thread index as the coordinate, found {coord}"
+        )),
+    }
+}
+
+/// A thread's part of a partition.
+fn at_thread(thread: &IntTuple, partition: Result<Partition, String>) -> Result<View, String> {
+    let index = one_index(thread)?;
+    let partition = partition?;
+    Ok(View {
+        layout: partition.val,
+        terms: vec![Term {
+            layout: partition.thr,
+            index,
+        }],
+    })
+}
+
+/// `partition_S` (`destination` false) or `partition_D`.
+fn partition_copy(
+    copy: &CuteType,
+    layout: &Layout,
+    destination: bool,
+) -> Result<Partition, String> {
+    let tiled = tiled_copy(copy)?;
+    if destination {
+        tiled.partition_d(layout)
+    } else {
+        tiled.partition_s(layout)
+    }
+    .map_err(text)
+}
+
+/// `partition_A`, `B` or `C`, for `operand` 0, 1 or 2.
+pub(crate) fn partition_mma(
+    mma: &CuteType,
+    layout: &Layout,
+    operand: i64,
+) -> Result<Partition, String> {
+    let tiled = tiled_mma(mma)?;
+    match operand {
+        0 => tiled.partition_a(layout),
+        1 => tiled.partition_b(layout),
+        2 => tiled.partition_c(layout),
+        other => return Err(format!("expected operand_id 0, 1 or 2, found {other}")),
+    }
+    .map_err(text)
+}

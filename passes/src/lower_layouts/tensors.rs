@@ -1,0 +1,607 @@
+//! Tensors whose layouts have dynamic leaves, and tensors of coordinates.
+//!
+//! Such a tensor is a pointer and the leaves of its layout; a view adds to the pointer what `cute_ir::view` says, computed in
+//! 64 bits in global memory, and each access is to a view that has a static layout again. A tensor of coordinates is the
+//! leaves of its start and of its layout: nothing of it is in memory. Tensors of static layouts stay as they are.
+
+use super::{Lowering, emit::Emitter, make, overflow, unlike, value_of};
+use cute_ir::{
+    Failure,
+    build::*,
+    diag, infer,
+    tensor::{atom_extents, atom_values},
+    types::{self, CuteType, MemRef, Space},
+    verify::at_of,
+    view::{self, Index, View},
+};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, record, tuple};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+
+/// The layout of a tensor that is lowered here.
+fn dynamic_layout(ty: Type<'_>) -> Option<Layout> {
+    match CuteType::of(ty)? {
+        CuteType::MemRef(memref) if !memref.layout.is_static() => Some(memref.layout),
+        CuteType::CoordTensor { layout, .. } => Some(layout),
+        _ => None,
+    }
+}
+
+/// Whether values of this type are lowered here.
+pub(super) fn is_lowered(ty: Type<'_>) -> bool {
+    dynamic_layout(ty).is_some() || matches!(CuteType::of(ty), Some(CuteType::ArithTupleIter(_)))
+}
+
+/// Whether it is a tensor in memory that is lowered here.
+pub(super) fn is_memory(ty: Type<'_>) -> bool {
+    matches!(CuteType::of(ty), Some(CuteType::MemRef(memref)) if !memref.layout.is_static())
+}
+
+/// The types of what stands for a tensor: its pointer and the dynamic leaves of its layout.
+pub(super) fn part_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
+    let context = context_of_type(ty);
+    let ints = |leaves: Vec<&Dyn>| -> Vec<Type<'c>> {
+        leaves
+            .into_iter()
+            .map(|d| types::int_type(context, d.width))
+            .collect()
+    };
+    match CuteType::of(ty)? {
+        CuteType::MemRef(memref) if !memref.layout.is_static() => {
+            let location = melior::ir::Location::unknown(context);
+            let mut all = vec![memref.to_ptr_type(location)?];
+            all.extend(ints(Value::Layout(memref.layout.clone()).dynamic_leaves()));
+            Some(all)
+        }
+        CuteType::CoordTensor { start, layout } => {
+            let mut all = ints(Value::IntTuple(start.clone()).dynamic_leaves());
+            all.extend(ints(Value::Layout(layout.clone()).dynamic_leaves()));
+            Some(all)
+        }
+        CuteType::ArithTupleIter(start) => {
+            Some(ints(Value::IntTuple(start.clone()).dynamic_leaves()))
+        }
+        _ => None,
+    }
+}
+
+/// A layout whose dynamic leaves are inputs of a trace, from `first` on.
+fn traced(value: &Value, first: usize, wide: bool) -> Value {
+    if wide {
+        value.traced_wide(first)
+    } else {
+        value.traced(first)
+    }
+}
+
+/// Operands of an op, with the integers that stand for their dynamic leaves.
+struct Operands<'c> {
+    types: Vec<CuteType<'c>>,
+    inputs: Vec<Val<'c>>,
+    /// The first input of each operand.
+    first: Vec<usize>,
+}
+
+impl<'c> Operands<'c> {
+    /// The operands, their leaves traced.
+    fn traced(&self, wide: bool) -> Vec<CuteType<'c>> {
+        self.types
+            .iter()
+            .zip(&self.first)
+            .map(|(ty, first)| with_leaves(ty, &|v, skip| traced(v, first + skip, wide)))
+            .collect()
+    }
+}
+
+/// A type's values, replaced by `f` of them and of how many dynamic leaves come before.
+fn with_leaves<'c>(ty: &CuteType<'c>, f: &dyn Fn(&Value, usize) -> Value) -> CuteType<'c> {
+    let of_layout = |layout: &Layout, skip| match f(&Value::Layout(layout.clone()), skip) {
+        Value::Layout(layout) => layout,
+        _ => layout.clone(),
+    };
+    match ty {
+        CuteType::MemRef(memref) => CuteType::MemRef(MemRef {
+            layout: of_layout(&memref.layout, 0),
+            ..memref.clone()
+        }),
+        CuteType::CoordTensor { start, layout } => {
+            let value = Value::IntTuple(start.clone());
+            let skip = value.dynamic_leaves().len();
+            let start = match f(&value, 0) {
+                Value::IntTuple(start) => start,
+                _ => start.clone(),
+            };
+            CuteType::CoordTensor {
+                start,
+                layout: of_layout(layout, skip),
+            }
+        }
+        other => match other.value() {
+            Some(value) => match f(&value, 0) {
+                Value::Coord(t) => CuteType::Coord(t),
+                Value::Tile(t) => CuteType::Tile(t),
+                Value::Layout(l) => CuteType::Layout(l),
+                Value::Shape(t) => CuteType::Shape(t),
+                Value::IntTuple(t) => CuteType::IntTuple(t),
+                _ => other.clone(),
+            },
+            None => other.clone(),
+        },
+    }
+}
+
+/// The dynamic leaves of a coordinate, as they are.
+fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
+    coord
+        .leaves()
+        .into_iter()
+        .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
+        .cloned()
+        .collect()
+}
+
+fn coordinate_of(operands: &[CuteType<'_>]) -> Vec<Leaf> {
+    operands
+        .iter()
+        .find_map(|operand| match operand {
+            CuteType::Coord(coord) => Some(dynamic(coord)),
+            _ => None,
+        })
+        .unwrap_or_default()
+}
+
+impl<'c> Lowering<'c> {
+    /// Lowers `op` where it is about tensors of this kind; false where it is not.
+    pub(super) fn tensors(&mut self, op: Op<'c>) -> Result<bool, Failure> {
+        let operands = operands_of(op);
+        let mine = |v: &Val<'c>| is_lowered(v.r#type());
+        let result = (op.result_count() == 1).then(|| result_of(op, 0));
+        if !operands.iter().any(mine) && !result.iter().any(mine) {
+            return Ok(false);
+        }
+        let name = name_of(op).strip_prefix("cute.").unwrap_or_default();
+        match (name, result) {
+            ("get_iter", Some(result)) => self.iter(op, operands[0], result)?,
+            ("get_layout", Some(result)) => {
+                let parts = self.parts_of(operands[0])?;
+                let skip = parts.len() - dynamic_count(operands[0].r#type());
+                self.leaves.insert(key(result), parts[skip..].to_vec());
+            }
+            ("make_view", Some(result)) => {
+                let mut parts = match CuteType::of(operands[0].r#type()) {
+                    Some(CuteType::Ptr(_)) => vec![operands[0]],
+                    _ => self.parts_of(operands[0])?,
+                };
+                parts.extend(self.leaves_of(operands[1])?);
+                self.leaves.insert(key(result), parts);
+            }
+            ("make_identity_tensor" | "make_arith_tuple_iter", Some(result)) => {
+                let leaves = self.leaves_of(operands[0])?;
+                self.leaves.insert(key(result), leaves);
+            }
+            ("deref_arith_tuple_iter", Some(result)) => {
+                let leaves = self.parts_of(operands[0])?;
+                self.leaves.insert(key(result), leaves);
+            }
+            ("add_offset", Some(result)) => self.add_to_coordinate(op, result)?,
+            ("memref.load" | "memref.store", _) => return self.access(op),
+            ("atom_load" | "atom_store" | "atom_copy", _) => {
+                self.atom(op)?;
+                return Ok(true);
+            }
+            (_, Some(result)) => {
+                if !self.view(op, result)? {
+                    return Ok(false);
+                }
+            }
+            _ => return Ok(false),
+        }
+        self.dead.push(op);
+        Ok(true)
+    }
+
+    /// What stands for a tensor that is lowered here.
+    fn parts_of(&mut self, value: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        if let Some(parts) = self.leaves.get(&key(value)) {
+            return Ok(parts.clone());
+        }
+        if part_types(value.r#type()).is_some_and(|types| types.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let owner = match block_argument(value) {
+            Some((block, _)) => melior::ir::BlockLike::parent_operation(&block),
+            None => defining_op(value),
+        };
+        let location = owner.map_or(self.module.location(), |op| op.location());
+        Err(diag::error(
+            location,
+            format!(
+                "cannot compute where a tensor of type {} starts; expected it to come from an op of the cute dialect \
+                 or to be an argument of the kernel",
+                value.r#type()
+            ),
+        ))
+    }
+
+    fn operands(&mut self, op: Op<'c>) -> Result<Operands<'c>, Failure> {
+        let mut all = Operands {
+            types: Vec::new(),
+            inputs: Vec::new(),
+            first: Vec::new(),
+        };
+        for operand in operands_of(op) {
+            let Some(ty) = CuteType::of(operand.r#type()) else {
+                continue;
+            };
+            all.first.push(all.inputs.len());
+            match &ty {
+                CuteType::MemRef(memref) if memref.layout.is_static() => {}
+                CuteType::MemRef(_) => all.inputs.extend(&self.parts_of(operand)?[1..]),
+                CuteType::CoordTensor { .. } | CuteType::ArithTupleIter(_) => {
+                    all.inputs.extend(self.parts_of(operand)?);
+                }
+                ty if ty.value().is_some() => all.inputs.extend(self.leaves_of(operand)?),
+                _ => {}
+            }
+            all.types.push(ty);
+        }
+        Ok(all)
+    }
+
+    fn iter(&mut self, op: Op<'c>, tensor: Val<'c>, result: Val<'c>) -> Result<(), Failure> {
+        let parts = self.parts_of(tensor)?;
+        match CuteType::of(tensor.r#type()) {
+            Some(CuteType::MemRef(_)) => replace_uses(result, parts[0]),
+            Some(CuteType::CoordTensor { start, .. }) => {
+                let own = Value::IntTuple(start).dynamic_leaves().len();
+                self.leaves.insert(key(result), parts[..own].to_vec());
+            }
+            _ => return Err(unlike(op)),
+        }
+        Ok(())
+    }
+
+    /// `add_offset` of a coordinate.
+    fn add_to_coordinate(&mut self, op: Op<'c>, result: Val<'c>) -> Result<(), Failure> {
+        let operands = operands_of(op);
+        let (Some(CuteType::ArithTupleIter(start)), Some(CuteType::IntTuple(offset))) = (
+            CuteType::of(operands[0].r#type()),
+            CuteType::of(operands[1].r#type()),
+        ) else {
+            return Err(unlike(op));
+        };
+        let mut inputs = self.parts_of(operands[0])?;
+        let own = inputs.len();
+        inputs.extend(self.leaves_of(operands[1])?);
+        let (start, offset) = (Value::IntTuple(start), Value::IntTuple(offset));
+        let (Value::IntTuple(a), Value::IntTuple(b)) = (start.traced(0), offset.traced(own)) else {
+            return Err(unlike(op));
+        };
+        let sum = a
+            .add(&b)
+            .map_err(|e| diag::error(op.location(), e.to_string()))?;
+        let builder = Builder::before(op);
+        let mut emitter = Emitter::new(builder, &inputs);
+        let leaves = emit_dynamic(&mut emitter, &Value::IntTuple(sum))?;
+        self.leaves.insert(key(result), leaves);
+        Ok(())
+    }
+
+    /// A view of a tensor; false where `op` makes none.
+    fn view(&mut self, op: Op<'c>, result: Val<'c>) -> Result<bool, Failure> {
+        let all = self.operands(op)?;
+        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let (plain, checks) = record(|| infer::traced_view(op, &all.traced(false)));
+        let Some(plain) = plain else {
+            return Ok(false);
+        };
+        let plain = plain.map_err(wrong)?;
+        let builder = Builder::before(op);
+        let mut emitter = Emitter::new(builder, &all.inputs);
+        if self.checks {
+            self.assert_all(op, &mut emitter, &all.inputs, &checks)?;
+        }
+        let source = operands_of(op)
+            .into_iter()
+            .find(|v| CuteType::of(v.r#type()).is_some_and(|ty| ty.tensor_layout().is_some()))
+            .ok_or_else(|| unlike(op))?;
+        let mut parts = Vec::new();
+        match CuteType::of(result.r#type()) {
+            Some(CuteType::MemRef(memref)) => {
+                let operands = all.traced(true);
+                let wide = infer::traced_view(op, &operands)
+                    .ok_or_else(|| unlike(op))?
+                    .map_err(wrong)?;
+                if self.checks {
+                    let results = [Value::Layout(plain.layout.clone())];
+                    let wide = overflow::Wide {
+                        results: vec![Value::Layout(wide.layout.clone())],
+                        checks: vec![],
+                    };
+                    overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
+                }
+                let pointer = self.parts_of(source)?[0];
+                let indices = coordinate_of(&operands);
+                let pointer = advance(builder, &mut emitter, pointer, &wide, &indices, &memref)?;
+                if memref.layout.is_static() {
+                    let layout = types::layout_type(builder.context, &memref.layout);
+                    let layout = builder.static_value(layout)?;
+                    let view = builder.value(
+                        "cute.make_view",
+                        &[pointer, layout],
+                        result.r#type(),
+                        &[],
+                    )?;
+                    replace_uses(result, view);
+                    return Ok(true);
+                }
+                parts.push(pointer);
+            }
+            Some(CuteType::CoordTensor { .. }) => {
+                let operands = all.traced(false);
+                let start = operands
+                    .iter()
+                    .find_map(|ty| match ty {
+                        CuteType::CoordTensor { start, .. } => Some(start.clone()),
+                        _ => None,
+                    })
+                    .ok_or_else(|| unlike(op))?;
+                let start = plain
+                    .start(&start, &coordinate_of(&operands))
+                    .map_err(wrong)?;
+                parts.extend(emit_dynamic(&mut emitter, &Value::IntTuple(start))?);
+            }
+            _ => return Err(unlike(op)),
+        }
+        parts.extend(emit_dynamic(&mut emitter, &Value::Layout(plain.layout))?);
+        if part_types(result.r#type()).map(|types| types.len()) != Some(parts.len()) {
+            return Err(unlike(op));
+        }
+        self.leaves.insert(key(result), parts);
+        Ok(true)
+    }
+
+    /// `memref.load` and `memref.store` of one element.
+    fn access(&mut self, op: Op<'c>) -> Result<bool, Failure> {
+        let operands = operands_of(op);
+        let all = self.operands(op)?;
+        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let builder = Builder::before(op);
+        let mut emitter = Emitter::new(builder, &all.inputs);
+        let traced = all.traced(true);
+        let [tensor, CuteType::Coord(coord), ..] = &traced[..] else {
+            return Err(unlike(op));
+        };
+        let layout = tensor.tensor_layout().ok_or_else(|| unlike(op))?;
+        let view = view::slice(layout, coord).map_err(wrong)?;
+        match CuteType::of(operands[0].r#type()) {
+            Some(CuteType::MemRef(memref)) => {
+                let plain = view::slice(&memref.layout, coord)
+                    .and_then(|view| view.of(&memref))
+                    .map_err(wrong)?;
+                let pointer = self.parts_of(operands[0])?[0];
+                let indices = dynamic(coord);
+                let pointer = advance(builder, &mut emitter, pointer, &view, &indices, &plain)?;
+                let element = static_view(builder, pointer, &plain)?;
+                let origin = types::coord_type(builder.context, &int(0));
+                let origin = builder.static_value(origin)?;
+                set_operand(op, 0, element);
+                set_operand(op, 1, origin);
+                Ok(true)
+            }
+            Some(CuteType::CoordTensor { .. }) => {
+                let traced = all.traced(false);
+                let [
+                    CuteType::CoordTensor { start, layout },
+                    CuteType::Coord(coord),
+                    ..,
+                ] = &traced[..]
+                else {
+                    return Err(unlike(op));
+                };
+                let element = view::slice(layout, coord)
+                    .and_then(|view| view.start(start, &dynamic(coord)))
+                    .map_err(wrong)?;
+                let leaves = emit_dynamic(&mut emitter, &Value::Coord(element))?;
+                self.leaves.insert(key(result_of(op, 0)), leaves);
+                self.dead.push(op);
+                Ok(true)
+            }
+            _ => Err(unlike(op)),
+        }
+    }
+
+    /// An atom on partitions: each becomes the part that the atom touches.
+    fn atom(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let at = at_of(op);
+        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let mut zeros = Vec::new();
+        for (i, operand) in operands_of(op).into_iter().enumerate() {
+            let Some(CuteType::MemRef(memref)) = CuteType::of(operand.r#type()) else {
+                continue;
+            };
+            let extents = atom_extents(&memref.layout).map_err(wrong)?;
+            let values = atom_values(&memref.layout).map_err(wrong)?;
+            let coordinate = tuple(
+                [tuple([IntTuple::Leaf(Leaf::Underscore), int(at[0])])]
+                    .into_iter()
+                    .chain(at[1..].iter().map(|i| int(*i))),
+            );
+            let builder = Builder::before(op);
+            // The atom's values, and one place for each mode that `at` names.
+            let mut modes = vec![
+                Layout::from_modes(&[
+                    values,
+                    Layout::leaf(1, 0).map_err(|e| wrong(e.to_string()))?,
+                ])
+                .map_err(|e| wrong(e.to_string()))?,
+            ];
+            for _ in 1..extents.len() {
+                modes.push(Layout::leaf(1, 0).map_err(|e| wrong(e.to_string()))?);
+            }
+            let layout = Layout::from_modes(&modes).map_err(|e| wrong(e.to_string()))?;
+            let plain = view::slice(&memref.layout, &coordinate)
+                .and_then(|view| view.of(&memref))
+                .map_err(wrong)?;
+            let part = MemRef { layout, ..plain };
+            let (parts, layout) = if memref.layout.is_static() {
+                let pointer = memref.to_ptr_type(builder.location).ok_or(Failure)?;
+                let pointer = builder.value("cute.get_iter", &[operand], pointer, &[])?;
+                (vec![pointer], memref.layout.clone())
+            } else {
+                let parts = self.parts_of(operand)?;
+                let layout = match Value::Layout(memref.layout.clone()).traced_wide(0) {
+                    Value::Layout(layout) => layout,
+                    _ => return Err(unlike(op)),
+                };
+                (parts, layout)
+            };
+            let view = view::slice(&layout, &coordinate).map_err(wrong)?;
+            let inputs = parts[1..].to_vec();
+            let mut emitter = Emitter::new(builder, &inputs);
+            let pointer = advance(builder, &mut emitter, parts[0], &view, &[], &part)?;
+            let view = static_view(builder, pointer, &part)?;
+            set_operand(op, i, view);
+            zeros = vec![0; extents.len()];
+        }
+        set_attribute(op, "at", Builder::before(op).i64_array(&zeros));
+        Ok(())
+    }
+
+    /// A tensor for an op that this pass leaves alone.
+    pub(super) fn construct_tensor(
+        &self,
+        builder: Builder<'c>,
+        old: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let parts = self.leaves.get(&key(old)).cloned().unwrap_or_default();
+        let ty = old.r#type();
+        let (iter, leaves) = match CuteType::of(ty) {
+            Some(CuteType::MemRef(_)) if !parts.is_empty() => (parts[0], &parts[1..]),
+            Some(CuteType::CoordTensor { start, .. }) => {
+                let own = Value::IntTuple(start.clone()).dynamic_leaves().len();
+                let iter = self.coordinate_iter(builder, &start, &parts[..own])?;
+                (iter, &parts[own..])
+            }
+            Some(CuteType::ArithTupleIter(start)) => {
+                return self.coordinate_iter(builder, &start, &parts);
+            }
+            _ => return Err(builder.error("expected a tensor")),
+        };
+        let layout = dynamic_layout(ty).ok_or(Failure)?;
+        let layout = make(
+            builder,
+            types::layout_type(builder.context, &layout),
+            leaves,
+        )?;
+        builder.value("cute.make_view", &[iter, layout], ty, &[])
+    }
+
+    fn coordinate_iter(
+        &self,
+        builder: Builder<'c>,
+        start: &IntTuple,
+        leaves: &[Val<'c>],
+    ) -> Result<Val<'c>, Failure> {
+        let offset = make(
+            builder,
+            types::int_tuple_type(builder.context, start),
+            leaves,
+        )?;
+        builder.infer("cute.make_arith_tuple_iter", &[offset], &[])
+    }
+
+    /// The pointers and the leaves of a host function's tensors, as the launch plan knows them.
+    pub(super) fn host_tensors(&mut self, block: Blk<'c>) -> Result<(), Failure> {
+        let Some(first) = ops_of(block).into_iter().next() else {
+            return Ok(());
+        };
+        let builder = Builder::before(first);
+        let cast = "builtin.unrealized_conversion_cast";
+        for i in 0..melior::ir::BlockLike::argument_count(&block) {
+            let tensor = argument(block, i);
+            if !is_memory(tensor.r#type()) {
+                continue;
+            }
+            let types = part_types(tensor.r#type()).ok_or(Failure)?;
+            let mut parts = vec![builder.value(cast, &[tensor], types[0], &[])?];
+            let leaves = builder.op(cast, &[tensor], &types[1..], &[])?;
+            parts.extend((0..types.len() - 1).map(|i| result_of(leaves, i)));
+            self.leaves.insert(key(tensor), parts);
+        }
+        Ok(())
+    }
+}
+
+fn dynamic_count(ty: Type<'_>) -> usize {
+    dynamic_layout(ty).map_or(0, |layout| Value::Layout(layout).dynamic_leaves().len())
+}
+
+fn emit_dynamic<'c>(emitter: &mut Emitter<'_, 'c>, value: &Value) -> Result<Vec<Val<'c>>, Failure> {
+    value
+        .leaves()
+        .into_iter()
+        .filter_map(|leaf| leaf.as_dynamic().map(|d| (leaf, d.width)))
+        .map(|(leaf, width)| emitter.leaf(leaf, width))
+        .collect()
+}
+
+/// The pointer at which the view starts, of the view's alignment.
+fn advance<'c>(
+    builder: Builder<'c>,
+    emitter: &mut Emitter<'_, 'c>,
+    pointer: Val<'c>,
+    view: &View,
+    indices: &[Leaf],
+    result: &MemRef<'c>,
+) -> Result<Val<'c>, Failure> {
+    let terms = view.terms.iter().any(|term| term.index != Index::Known(0));
+    if !terms {
+        return Ok(pointer);
+    }
+    let offset = view.start(&int(0), indices).map_err(|e| builder.error(e))?;
+    let IntTuple::Leaf(offset) = offset else {
+        return Err(builder.error(format!("expected one integer as an offset, found {offset}")));
+    };
+    let width = if result.space == Space::Gmem { 64 } else { 32 };
+    let (leaf, leaves) = match &offset {
+        Leaf::Static(0) => return Ok(pointer),
+        Leaf::Static(_) => (offset.clone(), vec![]),
+        _ => {
+            let div = (result.align / result.element_bytes()).max(1);
+            let value = emitter.leaf(&offset, width)?;
+            (Leaf::Dynamic(Dyn::new(width, div)), vec![value])
+        }
+    };
+    let ty = types::int_tuple_type(builder.context, &IntTuple::Leaf(leaf));
+    let offset = make(builder, ty, &leaves)?;
+    builder.infer("cute.add_offset", &[pointer, offset], &[])
+}
+
+/// A tensor of a static layout at a pointer.
+fn static_view<'c>(
+    builder: Builder<'c>,
+    pointer: Val<'c>,
+    memref: &MemRef<'c>,
+) -> Result<Val<'c>, Failure> {
+    // What is known of the pointer may be more or less than of the view.
+    let memref = match CuteType::of(pointer.r#type()) {
+        Some(CuteType::Ptr(pointer)) => MemRef {
+            align: pointer.align,
+            ..memref.clone()
+        },
+        _ => memref.clone(),
+    };
+    let layout = types::layout_type(builder.context, &memref.layout);
+    let layout = builder.static_value(layout)?;
+    let ty = memref.to_type(builder.location).ok_or(Failure)?;
+    builder.value("cute.make_view", &[pointer, layout], ty, &[])
+}
+
+fn set_operand<'c>(op: Op<'c>, index: usize, value: Val<'c>) {
+    unsafe { mlir_sys::mlirOperationSetOperand(op.to_raw(), index as isize, value.to_raw()) }
+}
+
+/// Whether a value of the layout algebra or a tensor that is lowered here has this type.
+pub(super) fn has_leaves(ty: Type<'_>) -> bool {
+    value_of(ty).is_some() || is_lowered(ty)
+}
