@@ -447,12 +447,7 @@ impl<'c> Values<'c> {
             let slot = &mut file.vectors[(offset / chunk) as usize];
             let old = match slot {
                 Some(old) => *old,
-                None => b.value(
-                    "ub.poison",
-                    &[],
-                    ty,
-                    &[("value", b.attribute("#ub.poison")?)],
-                )?,
+                None => nothing(b, ty, element)?,
             };
             let position = [("static_position", b.i64_array(&[offset % chunk]))];
             *slot = Some(b.value("vector.insert", &[part, old], ty, &position)?);
@@ -482,6 +477,17 @@ fn new_file<'c>(memref: &MemRef<'c>) -> Result<File<'c>, String> {
         chunk,
         vectors: vec![None; (total / chunk) as usize],
     })
+}
+
+/// A vector before its elements are written one by one. Of bytes it is zeros: LLVM packs bytes by instructions that read all
+/// of their sources.
+fn nothing<'c>(b: Builder<'c>, ty: Type<'c>, element: Type<'c>) -> Result<Val<'c>, Failure> {
+    if types::element_bits(element).is_some_and(|bits| bits <= 8) {
+        let zero = b.attribute(&format!("dense<0> : {ty}"))?;
+        return b.value("arith.constant", &[], ty, &[("value", zero)]);
+    }
+    let poison = [("value", b.attribute("#ub.poison")?)];
+    b.value("ub.poison", &[], ty, &poison)
 }
 
 fn uninitialized(b: Builder) -> Failure {

@@ -7,6 +7,7 @@
 
 mod address;
 mod atoms;
+mod memory;
 mod mma_sync;
 mod registers;
 mod sm75;
@@ -21,7 +22,7 @@ use cute_ir::{
     diag,
     infer::{self, memref_of},
     tensor,
-    types::CuteType,
+    types::{self, CuteType},
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;
@@ -194,16 +195,16 @@ impl<'c> Lowering<'c> {
             "cute.add_offset" => self.add_offset(op, &operands, b),
             "cute.memref.load" => {
                 let pointer = self.element(operands[0], operands[1], b)?;
-                let value = universal::load_element(b, pointer, result_of(op, 0).r#type())?;
+                let value = memory::load_element(b, pointer, result_of(op, 0).r#type())?;
                 replace_uses(result_of(op, 0), value);
                 Ok(())
             }
             "cute.memref.store" => {
                 let pointer = self.element(operands[0], operands[1], b)?;
-                universal::store_element(b, operands[2], pointer)
+                memory::store_element(b, operands[2], pointer)
             }
-            _ if self.atom_op(op, b)? => Ok(()),
             _ if self.view(op, &operands, b)? => Ok(()),
+            _ if self.atom_op(op, b)? => Ok(()),
             name => Err(b.error(format!(
                 "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),
