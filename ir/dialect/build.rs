@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Driver.cpp"];
+const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Forms.cpp", "Driver.cpp"];
 
 /// (generator, output)
 const GENERATED: &[(&[&str], &str)] = &[
@@ -78,7 +78,7 @@ fn main() {
     let mut build = cc::Build::new();
     build
         .cpp(true)
-        .std("c++17")
+        .std("c++20")
         .flag("-fno-rtti")
         .flag("-fno-exceptions")
         .flag_if_supported("-Wno-unused-function")
