@@ -8,6 +8,10 @@ use std::{
 
 const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Driver.cpp"];
 
+/// The ops of each dialect: the files define both.
+const CUTE: &str = "--op-include-regex=^cute\\.";
+const NVGPU: &str = "--op-include-regex=^cute_nvgpu\\.";
+
 /// (generator, output)
 const GENERATED: &[(&[&str], &str)] = &[
     (
@@ -50,8 +54,18 @@ const GENERATED: &[(&[&str], &str)] = &[
         &["--gen-typedef-defs", "--typedefs-dialect=cute_nvgpu"],
         "CuteNvgpuTypes.cpp.inc",
     ),
-    (&["--gen-op-decls"], "CuteOps.h.inc"),
-    (&["--gen-op-defs"], "CuteOps.cpp.inc"),
+    (
+        &["--gen-attrdef-decls", "--attrdefs-dialect=cute_nvgpu"],
+        "CuteNvgpuAttrs.h.inc",
+    ),
+    (
+        &["--gen-attrdef-defs", "--attrdefs-dialect=cute_nvgpu"],
+        "CuteNvgpuAttrs.cpp.inc",
+    ),
+    (&["--gen-op-decls", CUTE], "CuteOps.h.inc"),
+    (&["--gen-op-defs", CUTE], "CuteOps.cpp.inc"),
+    (&["--gen-op-decls", NVGPU], "CuteNvgpuOps.h.inc"),
+    (&["--gen-op-defs", NVGPU], "CuteNvgpuOps.cpp.inc"),
 ];
 
 fn main() {

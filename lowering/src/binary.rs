@@ -79,6 +79,7 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             } else {
                 &features
             };
+            let features = &with_ptx(features, integer_of(op, PTX).unwrap_or(0));
             let ptx = llvm::ptx(op, arch.name, features)
                 .and_then(|ptx| places.write(&ptx))
                 .map_err(|e| b.error(e))?;
@@ -94,6 +95,29 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         erase(op);
     }
     Ok(())
+}
+
+/// The PTX version that instructions of a `gpu.module` need, as in 84 for 8.4, where it is more than that of its target.
+const PTX: &str = "cute.ptx";
+
+/// Notes that a kernel has an instruction of this PTX version.
+pub(crate) fn require_ptx(kernel: Op<'_>, version: i64) {
+    if let Some(module) = parent_of(kernel, "gpu.module")
+        && integer_of(module, PTX).unwrap_or(0) < version
+    {
+        let attribute = Builder::before(module).i64_attribute(version);
+        set_attribute(module, PTX, attribute);
+    }
+}
+
+/// LLVM's features with a PTX version of at least `version`.
+fn with_ptx(features: &str, version: i64) -> String {
+    let raised = |feature: &str| match feature.strip_prefix("+ptx").map(str::parse::<i64>) {
+        Some(Ok(given)) if given < version => format!("+ptx{version}"),
+        _ => feature.to_owned(),
+    };
+    let all: Vec<String> = features.split(',').map(raised).collect();
+    all.join(",")
 }
 
 /// What later passes want to know of each kernel, as entries of a dictionary.

@@ -60,7 +60,23 @@ unsafe extern "C" {
     fn LLVMGetBufferSize(buffer: Ref) -> usize;
     fn LLVMDisposeMemoryBuffer(buffer: Ref);
     fn LLVMDisposeMessage(message: *mut c_char);
+    fn LLVMGetFirstFunction(module: Ref) -> Ref;
+    fn LLVMGetNextFunction(function: Ref) -> Ref;
+    fn LLVMGetFirstBasicBlock(function: Ref) -> Ref;
+    fn LLVMGetNextBasicBlock(block: Ref) -> Ref;
+    fn LLVMGetFirstInstruction(block: Ref) -> Ref;
+    fn LLVMGetNextInstruction(instruction: Ref) -> Ref;
+    fn LLVMIsACallInst(value: Ref) -> Ref;
+    fn LLVMGetCalledValue(call: Ref) -> Ref;
+    fn LLVMIsAInlineAsm(value: Ref) -> Ref;
+    fn LLVMGetInlineAsmAsmString(assembly: Ref, length: *mut usize) -> *const c_char;
+    fn LLVMGetEnumAttributeKindForName(name: *const c_char, length: usize) -> c_uint;
+    fn LLVMCreateEnumAttribute(context: Ref, kind: c_uint, value: u64) -> Ref;
+    fn LLVMAddCallSiteAttribute(call: Ref, index: c_uint, attribute: Ref);
 }
+
+/// The index of attributes that are the call's own, not an argument's.
+const FUNCTION_INDEX: c_uint = c_uint::MAX;
 
 /// What frees an LLVM object when it goes out of scope.
 struct Owned(Ref, unsafe extern "C" fn(Ref));
@@ -91,6 +107,38 @@ unsafe fn take_message(message: *mut c_char) -> String {
         let text = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeMessage(message);
         text
+    }
+}
+
+/// Each element of one of LLVM's lists.
+fn each(first: Ref, next: unsafe extern "C" fn(Ref) -> Ref) -> impl Iterator<Item = Ref> {
+    let some = |value: Ref| (!value.is_null()).then_some(value);
+    std::iter::successors(some(first), move |value| some(unsafe { next(*value) }))
+}
+
+/// Instructions written as text that the threads of a warp execute together (`.sync`) must not be moved into branches, which
+/// the LLVM dialect has no attribute for.
+unsafe fn make_convergent(context: &Owned, llvm: &Owned) {
+    unsafe {
+        let name = c"convergent";
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+        let convergent = LLVMCreateEnumAttribute(context.0, kind, 0);
+        let functions = each(LLVMGetFirstFunction(llvm.0), LLVMGetNextFunction);
+        let blocks = functions.flat_map(|f| each(LLVMGetFirstBasicBlock(f), LLVMGetNextBasicBlock));
+        let instructions =
+            blocks.flat_map(|block| each(LLVMGetFirstInstruction(block), LLVMGetNextInstruction));
+        for call in instructions.filter(|i| !LLVMIsACallInst(*i).is_null()) {
+            let assembly = LLVMIsAInlineAsm(LLVMGetCalledValue(call));
+            if assembly.is_null() {
+                continue;
+            }
+            let mut length = 0;
+            let text = LLVMGetInlineAsmAsmString(assembly, &mut length);
+            let text = std::slice::from_raw_parts(text.cast::<u8>(), length);
+            if text.windows(5).any(|part| part == b".sync") {
+                LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, convergent);
+            }
+        }
     }
 }
 
@@ -128,6 +176,7 @@ pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<St
         LLVMSetTarget(llvm.0, triple.as_ptr());
         let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
         LLVMSetModuleDataLayout(llvm.0, layout.0);
+        make_convergent(&context, &llvm);
         optimize(&llvm, &machine)?;
         emit(&llvm, &machine)
     }

@@ -1,7 +1,7 @@
 //! The compiler as a library.
 
 use cute_lowering::{CompileError, CompileOptions, compile};
-use cute_runtime::{Compute, Package};
+use cute_runtime::{Compute, Expr, Gemm, Package};
 use melior::{
     Context,
     ir::{Module, operation::OperationLike},
@@ -37,15 +37,15 @@ fn a_package_has_code_a_plan_and_a_meaning() {
     let package = package(&context, &source(256, 128, 64), &options).unwrap();
     let manifest = package.manifest();
     let function = &manifest.functions[0];
-    assert_eq!(function.launches[0].grid, [8, 1, 1]);
+    assert_eq!(function.launches[0].grid, Expr::all([8, 1, 1]));
     assert!(matches!(
         function.computes[0],
-        Compute::Gemm {
+        Compute::Gemm(Gemm {
             a: 0,
             b: 1,
             c: 2,
             ..
-        }
+        })
     ));
     let image = &manifest.images[0];
     assert_eq!(image.arch, "sm_80");

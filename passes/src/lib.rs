@@ -2,6 +2,7 @@
 
 pub mod allocate_shared;
 pub mod arch;
+pub mod atoms;
 pub mod config;
 pub mod fold_static;
 pub mod lower_layouts;
@@ -12,6 +13,7 @@ mod sync;
 mod testing;
 pub mod tile;
 pub mod values;
+mod vectorize;
 
 use cute_ir::PassSpec;
 

@@ -6,6 +6,7 @@
 //! is taken apart and put together again element by element, as the layouts say.
 
 use crate::partition::{body_of_kernel, drop_body, kernels, second_body, space_of};
+use crate::vectorize;
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -29,6 +30,7 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
+        crate::atoms::check(kernel)?;
         let old = body_of_kernel(kernel)?;
         let mut values = Values::default();
         let new = second_body(kernel, old, &mut values.mapping);
@@ -143,6 +145,16 @@ impl<'c> Values<'c> {
         let source = self.files[self.file(from, b)?].clone();
         let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
         let bits = |ty| types::element_bits(ty).unwrap_or(0);
+        let from_type = memref_of(from).ok_or(Failure)?.element;
+        if let Some(small) = [from_type, memref.element]
+            .into_iter()
+            .find(|ty| types::register_type(*ty) != *ty)
+        {
+            return Err(b.error(format!(
+                "converts {from_type} to {}, and {small} has no conversion yet; convert between f16, bf16, f32 and f64",
+                memref.element
+            )));
+        }
         let name = match bits(memref.element).cmp(&bits(source.element)) {
             std::cmp::Ordering::Less => "arith.truncf",
             std::cmp::Ordering::Greater => "arith.extf",
@@ -172,6 +184,9 @@ impl<'c> Values<'c> {
             return Err(b.error("expected tensors"));
         };
         let copy = self.map(copy);
+        if op == CopyOp::Auto {
+            return self.copy_vectors(copy, (source, &from), (destination, &to), b);
+        }
         for at in positions(&atom_extents(&from.layout).map_err(|e| b.error(e))?) {
             let attribute = [("at", b.i64_array(&at))];
             if matches!(op, CopyOp::SimtAsync { .. }) {
@@ -184,8 +199,13 @@ impl<'c> Values<'c> {
                 self.read(file, &elements(&from.layout, &at, b)?, b)?
             } else {
                 let length = register_values(&from, &to, &at, b)?;
-                let ty = b.vector(length, from.element);
+                let ty = b.vector(length, types::register_type(from.element));
                 b.value("cute.atom_load", &[copy, self.map(source)], ty, &attribute)?
+            };
+            let value = if op == CopyOp::Movm {
+                b.value("cute.atom_move", &[copy, value], value.r#type(), &[])?
+            } else {
+                value
             };
             if to.space == Space::Rmem {
                 let file = self.file(destination, b)?;
@@ -197,6 +217,36 @@ impl<'c> Values<'c> {
                     &[],
                     &attribute,
                 )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An auto-vectorising copy: as much at once as lies in one piece on both sides.
+    fn copy_vectors(
+        &mut self,
+        copy: Val<'c>,
+        (source, from): (Val<'c>, &MemRef<'c>),
+        (destination, to): (Val<'c>, &MemRef<'c>),
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        for vector in vectorize::vectors(from, to).map_err(|e| b.error(e))? {
+            let at = [("at", b.i64_array(&vector.at))];
+            let value = if from.space == Space::Rmem {
+                self.read(self.file(source, b)?, &vector.source, b)?
+            } else {
+                let ty = b.vector(
+                    vector.source.len() as i64,
+                    types::register_type(from.element),
+                );
+                b.value("cute.atom_load", &[copy, self.map(source)], ty, &at)?
+            };
+            if to.space == Space::Rmem {
+                let file = self.file(destination, b)?;
+                self.write(file, &vector.destination, value, b)?;
+            } else {
+                let operands = [copy, value, self.map(destination)];
+                b.op("cute.atom_store", &operands, &[], &at)?;
             }
         }
         Ok(())
@@ -428,7 +478,7 @@ fn new_file<'c>(memref: &MemRef<'c>) -> Result<File<'c>, String> {
     let runs = (0..chunk).all(|i| first.at(i) == i) && total % chunk == 0;
     let chunk = if runs { chunk } else { 1 };
     Ok(File {
-        element: memref.element,
+        element: types::register_type(memref.element),
         chunk,
         vectors: vec![None; (total / chunk) as usize],
     })

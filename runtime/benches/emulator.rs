@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use criterion::Criterion;
 use cute_runtime::device::{Device, Program};
 use cute_runtime::emulator::{Config, Emulator};
+use cute_runtime::plan::Planned;
 use cute_runtime::{
     Access, Arg, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, tensor,
 };
@@ -44,14 +45,13 @@ fn case(name: &str, ptx: String, kernel: &str, sizes: [u32; 3], args: Vec<Arg>) 
     let [blocks, threads, dynamic_smem] = sizes;
     let function = Function {
         name: "f".into(),
-        launches: vec![Launch {
-            kernel: kernel.into(),
-            grid: [blocks, 1, 1],
-            block: [threads, 1, 1],
-            cluster: [1, 1, 1],
+        launches: vec![Launch::fixed(
+            kernel,
+            [blocks, 1, 1],
+            [threads, 1, 1],
             dynamic_smem,
-            args: (0..args.len()).collect(),
-        }],
+            0..args.len(),
+        )],
         args,
         computes: vec![],
     };
@@ -124,12 +124,18 @@ fn cases() -> Vec<Case> {
         let function = package.function(None).expect("a function").clone();
         all.push(Case {
             name: path.to_string_lossy().into_owned(),
-            blocks: function.launches[0].grid.iter().product(),
+            blocks: fixed_blocks(&function),
             package,
             function,
         });
     }
     all
+}
+
+/// Blocks of the first launch.
+fn fixed_blocks(function: &Function) -> u32 {
+    let planned = Planned::fixed(&function.launches[0]).expect("a launch of known size");
+    planned.grid.iter().product()
 }
 
 fn run(program: &mut dyn Program, tensors: &mut [HostTensor]) {

@@ -8,8 +8,15 @@ use half::{bf16, f16};
 /// The type of one element of a tensor argument. Its text is MLIR's (`f16`, `i32`, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
+    /// 4 bits of exponent, 3 of significand; no infinities, one NaN of each sign.
+    F8E4M3FN,
+    /// 5 bits of exponent, 2 of significand, as IEEE 754 would have it.
+    F8E5M2,
     F16,
     Bf16,
+    /// The 19 bits of an `f32` that tensor cores multiply, in four bytes; the others are ignored. (PTX ISA, "Alternate
+    /// floating-point data formats".)
+    Tf32,
     F32,
     F64,
     I8,
@@ -20,13 +27,18 @@ pub enum Element {
 
 /// The text names no element type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown element type `{0}`; expected one of f16, bf16, f32, f64, i8, u8, i32, i64")]
+#[error(
+    "unknown element type `{0}`; expected one of f8E4M3FN, f8E5M2, f16, bf16, tf32, f32, f64, i8, u8, i32, i64"
+)]
 pub struct UnknownElement(pub String);
 
 impl Element {
-    pub const ALL: [Element; 8] = [
+    pub const ALL: [Element; 11] = [
+        Element::F8E4M3FN,
+        Element::F8E5M2,
         Element::F16,
         Element::Bf16,
+        Element::Tf32,
         Element::F32,
         Element::F64,
         Element::I8,
@@ -37,8 +49,11 @@ impl Element {
 
     pub fn name(self) -> &'static str {
         match self {
+            Element::F8E4M3FN => "f8E4M3FN",
+            Element::F8E5M2 => "f8E5M2",
             Element::F16 => "f16",
             Element::Bf16 => "bf16",
+            Element::Tf32 => "tf32",
             Element::F32 => "f32",
             Element::F64 => "f64",
             Element::I8 => "i8",
@@ -51,25 +66,30 @@ impl Element {
     /// Size of one element in bytes.
     pub fn size(self) -> usize {
         match self {
-            Element::I8 | Element::U8 => 1,
+            Element::F8E4M3FN | Element::F8E5M2 | Element::I8 | Element::U8 => 1,
             Element::F16 | Element::Bf16 => 2,
-            Element::F32 | Element::I32 => 4,
+            Element::Tf32 | Element::F32 | Element::I32 => 4,
             Element::F64 | Element::I64 => 8,
         }
     }
 
     pub fn is_float(self) -> bool {
-        matches!(
-            self,
-            Element::F16 | Element::Bf16 | Element::F32 | Element::F64
-        )
+        self.precision().is_some()
+    }
+
+    /// Whether kernels take a number of this type by value.
+    pub fn is_scalar(self) -> bool {
+        use Element::{Bf16, F16, F32, F64, I32, I64};
+        matches!(self, I32 | I64 | F16 | Bf16 | F32 | F64)
     }
 
     /// Significant bits of the significand, the hidden one included (IEEE 754's *p*); none for
     /// integers.
     pub fn precision(self) -> Option<i32> {
         match self {
-            Element::F16 => Some(11),
+            Element::F8E4M3FN => Some(4),
+            Element::F8E5M2 => Some(3),
+            Element::F16 | Element::Tf32 => Some(11),
             Element::Bf16 => Some(8),
             Element::F32 => Some(24),
             Element::F64 => Some(53),
@@ -87,8 +107,11 @@ impl Element {
     /// near zero.
     pub fn underflow(self) -> f64 {
         match self {
+            Element::F8E4M3FN => 2f64.powi(-10),
+            Element::F8E5M2 => 2f64.powi(-17),
             Element::F16 => 2f64.powi(-25),
             Element::Bf16 => 2f64.powi(-134),
+            Element::Tf32 => 2f64.powi(-137),
             Element::F32 => 2f64.powi(-150),
             _ => 0.0,
         }
@@ -97,8 +120,11 @@ impl Element {
     /// The largest finite value.
     pub fn max_finite(self) -> f64 {
         match self {
+            Element::F8E4M3FN => 448.0,
+            Element::F8E5M2 => 57344.0,
             Element::F16 => f64::from(f16::MAX),
             Element::Bf16 => f64::from(bf16::MAX),
+            Element::Tf32 => f64::from(f32::from_bits(0x7f7f_e000)),
             Element::F32 => f64::from(f32::MAX),
             Element::F64 => f64::MAX,
             Element::I8 => f64::from(i8::MAX),

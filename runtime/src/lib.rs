@@ -1,6 +1,7 @@
 //! Kernel packages, tensors and launches: everything that happens after the compiler.
 //!
 //! - [`package`]: the file that carries kernels, their launch plan and what they mean.
+//! - [`plan`]: what the launches of a function are for some arguments.
 //! - [`ptx`]: the text of a kernel as a tree, and its instructions by kind.
 //! - [`tensor`]: host tensors over CuTe layouts, `.npy` files, generated data.
 //! - [`verify`]: whether a result is right, and how sure that is.
@@ -18,15 +19,16 @@ pub mod emulator;
 pub mod layout;
 pub mod package;
 mod parallel;
+pub mod plan;
 pub mod ptx;
 pub mod tensor;
 pub mod verify;
 
 pub use arch::Arch;
 pub use element::Element;
-pub use layout::Parsed;
+pub use layout::{Parsed, Pattern};
 pub use package::{
-    Access, Arg, Blob, Compute, Function, Image, ImageSource, KernelInfo, Launch, Manifest,
-    Package, PackageBuilder, PackageError,
+    Access, Arg, Blob, Compute, Expr, Factor, Function, Gemm, Image, ImageSource, KernelInfo,
+    Launch, Manifest, Number, Package, PackageBuilder, PackageError, Param,
 };
 pub use tensor::HostTensor;

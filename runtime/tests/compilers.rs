@@ -5,7 +5,7 @@
 use cute_runtime::device::Device;
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::{
-    Access, Arg, Compute, Function, ImageSource, KernelInfo, Launch, Package,
+    Access, Arg, Compute, Function, Gemm, ImageSource, KernelInfo, Launch, Package,
 };
 use cute_runtime::tensor::{generate, tensor_for};
 use cute_runtime::{HostTensor, verify};
@@ -111,14 +111,13 @@ fn kernels_of_nvcc_give_what_an_h100_gave() {
             .collect();
         let function = Function {
             name: name.into(),
-            launches: vec![Launch {
-                kernel: name.into(),
-                grid: [4, 1, 1],
-                block: [128, 1, 1],
-                cluster: [1, 1, 1],
-                dynamic_smem: 16384,
-                args: vec![0, 1, 2],
-            }],
+            launches: vec![Launch::fixed(
+                name,
+                [4, 1, 1],
+                [128, 1, 1],
+                16384,
+                [0, 1, 2],
+            )],
             args,
             computes: vec![],
         };
@@ -157,22 +156,15 @@ fn a_matrix_product_of_triton_is_right() {
             matrix("B", "(128,128):(1,128)", Access::Read),
             matrix("C", "(128,128):(128,1)", Access::Write),
         ],
-        launches: vec![Launch {
-            kernel: "t_matmul".into(),
-            grid: [2, 2, 1],
-            block: [128, 1, 1],
-            cluster: [1, 1, 1],
-            dynamic_smem: 24576,
+        launches: vec![Launch::fixed(
+            "t_matmul",
+            [2, 2, 1],
+            [128, 1, 1],
+            24576,
             // Triton adds two pointers to scratch memory, which it does not use here.
-            args: vec![0, 1, 2, 2, 2],
-        }],
-        computes: vec![Compute::Gemm {
-            a: 0,
-            b: 1,
-            c: 2,
-            accumulate: "f32".into(),
-            tolerance: None,
-        }],
+            [0, 1, 2, 2, 2],
+        )],
+        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
     };
     for seed in 0..4 {
         let mut tensors = generate(&function, seed).unwrap();

@@ -2,10 +2,11 @@
 //! 9.0 or newer: `cargo test -p cute-runtime --test gpu -- --ignored --test-threads 1`.
 
 use cute_runtime::cuda::CudaDevice;
-use cute_runtime::device::{Device, DeviceError, TimingConfig, flops, measure};
+use cute_runtime::device::{Device, DeviceError, TimingConfig, Work, measure};
 use cute_runtime::verify::{self, Data, Failure};
 use cute_runtime::{
-    Access, Arg, Compute, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, tensor,
+    Access, Arg, Compute, Function, Gemm, HostTensor, ImageSource, KernelInfo, Launch, Package,
+    tensor,
 };
 
 const M: usize = 192;
@@ -74,20 +75,16 @@ fn package(arch: &str, cluster: [u32; 3], before_store: &str) -> Package {
             arg("C", format!("({M},{N}):({LDC},1)"), Access::Write),
         ],
         launches: vec![Launch {
-            kernel: "gemm".into(),
-            grid: [M as u32 / 16, N as u32 / 16, 1],
-            block: [16, 16, 1],
             cluster,
-            dynamic_smem: SMEM,
-            args: vec![0, 1, 2],
+            ..Launch::fixed(
+                "gemm",
+                [M as u32 / 16, N as u32 / 16, 1],
+                [16, 16, 1],
+                SMEM,
+                0..3,
+            )
         }],
-        computes: vec![Compute::Gemm {
-            a: 0,
-            b: 1,
-            c: 2,
-            accumulate: "f32".into(),
-            tolerance: None,
-        }],
+        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
     };
     let kernel = KernelInfo {
         name: "gemm".into(),
@@ -280,13 +277,13 @@ fn times_are_plausible() {
         .iter_mut()
         .map(|p| p.stopwatch(&tensors).unwrap())
         .collect();
-    let rates = vec![flops(function).unwrap(); 2];
+    let work = [Work::of(function, &tensors); 2];
     let config = TimingConfig {
         warmup: 5,
         reps: 50,
     };
-    for m in measure(&mut watches, &rates, &config).unwrap() {
-        assert_eq!(m.flops, Some(2.0 * (M * N * K) as f64));
+    for m in measure(&mut watches, &work, &config).unwrap() {
+        assert_eq!(m.work.flops, Some(2.0 * (M * N * K) as f64));
         assert!(m.sets > 100, "{m:?}");
         assert!(
             (1e-7..1e-3).contains(&m.each.median) && (1e-7..1e-3).contains(&m.batch),

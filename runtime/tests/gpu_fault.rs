@@ -19,14 +19,7 @@ const PTX: &str = "
 #[test]
 #[ignore = "needs a GPU"]
 fn a_fault_names_the_kernel() {
-    let launch = Launch {
-        kernel: "fault".into(),
-        grid: [1; 3],
-        block: [1; 3],
-        cluster: [1; 3],
-        dynamic_smem: 0,
-        args: vec![],
-    };
+    let launch = Launch::fixed("fault", [1; 3], [1; 3], 0, []);
     let function = Function {
         name: "f".into(),
         args: vec![],

@@ -55,14 +55,13 @@ impl Entry {
         let arch = target.and_then(|rest| rest.split([',', ' ']).next());
         let function = Function {
             name: "f".into(),
-            launches: vec![Launch {
-                kernel: self.kernel.clone(),
-                grid: self.grid,
-                block: self.block,
-                cluster: [1, 1, 1],
-                dynamic_smem: self.dynamic_smem,
-                args: (0..args.len()).collect(),
-            }],
+            launches: vec![Launch::fixed(
+                &*self.kernel,
+                self.grid,
+                self.block,
+                self.dynamic_smem,
+                0..args.len(),
+            )],
             args,
             computes: vec![],
         };

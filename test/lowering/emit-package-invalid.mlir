@@ -30,10 +30,12 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  func.func @dynamic_grid(%n: index) {
+  func.func @floats(%x: f32) {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
-    // expected-error @below {{expected a constant grid, block and dynamic_shared_memory_size}}
+    // expected-error @below {{expected a size that is computed by integer operations of arith from the function's arguments, found arith.fptosi}}
+    %i = arith.fptosi %x : f32 to i32
+    %n = arith.index_cast %i : i32 to index
     gpu.launch_func @kernels::@k blocks in (%n, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
     return
   }
@@ -43,11 +45,11 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{expected tensors as arguments, found i32}}
-  func.func @integer(%n: i32) {
+  // expected-error @below {{argument 0: expected tensors, and numbers of type i32, i64, f16, bf16, f32 or f64, as arguments, found i8}}
+  func.func @integer(%n: i8) {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
-    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero args(%n : i32)
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero args(%n : i8)
     return
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
@@ -58,7 +60,7 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   func.func @no_shared_size() {
     %one = arith.constant 1 : index
-    // expected-error @below {{expected a constant grid, block and dynamic_shared_memory_size}}
+    // expected-error @below {{expected a grid, a block and a dynamic_shared_memory_size}}
     gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one)
     return
   }

@@ -19,13 +19,16 @@ def Cute_MakeAtomOp : Cute_Op<"make_atom", [Pure]> {
   let summary = "An atom";
   let description = [{
     An atom is what its type says: an instruction, and the values it moves or multiplies.
+    Operands are its state, where it has any: all of it, or nothing.
+    `cute_nvgpu.atom.set_value` sets parts of it.
 
     ```mlir
     %a = cute.make_atom() : () -> !cute_nvgpu.atom.universal_copy<f16, 128 b>
     ```
   }];
+  let arguments = (ins Variadic<AnyType>:$state);
   let results = (outs AnyType:$atom);
-  let assemblyFormat = "`(` `)` attr-dict `:` functional-type(operands, $atom)";
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $atom)";
   let opDocGroup = Cute_Partitions;
 }
 
@@ -225,6 +228,24 @@ def Cute_AtomStoreOp : Cute_Op<"atom_store", [MemoryEffects<[MemWrite]>]> {
   let opDocGroup = Cute_AtomsOnValues;
 }
 
+def Cute_AtomMoveOp : Cute_Op<"atom_move", [Pure]> {
+  let summary = "One copy atom from registers to registers of the warp";
+  let description = [{
+    Of `movmatrix`: every thread of the warp gives its part of a matrix and gets its part of the
+    transposed one.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.movm<f16, mode = <"(8,8)">, num_matrices = 1, t>, layout_copy_tv = <"((4,8),2):((16,1),8)">, tiler_mn = <"[8:1;8:1]">>
+    // Given %copy: !copy, %v: vector<2xf16>
+    %t = cute.atom_move(%copy, %v) : (!copy, vector<2xf16>) -> vector<2xf16>
+    ```
+  }];
+  let arguments = (ins Cute_TiledCopyType:$copy, AnyVectorOfAnyRank:$value);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $result)";
+  let opDocGroup = Cute_AtomsOnValues;
+}
+
 def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "One asynchronous copy atom from memory to memory";
   let description = [{
@@ -250,7 +271,9 @@ def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]>
 def Cute_AtomMmaOp : Cute_Op<"atom_mma", [Pure]> {
   let summary = "One MMA atom on vectors: the result is A B + C";
   let description = [{
-    A warp does it together; each thread gives and gets its own values.
+    A warp does it together; each thread gives and gets its own values. Vectors hold what registers
+    do: of elements that LLVM has no type for, 8-bit floats and unsigned integers, signless integers
+    of their width, and of tf32 f32.
 
     ```mlir
     !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>

@@ -56,10 +56,14 @@ public:
 #include "CuteAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "CuteTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "CuteNvgpuAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "CuteNvgpuTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "CuteOps.h.inc"
+#define GET_OP_CLASSES
+#include "CuteNvgpuOps.h.inc"
 
 #endif

@@ -44,6 +44,42 @@ inline void printShapeMNK(AsmPrinter &printer, int64_t m, int64_t n, int64_t k) 
   printer << m << 'x' << n << 'x' << k;
 }
 
+/// `, N b`, or nothing, which is 0.
+inline ParseResult parseBits(AsmParser &parser, int64_t &bits) {
+  bits = 0;
+  if (parser.parseOptionalComma())
+    return success();
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseInteger(bits) || parser.parseKeyword("b"))
+    return failure();
+  if (bits < 1)
+    return parser.emitError(where) << "expected a positive number of bits, found " << bits;
+  return success();
+}
+inline void printBits(AsmPrinter &printer, int64_t bits) {
+  if (bits)
+    printer << ", " << bits << " b";
+}
+
+/// `int_overflow = satfinite` and `binary_op = xor`, each or neither.
+inline ParseResult parseIntOptions(AsmParser &parser, std::string &overflow, std::string &op) {
+  if (succeeded(parser.parseOptionalKeyword("int_overflow")) &&
+      (parser.parseEqual() || parseKeyword(parser, overflow)))
+    return failure();
+  if (overflow == "wrapped")
+    overflow.clear();
+  if (succeeded(parser.parseOptionalKeyword("binary_op")) &&
+      (parser.parseEqual() || parseKeyword(parser, op)))
+    return failure();
+  return success();
+}
+inline void printIntOptions(AsmPrinter &printer, StringRef overflow, StringRef op) {
+  if (!overflow.empty())
+    printer << "int_overflow = " << overflow;
+  if (!op.empty())
+    printer << (overflow.empty() ? "" : " ") << "binary_op = " << op;
+}
+
 inline CuteTypeParts parts(int kind, ArrayRef<Type> types, ArrayRef<StringRef> texts,
                            ArrayRef<int64_t> ints) {
   CuteTypeParts result = {};
@@ -64,6 +100,10 @@ inline LogicalResult verifyParts(function_ref<InFlightDiagnostic()> emitError,
     return success();
   return emitError() << message;
 }
+
+/// Those of `cute_nvgpu`: whether the type is one, and its parts; the type of such parts, or null.
+bool nvgpuTypeParts(Type type, CuteTypeParts *parts);
+Type nvgpuTypeGet(Location location, const CuteTypeParts *parts);
 
 using Emit = function_ref<InFlightDiagnostic()>;
 

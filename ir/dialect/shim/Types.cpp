@@ -236,25 +236,7 @@ bool cuteTypeGetParts(MlirType type, CuteTypeParts *result) {
         *result = parts(CuteArithTupleIter, {}, {t.getText()}, {});
         return true;
       })
-      .Case([&](cute_nvgpu::UniversalCopyType t) {
-        *result = parts(CuteUniversalCopy, {t.getValType()}, {}, {t.getBits()});
-        return true;
-      })
-      .Case([&](cute_nvgpu::SimtAsyncCopyType t) {
-        *result = parts(CuteSimtAsyncCopy, {t.getValType()}, {t.getCache()}, {t.getBits()});
-        return true;
-      })
-      .Case([&](cute_nvgpu::LdsmType t) {
-        *result = parts(CuteLdsm, {t.getValType()},
-                        {t.getMode(), t.getPattern(), t.getTranspose()}, {t.getNumMatrices()});
-        return true;
-      })
-      .Case([&](cute_nvgpu::Sm80MmaType t) {
-        *result = parts(CuteSm80Mma, {t.getAType(), t.getBType(), t.getAccType()}, {},
-                        {t.getM(), t.getN(), t.getK()});
-        return true;
-      })
-      .Default([](Type) { return false; });
+      .Default([&](Type t) { return cute::nvgpuTypeParts(t, result); });
 }
 
 MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *p) {
@@ -289,20 +271,9 @@ MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *p) {
     return wrap(Type(cute::CoordTensorType::getChecked(emit, context, text(0), text(1))));
   case CuteArithTupleIter:
     return wrap(Type(cute::ArithTupleIterType::get(context, text(0))));
-  case CuteUniversalCopy:
-    return wrap(Type(
-        cute_nvgpu::UniversalCopyType::getChecked(emit, context, type(0), whole(0))));
-  case CuteSimtAsyncCopy:
-    return wrap(Type(cute_nvgpu::SimtAsyncCopyType::getChecked(emit, context, type(0), text(0),
-                                                               whole(0))));
-  case CuteLdsm:
-    return wrap(Type(cute_nvgpu::LdsmType::getChecked(emit, context, type(0), text(0), text(1),
-                                                      whole(0), text(2))));
-  case CuteSm80Mma:
-    return wrap(Type(cute_nvgpu::Sm80MmaType::getChecked(
-        emit, context, whole(0), whole(1), whole(2), type(0), type(1), type(2))));
+  default:
+    return wrap(cute::nvgpuTypeGet(at, p));
   }
-  return MlirType{nullptr};
 }
 
 void cute::CuteDialect::registerTypesAndAttributes() {

@@ -22,7 +22,9 @@ extern "C" {
 enum CuteTypeKind {
   CuteIntTuple, CuteShape, CuteStride, CuteCoord, CuteLayout, CuteTile, CuteSwizzle,
   CuteComposedLayout, CutePtr, CuteMemRef, CuteTiledCopy, CuteTiledMma, CutePipeline,
-  CuteToken, CuteCoordTensor, CuteArithTupleIter, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteSm80Mma,
+  CuteToken, CuteCoordTensor, CuteArithTupleIter, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteStsm, CuteMovm,
+  CuteUniversalFma, CuteSm70Mma, CuteSm75Mma, CuteSm80Mma, CuteSm89Mma, CuteSm90WarpMma,
+  CuteSm90Mma, CuteSm120Mma, CuteSm120MmaBs,
 };
 
 /// A type, taken apart. Owned by whoever fills it.

@@ -169,6 +169,14 @@ pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String>
     })
 }
 
+/// Whether an element of the partition is at that offset. One with more elements than a thread can hold has none.
+pub fn covers(partition: &Layout, offset: i64) -> bool {
+    let Some(flat) = partition.flat() else {
+        return false;
+    };
+    flat.size() <= 1 << 16 && (0..flat.size()).any(|i| flat.at(i) == offset)
+}
+
 /// Whether each thread's values of the copy's atoms are side by side in memory, as the
 /// instruction needs; with the cure where they are not.
 pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), String> {
@@ -184,7 +192,7 @@ pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), S
             ));
         }
         let needed = match op {
-            CopyOp::Ldsm { .. } => 16,
+            CopyOp::Ldsm { .. } | CopyOp::Stsm { .. } => 16,
             _ => bytes,
         };
         if memref.align < needed {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cute_layout::atoms::Family;
 use cute_layout::{FlatLayout, Layout, MmaAtom, Partition, Tile, TiledMma};
 
 fn layout(text: &str) -> Layout {
@@ -305,11 +306,16 @@ fn every_atom_has_the_fragments_of_the_ptx_isa() {
             seen += 1;
         }
     }
-    assert_eq!(
-        seen,
-        MmaAtom::names().count(),
-        "an atom has no formula here"
-    );
+    // The others' stand in `atoms.rs`.
+    let here = MmaAtom::names().filter(|name| {
+        let atom = MmaAtom::named(name).expect(name);
+        let other = matches!(
+            atom.family,
+            Family::Universal | Family::Sm120 | Family::Sm120BlockScaled
+        );
+        !other && atom.bit_op.is_none()
+    });
+    assert_eq!(seen, here.count(), "an atom has no formula here");
 }
 
 #[test]

@@ -2,11 +2,18 @@
 //!
 //! A view becomes a base pointer and a byte offset: what depends on the thread, the block or a
 //! loop as integer operations that its layouts spell out, and a constant. Each atom adds its
-//! place, swizzles the sum, and becomes the instruction of its architecture (`sm80.rs`). The
+//! place, swizzles the sum, and becomes the instruction of its table (`atoms.rs`), a file an architecture. The
 //! arithmetic is left as the layouts give it; `cute-simplify-indices` comes next.
 
 mod address;
+mod atoms;
+mod memory;
+mod mma_sync;
+mod registers;
+mod sm75;
 mod sm80;
+mod sm90;
+mod universal;
 
 use address::Address;
 use cute_ir::{
@@ -15,8 +22,7 @@ use cute_ir::{
     diag,
     infer::{self, memref_of},
     tensor,
-    types::CuteType,
-    verify::at_of,
+    types::{self, CuteType},
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;
@@ -41,6 +47,7 @@ const SHARED: &str = "dynamic_smem";
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
+        cute_passes::atoms::check(kernel)?;
         Lowering::new(kernel)?.run()?;
     }
     for launch in nested_ops(module)
@@ -87,6 +94,8 @@ struct Lowering<'c> {
     scalars: HashMap<usize, Vec<Val<'c>>>,
     /// Start of the dynamic shared memory, once used.
     shared: Option<Val<'c>>,
+    /// What atoms are given beside their operands, by value.
+    states: HashMap<usize, atoms::State<'c>>,
     dead: Vec<Op<'c>>,
 }
 
@@ -97,6 +106,7 @@ impl<'c> Lowering<'c> {
             addresses: HashMap::new(),
             scalars: HashMap::new(),
             shared: None,
+            states: HashMap::new(),
             dead: Vec::new(),
         })
     }
@@ -156,11 +166,11 @@ impl<'c> Lowering<'c> {
 
     fn block(&mut self, block: Blk<'c>) -> Result<(), Failure> {
         for op in ops_of(block) {
-            if name_of(op).starts_with("cute.") {
+            if name_of(op).starts_with("cute.") || name_of(op).starts_with("cute_nvgpu.") {
                 self.op(op, Builder::before(op))?;
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
-                sm80::vector_op(op)?;
+                registers::vector_op(op)?;
             } else if let Some(inner) = body_of(op, 0) {
                 self.block(inner)?;
             }
@@ -171,8 +181,7 @@ impl<'c> Lowering<'c> {
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let operands = operands_of(op);
         match name_of(op) {
-            "cute.static" | "cute.make_atom" | "cute.make_tiled_copy" | "cute.make_tiled_mma"
-            | "cute.tiled.mma.partition_shape" => Ok(()),
+            "cute.static" | "cute.tiled.mma.partition_shape" => Ok(()),
             "cute.make_coord" | "cute.make_int_tuple" => {
                 self.scalars.insert(key(result_of(op, 0)), operands);
                 Ok(())
@@ -186,38 +195,16 @@ impl<'c> Lowering<'c> {
             "cute.add_offset" => self.add_offset(op, &operands, b),
             "cute.memref.load" => {
                 let pointer = self.element(operands[0], operands[1], b)?;
-                let value = sm80::load_element(b, pointer, result_of(op, 0).r#type())?;
+                let value = memory::load_element(b, pointer, result_of(op, 0).r#type())?;
                 replace_uses(result_of(op, 0), value);
                 Ok(())
             }
             "cute.memref.store" => {
                 let pointer = self.element(operands[0], operands[1], b)?;
-                sm80::store_element(b, operands[2], pointer)
+                memory::store_element(b, operands[2], pointer)
             }
             _ if self.view(op, &operands, b)? => Ok(()),
-            "cute.atom_load" => {
-                let copy = cute_ir::verify::copy_op(operands[0].r#type()).ok_or(Failure)?;
-                let pointer = self.atom(operands[1], &at_of(op), b)?;
-                let value = sm80::load(b, copy, pointer, result_of(op, 0).r#type())?;
-                replace_uses(result_of(op, 0), value);
-                Ok(())
-            }
-            "cute.atom_store" => {
-                let pointer = self.atom(operands[2], &at_of(op), b)?;
-                sm80::store(b, operands[1], pointer)
-            }
-            "cute.atom_copy" => {
-                let copy = cute_ir::verify::copy_op(operands[0].r#type()).ok_or(Failure)?;
-                let from = self.atom(operands[1], &at_of(op), b)?;
-                let to = self.atom(operands[2], &at_of(op), b)?;
-                sm80::copy_async(b, copy, from, to, operands.get(3).copied())
-            }
-            "cute.atom_mma" => {
-                let mma = CuteType::of(operands[0].r#type()).ok_or(Failure)?;
-                let value = sm80::mma(b, &mma, &operands[1..])?;
-                replace_uses(result_of(op, 0), value);
-                Ok(())
-            }
+            _ if self.atom_op(op, b)? => Ok(()),
             name => Err(b.error(format!(
                 "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),

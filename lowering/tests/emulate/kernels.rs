@@ -182,14 +182,13 @@ fn launch(
             (0..tensor.layout().size()).for_each(|index| tensor.set(index, values(index)));
         }
     }
-    let launch = Launch {
-        kernel: kernel.to_owned(),
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        cluster: [1, 1, 1],
+    let launch = Launch::fixed(
+        kernel,
+        [grid, 1, 1],
+        [block, 1, 1],
         dynamic_smem,
-        args: (0..args.len()).collect(),
-    };
+        0..args.len(),
+    );
     let function = Function {
         name: kernel.to_owned(),
         args,

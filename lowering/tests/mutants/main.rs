@@ -18,6 +18,7 @@ mod views;
 
 use common::{Gemm, Outcome, compile, parallel, run};
 use cute_lowering::CompileOptions;
+use cute_runtime::plan::Planned;
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};
 
@@ -148,7 +149,8 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let blob = package.manifest().images[0].ptx.as_ref().unwrap();
     let text = std::str::from_utf8(package.blob(blob)).unwrap();
     let module = cute_runtime::ptx::parse(text).unwrap();
-    let mut mutants = code::mutants(&module, function.launches[0].block[0]);
+    let block = Planned::fixed(&function.launches[0]).unwrap().block[0];
+    let mut mutants = code::mutants(&module, block);
     if !subject.layouts {
         mutants.retain(|mutant| mutant.synchronizes);
     }

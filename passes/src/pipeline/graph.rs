@@ -108,6 +108,8 @@ pub(crate) fn is_pure(op: Op) -> bool {
                 | "cute.make_atom"
                 | "cute.make_tiled_copy"
                 | "cute.make_tiled_mma"
+                | "cute_nvgpu.atom.set_value"
+                | "cute_nvgpu.atom.get_value"
         )
 }
 

@@ -10,8 +10,9 @@ use super::memory::Buffer;
 use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
-use crate::package::{Function, Launch, Package};
-use crate::tensor::{HostTensor, check_args};
+use crate::package::{Function, Package};
+use crate::plan::{Planned, Value, plan};
+use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
 /// Memory".)
@@ -41,7 +42,9 @@ impl<'d> CudaProgram<'d> {
         let (module, chosen, note) = load_first(package, &candidates, &device.stream)?;
         let kernels = function.launches.iter().map(|launch| {
             let kernel = module.kernel(&launch.kernel)?;
-            prepare(&kernel, launch, info)?;
+            if let Some(launch) = Planned::fixed(launch) {
+                prepare(&kernel, &launch, info)?;
+            }
             Ok(kernel)
         });
         Ok(CudaProgram {
@@ -74,9 +77,22 @@ impl<'d> CudaProgram<'d> {
         &self.function
     }
 
+    /// The launches for these arguments, checked against the GPU and prepared.
+    pub(super) fn plan(&self, tensors: &[HostTensor]) -> Result<Vec<Planned>, DeviceError> {
+        let launches = plan(&self.function, tensors)?;
+        for (launch, kernel) in launches.iter().zip(&self.kernels) {
+            prepare(kernel, launch, &self.device.info)?;
+        }
+        Ok(launches)
+    }
+
     /// Queues all launches; `buffers` are all arguments.
-    pub(super) fn launch(&self, buffers: &[Buffer]) -> Result<(), DeviceError> {
-        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+    pub(super) fn launch(
+        &self,
+        launches: &[Planned],
+        buffers: &[Buffer],
+    ) -> Result<(), DeviceError> {
+        for (launch, kernel) in launches.iter().zip(&self.kernels) {
             self.launch_kernel(launch, kernel, buffers)?;
         }
         Ok(())
@@ -84,25 +100,32 @@ impl<'d> CudaProgram<'d> {
 
     fn launch_kernel(
         &self,
-        launch: &Launch,
+        launch: &Planned,
         kernel: &Kernel,
         buffers: &[Buffer],
     ) -> Result<(), DeviceError> {
         // The driver takes the address of each parameter, so they live here until the call is over.
-        let mut pointers: Vec<sys::CUdeviceptr> = launch
-            .args
+        let mut values: Vec<u64> = launch
+            .params
             .iter()
-            .map(|&index| buffers[index].pointer())
+            .map(|value| match value {
+                Value::Pointer(index) => buffers[*index].pointer(),
+                Value::Bytes(bytes) => {
+                    let mut whole = [0; 8];
+                    whole[..bytes.len()].copy_from_slice(bytes);
+                    // The host is little endian, as the GPU is.
+                    u64::from_le_bytes(whole)
+                }
+            })
             .collect();
-        let mut params: Vec<*mut c_void> = pointers
+        let mut params: Vec<*mut c_void> = values
             .iter_mut()
-            .map(|pointer| ptr::from_mut(pointer).cast())
+            .map(|value| ptr::from_mut(value).cast())
             .collect();
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         let stream = self.device.stream.raw();
-        // SAFETY: the package's parameters are device pointers, one for each argument of the
-        // launch, to live memory of the size that the layout needs; the kernel's module lives as
-        // long as `self`.
+        // SAFETY: the package's parameters are numbers of at most 8 bytes, and device pointers to live memory of the
+        // size that the layout needs; the kernel's module lives as long as `self`.
         let result = unsafe {
             if launch.cluster == [1, 1, 1] {
                 // Not the extended call, which drivers before CUDA 11.8 lack.
@@ -205,7 +228,7 @@ fn load_code<'d>(
 }
 
 /// Checks what a launch asks for against the GPU, and opts in to what needs it.
-fn prepare(kernel: &Kernel, launch: &Launch, info: &DeviceInfo) -> Result<(), DeviceError> {
+fn prepare(kernel: &Kernel, launch: &Planned, info: &DeviceInfo) -> Result<(), DeviceError> {
     let unsupported = |expected: String, found: String, cure| {
         let place = format!("launch of {} on {}", launch.kernel, info.name);
         Err(DeviceError::Unsupported {
@@ -269,7 +292,7 @@ impl Program for CudaProgram<'_> {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        check_args(&self.function, tensors)?;
+        let launches = self.plan(tensors)?;
         let stream = self.stream();
         let buffers: Vec<Buffer> = tensors
             .iter()
@@ -278,12 +301,15 @@ impl Program for CudaProgram<'_> {
         check_alignment(&self.function, &buffers)?;
         // Copies from pageable memory may return before they are done.
         wait_for_all()?;
-        for (launch, kernel) in self.function.launches.iter().zip(&self.kernels) {
+        for (launch, kernel) in launches.iter().zip(&self.kernels) {
             self.launch_kernel(launch, kernel, &buffers)?;
             // One at a time, so that an error names the kernel.
             stream.wait(&format!("kernel {}", launch.kernel))?;
         }
         for ((arg, buffer), tensor) in self.function.args.iter().zip(&buffers).zip(tensors) {
+            if !arg.is_tensor() {
+                continue;
+            }
             buffer.check_guards(arg.name())?;
             if arg.access().writes() {
                 buffer.download(tensor.bytes_mut())?;
@@ -309,8 +335,8 @@ impl Program for CudaProgram<'_> {
         &'p mut self,
         tensors: &[HostTensor],
     ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError> {
-        check_args(&self.function, tensors)?;
-        Ok(Box::new(CudaStopwatch::new(self, tensors)?))
+        let launches = self.plan(tensors)?;
+        Ok(Box::new(CudaStopwatch::new(self, launches, tensors)?))
     }
 }
 
@@ -318,7 +344,9 @@ impl Program for CudaProgram<'_> {
 /// ever does not.
 pub(super) fn check_alignment(function: &Function, buffers: &[Buffer]) -> Result<(), DeviceError> {
     for (arg, buffer) in function.args.iter().zip(buffers) {
-        let crate::package::Arg::Tensor { name, align, .. } = arg;
+        let crate::package::Arg::Tensor { name, align, .. } = arg else {
+            continue;
+        };
         if buffer.pointer() % u64::from(*align) != 0 {
             return Err(DeviceError::Unsupported {
                 place: format!("argument {name}"),

@@ -4,6 +4,7 @@ use super::driver::Event;
 use super::memory::{Buffer, footprint, free};
 use super::program::{CudaProgram, check_alignment, wait_for_all};
 use crate::device::{DeviceError, Stopwatch};
+use crate::plan::Planned;
 use crate::tensor::HostTensor;
 
 /// All sets together are this many times as large as the second-level cache, so that no input is
@@ -16,6 +17,7 @@ const MOST_SETS: u64 = 256;
 
 pub(super) struct CudaStopwatch<'p, 'd> {
     program: &'p CudaProgram<'d>,
+    launches: Vec<Planned>,
     sets: Vec<Vec<Buffer<'d>>>,
     next: usize,
     /// Start and end of the runs that were queued and not collected.
@@ -27,6 +29,7 @@ pub(super) struct CudaStopwatch<'p, 'd> {
 impl<'p, 'd> CudaStopwatch<'p, 'd> {
     pub(super) fn new(
         program: &'p CudaProgram<'d>,
+        launches: Vec<Planned>,
         tensors: &[HostTensor],
     ) -> Result<Self, DeviceError> {
         let stream = program.stream();
@@ -49,6 +52,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
         wait_for_all()?;
         Ok(CudaStopwatch {
             program,
+            launches,
             sets,
             next: 0,
             pending: Vec::new(),
@@ -59,7 +63,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
     fn launch_next(&mut self) -> Result<(), DeviceError> {
         let set = self.next % self.sets.len();
         self.next += 1;
-        self.program.launch(&self.sets[set])
+        self.program.launch(&self.launches, &self.sets[set])
     }
 
     fn events(&mut self) -> Result<(Event, Event), DeviceError> {

@@ -10,7 +10,7 @@ mod timing;
 
 pub use open::{Choice, ChoiceError, Opened, open};
 pub use select::{Code, SelectError, Selection, select};
-pub use timing::{Measurement, Stats, TimingConfig, flops, measure};
+pub use timing::{Measurement, Stats, TimingConfig, Work, measure};
 
 use crate::emulator::{Finding, Report};
 use crate::package::{Function, Package};
@@ -68,8 +68,8 @@ pub trait Program {
     /// What the user should know of the choice, such as that the driver compiled PTX.
     fn note(&self) -> Option<&str>;
 
-    /// Runs the launches in order and waits. `tensors` are all arguments; those that the function
-    /// writes hold the result after it.
+    /// Runs the launches in order and waits. `tensors` are all arguments, a scalar as a tensor of one
+    /// element ([`HostTensor::scalar`]); those that the function writes hold the result after it.
     ///
     /// # Errors
     /// [`DeviceError::Args`] before anything is launched; [`DeviceError::OutOfBounds`] and

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{DeviceError, Stopwatch};
-use crate::package::{Compute, Function, PackageError, gemm_shape};
+use crate::package::Function;
+use crate::tensor::HostTensor;
 
 /// How a measurement is made.
 #[derive(Clone, Debug)]
@@ -73,49 +74,76 @@ pub struct Measurement {
     pub warmup: usize,
     /// Copies of the arguments that the runs went through.
     pub sets: usize,
-    /// Floating-point (or integer) operations of one run; none if the function does not say.
-    pub flops: Option<f64>,
+    /// What one run has to do, as far as the function says.
+    #[serde(flatten)]
+    pub work: Work,
 }
 
 impl Measurement {
     /// 10^12 operations in a second, at the median time.
     pub fn tflops(&self) -> Option<f64> {
-        self.flops.map(|flops| flops / self.each.median / 1e12)
+        self.work.flops.map(|flops| flops / self.each.median / 1e12)
     }
 
     /// 10^12 operations in a second, in the batch.
     pub fn batch_tflops(&self) -> Option<f64> {
-        self.flops.map(|flops| flops / self.batch / 1e12)
+        self.work.flops.map(|flops| flops / self.batch / 1e12)
+    }
+
+    /// 10^9 bytes in a second, at the median time.
+    pub fn gb_per_s(&self) -> Option<f64> {
+        self.work.bytes.map(|bytes| bytes / self.each.median / 1e9)
+    }
+
+    /// 10^9 bytes in a second, in the batch.
+    pub fn batch_gb_per_s(&self) -> Option<f64> {
+        self.work.bytes.map(|bytes| bytes / self.batch / 1e9)
     }
 }
 
-/// Operations of one run: a multiply and an add for each step of each sum. None if the function
-/// does not say what it computes.
-///
-/// # Errors
-/// If the shapes do not fit, which no package that was loaded has.
-pub fn flops(function: &Function) -> Result<Option<f64>, PackageError> {
-    let mut total = None;
-    for compute in &function.computes {
-        let Compute::Gemm { a, b, c, .. } = compute;
-        let [m, n, k] = gemm_shape(
-            &format!("function {}", function.name),
-            function,
-            [*a, *b, *c],
-        )?;
-        *total.get_or_insert(0.0) += 2.0 * m as f64 * n as f64 * k as f64;
+/// How much a function has to do, as far as its computes say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Work {
+    /// Operations: a multiply and an add for each step of each sum of a `gemm`; none if there is none.
+    pub flops: Option<f64>,
+    /// Bytes that must move between memory and the multiprocessors, each input read once and each output written once; of
+    /// computes that move more than they compute, none if there are none of these.
+    pub bytes: Option<f64>,
+}
+
+impl Work {
+    /// The work of one run on these tensors, which suit the function.
+    pub fn of(function: &Function, tensors: &[HostTensor]) -> Work {
+        let mut work = Work::default();
+        for compute in &function.computes {
+            let roles = compute.roles();
+            let tensors: Option<Vec<&HostTensor>> =
+                roles.iter().map(|role| tensors.get(role.arg)).collect();
+            let Some(tensors) = tensors else { continue };
+            let sizes: Vec<Vec<i64>> = tensors.iter().map(|t| t.layout().shape()).collect();
+            if let Some(flops) = compute.flops(&sizes) {
+                *work.flops.get_or_insert(0.0) += flops;
+                continue;
+            }
+            let moved = roles.iter().zip(tensors).map(|(role, tensor)| {
+                let times = u8::from(role.access.reads()) + u8::from(role.access.writes());
+                let bytes = tensor.layout().size() as f64 * tensor.element().size() as f64;
+                f64::from(times) * bytes
+            });
+            *work.bytes.get_or_insert(0.0) += moved.sum::<f64>();
+        }
+        work
     }
-    Ok(total)
 }
 
 /// Measures stopwatches of one device. With several, their runs alternate one by one, so that
-/// clocks, heat and neighbours are the same for all; `flops` are those of each.
+/// clocks, heat and neighbours are the same for all; `work` is that of each.
 ///
 /// # Errors
 /// What the device reports.
 pub fn measure(
     watches: &mut [Box<dyn Stopwatch + '_>],
-    flops: &[Option<f64>],
+    work: &[Work],
     config: &TimingConfig,
 ) -> Result<Vec<Measurement>, DeviceError> {
     let reps = config.reps.max(1);
@@ -136,7 +164,7 @@ pub fn measure(
         samples.extend(watch.collect()?.into_iter().skip(config.warmup));
     }
     let mut measurements = Vec::new();
-    for ((watch, samples), flops) in watches.iter_mut().zip(samples).zip(flops) {
+    for ((watch, samples), work) in watches.iter_mut().zip(samples).zip(work) {
         let batch = watch.batch(reps)? / reps as f64;
         let each = Stats::new(&samples).ok_or_else(|| DeviceError::NoClock("the device".into()))?;
         measurements.push(Measurement {
@@ -145,7 +173,7 @@ pub fn measure(
             reps,
             warmup: config.warmup,
             sets: watch.sets(),
-            flops: *flops,
+            work: *work,
         });
     }
     Ok(measurements)
@@ -217,7 +245,9 @@ mod tests {
         };
         let mut watches = [fake(0), fake(1)];
         let config = TimingConfig { warmup: 2, reps: 3 };
-        let all = measure(&mut watches, &[Some(6e12), None], &config).unwrap();
+        let work = |flops, bytes| Work { flops, bytes };
+        let both = [work(Some(6e12), None), work(None, Some(9e9))];
+        let all = measure(&mut watches, &both, &config).unwrap();
         assert_eq!(*order.borrow(), [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
         assert_eq!(
             (all[0].each.min, all[0].each.median, all[0].each.max),
@@ -228,5 +258,8 @@ mod tests {
             (Some(2.0), Some(3.0))
         );
         assert_eq!((all[1].tflops(), all[1].sets), (None, 3));
+        let bytes = (all[1].gb_per_s(), all[1].batch_gb_per_s());
+        assert_eq!(bytes, (Some(3.0), Some(4.5)));
+        assert_eq!(all[0].gb_per_s(), None);
     }
 }

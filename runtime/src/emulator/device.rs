@@ -11,9 +11,10 @@ use super::report::Report;
 use crate::arch::{Arch, Features};
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::layout::Parsed;
-use crate::package::{Access, Arg, Function, Image, Launch, Package};
+use crate::package::{Access, Arg, Function, Image, Launch, Package, Param};
+use crate::plan::{Planned, Value, plan};
 use crate::ptx;
-use crate::tensor::{HostTensor, check_args};
+use crate::tensor::HostTensor;
 
 /// How to emulate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +107,10 @@ impl Device for Emulator {
                     arch: arch.to_string(),
                     message: error.to_string(),
                 })?;
-            check_launch(launch, &kernel, arch)?;
+            check_params(function, launch, &kernel)?;
+            if let Some(launch) = Planned::fixed(launch) {
+                check_launch(&launch, &kernel, arch)?;
+            }
             let info = image.kernels.iter().find(|info| info.name == launch.kernel);
             registers.push(info.map_or(0, |info| info.registers));
             kernels.push(kernel);
@@ -192,7 +196,7 @@ fn choose<'p>(
 }
 
 /// Checks what a launch asks for, before anything runs.
-fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), DeviceError> {
+fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), DeviceError> {
     let place = || format!("launch of {}", launch.kernel);
     let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
     let most = kernel.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
@@ -234,26 +238,42 @@ fn check_launch(launch: &Launch, kernel: &Kernel, arch: Arch) -> Result<(), Devi
             "choose smaller tiles or fewer stages",
         ));
     }
-    let pointers = kernel.params.iter().all(|(_, _, bytes)| *bytes == 8);
-    if !pointers || kernel.params.len() != launch.args.len() {
-        return Err(unsupported(
-            place(),
-            format!(
-                "{} parameters of 8 bytes, the pointers that the launch passes",
-                launch.args.len()
-            ),
-            format!(
-                "{:?}",
-                kernel
-                    .params
-                    .iter()
-                    .map(|(name, _, bytes)| format!("{name}: {bytes} bytes"))
-                    .collect::<Vec<_>>()
-            ),
-            "compile the package again",
-        ));
-    }
     Ok(())
+}
+
+/// Checks that the kernel takes what the launch passes.
+fn check_params(function: &Function, launch: &Launch, kernel: &Kernel) -> Result<(), DeviceError> {
+    let bytes = |param: &Param| param.bytes(function).unwrap_or(0) as u64;
+    let passed: Vec<u64> = launch.params.iter().map(bytes).collect();
+    if kernel
+        .params
+        .iter()
+        .map(|(_, _, bytes)| *bytes)
+        .eq(passed.iter().copied())
+    {
+        return Ok(());
+    }
+    let expected = if passed.iter().all(|bytes| *bytes == 8) {
+        format!(
+            "{} parameters of 8 bytes, the pointers that the launch passes",
+            passed.len()
+        )
+    } else {
+        format!("parameters of {passed:?} bytes, which the launch passes")
+    };
+    Err(unsupported(
+        format!("launch of {}", launch.kernel),
+        expected,
+        format!(
+            "{:?}",
+            kernel
+                .params
+                .iter()
+                .map(|(name, _, bytes)| format!("{name}: {bytes} bytes"))
+                .collect::<Vec<_>>()
+        ),
+        "compile the package again",
+    ))
 }
 
 /// A function whose kernels are decoded.
@@ -279,8 +299,11 @@ impl Program for Emulated<'_> {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        check_args(&self.function, tensors)?;
-        let report = self.execute(tensors);
+        let launches = plan(&self.function, tensors)?;
+        for (launch, kernel) in launches.iter().zip(&self.kernels) {
+            check_launch(launch, kernel, self.arch)?;
+        }
+        let report = self.execute(&launches, tensors);
         let findings = report.findings.clone();
         self.report = Some(report);
         if findings.is_empty() {
@@ -303,7 +326,7 @@ impl Program for Emulated<'_> {
 }
 
 impl Emulated<'_> {
-    fn execute(&self, tensors: &mut [HostTensor]) -> Report {
+    fn execute(&self, launches: &[Planned], tensors: &mut [HostTensor]) -> Report {
         let args = &self.function.args;
         let mut global = Global {
             tensors: args
@@ -316,15 +339,18 @@ impl Emulated<'_> {
         };
         let mut report = Report::default();
         let kernels = self.kernels.iter().zip(&self.registers);
-        for (launch, (kernel, &registers)) in self.function.launches.iter().zip(kernels) {
+        for (launch, (kernel, &registers)) in launches.iter().zip(kernels) {
             for buffer in &mut global.tensors {
                 buffer.start_launch(kernel.global_granule);
             }
             declare(&mut global, kernel);
             let mut params = vec![0; kernel.param_bytes as usize];
-            for ((_, offset, _), &arg) in kernel.params.iter().zip(&launch.args) {
-                let address = global.tensors[arg].base;
-                params[*offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+            for ((_, offset, _), value) in kernel.params.iter().zip(&launch.params) {
+                let bytes = match value {
+                    Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
+                    Value::Bytes(bytes) => bytes.clone(),
+                };
+                params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
             }
             let outcome = launch::run(&Running {
                 kernel,
@@ -424,7 +450,11 @@ fn coordinate(layout: &Parsed, index: i64) -> String {
 }
 
 fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
-    let Arg::Tensor { name, align, .. } = arg;
+    // A scalar has no memory on a device: nothing points to this.
+    let align = match arg {
+        Arg::Tensor { align, .. } => *align,
+        Arg::Scalar { .. } => tensor.element().size() as u32,
+    };
     let size = tensor.element().size() as u64;
     let layout = tensor.layout();
     let bytes = tensor.bytes();
@@ -441,8 +471,8 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
     let init = |byte: u64| reads && (dense || holds[(byte / size) as usize]);
     let init: Option<&dyn Fn(u64) -> bool> = if reads && dense { None } else { Some(&init) };
     let mut buffer = Buffer::new(
-        name.clone(),
-        address::tensor(index, *align),
+        arg.name().to_string(),
+        address::tensor(index, align),
         bytes,
         init,
         arg.access().writes(),

@@ -3,6 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::compute::Compute;
+use super::expr::Expr;
+use crate::element::Element;
+use crate::layout::Pattern;
+
 /// What a package holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -31,26 +36,78 @@ pub enum Arg {
     /// A tensor in global memory.
     Tensor {
         name: String,
-        /// MLIR's name of the element type: `f16`, `bf16`, `f32`, `f64`, `i8`, `u8`, `i32`, `i64`.
+        /// MLIR's name of the element type, such as `f16`: one of [`crate::Element::ALL`].
         element: String,
-        /// CuTe text, such as `(4096,4096):(4096,1)`; strides in elements.
+        /// CuTe text, such as `(4096,4096):(4096,1)`; strides in elements. A leaf `?` is what the caller's tensor brings.
         layout: String,
         /// What the kernels assume of the base address, in bytes; a power of two.
         align: u32,
         access: Access,
+    },
+    /// A number.
+    Scalar {
+        name: String,
+        /// MLIR's name of its type: `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`.
+        #[serde(rename = "type")]
+        element: String,
+        /// What it is where the caller says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<Number>,
     },
 }
 
 impl Arg {
     pub fn name(&self) -> &str {
         match self {
-            Arg::Tensor { name, .. } => name,
+            Arg::Tensor { name, .. } | Arg::Scalar { name, .. } => name,
         }
     }
 
+    /// What the kernels do with it; a scalar is read.
     pub fn access(&self) -> Access {
         match self {
             Arg::Tensor { access, .. } => *access,
+            Arg::Scalar { .. } => Access::Read,
+        }
+    }
+
+    /// MLIR's name of its type, or of its elements'.
+    pub fn element(&self) -> &str {
+        match self {
+            Arg::Tensor { element, .. } | Arg::Scalar { element, .. } => element,
+        }
+    }
+
+    pub fn is_tensor(&self) -> bool {
+        matches!(self, Arg::Tensor { .. })
+    }
+}
+
+/// The value of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Number {
+    Integer(i64),
+    Real(f64),
+}
+
+impl Number {
+    /// The value; integers above 2^53 are rounded.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::Integer(value) => value as f64,
+            Number::Real(value) => value,
+        }
+    }
+}
+
+impl Eq for Number {}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Number::Integer(value) => write!(f, "{value}"),
+            Number::Real(value) => write!(f, "{value}"),
         }
     }
 }
@@ -75,42 +132,89 @@ impl Access {
     }
 }
 
-/// One kernel launch.
+/// One kernel launch. Its sizes are constants, or follow from the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     pub kernel: String,
     /// Blocks.
-    pub grid: [u32; 3],
+    pub grid: [Expr; 3],
     /// Threads of a block.
-    pub block: [u32; 3],
+    pub block: [Expr; 3],
     /// Blocks of a cluster; `[1, 1, 1]` where there are none.
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
-    pub dynamic_smem: u32,
-    /// Indices into [`Function::args`]; each is passed as a device pointer, in this order.
-    pub args: Vec<usize>,
+    pub dynamic_smem: Expr,
+    /// What is passed to the kernel, in this order.
+    pub params: Vec<Param>,
+    /// What must hold before any launch of the function.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Requirement>,
 }
 
-/// What a function means, so that its result can be verified and its speed stated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Compute {
-    /// `C(m,n) = sum over k of A(m,k) * B(n,k)`, accumulated in `accumulate` and rounded once to
-    /// C's element type.
-    Gemm {
-        /// Index of A in [`Function::args`], an (M,K) tensor.
-        a: usize,
-        /// Index of B, an (N,K) tensor.
-        b: usize,
-        /// Index of C, an (M,N) tensor.
-        c: usize,
-        /// Element type of the accumulator.
-        accumulate: String,
-        /// The largest `|out - ref| / |ref|` (Frobenius norms) that the producer promises. It can
-        /// only tighten the bound that follows from the types; none leaves that bound alone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tolerance: Option<f64>,
-    },
+impl Launch {
+    /// A launch of known sizes that passes pointers to those arguments.
+    pub fn fixed(
+        kernel: impl Into<String>,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_smem: u32,
+        pointers: impl IntoIterator<Item = usize>,
+    ) -> Launch {
+        Launch {
+            kernel: kernel.into(),
+            grid: Expr::all(grid),
+            block: Expr::all(block),
+            cluster: [1, 1, 1],
+            dynamic_smem: dynamic_smem.into(),
+            params: pointers.into_iter().map(Param::Pointer).collect(),
+            requires: Vec::new(),
+        }
+    }
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Param {
+    /// The device pointer to offset 0 of a tensor argument, 64 bits.
+    Pointer(usize),
+    /// An argument, and which dynamic leaf of its layout: those of the shape come before those of the stride. 32 or 64 bits,
+    /// as the leaf's type.
+    Leaf(usize, usize),
+    /// The value of a scalar argument, as wide as its type.
+    Scalar(usize),
+    /// An integer that follows from the arguments, and its bits: 32 or 64.
+    Integer(Expr, u32),
+}
+
+impl Param {
+    /// How many bytes it has; none for a function that has no such argument or leaf, which no package that was loaded has.
+    pub fn bytes(&self, function: &Function) -> Option<usize> {
+        let arg = match self {
+            Param::Integer(_, bits) => return Some(*bits as usize / 8),
+            Param::Pointer(arg) | Param::Leaf(arg, _) | Param::Scalar(arg) => arg,
+        };
+        match (self, function.args.get(*arg)?) {
+            (Param::Pointer(_), Arg::Tensor { .. }) => Some(8),
+            (Param::Leaf(_, leaf), Arg::Tensor { layout, .. }) => {
+                let leaves = Pattern::parse(layout).ok()?.dynamic_leaves();
+                Some(leaves.get(*leaf)?.width as usize / 8)
+            }
+            (Param::Scalar(_), Arg::Scalar { element, .. }) => {
+                Some(element.parse::<Element>().ok()?.size())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A condition on the arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// Not 0 where it holds.
+    pub condition: Expr,
+    /// What is wrong where it does not.
+    pub message: String,
 }
 
 /// The kernels compiled for one architecture.

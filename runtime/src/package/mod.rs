@@ -1,8 +1,11 @@
 //! Kernel packages: one file that holds kernels for one or more architectures, the launches that
 //! make a function of them, and what that function means. `docs/package.md` describes the bytes.
 
+mod compute;
 mod error;
+mod expr;
 mod format;
+mod limits;
 mod manifest;
 mod validate;
 
@@ -14,10 +17,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use compute::{Compute, Factor, Gemm, Role};
 pub use error::PackageError;
+pub(crate) use expr::Environment;
+pub use expr::{Expr, MAX_DEPTH, MAX_NODES, Op};
 pub use format::{BLOB_ALIGN, FORMAT_VERSION, HEADER_LENGTH, MAGIC};
-pub use manifest::{Access, Arg, Blob, Compute, Function, Image, KernelInfo, Launch, Manifest};
-pub use validate::{Limits, gemm_shape};
+pub use limits::Limits;
+pub(crate) use limits::Sizes;
+pub use manifest::{
+    Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Number, Param, Requirement,
+};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
 /// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch

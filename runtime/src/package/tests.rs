@@ -24,20 +24,13 @@ fn sample_function() -> Function {
             tensor("C", "(8,6):(6,1)", Access::Write),
         ],
         launches: vec![Launch {
-            kernel: "gemm_kernel".into(),
-            grid: [2, 1, 1],
-            block: [128, 1, 1],
             cluster: [2, 1, 1],
-            dynamic_smem: 49152,
-            args: vec![0, 1, 2],
+            ..Launch::fixed("gemm_kernel", [2, 1, 1], [128, 1, 1], 49152, 0..3)
         }],
-        computes: vec![Compute::Gemm {
-            a: 0,
-            b: 1,
-            c: 2,
-            accumulate: "f32".into(),
+        computes: vec![Compute::Gemm(Gemm {
             tolerance: Some(1e-3),
-        }],
+            ..Gemm::new(0, 1, 2, "f32")
+        })],
     }
 }
 
@@ -80,7 +73,7 @@ fn header_is_as_documented() {
     let bytes = sample().to_bytes().unwrap();
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     assert_eq!(bytes[..8], *b"CUTEPKG\0");
-    assert_eq!(u32_at(8), 1);
+    assert_eq!(u32_at(8), 2);
     assert_eq!(
         u64::from_le_bytes(bytes[12..20].try_into().unwrap()),
         bytes.len() as u64
@@ -139,14 +132,14 @@ fn foreign_files_and_other_versions_are_named() {
         says(&bytes)
     };
     assert!(
-        with_version(2).contains("version 2 is newer than version 1"),
+        with_version(3).contains("version 3 is newer than version 2"),
         "{}",
-        with_version(2)
+        with_version(3)
     );
     assert!(
-        with_version(0).contains("version 0 is older than version 1"),
+        with_version(1).contains("version 1 is older than version 2"),
         "{}",
-        with_version(0)
+        with_version(1)
     );
     let mut longer = sample().to_bytes().unwrap();
     longer.push(0);
@@ -180,39 +173,39 @@ fn refused(change: impl FnOnce(&mut Function), says: &str) {
 #[test]
 fn functions_that_cannot_be_are_refused() {
     refused(
-        |f| f.launches[0].args[1] = 3,
+        |f| f.launches[0].params[1] = Param::Pointer(3),
         "expected an argument index below 3, found 3",
     );
     refused(
-        |f| f.launches[0].args = vec![0, 1],
+        |f| f.launches[0].params.truncate(2),
         "expected 3 arguments, the parameters of gemm_kernel, found 2",
     );
     refused(
-        |f| f.launches[0].grid = [0, 1, 1],
+        |f| f.launches[0].grid = Expr::all([0, 1, 1]),
         "expected a grid from [1, 1, 1]",
     );
     refused(
-        |f| f.launches[0].grid = [2, 65536, 1],
+        |f| f.launches[0].grid = Expr::all([2, 65536, 1]),
         "expected a grid from [1, 1, 1]",
     );
     refused(
-        |f| f.launches[0].grid = [3, 1, 1],
+        |f| f.launches[0].grid = Expr::all([3, 1, 1]),
         "a multiple of the cluster [2, 1, 1], found [3, 1, 1]",
     );
     refused(
-        |f| f.launches[0].block = [0, 1, 1],
+        |f| f.launches[0].block = Expr::all([0, 1, 1]),
         "expected a block from [1, 1, 1]",
     );
     refused(
-        |f| f.launches[0].block = [1, 1, 65],
+        |f| f.launches[0].block = Expr::all([1, 1, 65]),
         "expected a block from [1, 1, 1]",
     );
     refused(
-        |f| f.launches[0].block = [64, 32, 1],
+        |f| f.launches[0].block = Expr::all([64, 32, 1]),
         "at most 1024 threads in a block, found 2048",
     );
     refused(
-        |f| f.launches[0].block = [256, 1, 1],
+        |f| f.launches[0].block = Expr::all([256, 1, 1]),
         "at most 128 threads, the .maxntid of gemm_kernel",
     );
     refused(
@@ -224,7 +217,7 @@ fn functions_that_cannot_be_are_refused() {
         "a cluster of 1 to 16 blocks",
     );
     refused(
-        |f| f.launches[0].dynamic_smem = 300_000,
+        |f| f.launches[0].dynamic_smem = 300_000.into(),
         "at most 232448 bytes of dynamic shared memory",
     );
     refused(
@@ -245,52 +238,30 @@ fn functions_that_cannot_be_are_refused() {
     );
     refused(
         |f| f.args[1] = tensor("B", "(6,4):(4", Access::Read),
-        "expected a static layout",
+        "expected a layout of a tensor",
     );
     refused(
         |f| f.args[2] = tensor("C", "(8,6):(6,1)", Access::Read),
         "C to be written",
     );
     refused(
-        |f| {
-            f.computes = vec![Compute::Gemm {
-                a: 0,
-                b: 1,
-                c: 9,
-                accumulate: "f32".into(),
-                tolerance: None,
-            }]
-        },
+        |f| f.computes = vec![Compute::Gemm(Gemm::new(0, 1, 9, "f32"))],
         "below 3, found 9",
     );
     refused(
-        |f| {
-            f.computes = vec![Compute::Gemm {
-                a: 0,
-                b: 1,
-                c: 2,
-                accumulate: "f33".into(),
-                tolerance: None,
-            }]
-        },
+        |f| f.computes = vec![Compute::Gemm(Gemm::new(0, 1, 2, "f33"))],
         "unknown element type `f33`",
     );
     refused(
-        |f| {
-            f.computes = vec![Compute::Gemm {
-                a: 2,
-                b: 1,
-                c: 2,
-                accumulate: "f32".into(),
-                tolerance: None,
-            }]
-        },
+        |f| f.computes = vec![Compute::Gemm(Gemm::new(2, 1, 2, "f32"))],
         "C to be another argument than A and B, found C for both",
     );
     for align in [0, 1, 24, 512] {
         refused(
             |f| {
-                let Arg::Tensor { align: a, .. } = &mut f.args[0];
+                let Arg::Tensor { align: a, .. } = &mut f.args[0] else {
+                    unreachable!()
+                };
                 *a = align;
             },
             "a power of two from 2 to 256 bytes",

@@ -5,35 +5,24 @@
 //!    beyond its bounds;
 //! 3. names of functions, of arguments in a function, and of kernels in an image are unique;
 //! 4. every layout and element type can be read; every alignment is a power of two and at least one
-//!    element;
-//! 5. every index of an argument is in range;
-//! 6. every launch is within what CUDA allows, and its kernel is in every image, with as many
-//!    parameters;
-//! 7. the shapes of a `gemm` fit: A (M,K), B (N,K), C (M,N); C is written, and is neither A nor B.
+//!    element; a scalar has a type that kernels take by value, and a default of that type;
+//! 5. every index of an argument, and of a leaf of its layout, is in range, and of the kind that is asked for;
+//! 6. every launch of known sizes is within what CUDA allows, every other one depends on integers alone and is checked with
+//!    its arguments; its kernel is in every image, with parameters of those sizes;
+//! 7. the tensors of a compute have shapes that fit, as far as they are known; its output is written, and is none of its
+//!    inputs.
 
 use std::collections::HashSet;
 
 use super::PackageError;
-use super::manifest::{Arg, Blob, Compute, Function, Image, Launch, Manifest};
+use super::compute::{Compute, Factor};
+use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
+use super::limits::{self, Limits, SizesError};
+use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Param};
 use crate::arch::Arch;
 use crate::element::Element;
-use crate::layout::Parsed;
-
-/// What CUDA allows of a launch on any GPU of compute capability 7.0 to 12.x.
-/// (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".)
-pub struct Limits;
-
-impl Limits {
-    pub const BLOCK: [u32; 3] = [1024, 1024, 64];
-    pub const THREADS_PER_BLOCK: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
-    pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-    /// With the opt-in for non-portable cluster sizes.
-    pub const BLOCKS_PER_CLUSTER: u64 = 16;
-    /// 227 KiB, bytes a block on 9.0 and 10.0; less elsewhere, which the device checks.
-    pub const DYNAMIC_SMEM: u32 = 232_448;
-    /// Bytes. No kernel needs more than the allocator of the driver gives.
-    pub const ALIGN: u32 = 256;
-}
+use crate::layout::Pattern;
+use crate::tensor::HostTensor;
 
 type Checked<T = ()> = Result<T, PackageError>;
 
@@ -158,104 +147,171 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
 }
 
 fn validate_arg(function: &str, arg: &Arg) -> Checked {
-    let Arg::Tensor {
-        name,
-        element,
-        layout,
-        align,
-        ..
-    } = arg;
-    let place = format!("{function}, argument {name}");
-    let element = match element.parse::<Element>() {
+    let place = format!("{function}, argument {}", arg.name());
+    let element = match arg.element().parse::<Element>() {
         Ok(element) => element,
         Err(error) => return invalid(place, "an element type", error.to_string(), ""),
     };
-    if let Err(error) = Parsed::parse(layout) {
-        return invalid(
-            place,
-            "a static layout",
-            error.to_string(),
-            "compile for static shapes",
-        );
-    }
-    let least = element.size() as u32;
-    if !align.is_power_of_two() || *align < least || *align > Limits::ALIGN {
-        let expected = format!(
-            "an alignment that is a power of two from {least} to {} bytes",
-            Limits::ALIGN
-        );
-        return invalid(place, expected, align.to_string(), "");
+    match arg {
+        Arg::Tensor { layout, align, .. } => {
+            if let Err(error) = Pattern::parse(layout) {
+                return invalid(place, "a layout of a tensor", error.to_string(), "");
+            }
+            let least = element.size() as u32;
+            if !align.is_power_of_two() || *align < least || *align > Limits::ALIGN {
+                let expected = format!(
+                    "an alignment that is a power of two from {least} to {} bytes",
+                    Limits::ALIGN
+                );
+                return invalid(place, expected, align.to_string(), "");
+            }
+        }
+        Arg::Scalar { default, .. } => {
+            if !element.is_scalar() {
+                let expected = "a scalar of type i32, i64, f16, bf16, f32 or f64";
+                return invalid(place, expected, element.to_string(), "");
+            }
+            if let Some(Err(reason)) = default.map(|value| HostTensor::scalar(element, value)) {
+                return invalid(place, format!("a default of type {element}"), reason, "");
+            }
+        }
     }
     Ok(())
 }
 
-fn index_in_range(place: &str, index: usize, function: &Function) -> Checked {
-    if index < function.args.len() {
-        return Ok(());
+/// The layout of a tensor argument.
+fn pattern(place: &str, index: usize, function: &Function) -> Checked<Pattern> {
+    match function.args.get(index) {
+        Some(Arg::Tensor { layout, .. }) => match Pattern::parse(layout) {
+            Ok(pattern) => Ok(pattern),
+            Err(error) => invalid(place, "a layout of a tensor", error.to_string(), ""),
+        },
+        Some(arg) => {
+            let found = format!("the scalar {}", arg.name());
+            invalid(place, "an argument that is a tensor", found, "")
+        }
+        None => {
+            let expected = format!("an argument index below {}", function.args.len());
+            invalid(place, expected, index.to_string(), "")
+        }
     }
-    let expected = format!("an argument index below {}", function.args.len());
-    invalid(place, expected, index.to_string(), "")
+}
+
+/// The type of a scalar argument.
+fn scalar(place: &str, index: usize, function: &Function) -> Checked<Element> {
+    match function.args.get(index) {
+        Some(Arg::Scalar { element, .. }) => match element.parse::<Element>() {
+            Ok(element) => Ok(element),
+            Err(error) => invalid(place, "an element type", error.to_string(), ""),
+        },
+        Some(arg) => {
+            let found = format!("the tensor {}", arg.name());
+            invalid(place, "an argument that is a scalar", found, "")
+        }
+        None => {
+            let expected = format!("an argument index below {}", function.args.len());
+            invalid(place, expected, index.to_string(), "")
+        }
+    }
+}
+
+/// Bits of a dynamic leaf of a tensor argument.
+fn leaf(place: &str, index: usize, leaf: usize, function: &Function) -> Checked<u32> {
+    let pattern = pattern(place, index, function)?;
+    let leaves = pattern.dynamic_leaves();
+    match leaves.get(leaf) {
+        Some(leaf) => Ok(leaf.width),
+        None => {
+            let expected = format!(
+                "a dynamic leaf of {} below {}",
+                function.args[index].name(),
+                leaves.len()
+            );
+            invalid(place, expected, leaf.to_string(), "")
+        }
+    }
+}
+
+fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Function) -> Checked {
+    let place = format!("{place}, {what}");
+    let (depth, nodes) = (expr.depth(), expr.nodes());
+    if depth > MAX_DEPTH || nodes > MAX_NODES {
+        let expected =
+            format!("an expression of at most {MAX_NODES} parts, nested {MAX_DEPTH} deep");
+        let found = format!("{nodes} parts, nested {depth} deep");
+        return invalid(place, expected, found, "compute the size in simpler steps");
+    }
+    let mut checked = Ok(());
+    expr.walk(&mut |part| {
+        let wrong = match part {
+            Expr::Constant(_) => Ok(()),
+            Expr::Leaf(index, at) => leaf(&place, *index, *at, function).map(drop),
+            Expr::Scalar(index) => match scalar(&place, *index, function) {
+                Ok(element) if element.is_float() => invalid(
+                    &place,
+                    "a scalar that is an integer",
+                    element.to_string(),
+                    "",
+                ),
+                found => found.map(drop),
+            },
+            Expr::Apply(op, operands) if operands.len() != op.arity() => {
+                let expected = format!("{} operands of {}", op.arity(), op.name());
+                invalid(&place, expected, operands.len().to_string(), "")
+            }
+            Expr::Apply(..) => Ok(()),
+        };
+        if checked.is_ok() {
+            checked = wrong;
+        }
+    });
+    checked
 }
 
 fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[Image]) -> Checked {
-    for &index in &launch.args {
-        index_in_range(place, index, function)?;
+    let mut sizes = Vec::new();
+    for param in &launch.params {
+        // Bytes of the parameter.
+        sizes.push(match param {
+            Param::Pointer(index) => {
+                pattern(place, *index, function)?;
+                8
+            }
+            Param::Leaf(index, at) => leaf(place, *index, *at, function)? as usize / 8,
+            Param::Scalar(index) => scalar(place, *index, function)?.size(),
+            Param::Integer(value, bits) => {
+                validate_expr(place, "params", value, function)?;
+                if !matches!(bits, 32 | 64) {
+                    let expected = "an integer of 32 or 64 bits";
+                    return invalid(place, expected, bits.to_string(), "");
+                }
+                *bits as usize / 8
+            }
+        });
     }
-    for (what, sizes, limits) in [
-        ("block", launch.block, Limits::BLOCK),
-        ("grid", launch.grid, Limits::GRID),
-    ] {
-        if sizes
-            .iter()
-            .zip(limits)
-            .any(|(&size, limit)| size == 0 || size > limit)
-        {
-            let expected = format!("a {what} from [1, 1, 1] to {limits:?}");
-            return invalid(place, expected, format!("{sizes:?}"), "");
-        }
-    }
-    let threads = volume(launch.block);
-    if threads > Limits::THREADS_PER_BLOCK {
-        return invalid(
-            place,
-            "at most 1024 threads in a block",
-            format!("{threads}"),
-            "choose a smaller block",
-        );
-    }
-    let cluster = volume(launch.cluster);
-    if cluster == 0 || cluster > Limits::BLOCKS_PER_CLUSTER {
-        return invalid(
-            place,
-            "a cluster of 1 to 16 blocks",
-            format!("{:?}", launch.cluster),
-            "",
-        );
-    }
-    if launch
+    for (what, expr) in launch
         .grid
         .iter()
-        .zip(launch.cluster)
-        .any(|(&grid, cluster)| grid % cluster != 0)
+        .map(|e| ("grid", e))
+        .chain(launch.block.iter().map(|e| ("block", e)))
+        .chain([("dynamic_smem", &launch.dynamic_smem)])
+        .chain(launch.requires.iter().map(|r| ("requires", &r.condition)))
     {
-        let expected = format!(
-            "a grid that is a multiple of the cluster {:?}",
-            launch.cluster
-        );
-        return invalid(place, expected, format!("{:?}", launch.grid), "");
+        validate_expr(place, what, expr, function)?;
     }
-    if launch.dynamic_smem > Limits::DYNAMIC_SMEM {
-        let expected = format!(
-            "at most {} bytes of dynamic shared memory",
-            Limits::DYNAMIC_SMEM
-        );
-        return invalid(
-            place,
-            expected,
-            launch.dynamic_smem.to_string(),
-            "choose smaller tiles or fewer stages",
-        );
+    let wrong = |[expected, found, cure]: [String; 3]| invalid(place, expected, found, &cure);
+    // What depends on arguments is checked with them.
+    if let Err(parts) = limits::check_cluster(launch.cluster) {
+        return wrong(parts);
     }
+    let threads = match launch.sizes(&Environment::default()) {
+        Ok(sizes) => Some(sizes.threads()),
+        Err(SizesError::Limits(parts)) => return wrong(parts),
+        Err(SizesError::Unknown) => None,
+        Err(SizesError::Arithmetic(message)) => {
+            return invalid(place, "sizes that can be computed", message, "");
+        }
+    };
     for image in images {
         let Some(kernel) = image
             .kernels
@@ -279,15 +335,11 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
                 "",
             );
         };
-        if !kernel.params.is_empty() && kernel.params.len() != launch.args.len() {
-            let expected = format!(
-                "{} arguments, the parameters of {}",
-                kernel.params.len(),
-                kernel.name
-            );
-            return invalid(place, expected, launch.args.len().to_string(), "");
-        }
-        if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
+        validate_params(place, kernel, launch, &sizes)?;
+        if let Some(threads) = threads
+            && kernel.max_threads != 0
+            && threads > u64::from(kernel.max_threads)
+        {
             let expected = format!(
                 "at most {} threads, the .maxntid of {}",
                 kernel.max_threads, kernel.name
@@ -298,80 +350,111 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
     Ok(())
 }
 
-fn volume(sizes: [u32; 3]) -> u64 {
-    sizes
-        .iter()
-        .fold(1u64, |volume, &size| volume.saturating_mul(u64::from(size)))
+/// Whether a launch passes what the kernel takes, where that is known; `sizes` are bytes.
+fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[usize]) -> Checked {
+    if kernel.params.is_empty() {
+        return Ok(());
+    }
+    if kernel.params.len() != launch.params.len() {
+        let expected = format!(
+            "{} arguments, the parameters of {}",
+            kernel.params.len(),
+            kernel.name
+        );
+        return invalid(place, expected, launch.params.len().to_string(), "");
+    }
+    for (at, (param, size)) in kernel.params.iter().zip(sizes).enumerate() {
+        let bits = param
+            .trim_start_matches(|c: char| !c.is_ascii_digit())
+            .parse::<usize>();
+        if bits != Ok(size * 8) {
+            let expected = format!("{param} for parameter {at} of {}", kernel.name);
+            return invalid(place, expected, format!("{} bits", size * 8), "");
+        }
+    }
+    Ok(())
 }
 
 fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Checked {
-    let Compute::Gemm {
-        a,
-        b,
-        c,
-        accumulate,
-        tolerance,
-    } = compute;
-    for &index in [a, b, c] {
-        index_in_range(place, index, function)?;
+    let roles = compute.roles();
+    let mut sizes = Vec::new();
+    let mut elements = Vec::new();
+    for role in &roles {
+        sizes.push(pattern(place, role.arg, function)?.mode_sizes());
+        elements.push(function.args[role.arg].element());
     }
-    if let Err(error) = accumulate.parse::<Element>() {
-        return invalid(place, "an accumulator type", error.to_string(), "");
+    let output = compute.output();
+    let name = function.args[output.arg].name();
+    let access = function.args[output.arg].access();
+    if !access.writes() {
+        let found = format!("{name} is only read");
+        return invalid(place, format!("{} to be written", output.name), found, "");
     }
-    if tolerance.is_some_and(|t| !(t.is_finite() && t >= 0.0)) {
-        return invalid(
-            place,
-            "a tolerance that is zero or positive",
-            format!("{tolerance:?}"),
-            "",
+    if output.access.reads() && !access.reads() {
+        let expected = format!("{} to be read and written", output.name);
+        return invalid(place, expected, format!("{name} is only written"), "");
+    }
+    let inputs = &roles[..roles.len() - 1];
+    if let Some(role) = inputs
+        .iter()
+        .find(|role| !function.args[role.arg].access().reads())
+    {
+        let found = format!("{} is only written", function.args[role.arg].name());
+        return invalid(place, format!("{} to be read", role.name), found, "");
+    }
+    if inputs.iter().any(|role| role.arg == output.arg) {
+        let others: Vec<&str> = inputs.iter().map(|role| role.name).collect();
+        let expected = format!(
+            "{} to be another argument than {}",
+            output.name,
+            others.join(" and ")
         );
+        return invalid(place, expected, format!("{name} for both"), "");
     }
-    if !function.args[*c].access().writes() {
-        return invalid(
-            place,
-            "C to be written",
-            format!("{} is only read", function.args[*c].name()),
-            "",
-        );
+    validate_types(place, compute, &elements)?;
+    for (what, factor) in compute.factors() {
+        validate_factor(&format!("{place}, {what}"), factor, function)?;
     }
-    if a == c || b == c {
-        let found = format!("{} for both", function.args[*c].name());
-        return invalid(place, "C to be another argument than A and B", found, "");
-    }
-    gemm_shape(place, function, [*a, *b, *c]).map(|_| ())
+    compute
+        .check_shapes(&sizes)
+        .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))
 }
 
-/// M, N and K of a `gemm` whose A, B and C are the arguments with those indices.
-///
-/// # Errors
-/// [`PackageError::Invalid`] if the tensors are not A (M,K), B (N,K), C (M,N).
-pub fn gemm_shape(
-    place: &str,
-    function: &Function,
-    indices: [usize; 3],
-) -> Result<[i64; 3], PackageError> {
-    let mut shapes = [[0; 2]; 3];
-    for (shape, index) in shapes.iter_mut().zip(indices) {
-        index_in_range(place, index, function)?;
-        let Arg::Tensor { name, layout, .. } = &function.args[index];
-        let parsed = match Parsed::parse(layout) {
-            Ok(parsed) => parsed,
-            Err(error) => return invalid(place, "a static layout", error.to_string(), ""),
-        };
-        *shape = match parsed.shape().try_into() {
-            Ok(shape) => shape,
-            Err(_) => return invalid(place, format!("{name} with two modes"), layout.clone(), ""),
-        };
+fn validate_factor(place: &str, factor: Factor, function: &Function) -> Checked {
+    match factor {
+        Factor::Constant(value) if !value.is_finite() => {
+            invalid(place, "a finite number", value.to_string(), "")
+        }
+        Factor::Constant(_) => Ok(()),
+        Factor::Argument { scalar: index } => scalar(place, index, function).map(drop),
     }
-    let [[m, k], [n, bk], [cm, cn]] = shapes;
-    if k != bk || m != cm || n != cn {
-        let found = format!("A ({m},{k}), B ({n},{bk}), C ({cm},{cn})");
-        return invalid(
-            place,
-            "A (M,K), B (N,K), C (M,N)",
-            found,
-            "B has its N mode first, as in CuTe",
-        );
+}
+
+/// The types that a compute names, and those of its tensors.
+fn validate_types(place: &str, compute: &Compute, elements: &[&str]) -> Checked {
+    let element = |text: &str, what: &str| match text.parse::<Element>() {
+        Ok(element) => Ok(element),
+        Err(error) => invalid(place, what, error.to_string(), ""),
+    };
+    if let Some(accumulate) = compute.accumulate() {
+        element(accumulate, "an accumulator type")?;
     }
-    Ok([m, n, k])
+    if let Compute::Gemm(gemm) = compute {
+        if let Some(multiply) = &gemm.multiply {
+            element(multiply, "a type of the factors")?;
+        }
+        if gemm.tolerance.is_some_and(|t| !(t.is_finite() && t >= 0.0)) {
+            let found = format!("{:?}", gemm.tolerance);
+            return invalid(place, "a tolerance that is zero or positive", found, "");
+        }
+    }
+    if matches!(compute, Compute::Softmax { .. } | Compute::RmsNorm { .. }) {
+        for text in elements {
+            if !element(text, "an element type")?.is_float() {
+                let expected = format!("tensors of floating-point numbers in {}", compute.kind());
+                return invalid(place, expected, text.to_string(), "");
+            }
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::HostTensor;
+use super::{HostTensor, small};
 use crate::element::Element;
 
 /// The element at an offset, in elements.
@@ -16,7 +16,11 @@ pub(super) fn load(element: Element, bytes: &[u8], offset: i64) -> f64 {
         }};
     }
     match element {
+        Element::F8E4M3FN => small::E4M3.decode(read!(u8)),
+        Element::F8E5M2 => small::E5M2.decode(read!(u8)),
         Element::F16 => read!(f16).to_f64(),
+        // What tensor cores see of it.
+        Element::Tf32 => f64::from(f32::from_bits(read!(u32) & !0x1fff)),
         Element::Bf16 => read!(bf16).to_f64(),
         Element::F32 => f64::from(read!(f32)),
         Element::F64 => read!(f64),
@@ -37,7 +41,10 @@ pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64)
         }};
     }
     match element {
+        Element::F8E4M3FN => write!(small::E4M3.encode(value)),
+        Element::F8E5M2 => write!(small::E5M2.encode(value)),
         Element::F16 => write!(f16::from_f32(to_f32_odd(value))),
+        Element::Tf32 => write!(small::to_tf32(to_f32_odd(value))),
         Element::Bf16 => write!(bf16::from_f32(to_f32_odd(value))),
         Element::F32 => write!((value as f32)),
         Element::F64 => write!(value),
@@ -74,12 +81,39 @@ pub struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// None if the tensor has not two modes.
     pub fn new(tensor: &'a HostTensor) -> Option<Matrix<'a>> {
+        (tensor.layout().rank() == 2).then(|| Matrix::lines(tensor))
+    }
+
+    /// The last mode as columns, and all before it together, the first the fastest, as rows.
+    pub fn lines(tensor: &'a HostTensor) -> Matrix<'a> {
         let layout = tensor.layout();
-        (layout.rank() == 2).then(|| Matrix {
+        let last = layout.rank().saturating_sub(1);
+        let mut rows = vec![0];
+        for mode in 0..last {
+            let inner = rows;
+            rows = layout
+                .mode_offsets(mode)
+                .iter()
+                .flat_map(|offset| inner.iter().map(move |rest| offset + rest))
+                .collect();
+        }
+        let columns = if layout.rank() == 0 {
+            vec![0]
+        } else {
+            layout.mode_offsets(last)
+        };
+        Matrix {
             tensor,
-            rows: layout.mode_offsets(0),
-            columns: layout.mode_offsets(1),
-        })
+            rows,
+            columns,
+        }
+    }
+
+    /// The bytes of the element in that row and column, both in range.
+    pub fn bytes(&self, row: usize, column: usize) -> &'a [u8] {
+        let size = self.tensor.element.size();
+        let at = (self.rows[row] + self.columns[column]) as usize * size;
+        &self.tensor.bytes[at..at + size]
     }
 
     pub fn rows(&self) -> usize {
@@ -105,9 +139,7 @@ impl<'a> Matrix<'a> {
 
     /// Whether that element's bytes are all poison.
     pub fn is_poison(&self, row: usize, column: usize) -> bool {
-        let size = self.tensor.element.size();
-        let at = (self.rows[row] + self.columns[column]) as usize * size;
-        is_poison(&self.tensor.bytes[at..at + size])
+        is_poison(self.bytes(row, column))
     }
 
     /// A row from column `from` on, as many elements as `out` has.

@@ -3,15 +3,16 @@
 mod access;
 mod fill;
 mod npy;
+mod small;
 
 pub use access::Matrix;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
-pub use npy::NpyError;
+pub use npy::{NpyError, npy_shape};
 
 use crate::element::Element;
-use crate::layout::{LayoutError, Parsed};
-use crate::package::{Access, Arg, Function};
+use crate::layout::{LayoutError, Parsed, Pattern};
+use crate::package::{Access, Arg, Function, Number};
 
 /// Every byte of memory that nothing has written yet. As a float of any width it is a NaN, and not
 /// the one that NVIDIA GPUs compute (`0x7fff`, `0x7fffffff`), so that "never written" and "computed
@@ -42,6 +43,51 @@ impl HostTensor {
     /// [`OutOfMemory`] if the host has not enough memory.
     pub fn zeroed(element: Element, layout: Parsed) -> Result<HostTensor, OutOfMemory> {
         HostTensor::of_byte(element, layout, 0)
+    }
+
+    /// A number as a function takes it: a tensor of one element.
+    ///
+    /// # Errors
+    /// Why the type does not hold the number. Floating-point numbers are rounded to nearest.
+    pub fn scalar(element: Element, value: Number) -> Result<HostTensor, String> {
+        let layout = Parsed::parse("1:0").map_err(|error| error.to_string())?;
+        let mut tensor = HostTensor::zeroed(element, layout).map_err(|error| error.to_string())?;
+        if element.is_float() {
+            let real = value.to_f64();
+            tensor.set(0, real);
+            let stored = tensor.get(0).unwrap_or_default();
+            if stored.is_finite() != real.is_finite() {
+                return Err(format!("{value} is too large for {element}"));
+            }
+            return Ok(tensor);
+        }
+        let integer = match value {
+            Number::Integer(value) => Some(value),
+            Number::Real(real) if real.fract() == 0.0 && real.abs() < 2f64.powi(53) => {
+                Some(real as i64)
+            }
+            Number::Real(_) => None,
+        };
+        let integer =
+            integer.ok_or_else(|| format!("{value} is no integer, and the type is {element}"))?;
+        let bytes = integer.to_le_bytes();
+        tensor.bytes.copy_from_slice(&bytes[..element.size()]);
+        if tensor.integer() != Some(integer) {
+            return Err(format!("{value} does not fit {element}"));
+        }
+        Ok(tensor)
+    }
+
+    /// The first element, if it is an integer.
+    pub(crate) fn integer(&self) -> Option<i64> {
+        let first = |size: usize| self.bytes.get(..size);
+        match self.element {
+            Element::I8 => Some(i64::from(*self.bytes.first()? as i8)),
+            Element::U8 => Some(i64::from(*self.bytes.first()?)),
+            Element::I32 => Some(i32::from_le_bytes(first(4)?.try_into().ok()?).into()),
+            Element::I64 => Some(i64::from_le_bytes(first(8)?.try_into().ok()?)),
+            _ => None,
+        }
     }
 
     fn of_byte(element: Element, layout: Parsed, byte: u8) -> Result<HostTensor, OutOfMemory> {
@@ -118,12 +164,33 @@ pub enum ArgError {
         expected: String,
         found: Element,
     },
-    #[error("argument {name}: expected layout {expected}, found {found}")]
+    #[error("argument {name}: expected layout {expected}, found {found}{}{reason}", if reason.is_empty() { "" } else { ": " })]
     Layout {
         name: String,
         expected: String,
         found: String,
+        /// Where they differ, and the cure; may be empty.
+        reason: String,
     },
+    /// Tensors that do not fit together.
+    #[error("function {function}: expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
+    Shapes {
+        function: String,
+        expected: String,
+        found: String,
+        cure: String,
+    },
+    /// A launch that these arguments do not allow.
+    #[error("launch of {kernel}: {reason}")]
+    Launch { kernel: String, reason: String },
+    #[error("argument {name}: expected {what}, which the package leaves open; {cure}")]
+    Missing {
+        name: String,
+        what: String,
+        cure: &'static str,
+    },
+    #[error("argument {name}: {reason}")]
+    Unsuitable { name: String, reason: String },
     #[error("argument {name}: {error}")]
     BadLayout { name: String, error: LayoutError },
     #[error("argument {name}: {error}")]
@@ -135,28 +202,102 @@ pub enum ArgError {
     },
 }
 
+/// What a caller says of an argument before there is a tensor for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Given {
+    /// Nothing: the argument's type, or its default, says all.
+    #[default]
+    Nothing,
+    /// The layout of a tensor.
+    Layout(Parsed),
+    /// Elements of each mode; strides follow as [`Pattern::for_shape`] says.
+    Shape(Vec<i64>),
+    /// The value of a scalar.
+    Value(Number),
+}
+
 /// A poisoned tensor as an argument describes it.
 ///
 /// # Errors
-/// If there is no memory for it; if its layout or element type cannot be read, which no package
-/// that was loaded has.
+/// As [`tensor_given`].
 pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
-    let Arg::Tensor {
-        name,
-        element,
-        layout,
-        ..
-    } = arg;
-    let element = element.parse().map_err(|error| ArgError::BadElement {
-        name: name.clone(),
-        error,
-    })?;
-    let layout = Parsed::parse(layout).map_err(|error| ArgError::BadLayout {
-        name: name.clone(),
-        error,
-    })?;
+    tensor_given(arg, &Given::Nothing)
+}
+
+/// A poisoned tensor as an argument and the caller describe it, or a scalar.
+///
+/// # Errors
+/// If what the package leaves open is not given, or does not suit; if there is no memory for it; if its layout or element
+/// type cannot be read, which no package that was loaded has.
+pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
+    let name = || arg.name().to_string();
+    let unsuitable = |reason: String| ArgError::Unsuitable {
+        name: name(),
+        reason,
+    };
+    let element: Element = arg
+        .element()
+        .parse()
+        .map_err(|error| ArgError::BadElement {
+            name: name(),
+            error,
+        })?;
+    let layout = match (arg, given) {
+        (Arg::Scalar { default, .. }, Given::Nothing | Given::Value(_)) => {
+            let value = match given {
+                Given::Value(value) => Some(*value),
+                _ => *default,
+            };
+            let value = value.ok_or_else(|| ArgError::Missing {
+                name: name(),
+                what: format!("a value of type {element}"),
+                cure: "give one, as --set NAME=VALUE does",
+            })?;
+            return HostTensor::scalar(element, value).map_err(unsuitable);
+        }
+        (Arg::Scalar { .. }, _) => {
+            return Err(unsuitable(format!(
+                "it is a scalar of type {element}, and has no layout"
+            )));
+        }
+        (Arg::Tensor { .. }, Given::Value(_)) => {
+            return Err(unsuitable("it is a tensor, and takes no number".into()));
+        }
+        (Arg::Tensor { layout, .. }, given) => {
+            let pattern = Pattern::parse(layout).map_err(|error| ArgError::BadLayout {
+                name: name(),
+                error,
+            })?;
+            let found = match given {
+                Given::Layout(found) => found.clone(),
+                Given::Shape(sizes) => pattern.for_shape(sizes).map_err(unsuitable)?,
+                _ if pattern.is_static() => {
+                    Parsed::parse(layout).map_err(|error| ArgError::BadLayout {
+                        name: name(),
+                        error,
+                    })?
+                }
+                _ => {
+                    return Err(ArgError::Missing {
+                        name: name(),
+                        what: format!("a shape for layout {layout}"),
+                        cure: "give one, as --shape NAME=64x32, --layout or --input of a file do",
+                    });
+                }
+            };
+            pattern
+                .leaves_of(&found)
+                .map_err(|reason| ArgError::Layout {
+                    name: name(),
+                    expected: layout.clone(),
+                    found: found.text().to_string(),
+                    reason,
+                })?;
+            found
+        }
+    };
     HostTensor::poisoned(element, layout).map_err(|error| ArgError::OutOfMemory {
-        name: name.clone(),
+        name: name(),
         error,
     })
 }
@@ -166,11 +307,23 @@ pub fn tensor_for(arg: &Arg) -> Result<HostTensor, ArgError> {
 /// not on its layout.
 ///
 /// # Errors
-/// As [`tensor_for`].
+/// As [`tensor_given`].
 pub fn generate(function: &Function, seed: u64) -> Result<Vec<HostTensor>, ArgError> {
+    generate_given(function, &[], seed)
+}
+
+/// As [`generate`], with what the caller says of each argument; what is missing at the end is nothing.
+///
+/// # Errors
+/// As [`tensor_given`].
+pub fn generate_given(
+    function: &Function,
+    given: &[Given],
+    seed: u64,
+) -> Result<Vec<HostTensor>, ArgError> {
     let tensors = function.args.iter().enumerate().map(|(i, arg)| {
-        let mut tensor = tensor_for(arg)?;
-        if arg.access().reads() {
+        let mut tensor = tensor_given(arg, given.get(i).unwrap_or(&Given::Nothing))?;
+        if arg.is_tensor() && arg.access().reads() {
             tensor.fill_random(
                 Distribution::default_for(tensor.element()),
                 fill::mix(seed, i as u64),
@@ -186,36 +339,7 @@ pub fn generate(function: &Function, seed: u64) -> Result<Vec<HostTensor>, ArgEr
 /// # Errors
 /// [`ArgError`] for the first that is not.
 pub fn check_args(function: &Function, tensors: &[HostTensor]) -> Result<(), ArgError> {
-    if function.args.len() != tensors.len() {
-        return Err(ArgError::Count {
-            function: function.name.clone(),
-            expected: function.args.len(),
-            found: tensors.len(),
-        });
-    }
-    for (arg, tensor) in function.args.iter().zip(tensors) {
-        let Arg::Tensor {
-            name,
-            element,
-            layout,
-            ..
-        } = arg;
-        if *element != tensor.element.name() {
-            return Err(ArgError::Element {
-                name: name.clone(),
-                expected: element.clone(),
-                found: tensor.element,
-            });
-        }
-        if layout != tensor.layout.text() {
-            return Err(ArgError::Layout {
-                name: name.clone(),
-                expected: layout.clone(),
-                found: tensor.layout.text().to_string(),
-            });
-        }
-    }
-    Ok(())
+    crate::plan::check(function, tensors).map(drop)
 }
 
 /// The first output byte between elements that a launch changed although no element lies there.

@@ -51,10 +51,31 @@ pub enum NpyError {
     },
 }
 
+/// The shape of the array in a file.
+///
+/// # Errors
+/// [`NpyError`]
+pub fn npy_shape(path: impl AsRef<Path>) -> Result<Vec<i64>, NpyError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|error| NpyError::Io {
+        action: "read",
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let header = Header::read(path, &mut BufReader::new(file))?;
+    let size = |size: u64| {
+        i64::try_from(size).map_err(|_| NpyError::Header {
+            path: path.to_path_buf(),
+            expected: "sizes of 63 bits",
+        })
+    };
+    header.shape.into_iter().map(size).collect()
+}
+
 impl HostTensor {
     /// Fills the elements from a file whose shape is that of the layout's top-level modes and whose
-    /// type is the element type. NumPy has no bf16: such a tensor takes float32, rounded to
-    /// nearest.
+    /// type is the element type. NumPy has no bf16, tf32 or eight bits of float: such a tensor takes float32,
+    /// rounded to nearest.
     ///
     /// # Errors
     /// [`NpyError`]; the tensor is then unchanged.
@@ -71,8 +92,8 @@ impl HostTensor {
         let stored = stored_as(self.element);
         if header.descr != descr(stored) {
             let mut expected = format!("{} ({})", self.element, descr(stored));
-            if self.element == Element::Bf16 {
-                expected.push_str(", as NumPy has no bf16");
+            if stored != self.element {
+                expected.push_str(&format!(", as NumPy has no {}", self.element));
             }
             return Err(NpyError::Type {
                 path: path.to_path_buf(),
@@ -115,7 +136,7 @@ impl HostTensor {
         Ok(())
     }
 
-    /// Writes the elements in C order, bf16 as float32.
+    /// Writes the elements in C order; what NumPy has no type for as float32.
     ///
     /// # Errors
     /// [`NpyError::Io`].
@@ -162,10 +183,9 @@ impl HostTensor {
 
 /// The type that holds such elements in a file.
 fn stored_as(element: Element) -> Element {
-    if element == Element::Bf16 {
-        Element::F32
-    } else {
-        element
+    match element {
+        Element::F8E4M3FN | Element::F8E5M2 | Element::Bf16 | Element::Tf32 => Element::F32,
+        other => other,
     }
 }
 
@@ -173,7 +193,7 @@ fn stored_as(element: Element) -> Element {
 fn descr(stored: Element) -> &'static str {
     match stored {
         Element::F16 => "<f2",
-        Element::Bf16 | Element::F32 => "<f4",
+        Element::F8E4M3FN | Element::F8E5M2 | Element::Bf16 | Element::Tf32 | Element::F32 => "<f4",
         Element::F64 => "<f8",
         Element::I8 => "|i1",
         Element::U8 => "|u1",

@@ -3,6 +3,7 @@
 use super::reference::{BLOCK, Workspace};
 use super::report::{Deviation, Failure, Method, Report};
 use super::{Product, VerifyError};
+use crate::element::Element;
 use crate::parallel::parallel_fold;
 use crate::tensor::Matrix;
 
@@ -64,15 +65,14 @@ impl Found {
 }
 
 /// Looks at every element for what no right result holds: nothing written, or NaN.
-pub(super) fn scan(product: &Product) -> Option<Failure> {
-    let c = &product.c;
+pub(super) fn scan(name: &str, c: &Matrix) -> Option<Failure> {
     if !c.element().is_float() {
         return None;
     }
-    let rows: Vec<usize> = (0..product.m).collect();
+    let rows: Vec<usize> = (0..c.rows()).collect();
     let parts = parallel_fold(
         rows.chunks(64).collect(),
-        || ([Found::default(); 2], vec![0.0; product.n]),
+        || ([Found::default(); 2], vec![0.0; c.columns()]),
         |([unwritten, nan], line), rows: &[usize]| {
             for &row in rows {
                 c.read_row(row, 0, line);
@@ -94,7 +94,7 @@ pub(super) fn scan(product: &Product) -> Option<Failure> {
         unwritten.join(u);
         nan.join(n);
     }
-    let name = product.names[2].to_string();
+    let name = name.to_string();
     if let Some((row, column)) = unwritten.first {
         return Some(Failure::Unwritten {
             name,
@@ -126,16 +126,54 @@ pub(super) struct Tally {
     pub(super) overflow: Option<(usize, usize, f64)>,
 }
 
+/// An element beside what it should be.
+pub(super) struct Compared {
+    pub(super) row: usize,
+    pub(super) column: usize,
+    pub(super) found: f64,
+    pub(super) expected: f64,
+    pub(super) allowed: f64,
+    /// Whether it is known to be wrong, whatever its value.
+    pub(super) differs: bool,
+    /// What the root mean square of right elements' deviations stays below.
+    pub(super) typical: f64,
+    /// Whether the output's type may have no number for what is expected.
+    pub(super) may_overflow: bool,
+}
+
 impl Tally {
-    pub(super) fn add(&mut self, product: &Product, row: usize, column: usize, expected: f64) {
-        let scale = product.a_norms[row] * product.b_norms[column];
-        let found = product.c.get(row, column);
-        let allowed = product.tolerance.limit(expected, scale);
-        if found.is_infinite() && product.tolerance.may_overflow(expected, allowed) {
+    /// Compares an element with the exact sum of products that it is made of.
+    pub(super) fn add(&mut self, product: &Product, row: usize, column: usize, sum: f64) {
+        let scale = product.scale(row, column);
+        let [expected, magnitude] = product.combine(sum, row, column);
+        let allowed = product.tolerance.limit(expected, magnitude, scale);
+        self.compare(Compared {
+            row,
+            column,
+            found: product.c.get(row, column),
+            expected,
+            allowed,
+            differs: false,
+            typical: product.tolerance.typical(expected, magnitude, scale),
+            may_overflow: product.tolerance.may_overflow(expected, allowed),
+        });
+    }
+
+    pub(super) fn compare(&mut self, compared: Compared) {
+        let Compared {
+            row,
+            column,
+            found,
+            expected,
+            allowed,
+            differs,
+            typical,
+            may_overflow,
+        } = compared;
+        if may_overflow && found.is_infinite() {
             self.overflow = self.overflow.or(Some((row, column, expected)));
             return;
         }
-        let typical = product.tolerance.typical(expected, scale);
         let deviation = Deviation {
             row,
             column,
@@ -144,7 +182,7 @@ impl Tally {
             allowed,
         };
         self.compared += 1;
-        self.wrong += u64::from(deviation.ratio() > 1.0);
+        self.wrong += u64::from(differs || deviation.ratio() > 1.0);
         self.squared_deviation += deviation.size() * deviation.size();
         self.squared_reference += expected * expected;
         self.squared_typical += typical * typical;
@@ -178,10 +216,12 @@ impl Tally {
         }
     }
 
-    /// What the comparison says as a report; the norms are those of the compared elements.
+    /// What the comparison says, added to what is known of an output of that type; the norms are those of the compared
+    /// elements.
     pub(super) fn into_report(
         self,
-        product: &Product,
+        mut report: Report,
+        element: Element,
         method: Method,
     ) -> Result<Report, VerifyError> {
         if let Some((row, column, value)) = self.overflow {
@@ -189,10 +229,9 @@ impl Tally {
                 value,
                 row,
                 column,
-                element: product.c.element(),
+                element,
             });
         }
-        let mut report = Report::unmeasured(product);
         if let (true, Some(worst)) = (self.wrong > 0, &self.worst) {
             report.failures.push(Failure::Elements {
                 name: report.name.clone(),
@@ -223,7 +262,12 @@ pub(super) fn relative(squared: f64, squared_reference: f64) -> f64 {
 /// Computes and compares every element.
 pub(super) fn compare_all(product: &Product) -> Result<Report, VerifyError> {
     let all = |count: usize| (0..count).collect::<Vec<_>>();
-    compare_lines(product, &all(product.m), &all(product.n)).into_report(product, Method::Full)
+    let tally = compare_lines(product, &all(product.m), &all(product.n));
+    tally.into_report(
+        Report::of_product(product),
+        product.c.element(),
+        Method::Full,
+    )
 }
 
 /// Computes and compares the elements of those rows and columns.

@@ -1,7 +1,7 @@
 //! Whether a result is right.
 //!
-//! The reference is computed in f64. Up to [`Config::full_limit`] multiply-adds every element is
-//! computed and compared. Beyond that, three checks stand together:
+//! The reference is computed in f64. Of a product of matrices, every element is computed and compared up to
+//! [`Config::full_limit`] multiply-adds. Beyond that, three checks stand together:
 //!
 //! 1. **Every element** is looked at for poison and NaN, and enters eight *probes* (after
 //!    Freivalds, 1977). Rows of C are cut into segments of G elements. For random signs x, `sum of
@@ -22,10 +22,12 @@
 //! 3. The **norm** of all deviations, which the probes estimate without bias, must stay below that
 //!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
-//! `tolerance` states the bounds and their reasons. Padding between the elements of an output,
+//! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
+//! (`lines`). Padding between the elements of an output,
 //! which nothing may write, is compared byte by byte.
 
 mod check;
+mod lines;
 mod probe;
 mod reference;
 mod report;
@@ -39,9 +41,9 @@ use std::time::Instant;
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};
-use crate::package::{Compute, Function};
+use crate::package::{Compute, Factor, Function, Gemm};
 use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
-use tolerance::Tolerance;
+use tolerance::{Kind, Tolerance};
 
 /// What is known of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +91,19 @@ pub enum VerifyError {
     Args(#[from] ArgError),
     #[error(transparent)]
     Element(#[from] UnknownElement),
-    #[error(transparent)]
-    Package(#[from] crate::package::PackageError),
+    #[error(
+        "argument {0} is read and written, so that its values from before the launch are needed to verify it; \
+         pass them to verify_from"
+    )]
+    NoBefore(String),
+    #[error(
+        "{name} is {value}; the result can be verified for {expected} only: change it, or pass --no-verify"
+    )]
+    Factor {
+        name: &'static str,
+        value: f64,
+        expected: &'static str,
+    },
     #[error(
         "argument {name} is {value} at ({row},{column}); the result can be verified for finite inputs only: \
          change the input, or pass --no-verify"
@@ -118,21 +131,51 @@ pub enum VerifyError {
 /// inputs.
 ///
 /// # Errors
-/// [`VerifyError`] if nothing can be said. A wrong result is no error: see [`Report::passed`].
+/// As [`verify_from`]; [`VerifyError::NoBefore`] if an output is read, too.
 pub fn verify(
     function: &Function,
     tensors: &[HostTensor],
     config: &Config,
 ) -> Result<Vec<Report>, VerifyError> {
+    verify_from(function, None, tensors, config)
+}
+
+/// As [`verify`], with the arguments from before the launch, which outputs that are read as well are computed from.
+///
+/// # Errors
+/// [`VerifyError`] if nothing can be said. A wrong result is no error: see [`Report::passed`].
+pub fn verify_from(
+    function: &Function,
+    before: Option<&[HostTensor]>,
+    tensors: &[HostTensor],
+    config: &Config,
+) -> Result<Vec<Report>, VerifyError> {
     check_args(function, tensors)?;
+    if let Some(before) = before {
+        check_args(function, before)?;
+    }
     if function.computes.is_empty() {
         return Err(VerifyError::NoMeaning(function.name.clone()));
     }
+    let run = Run {
+        function,
+        before,
+        tensors,
+        config,
+    };
     function
         .computes
         .iter()
-        .map(|compute| verify_compute(function, compute, tensors, config))
+        .map(|compute| run.verify(compute))
         .collect()
+}
+
+/// The arguments of a function before and after its launches.
+struct Run<'a> {
+    function: &'a Function,
+    before: Option<&'a [HostTensor]>,
+    tensors: &'a [HostTensor],
+    config: &'a Config,
 }
 
 /// The matrices of one product, checked to fit together, and how exact it must be.
@@ -144,84 +187,170 @@ struct Product<'a> {
     m: usize,
     n: usize,
     k: usize,
+    alpha: f64,
+    /// Beta, and C from before the launch.
+    addend: Option<(f64, Matrix<'a>)>,
     tolerance: Tolerance,
     /// Euclidean norms of A's and of B's rows.
     a_norms: Vec<f64>,
     b_norms: Vec<f64>,
 }
 
-fn verify_compute(
-    function: &Function,
-    compute: &Compute,
-    tensors: &[HostTensor],
-    config: &Config,
-) -> Result<Report, VerifyError> {
-    let start = Instant::now();
-    let Compute::Gemm {
-        a,
-        b,
-        c,
-        accumulate,
-        tolerance,
-    } = compute;
-    let indices = [*a, *b, *c];
-    crate::package::gemm_shape(&format!("function {}", function.name), function, indices)?;
-    let matrix = |index: usize| {
-        let name = function.args[index].name();
-        let error = || crate::layout::LayoutError {
-            text: tensors[index].layout().text().to_string(),
-            reason: "expected two modes".into(),
-        };
-        let matrix = Matrix::new(&tensors[index]);
-        matrix.ok_or_else(|| ArgError::BadLayout {
-            name: name.to_string(),
-            error: error(),
-        })
-    };
-    let [a, b, c] = [matrix(*a)?, matrix(*b)?, matrix(*c)?];
-    let (m, n, k) = (c.rows(), c.columns(), a.columns());
-    let accumulate: Element = accumulate.parse()?;
-    let wider = if a.element().size() >= b.element().size() {
-        a.element()
-    } else {
-        b.element()
-    };
-    let names = indices.map(|index| function.args[index].name());
-    let mut product = Product {
-        names,
-        m,
-        n,
-        k,
-        tolerance: Tolerance::new(wider, accumulate, c.element(), k, config.data),
-        a_norms: check::row_norms(names[0], &a)?,
-        b_norms: check::row_norms(names[1], &b)?,
-        a,
-        b,
-        c,
-    };
-
-    let mut failures = Vec::new();
-    if let Some(byte) = changed_gap(&function.args[indices[2]], &tensors[indices[2]]) {
-        failures.push(Failure::Padding {
-            name: names[2].to_string(),
-            byte,
-        });
+impl Product<'_> {
+    /// *S*: what the sum of all |alpha a b| of an element does not exceed.
+    fn scale(&self, row: usize, column: usize) -> f64 {
+        self.alpha.abs() * self.a_norms[row] * self.b_norms[column]
     }
-    let mut report = match check::scan(&product) {
-        Some(failure) => {
-            failures.push(failure);
-            Report::unmeasured(&product)
+
+    /// What is added to an element's sum.
+    fn added(&self, row: usize, column: usize) -> f64 {
+        let added = |(beta, before): &(f64, Matrix)| beta * before.get(row, column);
+        self.addend.as_ref().map_or(0.0, added)
+    }
+
+    /// The element whose sum of products that is, and the magnitudes of its parts together.
+    fn combine(&self, sum: f64, row: usize, column: usize) -> [f64; 2] {
+        let (product, added) = (self.alpha * sum, self.added(row, column));
+        [product + added, product.abs() + added.abs()]
+    }
+}
+
+impl<'a> Run<'a> {
+    fn verify(&self, compute: &Compute) -> Result<Report, VerifyError> {
+        let start = Instant::now();
+        let output = compute.output().arg;
+        let name = self.name(output);
+        let mut failures = Vec::new();
+        if let Some(byte) = changed_gap(&self.function.args[output], &self.tensors[output]) {
+            failures.push(Failure::Padding {
+                name: name.to_string(),
+                byte,
+            });
         }
-        None if (m as u64).saturating_mul(n as u64).saturating_mul(k as u64)
-            <= config.full_limit =>
-        {
-            check::compare_all(&product)?
+        let mut report = match compute {
+            Compute::Gemm(gemm) => self.verify_gemm(gemm)?,
+            other => lines::verify(self, other)?,
+        };
+        failures.append(&mut report.failures);
+        report.failures = failures;
+        if let Compute::Gemm(gemm) = compute {
+            report.apply_norm_limit(gemm.tolerance);
         }
-        None => probe::compare_probed(&mut product, config)?,
-    };
-    failures.append(&mut report.failures);
-    report.failures = failures;
-    report.apply_norm_limit(*tolerance);
-    report.seconds = start.elapsed().as_secs_f64();
-    Ok(report)
+        report.seconds = start.elapsed().as_secs_f64();
+        Ok(report)
+    }
+
+    fn name(&self, index: usize) -> &'a str {
+        self.function.args[index].name()
+    }
+
+    /// The tensor as it was before the launch; one that is only read is as it was.
+    fn before(&self, index: usize) -> Result<&'a HostTensor, VerifyError> {
+        match self.before {
+            Some(before) => Ok(&before[index]),
+            None if self.function.args[index].access().writes() => {
+                Err(VerifyError::NoBefore(self.name(index).to_string()))
+            }
+            None => Ok(&self.tensors[index]),
+        }
+    }
+
+    /// The value of a factor, which is finite.
+    fn factor(&self, name: &'static str, factor: Factor) -> Result<f64, VerifyError> {
+        let value = match factor {
+            Factor::Constant(value) => value,
+            // Packages are valid: it is a scalar.
+            Factor::Argument { scalar } => self.tensors[scalar].get(0).unwrap_or(f64::NAN),
+        };
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let expected = "finite numbers";
+        Err(VerifyError::Factor {
+            name,
+            value,
+            expected,
+        })
+    }
+
+    fn matrix(&self, index: usize, tensor: &'a HostTensor) -> Result<Matrix<'a>, VerifyError> {
+        let bad = || ArgError::BadLayout {
+            name: self.name(index).to_string(),
+            error: crate::layout::LayoutError {
+                text: tensor.layout().text().to_string(),
+                reason: "expected two modes".into(),
+            },
+        };
+        Ok(Matrix::new(tensor).ok_or_else(bad)?)
+    }
+
+    fn verify_gemm(&self, gemm: &Gemm) -> Result<Report, VerifyError> {
+        let config = self.config;
+        let indices = [gemm.a, gemm.b, gemm.c];
+        let a = self.matrix(gemm.a, self.before(gemm.a)?)?;
+        let b = self.matrix(gemm.b, self.before(gemm.b)?)?;
+        let c = self.matrix(gemm.c, &self.tensors[gemm.c])?;
+        let (m, n, k) = (c.rows(), c.columns(), a.columns());
+        let accumulate: Element = gemm.accumulate.parse()?;
+        let multiply = gemm.multiply.as_deref().map(str::parse).transpose()?;
+        let alpha = gemm.alpha.map_or(Ok(1.0), |f| self.factor("alpha", f))?;
+        let beta = gemm.beta.map_or(Ok(0.0), |f| self.factor("beta", f))?;
+        if !accumulate.is_float() {
+            for (name, value) in [("alpha", alpha), ("beta", beta)] {
+                if value.fract() != 0.0 {
+                    let expected = "integers, as sums are";
+                    return Err(VerifyError::Factor {
+                        name,
+                        value,
+                        expected,
+                    });
+                }
+            }
+        }
+        let names = indices.map(|index| self.name(index));
+        let addend = if beta == 0.0 {
+            None
+        } else {
+            let before = self.matrix(gemm.c, self.before(gemm.c)?)?;
+            check::row_norms(names[2], &before)?;
+            Some((beta, before))
+        };
+        let wider = if a.element().size() >= b.element().size() {
+            a.element()
+        } else {
+            b.element()
+        };
+        let mut product = Product {
+            names,
+            m,
+            n,
+            k,
+            alpha,
+            addend,
+            tolerance: Tolerance::new(Kind {
+                input: wider,
+                multiply,
+                accumulate,
+                output: c.element(),
+                k,
+                scaled: gemm.alpha.is_some() || gemm.beta.is_some(),
+                data: config.data,
+            }),
+            a_norms: check::row_norms(names[0], &a)?,
+            b_norms: check::row_norms(names[1], &b)?,
+            a,
+            b,
+            c,
+        };
+        let multiply_adds = (m as u64).saturating_mul(n as u64).saturating_mul(k as u64);
+        match check::scan(product.names[2], &product.c) {
+            Some(failure) => {
+                let mut report = Report::of_product(&product);
+                report.failures.push(failure);
+                Ok(report)
+            }
+            None if multiply_adds <= config.full_limit => check::compare_all(&product),
+            None => probe::compare_probed(&mut product, config),
+        }
+    }
 }

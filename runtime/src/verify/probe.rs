@@ -79,7 +79,8 @@ pub(super) fn compare_probed(
         rows: rows.len(),
         columns: columns.len(),
     };
-    let mut report = Tally::into_report(tally, product, method)?;
+    let known = Report::of_product(product);
+    let mut report = Tally::into_report(tally, known, product.c.element(), method)?;
     report.relative_error = Some(relative(squared_deviation, squared_reference));
     if let Some(worst) = probed.worst {
         let first_column = worst.segment * probes.segment;
@@ -224,8 +225,10 @@ impl Probes {
             let segment = lines[0] / PROBES;
             let columns = segment * self.segment..product.n.min((segment + 1) * self.segment);
             let typical = |column: usize| {
-                let scale = product.a_norms[row] * product.b_norms[column];
-                product.tolerance.typical(found[column], scale)
+                let added = product.added(row, column);
+                let magnitude = (found[column] - added).abs() + added.abs();
+                let scale = product.scale(row, column);
+                product.tolerance.typical(found[column], magnitude, scale)
             };
             let allowed = THRESHOLD
                 * columns
@@ -238,9 +241,9 @@ impl Probes {
                 let signs = &self.signs[probe * product.n..(probe + 1) * product.n];
                 let sum: f64 = columns
                     .clone()
-                    .map(|column| signs[column] * found[column])
+                    .map(|column| signs[column] * (found[column] - product.added(row, column)))
                     .sum();
-                let deviation = (sum - expected).abs();
+                let deviation = (sum - product.alpha * expected).abs();
                 probed.squared_deviation += deviation * deviation;
                 off_by = if deviation.is_nan() {
                     f64::INFINITY

@@ -154,10 +154,12 @@ impl fmt::Display for Failure {
 /// What the verification of one compute found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
+    /// The kind of compute: `gemm`, `copy`, ...
+    pub kind: &'static str,
     /// The output.
     pub name: String,
-    /// M, N and K.
-    pub shape: [usize; 3],
+    /// M, N and K of a `gemm`, else the output's modes.
+    pub shape: Vec<usize>,
     pub method: Method,
     /// Elements compared with a computed reference.
     pub compared: u64,
@@ -182,10 +184,16 @@ impl Report {
         self.failures.is_empty()
     }
 
-    pub(super) fn unmeasured(product: &Product) -> Report {
+    pub(super) fn of_product(product: &Product) -> Report {
+        let shape = vec![product.m, product.n, product.k];
+        Report::unmeasured("gemm", product.names[2], shape)
+    }
+
+    pub(super) fn unmeasured(kind: &'static str, name: &str, shape: Vec<usize>) -> Report {
         Report {
-            name: product.names[2].to_string(),
-            shape: [product.m, product.n, product.k],
+            kind,
+            name: name.to_string(),
+            shape,
             method: Method::ScanOnly,
             compared: 0,
             relative_error: None,
@@ -217,9 +225,14 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [m, n, k] = self.shape;
         let verdict = if self.passed() { "right" } else { "WRONG" };
-        write!(f, "{} ({m},{n}), sums of {k}: {verdict}", self.name)?;
+        match (self.kind, self.shape.as_slice()) {
+            ("gemm", [m, n, k]) => write!(f, "{} ({m},{n}), sums of {k}: {verdict}", self.name)?,
+            (kind, shape) => {
+                let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+                write!(f, "{} ({}), {kind}: {verdict}", self.name, shape.join(","))?;
+            }
+        }
         match &self.method {
             Method::Full => write!(f, "; every element compared with an f64 reference")?,
             Method::Probed {

@@ -32,13 +32,7 @@ fn function(layouts: [&str; 3], elements: [&str; 3], accumulate: &str) -> Functi
             arg(2, "C", Access::Write),
         ],
         launches: vec![],
-        computes: vec![Compute::Gemm {
-            a: 0,
-            b: 1,
-            c: 2,
-            accumulate: accumulate.into(),
-            tolerance: None,
-        }],
+        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, accumulate))],
     }
 }
 
@@ -378,18 +372,23 @@ fn what_cannot_be_verified_is_an_error() {
     assert!(error.contains("does not say what it computes"), "{error}");
 }
 
+fn promise(case: &mut Case, tolerance: f64) {
+    let Compute::Gemm(gemm) = &mut case.function.computes[0] else {
+        unreachable!()
+    };
+    gemm.tolerance = Some(tolerance);
+}
+
 #[test]
 fn a_promise_tightens_the_limit() {
     let mut case = Case::half();
-    let Compute::Gemm { tolerance, .. } = &mut case.function.computes[0];
-    *tolerance = Some(1e-6);
+    promise(&mut case, 1e-6);
     let report = case.verify();
     assert!(
         matches!(report.failures[..], [Failure::Norm { limit: 1e-6, .. }]),
         "{report}"
     );
-    let Compute::Gemm { tolerance, .. } = &mut case.function.computes[0];
-    *tolerance = Some(1.0);
+    promise(&mut case, 1.0);
     let report = case.verify();
     assert!(report.passed() && report.relative_limit < 0.01, "{report}");
 }

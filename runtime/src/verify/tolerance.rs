@@ -16,7 +16,16 @@
 //! Tensor cores cut additions off instead of rounding them (Fasi, Higham, Mikaitis, Pranesh,
 //! "Numerical behavior of NVIDIA tensor cores", 2021), so *u* is doubled, and roundings are towards
 //! zero, wherever the inputs are narrower than f32. Sums of f32 or f64 products are held to
-//! rounding to nearest: tf32 in the place of f32 is found.
+//! rounding to nearest: tf32 in the place of f32 is found. Sums of products of eight-bit floats keep about 14 bits in the
+//! tensor cores of sm_89 and sm_90 (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.3.2): *u* is then at least
+//! 2^-13.
+//!
+//! Factors that are **cut down** to a narrower type before they are multiplied (f32 to tf32) lose `t` = 2^(1-p) each, with
+//! *p* its precision: `2 t |r|` where the losses are alike, and typically `2 t S / sqrt(K)` where they are not, never more
+//! than `2 t S`.
+//!
+//! With `alpha` and `beta`, S is multiplied by |alpha|, and each of the two products and their sum is rounded once more: `3 u
+//! (|alpha sum| + |beta C|)`.
 
 use super::Data;
 use crate::element::Element;
@@ -24,10 +33,31 @@ use crate::element::Element;
 /// An element that is further off than this many typical deviations of its walk is wrong.
 const WALK_LIMIT: f64 = 8.0;
 
+/// The least *u* of sums of products of eight-bit floats.
+const EIGHT_BIT_UNIT: f64 = 1.0 / 8192.0;
+
+/// What a product of matrices is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    /// The wider type of A's and B's elements.
+    pub input: Element,
+    /// What they are cut down to before they are multiplied.
+    pub multiply: Option<Element>,
+    pub accumulate: Element,
+    pub output: Element,
+    /// Length of the sums.
+    pub k: usize,
+    /// Whether the sums are scaled, or added to what was there.
+    pub scaled: bool,
+    pub data: Data,
+}
+
 /// The bounds for one product of matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
-    /// Relative to |r|: the last rounding and the drift.
+    /// Relative to |r|: the last rounding.
+    last: f64,
+    /// Relative to what is added up to |r|: the drift, and the roundings of a scaled sum.
     relative: f64,
     /// Relative to S.
     walk: f64,
@@ -38,26 +68,42 @@ pub(super) struct Tolerance {
 }
 
 impl Tolerance {
-    pub(super) fn new(
-        input: Element,
-        accumulate: Element,
-        output: Element,
-        k: usize,
-        data: Data,
-    ) -> Tolerance {
-        let k = k as f64;
+    pub(super) fn new(kind: Kind) -> Tolerance {
+        let Kind {
+            input,
+            accumulate,
+            output,
+            data,
+            ..
+        } = kind;
+        let k = kind.k as f64;
         // The f64 reference has roundings of its own.
         let reference = Element::F64.unit_roundoff();
-        let truncates = input.size() < Element::F32.size() && accumulate.is_float();
-        let unit = accumulate.unit_roundoff() * if truncates { 2.0 } else { 1.0 } + reference;
-        let drift = unit * if truncates { k / 2.0 } else { k.sqrt() };
-        let independent = data == Data::IndependentMeanZero && !truncates;
-        let walk = unit
-            * if independent {
+        let narrow =
+            input.size() < Element::F32.size() || input == Element::Tf32 || kind.multiply.is_some();
+        let truncates = narrow && accumulate.is_float();
+        let mut unit = accumulate.unit_roundoff() * if truncates { 2.0 } else { 1.0 } + reference;
+        if input.is_float() && input.size() == 1 && accumulate.is_float() {
+            unit = unit.max(EIGHT_BIT_UNIT);
+        }
+        let independent = data == Data::IndependentMeanZero;
+        // What factors lose before they are multiplied.
+        let cut = match kind.multiply.and_then(Element::precision) {
+            Some(precision) => 2.0 * 2f64.powi(1 - precision),
+            None => 0.0,
+        };
+        let drift = unit * if truncates { k / 2.0 } else { k.sqrt() } + cut;
+        let walk =
+            unit * if independent && !truncates {
                 k.sqrt().min(2.0)
             } else {
                 k.sqrt()
-            };
+            } + cut
+                * if independent {
+                    (2.0 / k.sqrt()).min(1.0)
+                } else {
+                    1.0
+                };
         // Integers are exact, unless a float accumulator is rounded to them.
         let absolute = if accumulate.is_float() && !output.is_float() {
             0.5
@@ -65,24 +111,26 @@ impl Tolerance {
             output.underflow()
         };
         Tolerance {
-            relative: output.unit_roundoff() + drift,
+            last: output.unit_roundoff(),
+            relative: drift + if kind.scaled { 3.0 * unit } else { 0.0 },
             walk,
-            worst_walk: unit * k,
+            worst_walk: unit * k + cut,
             absolute,
             largest: output.max_finite(),
         }
     }
 
-    /// The largest deviation of a right element.
-    pub(super) fn limit(&self, reference: f64, scale: f64) -> f64 {
-        self.relative * reference.abs()
+    /// The largest deviation of a right element, whose parts have that `magnitude` together.
+    pub(super) fn limit(&self, reference: f64, magnitude: f64, scale: f64) -> f64 {
+        self.last * reference.abs()
+            + self.relative * magnitude
             + (WALK_LIMIT * self.walk).min(self.worst_walk) * scale
             + self.absolute
     }
 
     /// What the root mean square of right elements' deviations stays below.
-    pub(super) fn typical(&self, reference: f64, scale: f64) -> f64 {
-        self.relative * reference.abs() + self.walk * scale + self.absolute
+    pub(super) fn typical(&self, reference: f64, magnitude: f64, scale: f64) -> f64 {
+        self.last * reference.abs() + self.relative * magnitude + self.walk * scale + self.absolute
     }
 
     /// Whether the exact value is so large that C's type may have no number for it.
@@ -97,15 +145,26 @@ mod tests {
 
     fn relative(t: Tolerance, k: f64) -> f64 {
         // Normal data: |r| is about sqrt(K), S about K.
-        t.typical(k.sqrt(), k) / k.sqrt()
+        t.typical(k.sqrt(), k.sqrt(), k) / k.sqrt()
+    }
+
+    fn tolerance(types: [Element; 3], k: usize, data: Data) -> Tolerance {
+        let [input, accumulate, output] = types;
+        Tolerance::new(Kind {
+            input,
+            multiply: None,
+            accumulate,
+            output,
+            k,
+            scaled: false,
+            data,
+        })
     }
 
     #[test]
     fn half_precision_output_dominates_its_bound() {
-        let t = Tolerance::new(
-            Element::F16,
-            Element::F32,
-            Element::F16,
+        let t = tolerance(
+            [Element::F16, Element::F32, Element::F16],
             4096,
             Data::IndependentMeanZero,
         );
@@ -115,10 +174,8 @@ mod tests {
 
     #[test]
     fn single_precision_is_not_tf32() {
-        let t = Tolerance::new(
-            Element::F32,
-            Element::F32,
-            Element::F32,
+        let t = tolerance(
+            [Element::F32, Element::F32, Element::F32],
             4096,
             Data::IndependentMeanZero,
         );
@@ -127,18 +184,42 @@ mod tests {
     }
 
     #[test]
+    fn factors_cut_down_to_tf32_are_allowed_what_they_lose() {
+        let cut = |data| {
+            let exact = tolerance([Element::F32; 3], 4096, data);
+            let cut = Tolerance::new(Kind {
+                input: Element::F32,
+                multiply: Some(Element::Tf32),
+                accumulate: Element::F32,
+                output: Element::F32,
+                k: 4096,
+                scaled: false,
+                data,
+            });
+            (relative(exact, 4096.0), relative(cut, 4096.0))
+        };
+        let (exact, cut_down) = cut(Data::IndependentMeanZero);
+        // Two factors of 11 bits lose about 2^-10 together, and no bf16 (2^-7) hides in it.
+        assert!(
+            exact < 1e-4 && (1e-3..1.4e-2).contains(&cut_down),
+            "{exact} {cut_down}"
+        );
+        assert!(cut(Data::Any).1 > cut_down);
+    }
+
+    #[test]
     fn integers_are_exact() {
-        let t = Tolerance::new(Element::I8, Element::I32, Element::I32, 1024, Data::Any);
-        assert!(t.limit(1000.0, 60000.0) < 0.5);
+        let t = tolerance([Element::I8, Element::I32, Element::I32], 1024, Data::Any);
+        assert!(t.limit(1000.0, 1000.0, 60000.0) < 0.5);
     }
 
     #[test]
     fn short_sums_are_held_to_the_worst_case() {
-        let t = Tolerance::new(Element::F16, Element::F32, Element::F32, 1, Data::Any);
+        let t = tolerance([Element::F16, Element::F32, Element::F32], 1, Data::Any);
         assert!(
-            t.limit(1.0, 1.0) < 4.0 * f64::from(f32::EPSILON),
+            t.limit(1.0, 1.0, 1.0) < 4.0 * f64::from(f32::EPSILON),
             "{}",
-            t.limit(1.0, 1.0)
+            t.limit(1.0, 1.0, 1.0)
         );
     }
 }

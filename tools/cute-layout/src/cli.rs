@@ -50,9 +50,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Prints a layout as CuTe's print_layout does: a table, or coordinates and indices at rank 1.
+    /// Prints a layout as CuTe's print_layout does: a table, or coordinates and indices at rank 1; a tiled copy or MMA as
+    /// CuTe's print does, with tables of thread and value.
     Print {
-        /// A layout of rank 1 or 2.
+        /// A layout of rank 1 or 2, a tiled copy, a tiled MMA, or an atom.
         #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// All rows and columns of a large layout.
@@ -62,18 +63,18 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Draws a layout as CuTe's print_latex does, in TikZ.
+    /// Draws a layout, a tiled copy or a tiled MMA as CuTe's print_latex does, in TikZ.
     Latex {
-        /// A layout of rank 1 or 2.
+        /// A layout of rank 1 or 2, a tiled copy, a tiled MMA, or an atom.
         #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// The picture.
         #[command(flatten)]
         picture: Picture,
     },
-    /// Draws a layout as SVG: indices in the cells, coordinates on the edges.
+    /// Draws a layout as SVG: indices in the cells, coordinates on the edges; a tiled copy or MMA with thread and value.
     Svg {
-        /// A layout of rank 1 or 2.
+        /// A layout of rank 1 or 2, a tiled copy, a tiled MMA, or an atom.
         #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
         layout: OsString,
         /// The picture.
@@ -160,22 +161,29 @@ pub struct Banks {
     pub json: bool,
 }
 
+/// The types of elements.
+const ELEMS: [Elem; 12] = [
+    Elem::F16,
+    Elem::BF16,
+    Elem::TF32,
+    Elem::F32,
+    Elem::F64,
+    Elem::I4,
+    Elem::U4,
+    Elem::I8,
+    Elem::U8,
+    Elem::I32,
+    Elem::F8E4M3,
+    Elem::F8E5M2,
+];
+
+/// The type of this name.
+pub fn elem(name: &str) -> Option<Elem> {
+    ELEMS.into_iter().find(|e| e.name() == name)
+}
+
 fn element(text: &str) -> Result<i64, String> {
-    const ELEMS: [Elem; 12] = [
-        Elem::F16,
-        Elem::BF16,
-        Elem::TF32,
-        Elem::F32,
-        Elem::F64,
-        Elem::I4,
-        Elem::U4,
-        Elem::I8,
-        Elem::U8,
-        Elem::I32,
-        Elem::F8E4M3,
-        Elem::F8E5M2,
-    ];
-    if let Some(e) = ELEMS.into_iter().find(|e| e.name() == text) {
+    if let Some(e) = elem(text) {
         return Ok(e.bits());
     }
     match text.parse() {

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use cute_layout::symbolic::Scope;
-use cute_layout::{ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile};
+use cute_layout::{
+    ComposedLayout, CopyAtom, Inner, IntTuple, Layout, Leaf, MmaAtom, Swizzle, Tile,
+};
 
 use crate::arith;
 
@@ -107,6 +109,7 @@ pub fn eval(node: &Node<'_>, notes: &mut Notes<'_>) -> Outcome<Value> {
         Expr::Negative(of) => arith::negative(of, span(), notes),
         Expr::Power(of, e) => arith::power(of, *e, span(), notes),
         Expr::Name(name) => named(name, span(), notes.scope),
+        Expr::Operation(name) => operation(name, span()),
     }
 }
 
@@ -224,6 +227,9 @@ fn call(
 }
 
 fn named(name: &str, span: Range<usize>, scope: &Scope) -> Outcome<Value> {
+    if let Some(e) = crate::cli::elem(name) {
+        return Ok(Value::Elem(e));
+    }
     match name {
         "LayoutLeft" | "GenColMajor" => Ok(Value::Major(Major::Left)),
         "LayoutRight" | "GenRowMajor" => Ok(Value::Major(Major::Right)),
@@ -244,4 +250,34 @@ fn named(name: &str, span: Range<usize>, scope: &Scope) -> Outcome<Value> {
             )),
         },
     }
+}
+
+// An MMA atom, or the name of a copy, whose atom needs the width of an element too.
+fn operation(name: &str, span: Range<usize>) -> Outcome<Value> {
+    if let Ok(atom) = MmaAtom::named(name) {
+        return Ok(Value::MmaAtom(Box::new(atom)));
+    }
+    // CuTe C++ names a copy by the type that it moves.
+    let bits = |ty: &str| {
+        ty.strip_prefix("uint")?
+            .strip_suffix("_t")?
+            .parse::<i64>()
+            .ok()
+    };
+    let moved = name
+        .split_once('<')
+        .and_then(|(op, ty)| Some((op, bits(ty.strip_suffix('>')?)?)));
+    let known = match moved {
+        Some(("UniversalCopy", bits)) => format!("UniversalCopy<{bits}>"),
+        _ => name.to_string(),
+    };
+    if CopyAtom::names().any(|n| n == known) {
+        return Ok(Value::CopyOp(known));
+    }
+    let message = format!(
+        "expected an operation, found `{name}`; the copies are {}; the MMAs are {}",
+        CopyAtom::names().collect::<Vec<_>>().join(", "),
+        MmaAtom::names().collect::<Vec<_>>().join(", ")
+    );
+    Err(Failure::new(message, span))
 }

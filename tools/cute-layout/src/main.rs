@@ -16,8 +16,10 @@ mod grid;
 mod input;
 mod latex;
 mod svg;
+mod svg_tiled;
 mod syntax;
 mod table;
+mod tiled;
 mod tv;
 mod value;
 
@@ -34,6 +36,7 @@ use banks::Memory;
 use cli::{Banks, Cli, Command, Picture, TvForm};
 use failure::Fault;
 use grid::{Grid, Window};
+use tiled::Tiled;
 use tv::ThreadValue;
 use value::Value;
 
@@ -60,10 +63,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Eval { expr, json } => evaluate(&expr, json, scope),
         Command::Batch { file, json } => batch::run(file.as_deref(), json, scope),
         Command::Print { layout, full, json } => print(&layout, full, json, scope),
-        Command::Latex { layout, picture } => draw(&layout, &picture, scope, |grid, window| {
-            latex::layout(grid, window)
-        }),
-        Command::Svg { layout, picture } => draw(&layout, &picture, scope, svg::layout),
+        Command::Latex { layout, picture } => draw(&layout, &picture, scope, &LATEX),
+        Command::Svg { layout, picture } => draw(&layout, &picture, scope, &SVG),
         Command::Tv {
             layout,
             tile,
@@ -110,41 +111,63 @@ fn evaluate(expr: &OsStr, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
 }
 
 fn cut(windows: &[Window]) {
-    let notes: Vec<String> = windows.iter().filter_map(Window::note).collect();
+    let mut notes: Vec<String> = windows.iter().filter_map(Window::note).collect();
+    notes.dedup();
     input::notes(&notes);
 }
 
 fn print(layout: &OsStr, full: bool, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
-    let (text, window) = input::value(layout, scope, |v| {
+    let (text, windows) = input::value(layout, scope, |v| {
+        if let Some(picture) = Tiled::new(v)? {
+            return match as_json {
+                true => Ok((format!("{}\n", picture.json(full)?), vec![])),
+                false => picture.print(full),
+            };
+        }
         let grid = Grid::new(v)?;
         let window = grid.table(full)?;
         if !as_json {
-            return Ok((table::print(&grid, window)?, window));
+            return Ok((table::print(&grid, window)?, vec![window]));
         }
         let object = json!({
             "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": grid.values(window)?,
             "cut": window.note(),
         });
-        Ok((format!("{object}\n"), window))
+        Ok((format!("{object}\n"), vec![window]))
     })?;
     if !as_json {
-        cut(&[window]);
+        cut(&windows);
     }
     input::write(&text, None)
 }
 
-fn draw(
-    layout: &OsStr,
-    picture: &Picture,
-    scope: &Scope,
-    how: impl FnOnce(&Grid, Window) -> Result<String, Fault>,
-) -> anyhow::Result<()> {
-    let (text, window) = input::value(layout, scope, |v| {
+/// A form of pictures.
+struct Form {
+    layout: fn(&Grid, Window) -> Result<String, Fault>,
+    tiled: fn(&str, &Tiled, &[Window]) -> String,
+}
+
+const LATEX: Form = Form {
+    layout: latex::layout,
+    tiled: |_, picture, windows| latex::tiled(picture, windows),
+};
+const SVG: Form = Form {
+    layout: svg::layout,
+    tiled: svg_tiled::tiled,
+};
+
+fn draw(layout: &OsStr, picture: &Picture, scope: &Scope, form: &Form) -> anyhow::Result<()> {
+    let (text, windows) = input::value(layout, scope, |v| {
+        if let Some(tiled) = Tiled::new(v)? {
+            let windows = tiled.windows(picture.full)?;
+            input::notes(&tiled.notes());
+            return Ok(((form.tiled)(&v.to_string(), &tiled, &windows), windows));
+        }
         let grid = Grid::new(v)?;
         let window = grid.picture(picture.full)?;
-        Ok((how(&grid, window)?, window))
+        Ok(((form.layout)(&grid, window)?, vec![window]))
     })?;
-    cut(&[window]);
+    cut(&windows);
     input::write(&text, picture.output.as_deref())
 }
 

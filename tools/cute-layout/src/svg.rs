@@ -9,13 +9,13 @@ use crate::grid::{Grid, Window};
 use crate::tv::ThreadValue;
 
 /// Height of a cell, and its least width.
-const CELL: i64 = 34;
+pub const CELL: i64 = 34;
 /// Room around a picture and between two.
-const MARGIN: i64 = 16;
+pub const MARGIN: i64 = 16;
 /// Height of the caption.
-const CAPTION: i64 = 30;
+pub const CAPTION: i64 = 30;
 /// Width of a character of the caption, in pixels.
-const CAPTION_CHAR: i64 = 9;
+pub const CAPTION_CHAR: i64 = 9;
 /// Width of a character of the edges, in pixels.
 const EDGE_CHAR: i64 = 7;
 /// Width of a character in a cell, in pixels.
@@ -27,21 +27,27 @@ const TINTS: [&str; 8] = [
 ];
 
 /// A cell: its fill and its lines of text.
-struct Cell {
-    fill: String,
-    lines: Vec<String>,
+pub struct Cell {
+    /// Its colour.
+    pub fill: String,
+    /// Its text.
+    pub lines: Vec<String>,
 }
 
 /// A table of cells with labels on its edges.
-struct Panel {
-    caption: String,
-    rows: Vec<Label>,
-    columns: Vec<Label>,
-    cells: Vec<Vec<Cell>>,
+pub struct Panel {
+    /// What stands above it.
+    pub caption: String,
+    /// Coordinates of the rows.
+    pub rows: Vec<Label>,
+    /// Coordinates of the columns.
+    pub columns: Vec<Label>,
+    /// Row by row.
+    pub cells: Vec<Vec<Cell>>,
 }
 
 /// The 1-D coordinate, and the natural one where the mode is nested.
-struct Label {
+pub struct Label {
     index: String,
     natural: String,
 }
@@ -118,12 +124,14 @@ pub fn thread_value(tv: &ThreadValue, threads: Window, tile: Window) -> String {
     draw(Some(&tv.title), &panels)
 }
 
-fn caption(title: &str, windows: &[Window]) -> String {
+/// A title that says where something is not shown.
+pub fn caption(title: &str, windows: &[Window]) -> String {
     let cut = windows.iter().any(|w| w.note().is_some());
     format!("{title}{}", if cut { " (cut)" } else { "" })
 }
 
-fn labels(shape: &IntTuple, shown: i64, prefix: &str) -> Vec<Label> {
+/// Coordinates along a mode of this shape: of each the index, and the natural one where the mode is nested.
+pub fn labels(shape: &IntTuple, shown: i64, prefix: &str) -> Vec<Label> {
     let nested = shape.is_tuple() && shape.rank() > 1;
     (0..shown)
         .map(|i| Label {
@@ -155,7 +163,8 @@ fn thread_colour(t: i64) -> String {
     )
 }
 
-fn draw(heading: Option<&str>, panels: &[Panel]) -> String {
+/// Panels next to one another.
+pub fn draw(heading: Option<&str>, panels: &[Panel]) -> String {
     let mut body = String::new();
     let (mut x, mut y, mut height, mut least) = (MARGIN, 0, 0, 0);
     if let Some(heading) = heading {
@@ -168,7 +177,11 @@ fn draw(heading: Option<&str>, panels: &[Panel]) -> String {
         x += w + 2 * MARGIN;
         height = height.max(h);
     }
-    let (width, height) = ((x - MARGIN).max(least + 2 * MARGIN), height + MARGIN);
+    frame((x - MARGIN).max(least + 2 * MARGIN), height + MARGIN, &body)
+}
+
+/// The document around a picture of this size.
+pub fn frame(width: i64, height: i64, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n\
@@ -176,7 +189,8 @@ fn draw(heading: Option<&str>, panels: &[Panel]) -> String {
     )
 }
 
-fn caption_text(out: &mut String, text: &str, x: i64, y: i64) {
+/// A line in bold, whose upper left corner is given.
+pub fn caption_text(out: &mut String, text: &str, x: i64, y: i64) {
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
@@ -188,83 +202,105 @@ fn caption_text(out: &mut String, text: &str, x: i64, y: i64) {
 
 // Draws at a corner; gives the width and the lower edge.
 fn draw_panel(out: &mut String, p: &Panel, (x, y): (i64, i64)) -> (i64, i64) {
-    let longest = |labels: &[Label], part: fn(&Label) -> &String| {
-        labels.iter().map(|l| part(l).len()).max().unwrap_or(0) as i64
-    };
-    let text = p.cells.iter().flatten().flat_map(|c| &c.lines);
-    let inside = text.map(|l| l.len()).max().unwrap_or(1) as i64 * CELL_CHAR + 8;
-    let above = longest(&p.columns, |l| &l.natural).max(longest(&p.columns, |l| &l.index));
-    let cell = inside.max(above * EDGE_CHAR + 4).max(CELL);
-    let natural = longest(&p.rows, |l| &l.natural) * EDGE_CHAR;
-    let left = longest(&p.rows, |l| &l.index) * CELL_CHAR + natural + 14;
+    let cell = p.cell_width();
+    let left = p.left();
     let nested = longest(&p.columns, |l| &l.natural) > 0;
     let top = y + CAPTION + MARGIN + if nested { 32 } else { 18 };
-    let (x0, y0) = (x + left, top);
     let (w, h) = (cell * p.columns.len() as i64, CELL * p.rows.len() as i64);
     let total = (left + w).max(p.caption.chars().count() as i64 * CAPTION_CHAR);
     caption_text(out, &p.caption, x, y + MARGIN);
-    let _ = writeln!(out, "<g fill=\"#333333\" font-size=\"13\">");
-    for (j, label) in p.columns.iter().enumerate() {
-        let cx = x0 + cell * j as i64 + cell / 2;
-        let y = if nested { y0 - 20 } else { y0 - 6 };
-        let _ = writeln!(out, "<text x=\"{cx}\" y=\"{y}\">{}</text>", label.index);
-        if nested {
-            let _ = writeln!(
-                out,
-                "<text x=\"{cx}\" y=\"{}\" {SMALL}>{}</text>",
-                y0 - 6,
-                label.natural
-            );
-        }
+    p.table(out, (x + left, top), cell);
+    (total, top + h)
+}
+
+fn longest(labels: &[Label], part: fn(&Label) -> &String) -> i64 {
+    labels.iter().map(|l| part(l).len()).max().unwrap_or(0) as i64
+}
+
+impl Panel {
+    /// The width that its cells need.
+    pub fn cell_width(&self) -> i64 {
+        let text = self.cells.iter().flatten().flat_map(|c| &c.lines);
+        let inside = text.map(|l| l.len()).max().unwrap_or(1) as i64 * CELL_CHAR + 8;
+        let above =
+            longest(&self.columns, |l| &l.natural).max(longest(&self.columns, |l| &l.index));
+        inside.max(above * EDGE_CHAR + 4).max(CELL)
     }
-    for (i, label) in p.rows.iter().enumerate() {
-        let y = y0 + CELL * i as i64 + CELL / 2 + 5;
-        let right = x0 - 8 - natural;
-        let _ = writeln!(
-            out,
-            "<text x=\"{right}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
-            label.index
-        );
-        if natural > 0 {
-            let _ = writeln!(
-                out,
-                "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\" {SMALL}>{}</text>",
-                x0 - 6,
-                label.natural
-            );
-        }
+
+    /// The room that the coordinates of its rows need.
+    pub fn left(&self) -> i64 {
+        let natural = longest(&self.rows, |l| &l.natural) * EDGE_CHAR;
+        longest(&self.rows, |l| &l.index) * CELL_CHAR + natural + 14
     }
-    let _ = writeln!(out, "</g>\n<g stroke=\"#555555\" stroke-width=\"0.8\">");
-    for (i, row) in p.cells.iter().enumerate() {
-        for (j, c) in row.iter().enumerate() {
-            let (cx, cy) = (x0 + cell * j as i64, y0 + CELL * i as i64);
-            let _ = writeln!(
-                out,
-                "<rect x=\"{cx}\" y=\"{cy}\" width=\"{cell}\" height=\"{CELL}\" fill=\"{}\"/>",
-                c.fill
-            );
-        }
-    }
-    let _ = writeln!(out, "</g>\n<g font-size=\"13\" fill=\"#111111\">");
-    for (i, row) in p.cells.iter().enumerate() {
-        for (j, c) in row.iter().enumerate() {
+
+    /// Draws coordinates and cells, where the corner of the first cell is given.
+    pub fn table(&self, out: &mut String, (x0, y0): (i64, i64), cell: i64) {
+        let natural = longest(&self.rows, |l| &l.natural) * EDGE_CHAR;
+        let nested = longest(&self.columns, |l| &l.natural) > 0;
+        let columns = self.cells.first().map_or(0, Vec::len) as i64;
+        let (w, h) = (cell * columns, CELL * self.cells.len() as i64);
+        let _ = writeln!(out, "<g fill=\"#333333\" font-size=\"13\">");
+        for (j, label) in self.columns.iter().enumerate() {
             let cx = x0 + cell * j as i64 + cell / 2;
-            let middle = y0 + CELL * i as i64 + CELL / 2;
-            let first = middle + 4 - 7 * (c.lines.len() as i64 - 1);
-            for (k, line) in c.lines.iter().enumerate() {
+            let y = if nested { y0 - 20 } else { y0 - 6 };
+            let _ = writeln!(out, "<text x=\"{cx}\" y=\"{y}\">{}</text>", label.index);
+            if nested {
                 let _ = writeln!(
                     out,
-                    "<text x=\"{cx}\" y=\"{}\">{line}</text>",
-                    first + 14 * k as i64
+                    "<text x=\"{cx}\" y=\"{}\" {SMALL}>{}</text>",
+                    y0 - 6,
+                    label.natural
                 );
             }
         }
+        for (i, label) in self.rows.iter().enumerate() {
+            let y = y0 + CELL * i as i64 + CELL / 2 + 5;
+            let right = x0 - 8 - natural;
+            let _ = writeln!(
+                out,
+                "<text x=\"{right}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+                label.index
+            );
+            if natural > 0 {
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\" {SMALL}>{}</text>",
+                    x0 - 6,
+                    label.natural
+                );
+            }
+        }
+        let _ = writeln!(out, "</g>\n<g stroke=\"#555555\" stroke-width=\"0.8\">");
+        for (i, row) in self.cells.iter().enumerate() {
+            for (j, c) in row.iter().enumerate() {
+                let (cx, cy) = (x0 + cell * j as i64, y0 + CELL * i as i64);
+                let _ = writeln!(
+                    out,
+                    "<rect x=\"{cx}\" y=\"{cy}\" width=\"{cell}\" height=\"{CELL}\" fill=\"{}\"/>",
+                    c.fill
+                );
+            }
+        }
+        let _ = writeln!(out, "</g>\n<g font-size=\"13\" fill=\"#111111\">");
+        for (i, row) in self.cells.iter().enumerate() {
+            for (j, c) in row.iter().enumerate() {
+                let cx = x0 + cell * j as i64 + cell / 2;
+                let middle = y0 + CELL * i as i64 + CELL / 2;
+                let first = middle + 4 - 7 * (c.lines.len() as i64 - 1);
+                for (k, line) in c.lines.iter().enumerate() {
+                    let _ = writeln!(
+                        out,
+                        "<text x=\"{cx}\" y=\"{}\">{line}</text>",
+                        first + 14 * k as i64
+                    );
+                }
+            }
+        }
+        let _ = writeln!(
+            out,
+            "</g>\n<rect x=\"{x0}\" y=\"{y0}\" width=\"{w}\" height=\"{h}\" fill=\"none\" stroke=\"#222222\" stroke-width=\"1.6\"/>"
+        );
     }
-    let _ = writeln!(
-        out,
-        "</g>\n<rect x=\"{x0}\" y=\"{y0}\" width=\"{w}\" height=\"{h}\" fill=\"none\" stroke=\"#222222\" stroke-width=\"1.6\"/>"
-    );
-    (total, top + h)
 }
 
 /// The style of natural coordinates.

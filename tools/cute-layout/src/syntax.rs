@@ -9,6 +9,7 @@
 //! unary   := "-" unary | primary ["^" integer]
 //! primary := integer ("@" integer)* | "?"[{..}] | "_" | "(" [expr ("," expr)*] ")" | "<" expr ("," expr)* ">"
 //!          | "[" expr (";" expr)* "]" | "S<" b "," m "," s ">" | name ["<" expr,.. ">"] "(" [expr,..] ")" | name
+//!          | operation ["<" expr,.. ">"]            a name that begins with "Universal", or with "SM" and a number
 //! ```
 //!
 //! *Invariant:* bounded. Nesting, the number of terms and the length of a basis path have limits, so that no text makes
@@ -57,6 +58,8 @@ pub enum Expr<'a> {
     Layout(Box<Node<'a>>, Box<Node<'a>>),
     /// `a o b`, `a o offset o b`.
     Compose(Vec<Node<'a>>),
+    /// `SM80_16x8x16_F32F16F16F32_TN`, `UniversalCopy<128>`: an operation of CuTe, by its name.
+    Operation(String),
     /// `name(args)`. Parameters in angle brackets, `name<p>(x, y)`, are read as `name(x, p, y)`.
     Call(&'a str, Range<usize>, Vec<Node<'a>>),
     /// `a + b - c`: the terms, and whether each is subtracted.
@@ -407,6 +410,11 @@ impl<'a> Parser<'a> {
             self.pos += 1;
             parameters = self.list(b',', b'>', false)?;
         }
+        if operation(name) {
+            // The parameters of an operation's name are a part of it.
+            let whole = self.text[start..self.pos].split_whitespace().collect();
+            return Ok(Expr::Operation(whole));
+        }
         if !self.eat(b'(') {
             if angle {
                 return self.unexpected("`(`");
@@ -471,4 +479,11 @@ impl<'a> Parser<'a> {
         self.expect(b'}')?;
         Ok(out)
     }
+}
+
+/// Whether a name is that of an operation, as CuTe names them: `UniversalCopy`, `SM80_...`.
+fn operation(name: &str) -> bool {
+    let sm = name.strip_prefix("SM").and_then(|n| n.split_once('_'));
+    name.starts_with("Universal")
+        || sm.is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }

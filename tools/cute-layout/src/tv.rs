@@ -99,10 +99,15 @@ impl ThreadValue {
         self.back[(row + column * self.tile.0) as usize]
     }
 
+    /// Elements that no thread holds.
+    pub fn missing(&self) -> usize {
+        self.back.iter().filter(|h| h.is_none()).count()
+    }
+
     /// Remarks: elements that nobody, or more than one, holds.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let missing = self.back.iter().filter(|h| h.is_none()).count();
+        let missing = self.missing();
         if missing > 0 {
             notes.push(format!(
                 "{missing} of {} elements of the tile are held by no thread",

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use cute_layout::{AnyLayout, ComposedLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Tile, int};
+use cute_layout::{
+    AnyLayout, ComposedLayout, CopyAtom, Elem, Inner, IntTuple, Layout, Leaf, MmaAtom, Swizzle,
+    Tile, TiledCopy, TiledMma, int,
+};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Fault;
@@ -38,6 +41,18 @@ pub enum Value {
     Bool(bool),
     /// `LayoutLeft` or `LayoutRight`.
     Major(Major),
+    /// The type of an element.
+    Elem(Elem),
+    /// The name of a copy operation.
+    CopyOp(String),
+    /// A copy operation for elements of a width.
+    CopyAtom(Box<CopyAtom>),
+    /// An MMA operation.
+    MmaAtom(Box<MmaAtom>),
+    /// A copy tiled over threads.
+    TiledCopy(Box<TiledCopy>),
+    /// An MMA tiled over threads.
+    TiledMma(Box<TiledMma>),
 }
 
 impl Value {
@@ -53,6 +68,12 @@ impl Value {
             Value::Swizzle(_) => "a swizzle",
             Value::Bool(_) => "a truth value",
             Value::Major(_) => "a direction",
+            Value::Elem(_) => "a type",
+            Value::CopyOp(_) => "a copy operation",
+            Value::CopyAtom(_) => "a copy atom",
+            Value::MmaAtom(_) => "an MMA atom",
+            Value::TiledCopy(_) => "a tiled copy",
+            Value::TiledMma(_) => "a tiled MMA",
         }
     }
 
@@ -199,6 +220,25 @@ impl Value {
                 set("value", (*b).into());
             }
             Value::Major(_) => set("kind", "direction".into()),
+            Value::Elem(_) => set("kind", "type".into()),
+            Value::CopyOp(_) => set("kind", "copy_operation".into()),
+            Value::CopyAtom(_) => set("kind", "copy_atom".into()),
+            Value::MmaAtom(_) => set("kind", "mma_atom".into()),
+            Value::TiledCopy(c) => {
+                set("kind", "tiled_copy".into());
+                set("atom", c.atom().name.to_string().into());
+                set("threads", c.num_threads().into());
+                set("layout_tv", c.layout_tv().to_string().into());
+                set("tiler_mn", c.tiler_mn().to_string().into());
+            }
+            Value::TiledMma(m) => {
+                set("kind", "tiled_mma".into());
+                set("atom", m.atom().name.to_string().into());
+                set("threads", m.num_threads().into());
+                set("thr_layout_vmnk", m.thr_layout_vmnk().to_string().into());
+                set("permutation_mnk", permutation(m).to_string().into());
+                set("tile_shape", json!(m.tile_shape()));
+            }
         }
         out
     }
@@ -207,6 +247,10 @@ impl Value {
 // Whether it is known, or a polynomial: `?` says nothing.
 fn identified(t: &IntTuple) -> bool {
     t.leaves().iter().all(|l| l.is_identified())
+}
+
+fn permutation(m: &TiledMma) -> Tile {
+    Tile::Modes(m.permutation().to_vec())
 }
 
 fn tuple_json(t: &IntTuple) -> Json {
@@ -228,6 +272,25 @@ impl fmt::Display for Value {
             Value::Bool(b) => write!(f, "{b}"),
             Value::Major(Major::Left) => f.write_str("LayoutLeft"),
             Value::Major(Major::Right) => f.write_str("LayoutRight"),
+            Value::Elem(e) => write!(f, "{e}"),
+            Value::CopyOp(name) => f.write_str(name),
+            Value::CopyAtom(a) => write!(f, "copy_atom({}, {})", a.name, a.val_bits),
+            Value::MmaAtom(a) => write!(f, "{}", a.name),
+            Value::TiledCopy(c) => write!(
+                f,
+                "make_tiled_copy_impl(copy_atom({}, {}), {}, {})",
+                c.atom().name,
+                c.atom().val_bits,
+                c.layout_tv(),
+                c.tiler_mn()
+            ),
+            Value::TiledMma(m) => write!(
+                f,
+                "make_tiled_mma({}, {}, {})",
+                m.atom().name,
+                m.atom_layout(),
+                permutation(m)
+            ),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use cute_runtime::device::Choice;
+use cute_runtime::{Number, Parsed};
 
 /// Launches kernel packages, verifies what they compute, measures how fast they are.
 #[derive(Debug, Parser)]
@@ -25,6 +26,19 @@ pub struct Cli {
     /// Reads an argument from an .npy file; the others are random.
     #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
     pub input: Vec<Binding>,
+
+    /// The shape of a tensor whose package leaves it open, such as A=4096x1024: elements of each mode. Strides that are open,
+    /// too, are those of a compact tensor. With --input the shape is that of the file.
+    #[arg(long, value_name = "ARG=SIZES", value_parser = shape)]
+    pub shape: Vec<Named<Vec<i64>>>,
+
+    /// The layout of a tensor whose package leaves it open, such as "A=(4096,1024):(1032,1)".
+    #[arg(long, value_name = "ARG=LAYOUT", value_parser = layout)]
+    pub layout: Vec<Named<Parsed>>,
+
+    /// The value of a scalar, such as alpha=2.5.
+    #[arg(long, value_name = "ARG=VALUE", value_parser = number)]
+    pub set: Vec<Named<Number>>,
 
     /// Writes an argument to an .npy file after the run.
     #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
@@ -82,11 +96,11 @@ pub struct Cli {
     pub json: bool,
 
     /// Prints what the packages hold; needs no GPU.
-    #[arg(long, conflicts_with_all = ["arch", "bench", "input", "output", "no_verify", "report", "seeds", "max_instructions"])]
+    #[arg(long, conflicts_with_all = ["arch", "bench", "input", "shape", "layout", "set", "output", "no_verify", "report", "seeds", "max_instructions"])]
     pub info: bool,
 
     /// Extracts code from a package; needs no GPU.
-    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "output", "no_verify", "json", "report", "seeds", "max_instructions"])]
+    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "shape", "layout", "set", "output", "no_verify", "json", "report", "seeds", "max_instructions"])]
     pub emit: Option<Emit>,
 
     /// Where --emit writes.
@@ -113,6 +127,55 @@ pub struct Binding {
     pub path: PathBuf,
 }
 
+/// An argument and what is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T> {
+    pub name: String,
+    pub value: T,
+}
+
+fn named<T>(
+    text: &str,
+    expected: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<Named<T>, String> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    parts
+        .and_then(|(name, value)| {
+            let name = name.to_string();
+            Some(Named {
+                name,
+                value: read(value)?,
+            })
+        })
+        .ok_or_else(|| format!("expected the name of an argument, =, and {expected}"))
+}
+
+fn shape(text: &str) -> Result<Named<Vec<i64>>, String> {
+    let size = |text: &str| text.parse().ok().filter(|size| *size >= 1);
+    named(text, "positive sizes, such as A=4096x1024", |sizes| {
+        sizes.split('x').map(size).collect()
+    })
+}
+
+fn layout(text: &str) -> Result<Named<Parsed>, String> {
+    let expected = "a layout, such as \"A=(4096,1024):(1032,1)\"";
+    let Named { name, value } = named(text, expected, |layout| Some(layout.to_string()))?;
+    let value = Parsed::parse(&value).map_err(|error| error.to_string())?;
+    Ok(Named { name, value })
+}
+
+fn number(text: &str) -> Result<Named<Number>, String> {
+    named(text, "a number, such as alpha=2.5", |value| {
+        let real = || value.parse().ok().filter(|real: &f64| real.is_finite());
+        value
+            .parse()
+            .map(Number::Integer)
+            .ok()
+            .or_else(|| real().map(Number::Real))
+    })
+}
+
 fn binding(text: &str) -> Result<Binding, String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok(Binding {
@@ -131,6 +194,42 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shapes_layouts_and_numbers_are_read() {
+        assert_eq!(shape("A=4096x8").unwrap().value, [4096, 8]);
+        for bad in [
+            "A",
+            "A=",
+            "A=4x",
+            "A=0x4",
+            "A=-1",
+            "=4",
+            "A=4,4",
+            "A=99999999999999999999",
+        ] {
+            assert!(
+                shape(bad).unwrap_err().contains("such as A=4096x1024"),
+                "{bad}"
+            );
+        }
+        assert_eq!(layout("A=(4,2):(2,1)").unwrap().value.size(), 8);
+        for (bad, says) in [
+            ("A", "such as"),
+            ("A=(4,2", "layout `(4,2`"),
+            ("A=(?):(1)", "known integers"),
+        ] {
+            assert!(layout(bad).unwrap_err().contains(says), "{bad}");
+        }
+        assert_eq!(number("n=-7").unwrap().value, Number::Integer(-7));
+        assert_eq!(number("n=2.5e3").unwrap().value, Number::Real(2500.0));
+        for bad in ["n", "n=", "n=x", "n=inf", "n=nan", "n=1e999", "=1"] {
+            assert!(
+                number(bad).unwrap_err().contains("such as alpha=2.5"),
+                "{bad}"
+            );
+        }
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use cute_runtime::device::{Device, DeviceError, flops};
+use cute_runtime::device::{Device, DeviceError, Work};
 use cute_runtime::emulator::{Config, Emulator, Finding, merge};
 use cute_runtime::verify;
 
 use crate::cli::Cli;
 use crate::job::Job;
 use crate::outcome::{Outcome, Status, plural};
-use crate::session::{failed, verified, write_outputs};
+use crate::session::{before, failed, verified, write_outputs};
 
 /// How the run of that number is emulated.
 pub fn config(cli: &Cli, run: u32) -> Config {
@@ -51,12 +51,6 @@ pub fn run(cli: &Cli, jobs: &[Job], no_gpu: Option<DeviceError>) -> anyhow::Resu
 /// reported is that of the first.
 fn emulate(cli: &Cli, job: &Job) -> Outcome {
     let mut outcome = Outcome::new(job);
-    // Packages are valid, so their shapes fit.
-    let flops = flops(&job.function).ok().flatten().unwrap_or(0.0);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if let Some(note) = patience(flops, cores) {
-        eprintln!("note: {}: {note}", job.path.display());
-    }
     let mut found = Vec::new();
     for run in 0..cli.seeds.unwrap_or(1) {
         if let Err(error) = emulate_once(cli, job, run, &mut outcome, &mut found) {
@@ -112,6 +106,14 @@ fn emulate_once(
     let mut program = emulator.load(&job.package, &job.function)?;
     outcome.code = Some(program.code().to_string());
     let mut tensors = job.tensors()?;
+    if run == 0 {
+        let flops = Work::of(&job.function, &tensors).flops.unwrap_or(0.0);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if let Some(note) = patience(flops, cores) {
+            eprintln!("note: {}: {note}", job.path.display());
+        }
+    }
+    let before = before(job, &tensors);
     match program.run(&mut tensors) {
         Ok(()) => found.push(Vec::new()),
         Err(DeviceError::Findings(findings)) => found.push(findings),
@@ -133,7 +135,7 @@ fn emulate_once(
     }
     // The first wrong result is shown; until then, that of the first seed.
     if !cli.no_verify && outcome.status != Status::Wrong {
-        let verification = verified(cli, job, &tensors)?;
+        let verification = verified(cli, job, before.as_deref(), &tensors)?;
         let right = verification.iter().all(verify::Report::passed);
         if !right && run > 0 {
             let note = format!("the result is wrong with seed {seed}, and right with those before");

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cute_runtime::ptx::{self, Accesses, Item, Mix};
-use cute_runtime::{Access, Arg, Compute, Function, Image, Package};
+use cute_runtime::{Access, Arg, Expr, Function, Image, Package, Param, Pattern};
 use serde::Serialize;
 
 use crate::cli::Cli;
@@ -103,63 +103,80 @@ fn describe(package: &Package) -> Result<String, fmt::Error> {
 fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
     let mut table = table(["argument", "element", "layout", "align", "access"]);
     for arg in &function.args {
-        let Arg::Tensor {
-            name,
-            element,
-            layout,
-            align,
-            access,
-        } = arg;
-        let access = match access {
+        let (layout, align) = match arg {
+            Arg::Tensor { layout, align, .. } => (layout.clone(), format!("{align} B")),
+            Arg::Scalar { default, .. } => {
+                let default = default.map(|value| format!(", {value} if not set"));
+                (
+                    format!("a number{}", default.unwrap_or_default()),
+                    "-".into(),
+                )
+            }
+        };
+        let access = match arg.access() {
             Access::Read => "read",
             Access::Write => "write",
             Access::ReadWrite => "read and write",
         };
-        table.add_row([name, element, layout, &format!("{align} B"), access]);
+        table.add_row([arg.name(), arg.element(), &layout, &align, access]);
     }
     writeln!(out, "{table}")?;
     for compute in &function.computes {
-        let Compute::Gemm {
-            a,
-            b,
-            c,
-            accumulate,
-            tolerance,
-        } = compute;
-        let name = |index: usize| function.args.get(index).map_or("?", Arg::name);
-        let (a, b, c) = (name(*a), name(*b), name(*c));
-        write!(
-            out,
-            "computes {c}(m,n) = sum over k of {a}(m,k) * {b}(n,k), accumulated in {accumulate}"
-        )?;
-        match tolerance {
-            Some(tolerance) => writeln!(out, ", relative error at most {tolerance:e}")?,
-            None => writeln!(out)?,
-        }
+        writeln!(out, "computes {}", compute.describe(function))?;
     }
     for (i, launch) in function.launches.iter().enumerate() {
-        let args: Vec<_> = launch
-            .args
+        let params: Vec<_> = launch
+            .params
             .iter()
-            .map(|&index| function.args.get(index).map_or("?", Arg::name))
+            .map(|param| match param {
+                Param::Pointer(arg) | Param::Scalar(arg) => name(function, *arg),
+                Param::Leaf(arg, leaf) => leaf_name(function, *arg, *leaf),
+                Param::Integer(value, _) => text(function, value),
+            })
             .collect();
         write!(
             out,
             "launch {i}: {}({}), grid {}, block {}",
             launch.kernel,
-            args.join(", "),
-            sizes(launch.grid),
-            sizes(launch.block)
+            params.join(", "),
+            sizes(function, &launch.grid),
+            sizes(function, &launch.block)
         )?;
         if launch.cluster != [1, 1, 1] {
-            write!(out, ", cluster {}", sizes(launch.cluster))?;
+            let [x, y, z] = launch.cluster;
+            write!(out, ", cluster {x}x{y}x{z}")?;
         }
-        writeln!(out, ", {} B of dynamic shared memory", launch.dynamic_smem)?;
+        let smem = text(function, &launch.dynamic_smem);
+        writeln!(out, ", {smem} B of dynamic shared memory")?;
+        for requirement in &launch.requires {
+            let condition = text(function, &requirement.condition);
+            writeln!(out, "  requires {condition}: {}", requirement.message)?;
+        }
     }
     Ok(())
 }
 
-fn sizes([x, y, z]: [u32; 3]) -> String {
+fn name(function: &Function, arg: usize) -> String {
+    function.args.get(arg).map_or("?", Arg::name).to_string()
+}
+
+/// `A.shape[0]`
+fn leaf_name(function: &Function, arg: usize, leaf: usize) -> String {
+    let leaves = match function.args.get(arg) {
+        Some(Arg::Tensor { layout, .. }) => Pattern::parse(layout).map(|p| p.dynamic_leaves()),
+        _ => return "?".into(),
+    };
+    let found = leaves.ok().and_then(|leaves| leaves.get(leaf).copied());
+    found.map_or("?".into(), |leaf| format!("{}.{leaf}", name(function, arg)))
+}
+
+fn text(function: &Function, expr: &Expr) -> String {
+    let leaf = |arg: usize, leaf: usize| leaf_name(function, arg, leaf);
+    expr.text(&leaf, &|arg| name(function, arg))
+}
+
+fn sizes(function: &Function, sizes: &[Expr; 3]) -> String {
+    let [x, y, z] = sizes.each_ref().map(|size| text(function, size));
     format!("{x}x{y}x{z}")
 }
 

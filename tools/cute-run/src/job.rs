@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use cute_runtime::{Arg, Function, HostTensor, Package, PackageError, tensor, verify::Data};
+use anyhow::{Context, anyhow, bail};
+use cute_runtime::plan;
+use cute_runtime::tensor::{self, Given, npy_shape};
+use cute_runtime::{Arg, Function, HostTensor, Package, PackageError, Pattern, verify::Data};
 
-use crate::cli::{Binding, Cli};
+use crate::cli::{Binding, Cli, Named};
 
 pub struct Job {
     pub path: PathBuf,
@@ -15,6 +17,8 @@ pub struct Job {
     inputs: Vec<(usize, PathBuf)>,
     /// Index of an argument, and the file that it is written to.
     pub outputs: Vec<(usize, PathBuf)>,
+    /// What is said of each argument.
+    given: Vec<Given>,
     seed: u64,
 }
 
@@ -29,10 +33,11 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for path in &cli.packages {
         let job = Job::new(cli, path)?;
-        if !job.inputs.is_empty() {
-            // A bad file is better found now than after other packages ran; the tensors are made
-            // again when they run.
-            job.tensors()?;
+        if !job.inputs.is_empty() || job.is_open() {
+            // What is bad or missing is better found now than after other packages ran; the tensors
+            // are made again when they run.
+            let tensors = job.tensors()?;
+            plan::plan(&job.function, &tensors)?;
         }
         jobs.push(job);
     }
@@ -54,11 +59,15 @@ impl Job {
             .function(cli.function.as_deref())
             .with_context(|| path.display().to_string())?
             .clone();
-        let inputs = bind(&function, &cli.input, "--input", |arg| arg.access().reads())?;
+        let inputs = bind(&function, &cli.input, "--input", |arg| {
+            arg.is_tensor() && arg.access().reads()
+        })?;
         let outputs = bind(&function, &cli.output, "--output", |arg| {
             arg.access().writes()
         })?;
+        let given = given(cli, &function, &inputs)?;
         Ok(Job {
+            given,
             path: path.to_path_buf(),
             package,
             function,
@@ -70,13 +79,21 @@ impl Job {
 
     /// The arguments before the launch.
     pub fn tensors(&self) -> anyhow::Result<Vec<HostTensor>> {
-        let mut tensors = tensor::generate(&self.function, self.seed)?;
+        let mut tensors = tensor::generate_given(&self.function, &self.given, self.seed)?;
         for (index, path) in &self.inputs {
             tensors[*index]
                 .read_npy(path)
                 .with_context(|| format!("argument {}", self.function.args[*index].name()))?;
         }
         Ok(tensors)
+    }
+
+    /// Whether the package leaves something to the caller.
+    fn is_open(&self) -> bool {
+        self.function.args.iter().any(|arg| match arg {
+            Arg::Tensor { layout, .. } => !is_static(layout),
+            Arg::Scalar { .. } => true,
+        }) || self.given.iter().any(|given| *given != Given::Nothing)
     }
 
     /// What the verification may assume of the inputs.
@@ -89,31 +106,96 @@ impl Job {
     }
 }
 
+fn is_static(layout: &str) -> bool {
+    Pattern::parse(layout).is_ok_and(|pattern| pattern.is_static())
+}
+
+/// What the command line says of each argument.
+fn given(
+    cli: &Cli,
+    function: &Function,
+    inputs: &[(usize, PathBuf)],
+) -> anyhow::Result<Vec<Given>> {
+    let mut given = vec![Given::Nothing; function.args.len()];
+    let tensors = Arg::is_tensor;
+    let scalars = |arg: &Arg| !arg.is_tensor();
+    for Named { name, value } in &cli.shape {
+        let index = find(function, name, "--shape", tensors)?;
+        say(
+            &mut given[index],
+            Given::Shape(value.clone()),
+            "--shape",
+            name,
+        )?;
+    }
+    for Named { name, value } in &cli.layout {
+        let index = find(function, name, "--layout", tensors)?;
+        say(
+            &mut given[index],
+            Given::Layout(value.clone()),
+            "--layout",
+            name,
+        )?;
+    }
+    for Named { name, value } in &cli.set {
+        let index = find(function, name, "--set", scalars)?;
+        say(&mut given[index], Given::Value(*value), "--set", name)?;
+    }
+    for (index, path) in inputs {
+        let arg = &function.args[*index];
+        if let (Arg::Tensor { layout, name, .. }, Given::Nothing) = (arg, &given[*index])
+            && !is_static(layout)
+        {
+            let shape = npy_shape(path).with_context(|| format!("argument {name}"))?;
+            given[*index] = Given::Shape(shape);
+        }
+    }
+    Ok(given)
+}
+
+fn say(slot: &mut Given, value: Given, option: &str, name: &str) -> anyhow::Result<()> {
+    if *slot != Given::Nothing {
+        bail!("{option} {name}: expected each argument once, found it twice");
+    }
+    *slot = value;
+    Ok(())
+}
+
+/// The index of an argument of that name that suits the option.
+fn find(
+    function: &Function,
+    name: &str,
+    option: &str,
+    suits: impl Fn(&Arg) -> bool,
+) -> anyhow::Result<usize> {
+    let found = function
+        .args
+        .iter()
+        .position(|arg| arg.name() == name && suits(arg));
+    found.ok_or_else(|| {
+        let suited = function.args.iter().filter(|arg| suits(arg));
+        let names: Vec<_> = suited.map(Arg::name).collect();
+        let names = if names.is_empty() {
+            ", of which it has none that suits".to_string()
+        } else {
+            format!(" {}", names.join(", "))
+        };
+        anyhow!(
+            "{option} {name}: expected one of {}'s arguments{names}",
+            function.name
+        )
+    })
+}
+
 fn bind(
     function: &Function,
     bindings: &[Binding],
     option: &str,
     suits: impl Fn(&Arg) -> bool,
 ) -> anyhow::Result<Vec<(usize, PathBuf)>> {
-    let names: Vec<_> = function
-        .args
-        .iter()
-        .filter(|arg| suits(arg))
-        .map(Arg::name)
-        .collect();
     let mut bound: Vec<(usize, PathBuf)> = Vec::new();
     for Binding { name, path } in bindings {
-        let Some(index) = function
-            .args
-            .iter()
-            .position(|arg| arg.name() == name && suits(arg))
-        else {
-            bail!(
-                "{option} {name}: expected one of {}'s arguments {}",
-                function.name,
-                names.join(", ")
-            );
-        };
+        let index = find(function, name, option, &suits)?;
         if bound.iter().any(|(other, _)| *other == index) {
             bail!("{option} {name}: expected each argument once, found it twice");
         }

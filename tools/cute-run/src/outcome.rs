@@ -48,13 +48,15 @@ pub struct Outcome {
     pub faulted: bool,
 }
 
-/// Times in seconds, rates in 10^12 operations a second.
+/// Times in seconds, rates in 10^12 operations and in 10^9 bytes a second.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     #[serde(flatten)]
     pub measurement: Measurement,
     pub tflops: Option<f64>,
     pub batch_tflops: Option<f64>,
+    pub gb_per_s: Option<f64>,
+    pub batch_gb_per_s: Option<f64>,
 }
 
 impl From<Measurement> for Measured {
@@ -62,6 +64,8 @@ impl From<Measurement> for Measured {
         Measured {
             tflops: measurement.tflops(),
             batch_tflops: measurement.batch_tflops(),
+            gb_per_s: measurement.gb_per_s(),
+            batch_gb_per_s: measurement.batch_gb_per_s(),
             measurement,
         }
     }
@@ -107,6 +111,8 @@ impl Outcomes {
             "max",
             "p10..p90",
             "TFLOP/s",
+            "in a row",
+            "GB/s",
             "in a row",
         ]);
         for outcome in &self.results {
@@ -211,7 +217,7 @@ impl Outcome {
         }
     }
 
-    fn row(&self) -> [String; 11] {
+    fn row(&self) -> [String; 13] {
         let none = || "-".to_string();
         let result = match self.status {
             Status::Right => "right",
@@ -244,6 +250,8 @@ impl Outcome {
             }),
             rate(measured.and_then(|measured| measured.tflops)),
             rate(measured.and_then(|measured| measured.batch_tflops)),
+            rate(measured.and_then(|measured| measured.gb_per_s)),
+            rate(measured.and_then(|measured| measured.batch_gb_per_s)),
         ]
     }
 }
@@ -265,7 +273,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cute_runtime::device::Stats;
+    use cute_runtime::device::{Stats, Work};
 
     fn outcome(status: Status) -> Outcome {
         Outcome {
@@ -309,7 +317,10 @@ mod tests {
             reps: 9,
             warmup: 2,
             sets: 3,
-            flops: Some(1e12),
+            work: Work {
+                flops: Some(1e12),
+                bytes: Some(3e9),
+            },
         };
         let mut measured = outcome(Status::Right);
         measured.measurement = Some(measurement.into());
@@ -323,7 +334,9 @@ mod tests {
                 "2.000 ms",
                 "950.00 us..1.100 ms",
                 "1000.0",
-                "2000.0"
+                "2000.0",
+                "3000.0",
+                "6000.0"
             ]
         );
         let json = serde_json::to_value(&measured).unwrap();

@@ -2,7 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use cute_runtime::device::{
-    Device, DeviceError, DeviceKind, Opened, Program, TimingConfig, flops, measure, open,
+    Device, DeviceError, DeviceKind, Opened, Program, TimingConfig, Work, measure, open,
 };
 use cute_runtime::{HostTensor, verify};
 
@@ -104,15 +104,13 @@ fn run_alone(cli: &Cli, job: &Job, device: &dyn Device) -> Outcome {
     };
     let (mut outcome, inputs) = execute(cli, job, &mut *program);
     if let (true, Some(inputs)) = (cli.bench, inputs) {
-        let measured = flops(&job.function)
-            .map_err(anyhow::Error::from)
-            .and_then(|flops| {
-                let mut watches = [program.stopwatch(&inputs)?];
-                Ok(measure(&mut watches, &[flops], &config(cli))?)
-            });
+        let work = Work::of(&job.function, &inputs);
+        let measured = program
+            .stopwatch(&inputs)
+            .and_then(|watch| measure(&mut [watch], &[work], &config(cli)));
         match measured {
             Ok(mut measurements) => outcome.measurement = measurements.pop().map(Into::into),
-            Err(error) => fail(&mut outcome, job, &error),
+            Err(error) => fail(&mut outcome, job, &error.into()),
         }
     }
     outcome
@@ -145,22 +143,19 @@ fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome>
         }
         return outcomes;
     }
-    let (mut watches, mut rates, mut measured) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut watches, mut work, mut measured) = (Vec::new(), Vec::new(), Vec::new());
     for (index, program, inputs) in &mut ready {
         let job = &jobs[*index];
-        let prepared = flops(&job.function)
-            .map_err(anyhow::Error::from)
-            .and_then(|flops| Ok((program.stopwatch(inputs)?, flops)));
-        match prepared {
-            Ok((watch, flops)) => {
+        match program.stopwatch(inputs) {
+            Ok(watch) => {
                 watches.push(watch);
-                rates.push(flops);
+                work.push(Work::of(&job.function, inputs));
                 measured.push(*index);
             }
-            Err(error) => fail(&mut outcomes[*index], job, &error),
+            Err(error) => fail(&mut outcomes[*index], job, &error.into()),
         }
     }
-    match measure(&mut watches, &rates, &config(cli)) {
+    match measure(&mut watches, &work, &config(cli)) {
         Ok(measurements) => {
             for (index, measurement) in measured.into_iter().zip(measurements) {
                 outcomes[index].measurement = Some(measurement.into());
@@ -208,10 +203,11 @@ fn try_execute(
     outcome: &mut Outcome,
 ) -> anyhow::Result<Vec<HostTensor>> {
     let mut tensors = job.tensors()?;
+    let before = before(job, &tensors);
     program.run(&mut tensors)?;
     write_outputs(job, &tensors)?;
     if !cli.no_verify {
-        outcome.verification = verified(cli, job, &tensors)?;
+        outcome.verification = verified(cli, job, before.as_deref(), &tensors)?;
         let right = outcome.verification.iter().all(verify::Report::passed);
         outcome.status = if right { Status::Right } else { Status::Wrong };
     }
@@ -226,10 +222,20 @@ pub fn write_outputs(job: &Job, tensors: &[HostTensor]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The arguments from before a run, where a result cannot be verified without them.
+pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
+    let computes = &job.function.computes;
+    let needed = computes
+        .iter()
+        .any(|compute| compute.output().access.reads());
+    needed.then(|| tensors.to_vec())
+}
+
 /// Compares what a function has written with a reference.
 pub fn verified(
     cli: &Cli,
     job: &Job,
+    before: Option<&[HostTensor]>,
     tensors: &[HostTensor],
 ) -> anyhow::Result<Vec<verify::Report>> {
     let config = verify::Config {
@@ -237,7 +243,12 @@ pub fn verified(
         data: job.data(),
         ..verify::Config::default()
     };
-    Ok(verify::verify(&job.function, tensors, &config)?)
+    Ok(verify::verify_from(
+        &job.function,
+        before,
+        tensors,
+        &config,
+    )?)
 }
 
 #[cfg(test)]

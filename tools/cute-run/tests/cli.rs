@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 use cute_runtime::cuda::CudaDevice;
 use cute_runtime::device::DeviceError;
 use cute_runtime::{
-    Access, Arg, Compute, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Package,
-    Parsed,
+    Access, Arg, Compute, Element, Function, Gemm, HostTensor, ImageSource, KernelInfo, Launch,
+    Package, Parsed,
 };
 use tempfile::TempDir;
 
@@ -31,20 +31,10 @@ fn package() -> Package {
             tensor("C", "(64,48):(48,1)", Access::Write),
         ],
         launches: vec![Launch {
-            kernel: "gemm_kernel".into(),
-            grid: [4, 3, 1],
-            block: [128, 1, 1],
             cluster: [2, 1, 1],
-            dynamic_smem: 65536,
-            args: vec![0, 1, 2],
+            ..Launch::fixed("gemm_kernel", [4, 3, 1], [128, 1, 1], 65536, 0..3)
         }],
-        computes: vec![Compute::Gemm {
-            a: 0,
-            b: 1,
-            c: 2,
-            accumulate: "f32".into(),
-            tolerance: None,
-        }],
+        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
     };
     let kernel = KernelInfo {
         name: "gemm_kernel".into(),
@@ -159,7 +149,7 @@ fn files_that_are_no_packages() {
     std::fs::write(bench.path("newer.cutepkg"), &newer).unwrap();
     bench.fails(
         &["newer.cutepkg", "--info"],
-        "format version 7 is newer than version 1",
+        "format version 7 is newer than version 2",
     );
     bench.fails(&["gemm.cutepkg", "missing.cutepkg"], "missing.cutepkg");
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use cute_runtime::{
-    Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, Parsed,
+    Access, Arg, Element, Expr, Function, HostTensor, ImageSource, KernelInfo, Launch, Package,
+    Parsed,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -40,14 +41,7 @@ fn function() -> Function {
     Function {
         name: "f".into(),
         args: vec![tensor("in", Access::Read), tensor("out", Access::Write)],
-        launches: vec![Launch {
-            kernel: "kernel".into(),
-            grid: [1, 1, 1],
-            block: [64, 1, 1],
-            cluster: [1, 1, 1],
-            dynamic_smem: 0,
-            args: vec![0, 1],
-        }],
+        launches: vec![Launch::fixed("kernel", [1, 1, 1], [64, 1, 1], 0, [0, 1])],
         computes: vec![],
     }
 }
@@ -349,7 +343,7 @@ fn damaged_and_foreign_packages() {
     damage(whole.len() - 40, whole[whole.len() - 40] ^ 1);
     bench.refuses(&[], "package is damaged: checksum of the contents");
     damage(8, 9);
-    bench.refuses(&[], "format version 9 is newer than version 1");
+    bench.refuses(&[], "format version 9 is newer than version 2");
     damage(8, 0);
     bench.refuses(&[], "format version 0 is older than version 1");
     damage(0, b'X');
@@ -421,7 +415,7 @@ fn launches_that_no_device_has() {
         bench.package(function, vec![image("sm_80", Some(&ptx(body)), false)]);
     };
     let dynamic = format!("mov.u32 %r8, smem;\n{COPY}");
-    launch(&|launch| launch.dynamic_smem = 200_000, &dynamic);
+    launch(&|launch| launch.dynamic_smem = 200_000.into(), &dynamic);
     bench.refuses(&[], "launch of kernel: expected at most 166912 bytes of shared memory in a block of sm_80, found 200256");
     let narrow = ptx(COPY).replace("out)\n{", "out)\n.maxntid 32, 1, 1\n{");
     bench.package(function(), vec![image("sm_80", Some(&narrow), false)]);
@@ -432,7 +426,7 @@ fn launches_that_no_device_has() {
     launch(
         &|launch| {
             launch.cluster = [2, 1, 1];
-            launch.grid = [2, 1, 1];
+            launch.grid = Expr::all([2, 1, 1]);
         },
         COPY,
     );
@@ -440,7 +434,10 @@ fn launches_that_no_device_has() {
         &[],
         "launch of kernel: expected no clusters, which the emulator does not have, found [2, 1, 1]",
     );
-    launch(&|launch| launch.grid = [1 << 20, 1 << 10, 1], COPY);
+    launch(
+        &|launch| launch.grid = Expr::all([1 << 20, 1 << 10, 1]),
+        COPY,
+    );
     bench.refuses(&[], "launch of kernel: expected a grid of 1 to 2^");
 }
 

@@ -1,8 +1,9 @@
 //! The atoms of `cute_nvgpu`, and what is tiled over them, as `cute-layout` knows them.
 
-use super::{CuteType, memref::element_bits};
+use super::{CuteType, kind::Kind, memref::element_bits, text::text_of};
+use crate::ffi::CuteTypeParts;
 use cute_layout::{
-    atoms::{CopyAtom, Elem, MmaAtom},
+    atoms::{BitOp, CopyAtom, Elem, Family, FragKind, Major, MmaAtom, MmaSpec, Scale},
     tiled::{TiledCopy, TiledMma},
 };
 use melior::ir::Type;
@@ -12,25 +13,226 @@ use melior::ir::Type;
 pub enum CopyOp {
     /// Each thread loads and stores `bits` bits.
     Universal { bits: i64 },
+    /// Each thread loads and stores as much at once as both sides allow.
+    Auto,
     /// cp.async; `global` bypasses L1 (`.cg`).
     SimtAsync { global: bool, bits: i64 },
     /// ldmatrix.
     Ldsm { matrices: i64, transpose: bool },
+    /// stmatrix.
+    Stsm { matrices: i64, transpose: bool },
+    /// movmatrix.
+    Movm,
+}
+
+/// What an MMA atom is chosen by, beside its shape and its types.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MmaOp {
+    pub family: Family,
+    /// Of A and B.
+    pub majors: [Major; 2],
+    pub saturate: bool,
+    pub bit_op: Option<BitOp>,
+    pub frag_kind: FragKind,
+    pub scale: Option<Scale>,
+}
+
+/// A part of an atom's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// `#cute_nvgpu.attribute<name>`
+    pub attribute: &'static str,
+    pub name: &'static str,
+    /// The type of its value.
+    pub ty: &'static str,
+}
+
+impl CuteType<'_> {
+    /// The parts of the state of an atom, or of what is tiled over one; none for other types.
+    pub fn fields(&self) -> &'static [Field] {
+        match self {
+            Self::CopyAtom {
+                op: CopyOp::Universal { .. } | CopyOp::Auto,
+                ..
+            } => &[Field {
+                attribute: "atom_copy_field_universal",
+                name: "cache_policy",
+                ty: "i64",
+            }],
+            Self::CopyAtom {
+                op: CopyOp::SimtAsync { .. },
+                ..
+            } => &[Field {
+                attribute: "atom_copy_field_simt_async",
+                name: "cache_policy",
+                ty: "i64",
+            }],
+            Self::MmaAtom { op, .. } if op.family == Family::Sm90 => &[Field {
+                attribute: "atom_mma_field_sm90",
+                name: "accum_c",
+                ty: "i1",
+            }],
+            Self::TiledCopy { atom, .. } | Self::TiledMma { atom, .. } => {
+                CuteType::of(*atom).map_or(&[], |atom| atom.fields())
+            }
+            _ => &[],
+        }
+    }
 }
 
 /// The element type of the atoms' tables.
 pub fn elem(ty: Type) -> Result<Elem, String> {
-    Ok(match ty.to_string().as_str() {
-        "f16" => Elem::F16,
-        "bf16" => Elem::BF16,
-        "tf32" => Elem::TF32,
-        "f32" => Elem::F32,
-        "f64" => Elem::F64,
-        "f8E4M3FN" => Elem::F8E4M3,
-        "f8E5M2" => Elem::F8E5M2,
-        "i8" => Elem::I8,
-        "i32" => Elem::I32,
-        name => return Err(format!("no atom knows the element type {name}")),
+    let name = ty.to_string();
+    Elem::named(&name).ok_or_else(|| format!("no atom knows the element type {name}"))
+}
+
+/// One word of two.
+fn choice<T>(what: &str, found: &str, [a, b]: [(&str, T); 2]) -> Result<T, String> {
+    if found == a.0 {
+        Ok(a.1)
+    } else if found == b.0 {
+        Ok(b.1)
+    } else {
+        Err(format!(
+            "expected {what}{} or {}, found '{found}'",
+            a.0, b.0
+        ))
+    }
+}
+
+fn transposed(found: &str) -> Result<bool, String> {
+    choice("", found, [("n", false), ("t", true)])
+}
+
+fn check_mode(found: &str) -> Result<(), String> {
+    if found == "(8,8)" {
+        return Ok(());
+    }
+    Err(format!(
+        "expected mode = <\"(8,8)\">, found mode = <\"{found}\">"
+    ))
+}
+
+/// A copy atom of these parts.
+pub(super) fn copy_from_parts<'c>(
+    kind: Kind,
+    parts: &CuteTypeParts,
+) -> Result<CuteType<'c>, String> {
+    let text = |i: usize| text_of(parts.texts[i]);
+    let number = parts.ints[0];
+    let op = match kind {
+        Kind::UniversalCopy if number == 0 => CopyOp::Auto,
+        Kind::UniversalCopy => CopyOp::Universal { bits: number },
+        Kind::SimtAsyncCopy => CopyOp::SimtAsync {
+            global: choice("cache = ", text(0)?, [("always", false), ("global", true)])?,
+            bits: number,
+        },
+        Kind::Ldsm => {
+            let transpose = transposed(text(2)?)?;
+            if text(0)? != "(8,8)" || text(1)? != "u16" {
+                return Err(format!(
+                    "expected mode = <\"(8,8)\">, sz_pattern = u16, found mode = <\"{}\">, \
+                     sz_pattern = {}",
+                    text(0)?,
+                    text(1)?
+                ));
+            }
+            CopyOp::Ldsm {
+                matrices: number,
+                transpose,
+            }
+        }
+        Kind::Stsm => {
+            check_mode(text(0)?)?;
+            CopyOp::Stsm {
+                matrices: number,
+                transpose: transposed(text(1)?)?,
+            }
+        }
+        _ => {
+            check_mode(text(0)?)?;
+            if !transposed(text(1)?)? {
+                return Err(
+                    "expected t, as movmatrix transposes; to keep a matrix as it is takes no copy"
+                        .to_owned(),
+                );
+            }
+            if number != 1 {
+                return Err(format!(
+                    "expected num_matrices = 1, as movmatrix has no more, found {number}; repeat the atom"
+                ));
+            }
+            CopyOp::Movm
+        }
+    };
+    Ok(CuteType::CopyAtom {
+        value: unsafe { Type::from_raw(parts.types[0]) },
+        op,
+    })
+}
+
+fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
+    let major = |found| choice("ab_major of ", found, [("k", Major::K), ("mn", Major::Mn)]);
+    Ok([major(a)?, major(b)?])
+}
+
+/// An MMA atom of these parts.
+pub(super) fn mma_from_parts<'c>(
+    kind: Kind,
+    parts: &CuteTypeParts,
+) -> Result<CuteType<'c>, String> {
+    let text = |i: usize| text_of(parts.texts[i]);
+    let ty = |i: usize| unsafe { Type::<'c>::from_raw(parts.types[i]) };
+    let mut op = MmaOp {
+        family: kind.family().ok_or("expected an MMA atom")?,
+        majors: [Major::K; 2],
+        saturate: false,
+        bit_op: None,
+        frag_kind: FragKind::Registers,
+        scale: None,
+    };
+    match kind {
+        Kind::Sm70Mma => op.majors = majors(text(0)?, text(1)?)?,
+        Kind::Sm80Mma => {
+            op.saturate = match text(0)? {
+                "" => false,
+                found => choice(
+                    "int_overflow = ",
+                    found,
+                    [("wrapped", false), ("satfinite", true)],
+                )?,
+            };
+            op.bit_op = match text(1)? {
+                "" => None,
+                found => Some(choice(
+                    "binary_op = ",
+                    found,
+                    [("xor", BitOp::Xor), ("and", BitOp::And)],
+                )?),
+            };
+        }
+        Kind::Sm90Mma => {
+            op.majors = majors(text(0)?, text(1)?)?;
+            op.frag_kind = choice(
+                "frag_kind = ",
+                text(2)?,
+                [("ss", FragKind::Ss), ("rs", FragKind::Rs)],
+            )?;
+        }
+        Kind::Sm120MmaBs => {
+            op.scale = Some(Scale {
+                elem: elem(ty(3))?,
+                vec: parts.ints[3],
+            });
+        }
+        _ => {}
+    }
+    Ok(CuteType::MmaAtom {
+        shape: [parts.ints[0], parts.ints[1], parts.ints[2]],
+        a: ty(0),
+        b: ty(1),
+        acc: ty(2),
+        op,
     })
 }
 
@@ -43,11 +245,15 @@ pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
         .ok_or_else(|| format!("expected an element type with a width, found {value}"))?;
     match *op {
         CopyOp::Universal { bits } => CopyAtom::universal(bits, value),
+        CopyOp::Auto => CopyAtom::auto_vectorizing(value),
         CopyOp::SimtAsync { global, bits } => {
             if global && bits != 128 {
                 return Err(format!(
                     "cache = global copies 128 bits, found {bits}; write cache = always"
                 ));
+            }
+            if bits % 8 != 0 {
+                return Err(format!("cp.async copies 32, 64 or 128 bits, found {bits}"));
             }
             CopyAtom::cp_async(bits / 8, value)
         }
@@ -55,17 +261,39 @@ pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
             matrices,
             transpose,
         } => CopyAtom::ldmatrix(matrices, transpose, value),
+        CopyOp::Stsm {
+            matrices,
+            transpose,
+        } => CopyAtom::stmatrix(matrices, transpose, value),
+        CopyOp::Movm => CopyAtom::movmatrix(value),
     }
     .map_err(|e| e.to_string())
 }
 
 /// The MMA atom that a type stands for.
 pub fn mma_atom(ty: &CuteType) -> Result<MmaAtom, String> {
-    let CuteType::MmaAtom { shape, a, b, acc } = ty else {
+    let CuteType::MmaAtom {
+        shape,
+        a,
+        b,
+        acc,
+        op,
+    } = ty
+    else {
         return Err("expected an MMA atom, such as !cute_nvgpu.sm80.mma".to_owned());
     };
     let (a, b, acc) = (elem(*a)?, elem(*b)?, elem(*acc)?);
-    MmaAtom::find(*shape, a, b, acc, acc).map_err(|e| e.to_string())
+    MmaAtom::of(&MmaSpec {
+        family: op.family,
+        shape_mnk: *shape,
+        types: [a, b, acc, acc],
+        majors: op.majors,
+        saturate: op.saturate,
+        bit_op: op.bit_op,
+        frag_kind: op.frag_kind,
+        scale: op.scale,
+    })
+    .map_err(|e| e.to_string())
 }
 
 /// The tiled copy that a type stands for.

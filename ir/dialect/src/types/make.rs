@@ -107,6 +107,7 @@ pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -
             parts.kind = Kind::UniversalCopy as c_int;
             parts.ints[0] = bits;
         }
+        CopyOp::Auto => parts.kind = Kind::UniversalCopy as c_int,
         CopyOp::SimtAsync { global, bits } => {
             parts.kind = Kind::SimtAsyncCopy as c_int;
             parts.texts[0] = ffi::string_ref(if global { "global" } else { "always" });
@@ -121,6 +122,21 @@ pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -
             parts.texts[1] = ffi::string_ref("u16");
             parts.texts[2] = ffi::string_ref(if transpose { "t" } else { "n" });
             parts.ints[0] = matrices;
+        }
+        CopyOp::Stsm {
+            matrices,
+            transpose,
+        } => {
+            parts.kind = Kind::Stsm as c_int;
+            parts.texts[0] = ffi::string_ref("(8,8)");
+            parts.texts[1] = ffi::string_ref(if transpose { "t" } else { "n" });
+            parts.ints[0] = matrices;
+        }
+        CopyOp::Movm => {
+            parts.kind = Kind::Movm as c_int;
+            parts.texts[0] = ffi::string_ref("(8,8)");
+            parts.texts[1] = ffi::string_ref("t");
+            parts.ints[0] = 1;
         }
     }
     get(location, &parts)

@@ -164,10 +164,32 @@ pub fn element_bits(ty: Type) -> Option<i64> {
         let raw = ty.to_raw();
         if mlirTypeIsAInteger(raw) {
             Some(mlirIntegerTypeGetWidth(raw).into())
+        } else if mlirTypeIsATF32(raw) {
+            // MLIR counts the 19 bits that matter.
+            Some(32)
         } else if mlirTypeIsAFloat(raw) {
             Some(mlirFloatTypeGetWidth(raw).into())
         } else {
             None
+        }
+    }
+}
+
+/// The type that registers hold values of this type in, which is one that LLVM has: of 8-bit floats and of integers with a
+/// sign, signless integers of their width; of tf32, f32.
+pub fn register_type(ty: Type<'_>) -> Type<'_> {
+    unsafe {
+        let raw = ty.to_raw();
+        let context = mlirTypeGetContext(raw);
+        let small = mlirTypeIsAFloat(raw) && mlirFloatTypeGetWidth(raw) <= 8;
+        if mlirTypeIsATF32(raw) {
+            Type::from_raw(mlirF32TypeGet(context))
+        } else if small {
+            Type::from_raw(mlirIntegerTypeGet(context, mlirFloatTypeGetWidth(raw)))
+        } else if mlirTypeIsAInteger(raw) && !mlirIntegerTypeIsSignless(raw) {
+            Type::from_raw(mlirIntegerTypeGet(context, mlirIntegerTypeGetWidth(raw)))
+        } else {
+            ty
         }
     }
 }

@@ -17,14 +17,14 @@ mod make;
 mod memref;
 mod text;
 
-pub use atoms::{CopyOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
+pub use atoms::{CopyOp, Field, MmaOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
 pub use make::{
     arith_tuple_iter_type, coord_tensor_type, coord_type, copy_atom_type, int_tuple_type, int_type,
     layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
     tiled_mma_type, token_type, value_type,
 };
 pub(crate) use memref::int_width;
-pub use memref::{MemRef, Space, element_bits, is_float};
+pub use memref::{MemRef, Space, element_bits, is_float, register_type};
 pub(crate) use text::canonicalize;
 
 use crate::ffi::{self, CuteTypeParts};
@@ -76,6 +76,7 @@ pub enum CuteType<'c> {
         a: Type<'c>,
         b: Type<'c>,
         acc: Type<'c>,
+        op: MmaOp,
     },
 }
 
@@ -141,56 +142,18 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
-            Kind::UniversalCopy => Self::CopyAtom {
-                value: ty(0),
-                op: CopyOp::Universal { bits: int(0) },
-            },
-            Kind::SimtAsyncCopy => {
-                let global = match text(0)? {
-                    "global" => true,
-                    "always" => false,
-                    other => {
-                        return Err(format!(
-                            "expected cache = always or global, found '{other}'"
-                        ));
-                    }
-                };
-                Self::CopyAtom {
-                    value: ty(0),
-                    op: CopyOp::SimtAsync {
-                        global,
-                        bits: int(0),
-                    },
-                }
+            Kind::UniversalCopy | Kind::SimtAsyncCopy | Kind::Ldsm | Kind::Stsm | Kind::Movm => {
+                atoms::copy_from_parts(kind, parts)?
             }
-            Kind::Ldsm => {
-                let transpose = match text(2)? {
-                    "n" => false,
-                    "t" => true,
-                    other => return Err(format!("expected n or t, found '{other}'")),
-                };
-                if text(0)? != "(8,8)" || text(1)? != "u16" {
-                    return Err(format!(
-                        "expected mode = <\"(8,8)\">, sz_pattern = u16, found mode = <\"{}\">, \
-                         sz_pattern = {}",
-                        text(0)?,
-                        text(1)?
-                    ));
-                }
-                Self::CopyAtom {
-                    value: ty(0),
-                    op: CopyOp::Ldsm {
-                        matrices: int(0),
-                        transpose,
-                    },
-                }
-            }
-            Kind::Sm80Mma => Self::MmaAtom {
-                shape: [int(0), int(1), int(2)],
-                a: ty(0),
-                b: ty(1),
-                acc: ty(2),
-            },
+            Kind::UniversalFma
+            | Kind::Sm70Mma
+            | Kind::Sm75Mma
+            | Kind::Sm80Mma
+            | Kind::Sm89Mma
+            | Kind::Sm90WarpMma
+            | Kind::Sm90Mma
+            | Kind::Sm120Mma
+            | Kind::Sm120MmaBs => atoms::mma_from_parts(kind, parts)?,
         })
     }
 

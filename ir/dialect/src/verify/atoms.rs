@@ -3,19 +3,97 @@
 use super::{Checked, at_of, check_spaces, copy_op, operands, result_type, tensors, vector_of};
 use crate::{
     tensor,
-    types::{self, CopyOp, CuteType, MemRef, Space},
+    types::{self, CopyOp, CuteType, Field, MemRef, Space},
 };
-use melior::ir::{OperationRef, Type, ValueLike};
+use cute_layout::atoms::CopyAtom;
+use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
 
 pub(super) fn verify_make_atom(op: OperationRef) -> Checked {
     let ty = result_type(op);
-    match CuteType::of(ty) {
-        Some(CuteType::CopyAtom { .. } | CuteType::MmaAtom { .. }) => Ok(()),
-        _ => Err(format!("expected an atom of cute_nvgpu, found {ty}")),
+    let fields = match CuteType::of(ty) {
+        Some(atom @ (CuteType::CopyAtom { .. } | CuteType::MmaAtom { .. })) => atom.fields(),
+        _ => return Err(format!("expected an atom of cute_nvgpu, found {ty}")),
+    };
+    let given: Vec<String> = operands(op)
+        .iter()
+        .map(|value| value.r#type().to_string())
+        .collect();
+    if given.is_empty() || given.iter().eq(fields.iter().map(|field| field.ty)) {
+        return Ok(());
     }
+    Err(format!(
+        "expected no state, or all of it, {}, found ({})",
+        describe(fields),
+        given.join(", ")
+    ))
+}
+
+/// The parts of a state, as they are written.
+fn describe(fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return "of which this atom has none".to_owned();
+    }
+    let all: Vec<String> = fields
+        .iter()
+        .map(|field| format!("{} : {}", spelled(field), field.ty))
+        .collect();
+    all.join(", ")
+}
+
+fn spelled(field: &Field) -> String {
+    format!("#cute_nvgpu.{}<{}>", field.attribute, field.name)
+}
+
+/// The part of the state that an op is about.
+pub fn field_of(op: OperationRef) -> Result<&'static Field, String> {
+    let ty = operands(op)[0].r#type();
+    let atom = CuteType::of(ty).filter(|atom| {
+        matches!(
+            atom,
+            CuteType::CopyAtom { .. }
+                | CuteType::MmaAtom { .. }
+                | CuteType::TiledCopy { .. }
+                | CuteType::TiledMma { .. }
+        )
+    });
+    let fields = atom
+        .ok_or_else(|| format!("expected an atom or what is tiled over one, found {ty}"))?
+        .fields();
+    let found = op
+        .attribute("field")
+        .map(|field| field.to_string())
+        .unwrap_or_default();
+    fields
+        .iter()
+        .find(|field| spelled(field) == found)
+        .ok_or_else(|| {
+            format!(
+                "expected a field of the atom's state, {}, found {found}",
+                describe(fields)
+            )
+        })
+}
+
+fn check_field_type(field: &Field, ty: Type) -> Checked {
+    if ty.to_string() == field.ty {
+        return Ok(());
+    }
+    Err(format!(
+        "expected {} to be of type {}, found {ty}",
+        field.name, field.ty
+    ))
+}
+
+pub(super) fn verify_set_value(op: OperationRef) -> Checked {
+    check_field_type(field_of(op)?, operands(op)[1].r#type())
+}
+
+pub(super) fn verify_get_value(op: OperationRef) -> Checked {
+    check_field_type(field_of(op)?, result_type(op))
 }
 
 fn check_vector(what: &str, ty: Type, element: Type, length: i64) -> Checked {
+    let element = types::register_type(element);
     match vector_of(ty) {
         Some((n, e)) if n == length && e == element => Ok(()),
         _ => Err(format!(
@@ -31,6 +109,50 @@ fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
         .map_err(|e| e.to_string())
 }
 
+/// The table's entry for a tiled copy's atom.
+fn table_of(op: OperationRef) -> Result<CopyAtom, String> {
+    let copy = CuteType::of(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+    Ok(types::tiled_copy(&copy)?.atom().clone())
+}
+
+/// A vector that an auto-vectorising atom moves at once: as long as it is, it lies in memory in one piece, aligned.
+fn check_auto_vector(what: &str, ty: Type, memref: &MemRef, at: &[i64]) -> Checked {
+    let element = types::register_type(memref.element);
+    let bytes = memref.element_bytes();
+    let length = match vector_of(ty) {
+        Some((n, e)) if e == element && n > 0 && n & (n - 1) == 0 && n * bytes <= 16 => n,
+        _ => {
+            return Err(format!(
+                "expected {what} of type vector<Nx{element}>, N a power of two and at most {}, found {ty}",
+                16 / bytes
+            ));
+        }
+    };
+    let start = tensor::atom_access(&memref.layout, at)?.offset;
+    let (align, size) = (memref.align, length * bytes);
+    let missing = (start..start + length).find(|offset| !tensor::covers(&memref.layout, *offset));
+    if let Some(offset) = missing {
+        return Err(format!(
+            "expected {length} elements side by side from {start} on, found that {offset} is none of {}",
+            memref.layout
+        ));
+    }
+    if align % size != 0 || (start * bytes) % size != 0 {
+        return Err(format!(
+            "moves {size} bytes at once from {} bytes on in a tensor of align<{align}>; expected a multiple of {size}",
+            start * bytes
+        ));
+    }
+    if let Some(swizzle) = memref.swizzle
+        && size > 1 << swizzle.m()
+    {
+        return Err(format!(
+            "moves {size} bytes at once, which the swizzle {swizzle} takes apart"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn verify_atom_load(op: OperationRef) -> Checked {
     let source = tensors(op, 1, 2)?.remove(0);
     let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
@@ -40,13 +162,13 @@ pub(super) fn verify_atom_load(op: OperationRef) -> Checked {
         ..source.clone()
     };
     check_spaces(atom, &source, &destination)?;
+    in_memory("the source", &source)?;
+    if atom == CopyOp::Auto {
+        return check_auto_vector("a result", result_type(op), &source, &at_of(op));
+    }
     tensor::check_contiguous("the source", &source, atom)?;
     atom_values(&source, &at_of(op))?;
-    let copy = CuteType::of(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    let length = types::tiled_copy(&copy)?
-        .atom()
-        .num_val_dst()
-        .map_err(|e| e.to_string())?;
+    let length = table_of(op)?.num_val_dst().map_err(|e| e.to_string())?;
     check_vector("a result", result_type(op), source.element, length)
 }
 
@@ -59,14 +181,47 @@ pub(super) fn verify_atom_store(op: OperationRef) -> Checked {
         ..destination.clone()
     };
     check_spaces(atom, &source, &destination)?;
+    in_memory("the destination", &destination)?;
+    let value = operands(op)[1].r#type();
+    if atom == CopyOp::Auto {
+        return check_auto_vector("a value", value, &destination, &at_of(op));
+    }
     tensor::check_contiguous("the destination", &destination, atom)?;
-    let length = atom_values(&destination, &at_of(op))?;
-    check_vector(
-        "a value",
-        operands(op)[1].r#type(),
-        destination.element,
-        length,
-    )
+    atom_values(&destination, &at_of(op))?;
+    let length = table_of(op)?.num_val_src().map_err(|e| e.to_string())?;
+    check_vector("a value", value, destination.element, length)
+}
+
+fn in_memory(what: &str, memref: &MemRef) -> Checked {
+    if memref.space == Space::Rmem {
+        return Err(format!(
+            "expected {what} in memory, found {}; register tensors are vectors at this level",
+            memref.space
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn verify_atom_move(op: OperationRef) -> Checked {
+    let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+    if atom != CopyOp::Movm {
+        return Err(
+            "expected !cute_nvgpu.atom.movm; other atoms load, store or copy memory".to_owned(),
+        );
+    }
+    let table = table_of(op)?;
+    let value = operands(op)[1].r#type();
+    let Some((_, element)) = vector_of(value) else {
+        return Err(format!("expected a vector, found {value}"));
+    };
+    if types::element_bits(element) != Some(table.val_bits) {
+        return Err(format!(
+            "expected elements of {} bits, as the atom moves, found {value}",
+            table.val_bits
+        ));
+    }
+    check_vector("a value", value, element, table.num_val)?;
+    check_vector("a result", result_type(op), element, table.num_val)
 }
 
 pub(super) fn verify_atom_copy(op: OperationRef) -> Checked {

@@ -5,7 +5,8 @@
 //! - `make_int_tuple`, `make_shape`, `make_stride`, `make_coord`, `make_tile`: an integer of the right
 //!   width for each dynamic leaf;
 //! - `equal`: operands of one kind; `elem_less`: congruent operands;
-//! - `make_atom`: an atom (`atoms.rs`);
+//! - `make_atom`: an atom, with all of its state or none; `atom.set_value`, `atom.get_value`: a part of the state that the
+//!   atom has, of its type (`atoms.rs`);
 //! - `memref.alloca`: in smem or rmem, static, aligned as its swizzle needs; placed at a multiple
 //!   of its alignment (`algorithms.rs`, as the next three);
 //! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
@@ -13,12 +14,14 @@
 //! - `copy`: tensors of one shape and, on partitions, values that the atom can move as vectors;
 //! - `gemm`: the ranks and extents of the three forms, element types that an atom takes;
 //! - `convert`: registers, same layout;
-//! - atoms: vectors of the atom's length and type, an `at` within the partition (`atoms.rs`).
+//! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
 mod algorithms;
 mod atoms;
 mod values;
 mod views;
+
+pub use atoms::field_of;
 
 use crate::{
     diag::{self, Failure},
@@ -59,7 +62,10 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.atom_load" => atoms::verify_atom_load(op),
         "cute.atom_store" => atoms::verify_atom_store(op),
         "cute.atom_copy" => atoms::verify_atom_copy(op),
+        "cute.atom_move" => atoms::verify_atom_move(op),
         "cute.atom_mma" => atoms::verify_atom_mma(op),
+        "cute_nvgpu.atom.set_value" => atoms::verify_set_value(op),
+        "cute_nvgpu.atom.get_value" => atoms::verify_get_value(op),
         _ => Ok(()),
     };
     result.map_err(|message| diag::error(op.location(), format!("'{name}' op {message}")))
@@ -108,9 +114,11 @@ pub fn copy_op(ty: Type) -> Option<CopyOp> {
 
 fn check_spaces(atom: CopyOp, source: &MemRef, destination: &MemRef) -> Checked {
     let expected = match atom {
-        CopyOp::Universal { .. } => return Ok(()),
+        CopyOp::Universal { .. } | CopyOp::Auto => return Ok(()),
         CopyOp::SimtAsync { .. } => (Space::Gmem, Space::Smem),
         CopyOp::Ldsm { .. } => (Space::Smem, Space::Rmem),
+        CopyOp::Stsm { .. } => (Space::Rmem, Space::Smem),
+        CopyOp::Movm => (Space::Rmem, Space::Rmem),
     };
     let found = (source.space, destination.space);
     if found == expected {

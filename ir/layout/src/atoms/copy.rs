@@ -1,7 +1,7 @@
 //! Copy atoms.
 //!
 //! The layouts map (thread, bit) to a bit of the whole copy: bits, so that one atom serves every element width. Sources:
-//! PTX ISA, `ldmatrix`, `cp.async`; CuTe's `copy_traits.hpp`, `copy_traits_sm75.hpp`, `copy_traits_sm80.hpp`.
+//! PTX ISA, `ldmatrix`, `movmatrix`, `stmatrix`, `cp.async`; CuTe's `copy_traits.hpp`, `copy_traits_sm75.hpp`, `_sm80`, `_sm90`.
 
 use super::mma::unknown;
 use crate::error::{LayoutError, Result};
@@ -24,12 +24,16 @@ pub struct CopyAtom {
     pub val_bits: i64,
     /// Elements a thread has in the reference.
     pub num_val: i64,
+    /// What addresses in memory must be multiples of, in bytes; 1 where it touches none.
+    pub align: i64,
     /// The first architecture that has it, as in `sm_80`.
     pub min_sm: u32,
 }
 
 struct Ldmatrix {
     name: &'static str,
+    /// Of `stmatrix`, which goes the other way.
+    store: &'static str,
     src: &'static str,
     dst: &'static str,
 }
@@ -38,35 +42,44 @@ struct Ldmatrix {
 const LDMATRIX: &[Ldmatrix] = &[
     Ldmatrix {
         name: "SM75_U32x1_LDSM_N",
+        store: "SM90_U32x1_STSM_N",
         src: "((8,4),128):((128,0),1)",
         dst: "(32,32):(32,1)",
     },
     Ldmatrix {
         name: "SM75_U32x2_LDSM_N",
+        store: "SM90_U32x2_STSM_N",
         src: "((16,2),128):((128,0),1)",
         dst: "(32,(32,2)):(32,(1,1024))",
     },
     Ldmatrix {
         name: "SM75_U32x4_LDSM_N",
+        store: "SM90_U32x4_STSM_N",
         src: "(32,128):(128,1)",
         dst: "(32,(32,4)):(32,(1,1024))",
     },
     Ldmatrix {
         name: "SM75_U16x2_LDSM_T",
+        store: "SM90_U16x2_STSM_T",
         src: "((8,4),128):((128,0),1)",
         dst: "((4,8),(16,2)):((256,16),(1,128))",
     },
     Ldmatrix {
         name: "SM75_U16x4_LDSM_T",
+        store: "SM90_U16x4_STSM_T",
         src: "((16,2),128):((128,0),1)",
         dst: "((4,8),(16,2,2)):((256,16),(1,128,1024))",
     },
     Ldmatrix {
         name: "SM75_U16x8_LDSM_T",
+        store: "SM90_U16x8_STSM_T",
         src: "(32,128):(128,1)",
         dst: "((4,8),(16,2,4)):((256,16),(1,128,1024))",
     },
 ];
+
+/// Addresses of rows of matrices (PTX ISA, ldmatrix: `.m8n8`).
+const ROW_BYTES: i64 = 16;
 
 const UNIVERSAL: [&str; 5] = [
     "UniversalCopy<8>",
@@ -75,21 +88,32 @@ const UNIVERSAL: [&str; 5] = [
     "UniversalCopy<64>",
     "UniversalCopy<128>",
 ];
+const AUTO: &str = "AutoVectorizingCopy";
 const CP_ASYNC: [&str; 3] = ["SM80_CP_ASYNC_4", "SM80_CP_ASYNC_8", "SM80_CP_ASYNC_16"];
+const MOVMATRIX: &str = "SM75_U32x1_MOVM_T";
 
 impl CopyAtom {
     /// The names that [`CopyAtom::named`] takes.
     pub fn names() -> impl Iterator<Item = &'static str> {
         UNIVERSAL
             .into_iter()
+            .chain([AUTO])
             .chain(CP_ASYNC)
             .chain(LDMATRIX.iter().map(|r| r.name))
+            .chain([MOVMATRIX])
+            .chain(LDMATRIX.iter().map(|r| r.store))
     }
 
     /// The atom of that name for elements of `val_bits`. Errors: no such atom; a width that the atom cannot carry.
     pub fn named(name: &str, val_bits: i64) -> Result<CopyAtom> {
-        if let Some(r) = LDMATRIX.iter().find(|r| r.name == name) {
-            return Self::build(name, "32:1", r.src, r.dst, false, val_bits, 75);
+        let matrices = |i: usize| (1 << (i % 3), i >= 3);
+        if let Some(i) = LDMATRIX.iter().position(|r| r.name == name) {
+            let (num, transposed) = matrices(i);
+            return Self::ldmatrix(num, transposed, val_bits);
+        }
+        if let Some(i) = LDMATRIX.iter().position(|r| r.store == name) {
+            let (num, transposed) = matrices(i);
+            return Self::stmatrix(num, transposed, val_bits);
         }
         match name {
             "UniversalCopy<8>" => Self::universal(8, val_bits),
@@ -97,9 +121,11 @@ impl CopyAtom {
             "UniversalCopy<32>" => Self::universal(32, val_bits),
             "UniversalCopy<64>" => Self::universal(64, val_bits),
             "UniversalCopy<128>" => Self::universal(128, val_bits),
+            AUTO => Self::auto_vectorizing(val_bits),
             "SM80_CP_ASYNC_4" => Self::cp_async(4, val_bits),
             "SM80_CP_ASYNC_8" => Self::cp_async(8, val_bits),
             "SM80_CP_ASYNC_16" => Self::cp_async(16, val_bits),
+            MOVMATRIX => Self::movmatrix(val_bits),
             _ => Err(unknown("a copy atom", name, Self::names())),
         }
     }
@@ -115,11 +141,26 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            50,
+            (bits / 8, 50),
         )
     }
 
-    /// `cp.async` of 4, 8 or 16 bytes from global to shared memory (16 bypasses L1: `.cg`).
+    /// One element of a thread, of which as many are moved at once as both sides have next to each other, and aligned: what
+    /// is moved at once is a [`CopyAtom::universal`].
+    pub fn auto_vectorizing(val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width(
+            "AutoVectorizingCopy",
+            val_bits,
+            &[8, 16, 32, 64, 128],
+            "bits an element",
+        )?;
+        Ok(CopyAtom {
+            name: AUTO.to_owned(),
+            ..Self::universal(val_bits, val_bits)?
+        })
+    }
+
+    /// `cp.async` of 4, 8 or 16 bytes from global to shared memory. 16 may bypass L1 (`.cg`), which changes nothing here.
     pub fn cp_async(bytes: i64, val_bits: i64) -> Result<CopyAtom> {
         Self::check_width("cp.async", bytes, &[4, 8, 16], "bytes")?;
         let tv = format!("(1,{}):(0,1)", bytes * 8);
@@ -130,7 +171,7 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            80,
+            (bytes, 80),
         )
     }
 
@@ -139,7 +180,49 @@ impl CopyAtom {
         Self::check_width("ldmatrix", num, &[1, 2, 4], "matrices")?;
         let at = num.trailing_zeros() as usize + if transposed { 3 } else { 0 };
         let r = &LDMATRIX[at];
-        Self::build(r.name, "32:1", r.src, r.dst, false, val_bits, 75)
+        Self::build(
+            r.name,
+            "32:1",
+            r.src,
+            r.dst,
+            false,
+            val_bits,
+            (ROW_BYTES, 75),
+        )
+    }
+
+    /// `stmatrix`, the way back of [`CopyAtom::ldmatrix`].
+    pub fn stmatrix(num: i64, transposed: bool, val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width("stmatrix", num, &[1, 2, 4], "matrices")?;
+        let at = num.trailing_zeros() as usize + if transposed { 3 } else { 0 };
+        let r = &LDMATRIX[at];
+        Self::build(
+            r.store,
+            "32:1",
+            r.dst,
+            r.src,
+            true,
+            val_bits,
+            (ROW_BYTES, 90),
+        )
+    }
+
+    /// `movmatrix`: an 8x8 matrix of 16-bit elements in registers, transposed into registers.
+    ///
+    /// Both layouts are on one matrix, so that the destination's is that of a transposed `ldmatrix`. CuTe's traits have the
+    /// source's on both sides: there the instruction is told of as moving registers, and who calls it renames the elements.
+    pub fn movmatrix(val_bits: i64) -> Result<CopyAtom> {
+        Self::check_width("movmatrix", val_bits, &[8, 16], "bits an element")?;
+        let (plain, transposed) = (&LDMATRIX[0], &LDMATRIX[3]);
+        Self::build(
+            MOVMATRIX,
+            "32:1",
+            plain.dst,
+            transposed.dst,
+            false,
+            val_bits,
+            (1, 75),
+        )
     }
 
     fn check_width(op: &'static str, found: i64, allowed: &[i64], unit: &str) -> Result<()> {
@@ -161,7 +244,7 @@ impl CopyAtom {
         dst: &str,
         ref_is_src: bool,
         val_bits: i64,
-        min_sm: u32,
+        (align, min_sm): (i64, u32),
     ) -> Result<CopyAtom> {
         let mut atom = CopyAtom {
             name: name.to_string(),
@@ -171,6 +254,7 @@ impl CopyAtom {
             ref_is_src,
             val_bits,
             num_val: 0,
+            align,
             min_sm,
         };
         let threads = atom.thr_id.size()?;

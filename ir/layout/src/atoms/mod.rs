@@ -9,4 +9,4 @@ mod mma;
 
 pub use copy::CopyAtom;
 pub use elem::Elem;
-pub use mma::MmaAtom;
+pub use mma::{BitOp, Family, FragKind, Major, MmaAtom, MmaSpec, Scale};

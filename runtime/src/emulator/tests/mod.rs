@@ -141,14 +141,13 @@ impl Run {
             .collect();
         let function = Function {
             name: "f".into(),
-            launches: vec![Launch {
-                kernel: "k".into(),
-                grid: [self.grid, 1, 1],
-                block: [self.block, 1, 1],
-                cluster: [1, 1, 1],
-                dynamic_smem: self.dynamic_smem,
-                args: (0..args.len()).collect(),
-            }],
+            launches: vec![Launch::fixed(
+                "k",
+                [self.grid, 1, 1],
+                [self.block, 1, 1],
+                self.dynamic_smem,
+                0..args.len(),
+            )],
             args,
             computes: vec![],
         };

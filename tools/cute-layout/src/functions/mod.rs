@@ -7,6 +7,7 @@ mod coordinates;
 mod modes;
 mod queries;
 mod swizzles;
+pub mod tiled;
 mod tiling;
 mod tuples;
 
@@ -56,6 +57,7 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
         algebra::FUNCTIONS,
         tiling::FUNCTIONS,
         swizzles::FUNCTIONS,
+        tiled::FUNCTIONS,
         arithmetic::FUNCTIONS,
     ]
     .into_iter()

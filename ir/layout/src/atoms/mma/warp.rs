@@ -1,53 +1,24 @@
-//! MMA atoms.
+//! The products of a warp, and of Volta's quad pairs: `mma.sync` of SM70 to SM90.
 //!
-//! The layouts map (thread, value) to the column-major index of the operand's tile: A is (M,K), B is (N,K), C is (M,N).
-//! Sources: PTX ISA, "Matrix Fragments for mma.*"; the names are those of CuTe's `mma_traits_sm70.hpp`, `_sm75`, `_sm80`, `_sm89`, `_sm90`.
+//! Sources: PTX ISA, "Matrix Fragments for mma.*"; CuTe's `mma_traits_sm70.hpp`, `_sm75`, `_sm80`, `_sm89`, `_sm90`.
 
-use super::Elem;
-use crate::error::{LayoutError, Result};
-use crate::layout::Layout;
+use super::{BitOp, Elem, Family, FragKind, Major, MmaAtom, layout};
 
-/// One MMA instruction: its shape, its types, and which thread holds which element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MmaAtom {
-    /// CuTe's name of the operation.
+/// One instruction of the table.
+pub(super) struct Row {
     pub name: &'static str,
-    /// Extents M, N, K in elements.
-    pub shape_mnk: [i64; 3],
-    /// Threads of the atom to thread index: 32 of a warp, or the 8 of a quad pair.
-    pub thr_id: Layout,
-    /// (thread, value) to (M,K).
-    pub a_tv: Layout,
-    /// (thread, value) to (N,K).
-    pub b_tv: Layout,
-    /// (thread, value) to (M,N).
-    pub c_tv: Layout,
-    /// Type of A.
-    pub a: Elem,
-    /// Type of B.
-    pub b: Elem,
-    /// Type of the accumulator that goes in.
-    pub c: Elem,
-    /// Type of the accumulator that comes out.
-    pub d: Elem,
-    /// The first architecture that has it, as in `sm_80`.
+    pub shape: [i64; 3],
+    pub types: [Elem; 4], // D, A, B, C: the order of the names
+    pub tv: &'static Fragments,
     pub min_sm: u32,
 }
 
-struct Row {
-    name: &'static str,
-    shape: [i64; 3],
-    types: [Elem; 4], // D, A, B, C: the order of the names
-    tv: &'static Fragments,
-    min_sm: u32,
-}
-
 /// The layouts of one shape, as text; several types share them.
-struct Fragments {
-    thr: &'static str,
-    a: &'static str,
-    b: &'static str,
-    c: &'static str,
+pub(super) struct Fragments {
+    pub thr: &'static str,
+    pub a: &'static str,
+    pub b: &'static str,
+    pub c: &'static str,
 }
 
 // A warp as 8 groups of 4 threads: `groupID = lane >> 2`, `threadID_in_group = lane % 4` in PTX.
@@ -108,7 +79,7 @@ const F64_8X8X4: Fragments = Fragments {
     b: "((4,8),1):((8,1),0)",
     c: C_8X8,
 };
-const B8_16X8X32: Fragments = Fragments {
+pub(super) const B8_16X8X32: Fragments = Fragments {
     thr: WARP,
     a: "((4,8),(4,2,2)):((64,1),(16,8,256))",
     b: "((4,8),(4,2)):((32,1),(8,128))",
@@ -139,7 +110,7 @@ const B4_16X8X32: Fragments = Fragments {
     b: "((4,8),8):((64,1),8)",
     c: C_16X8,
 };
-const B4_16X8X64: Fragments = Fragments {
+pub(super) const B4_16X8X64: Fragments = Fragments {
     thr: WARP,
     a: "((4,8),(8,2,2)):((128,1),(16,8,512))",
     b: "((4,8),(8,2)):((64,1),(8,256))",
@@ -164,6 +135,26 @@ const F64_16X8X16: Fragments = Fragments {
     c: C_16X8,
 };
 
+// 32 bits of K a value of 32 bits, as in CuTe, whose `16x8x128` A misses a pair of brackets.
+const B1_8X8X128: Fragments = Fragments {
+    thr: WARP,
+    a: "((4,8),32):((256,1),8)",
+    b: "((4,8),32):((256,1),8)",
+    c: C_8X8,
+};
+const B1_16X8X128: Fragments = Fragments {
+    thr: WARP,
+    a: "((4,8),(32,2)):((512,1),(16,8))",
+    b: "((4,8),32):((256,1),8)",
+    c: C_16X8,
+};
+const B1_16X8X256: Fragments = Fragments {
+    thr: WARP,
+    a: "((4,8),(32,2,2)):((512,1),(16,8,2048))",
+    b: "((4,8),(32,2)):((256,1),(8,1024))",
+    c: C_16X8,
+};
+
 const fn row(
     name: &'static str,
     shape: [i64; 3],
@@ -183,7 +174,7 @@ const fn row(
 use Elem::*;
 
 #[rustfmt::skip]
-const TABLE: &[Row] = &[
+pub(super) const TABLE: &[Row] = &[
     row("SM70_8x8x4_F16F16F16F16_TN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_TN, 70),
     row("SM70_8x8x4_F16F16F16F16_NT", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NT, 70),
     row("SM70_8x8x4_F16F16F16F16_NN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NN, 70),
@@ -228,6 +219,12 @@ const TABLE: &[Row] = &[
     row("SM80_8x8x32_S32U4U4S32_TN", [8, 8, 32], [I32, U4, U4, I32], &B4_8X8X32, 80),
     row("SM80_16x8x32_S32U4U4S32_TN", [16, 8, 32], [I32, U4, U4, I32], &B4_16X8X32, 80),
     row("SM80_16x8x64_S32U4U4S32_TN", [16, 8, 64], [I32, U4, U4, I32], &B4_16X8X64, 80),
+    row("SM80_8x8x128_S32U1U1S32_TN_XORPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, 80),
+    row("SM80_8x8x128_S32U1U1S32_TN_ANDPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, 80),
+    row("SM80_16x8x128_S32U1U1S32_TN_XORPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, 80),
+    row("SM80_16x8x128_S32U1U1S32_TN_ANDPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, 80),
+    row("SM80_16x8x256_S32U1U1S32_TN_XORPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, 80),
+    row("SM80_16x8x256_S32U1U1S32_TN_ANDPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, 80),
     row("SM89_16x8x32_F32E4M3E4M3F32_TN", [16, 8, 32], [F32, F8E4M3, F8E4M3, F32], &B8_16X8X32, 89),
     row("SM89_16x8x32_F32E5M2E5M2F32_TN", [16, 8, 32], [F32, F8E5M2, F8E5M2, F32], &B8_16X8X32, 89),
     row("SM89_16x8x32_F32E4M3E5M2F32_TN", [16, 8, 32], [F32, F8E4M3, F8E5M2, F32], &B8_16X8X32, 89),
@@ -241,72 +238,49 @@ const TABLE: &[Row] = &[
     row("SM90_16x8x16_F64F64F64F64_TN", [16, 8, 16], [F64, F64, F64, F64], &F64_16X8X16, 90),
 ];
 
-impl MmaAtom {
-    /// The names of all atoms, in the order of the table.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        TABLE.iter().map(|r| r.name)
-    }
-
-    /// The atom of that name. Errors: no such atom; the message lists those there are.
-    pub fn named(name: &str) -> Result<MmaAtom> {
-        let Some(r) = TABLE.iter().find(|r| r.name == name) else {
-            return Err(unknown("an MMA atom", name, Self::names()));
-        };
-        r.build()
-    }
-
-    /// The atom with this shape (M, N, K) and these types. Errors: no such atom.
-    ///
-    /// Where several architectures have one, the newest of the table is given: it has the same fragments.
-    pub fn find(shape_mnk: [i64; 3], a: Elem, b: Elem, c: Elem, d: Elem) -> Result<MmaAtom> {
-        let Some(r) = TABLE
-            .iter()
-            .rev()
-            .find(|r| r.shape == shape_mnk && r.types == [d, a, b, c])
-        else {
-            let [m, n, k] = shape_mnk;
-            return Err(unknown(
-                "an MMA atom",
-                &format!("{m}x{n}x{k} {d} = {a} * {b} + {c}"),
-                Self::names(),
-            ));
-        };
-        r.build()
-    }
-
-    /// Threads that take part.
-    pub fn num_threads(&self) -> Result<i64> {
-        self.thr_id.size()
-    }
-}
-
-impl Row {
-    fn build(&self) -> Result<MmaAtom> {
-        let [d, a, b, c] = self.types;
-        Ok(MmaAtom {
-            name: self.name,
-            shape_mnk: self.shape,
-            thr_id: Layout::parse(self.tv.thr)?,
-            a_tv: Layout::parse(self.tv.a)?,
-            b_tv: Layout::parse(self.tv.b)?,
-            c_tv: Layout::parse(self.tv.c)?,
+/// The atoms of the table.
+pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
+    TABLE.iter().map(|row| {
+        let [d, a, b, c] = row.types;
+        MmaAtom {
+            name: row.name.to_owned(),
+            family: match row.min_sm {
+                70 => Family::Sm70,
+                75 => Family::Sm75,
+                80 => Family::Sm80,
+                89 => Family::Sm89,
+                _ => Family::Sm90Warp,
+            },
+            shape_mnk: row.shape,
+            thr_id: layout(row.tv.thr),
+            a_tv: layout(row.tv.a),
+            b_tv: layout(row.tv.b),
+            c_tv: layout(row.tv.c),
             a,
             b,
             c,
             d,
-            min_sm: self.min_sm,
-        })
-    }
+            majors: majors(row.name),
+            saturate: false,
+            bit_op: match row.name {
+                name if name.ends_with("XORPOPC") => Some(BitOp::Xor),
+                name if name.ends_with("ANDPOPC") => Some(BitOp::And),
+                _ => None,
+            },
+            frag_kind: FragKind::Registers,
+            scale: None,
+            min_sm: row.min_sm,
+            lowered: a.bits() >= 8,
+        }
+    })
 }
 
-pub(super) fn unknown(
-    what: &str,
-    found: &str,
-    names: impl Iterator<Item = &'static str>,
-) -> LayoutError {
-    LayoutError::Rank {
-        op: "atom",
-        expected: format!("{what}, one of {}", names.collect::<Vec<_>>().join(", ")),
-        found: found.to_string(),
+/// T and N are transposed and not, as BLAS sees (M,K) and (K,N): T of A and N of B lie along K.
+fn majors(name: &str) -> [Major; 2] {
+    match name.get(name.len() - 3..) {
+        Some("_NT") => [Major::Mn, Major::Mn],
+        Some("_NN") => [Major::Mn, Major::K],
+        Some("_TT") => [Major::K, Major::Mn],
+        _ => [Major::K, Major::K],
     }
 }

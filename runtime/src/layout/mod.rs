@@ -1,11 +1,15 @@
-//! Layouts of tensor arguments, in the form that the runtime needs: static, and split into their
-//! top-level modes.
+//! Layouts of tensor arguments, in the form that the runtime needs: [`Parsed`] is that of a tensor in memory, static and
+//! split into its top-level modes; [`Pattern`] is what an argument's type says, which may leave leaves to the launch.
 //!
 //! Text is read by `cute_layout`; nothing here parses.
+
+mod pattern;
 
 use std::fmt;
 
 use cute_layout::Layout;
+
+pub use pattern::{DynamicLeaf, Pattern};
 
 /// The largest tensor, in elements from the first to the last: far more than a GPU holds, and every
 /// byte offset fits `i64`.

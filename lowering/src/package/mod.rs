@@ -1,4 +1,11 @@
 //! `cute-emit-package`: a compiled module as a kernel package.
+//!
+//! A host function is a launch plan (`plan.rs`): its arguments are tensors and numbers, its launches pass them on, and sizes are
+//! integer arithmetic on them. `cute.computes` says what it computes (`computes.rs`). An argument may have attributes:
+//! `cute.name = "alpha"`, `cute.default = 1.0 : f32` of a number, `cute.access = "read"` of a tensor (`write`, `read_write`).
+
+mod computes;
+mod plan;
 
 use cute_ir::{
     Failure, OptionSpec, PassSpec,
@@ -7,9 +14,10 @@ use cute_ir::{
     types::{CuteType, MemRef},
 };
 use cute_runtime::package::{
-    Access, Arg, Compute, Function, ImageSource, KernelInfo, Launch, Package,
+    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Number, Package, Param,
 };
-use melior::ir::{Attribute, AttributeLike, attribute::TypeAttribute, operation::OperationLike};
+use cute_runtime::{Element, plan::Planned};
+use melior::ir::{Attribute, AttributeLike, Type, operation::OperationLike};
 use mlir_sys::*;
 use std::collections::BTreeMap;
 
@@ -75,14 +83,16 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
     }
     for image in images.values_mut() {
         for kernel in &mut image.kernels {
-            let launch = functions
-                .iter()
-                .flat_map(|f| &f.launches)
-                .find(|l| l.kernel == kernel.name);
-            if let Some(launch) = launch {
-                kernel.threads = launch.block.iter().product();
+            let launch = functions.iter().find_map(|function| {
+                let launch = function.launches.iter().find(|l| l.kernel == kernel.name)?;
+                Some((function, launch))
+            });
+            if let Some((function, launch)) = launch {
+                // A block whose size follows from arguments has no size that the kernel was compiled for.
+                kernel.threads = Planned::fixed(launch).map_or(0, |l| l.block.iter().product());
                 kernel.max_threads = kernel.threads;
-                kernel.params = vec![".u64".to_owned(); launch.args.len()];
+                let types = launch.params.iter().map(|param| ptx_type(param, function));
+                kernel.params = types.collect();
             }
         }
     }
@@ -97,35 +107,39 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
         .map_err(|e| fail(format!("the package is not valid: {e}")))
 }
 
+/// The PTX type of a parameter.
+fn ptx_type(param: &Param, function: &Function) -> String {
+    let bits = 8 * param.bytes(function).unwrap_or(8);
+    let element = match param {
+        Param::Scalar(arg) => function.args[*arg].element(),
+        _ => "",
+    };
+    match element {
+        "f32" | "f64" => format!(".f{bits}"),
+        "f16" | "bf16" => format!(".b{bits}"),
+        _ => format!(".u{bits}"),
+    }
+}
+
 /// A host function as a launch plan; nothing where it launches nothing.
 fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     // One that is only declared launches nothing.
     let Some(body) = body_of(op, 0) else {
         return Ok(None);
     };
-    let launches: Vec<_> = ops_of(body)
+    let launches = nested_ops(op)
         .into_iter()
-        .filter(|op| name_of(*op) == "gpu.launch_func")
-        .collect();
-    if launches.is_empty() {
+        .any(|op| name_of(op) == "gpu.launch_func");
+    if !launches {
         return Ok(None);
     }
-    let launches = launches
-        .into_iter()
-        .map(launch)
-        .collect::<Result<Vec<_>, _>>()?;
-    let computes = computes(op)?;
+    let launches = plan::launches(op, body)?;
+    let computes = computes::computes(op)?;
     let count = unsafe { mlirBlockGetNumArguments(body.to_raw()) } as usize;
     let mut args = Vec::new();
     for i in 0..count {
         let ty = melior::ir::ValueLike::r#type(&argument(body, i));
-        let Some(CuteType::MemRef(memref)) = CuteType::of(ty) else {
-            return Err(diag::error(
-                op.location(),
-                format!("expected tensors as arguments, found {ty}"),
-            ));
-        };
-        args.push(tensor(i, &memref, &computes));
+        args.push(Argument { op, index: i }.read(ty, &computes)?);
     }
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
@@ -136,131 +150,116 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     }))
 }
 
-fn tensor(index: usize, memref: &MemRef, computes: &[Compute]) -> Arg {
-    let (mut reads, mut writes) = (false, false);
-    let mut roles = Vec::new();
-    for compute in computes {
-        let Compute::Gemm { a, b, c, .. } = compute;
-        for (role, at) in [("A", a), ("B", b), ("C", c)] {
-            if *at == index {
-                roles.push(role);
-                if role == "C" {
-                    writes = true
-                } else {
-                    reads = true
-                }
+/// An argument of a host function.
+struct Argument<'c> {
+    op: Op<'c>,
+    index: usize,
+}
+
+impl<'c> Argument<'c> {
+    fn read(&self, ty: Type<'c>, computes: &[Compute]) -> Result<Arg, Failure> {
+        if let Some(CuteType::MemRef(memref)) = CuteType::of(ty) {
+            return self.tensor(&memref, computes);
+        }
+        let element = ty.to_string();
+        if !element.parse::<Element>().is_ok_and(Element::is_scalar) {
+            return Err(self.wrong(format!(
+                "expected tensors, and numbers of type i32, i64, f16, bf16, f32 or f64, as arguments, found {ty}"
+            )));
+        }
+        let factors = computes.iter().flat_map(Compute::factors);
+        let roles = factors.filter_map(|(role, factor)| match factor {
+            Factor::Argument { scalar } if scalar == self.index => Some(role),
+            _ => None,
+        });
+        Ok(Arg::Scalar {
+            name: self.name(roles.collect(), computes)?,
+            element,
+            default: self.default()?,
+        })
+    }
+
+    fn tensor(&self, memref: &MemRef, computes: &[Compute]) -> Result<Arg, Failure> {
+        let roles = computes.iter().flat_map(Compute::roles);
+        let roles: Vec<_> = roles.filter(|role| role.arg == self.index).collect();
+        let reads = roles.iter().any(|role| role.access.reads());
+        let writes = roles.iter().any(|role| role.access.writes());
+        let access = match (self.text("cute.access")?.as_deref(), reads, writes) {
+            (Some("read"), ..) | (None, true, false) => Access::Read,
+            (Some("write"), ..) | (None, false, true) => Access::Write,
+            (Some("read_write") | None, ..) => Access::ReadWrite,
+            (Some(other), ..) => {
+                return Err(self.wrong(format!(
+                    "expected cute.access = \"read\", \"write\" or \"read_write\", found \"{other}\""
+                )));
+            }
+        };
+        Ok(Arg::Tensor {
+            name: self.name(roles.iter().map(|role| role.name).collect(), computes)?,
+            element: memref.element.to_string(),
+            layout: memref.layout.to_string(),
+            align: memref.align as u32,
+            access,
+        })
+    }
+
+    /// What it is called: by its attribute, by the only thing that it is in the only compute, or by its index.
+    fn name(&self, roles: Vec<&str>, computes: &[Compute]) -> Result<String, Failure> {
+        Ok(match (self.text("cute.name")?, &roles[..]) {
+            (Some(name), _) => name,
+            (None, [role]) if computes.len() == 1 => (*role).to_owned(),
+            _ => format!("arg{}", self.index),
+        })
+    }
+
+    fn default(&self) -> Result<Option<Number>, Failure> {
+        let Some(attribute) = self.attribute("cute.default") else {
+            return Ok(None);
+        };
+        let raw = attribute.to_raw();
+        unsafe {
+            if mlirAttributeIsAFloat(raw) {
+                Ok(Some(Number::Real(mlirFloatAttrGetValueDouble(raw))))
+            } else if mlirAttributeIsAInteger(raw) {
+                Ok(Some(Number::Integer(mlirIntegerAttrGetValueInt(raw))))
+            } else {
+                Err(self.wrong(format!(
+                    "expected cute.default to be a number, found {attribute}"
+                )))
             }
         }
     }
-    let access = match (reads, writes) {
-        (true, false) => Access::Read,
-        (false, true) => Access::Write,
-        _ => Access::ReadWrite,
-    };
-    let name = match roles[..] {
-        [role] if computes.len() == 1 => role.to_owned(),
-        _ => format!("arg{index}"),
-    };
-    Arg::Tensor {
-        name,
-        element: memref.element.to_string(),
-        layout: memref.layout.to_string(),
-        align: memref.align as u32,
-        access,
-    }
-}
 
-fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
-    let Some(all) = attribute_of(op, "cute.computes") else {
-        return Ok(Vec::new());
-    };
-    let wrong = || {
+    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+        let Some(attribute) = self.attribute(name) else {
+            return Ok(None);
+        };
+        match string_value(attribute) {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => Err(self.wrong(format!("expected {name} to be a string, found {attribute}"))),
+        }
+    }
+
+    /// An attribute of this argument.
+    fn attribute(&self, name: &str) -> Option<Attribute<'c>> {
+        let all = attribute_of(self.op, "arg_attrs")?.to_raw();
+        unsafe {
+            if !mlirAttributeIsAArray(all)
+                || mlirArrayAttrGetNumElements(all) <= self.index as isize
+            {
+                return None;
+            }
+            let own = mlirArrayAttrGetElement(all, self.index as isize);
+            entry_of(Attribute::from_raw(own), name)
+        }
+    }
+
+    fn wrong(&self, message: String) -> Failure {
         diag::error(
-            op.location(),
-            "expected cute.computes = [{gemm = array<i64: A, B, C>, accumulate = f32}], arguments by index",
+            self.op.location(),
+            format!("argument {}: {message}", self.index),
         )
-    };
-    let mut computes = Vec::new();
-    unsafe {
-        let raw = all.to_raw();
-        if !mlirAttributeIsAArray(raw) {
-            return Err(wrong());
-        }
-        for i in 0..mlirArrayAttrGetNumElements(raw) {
-            let entry = Attribute::from_raw(mlirArrayAttrGetElement(raw, i));
-            let gemm = entry_of(entry, "gemm").ok_or_else(wrong)?.to_raw();
-            let accumulate = entry_of(entry, "accumulate").ok_or_else(wrong)?;
-            let accumulate = TypeAttribute::try_from(accumulate)
-                .map_err(|_| wrong())?
-                .value();
-            if !mlirAttributeIsADenseI64Array(gemm) || mlirDenseArrayGetNumElements(gemm) != 3 {
-                return Err(wrong());
-            }
-            let at = |i| usize::try_from(mlirDenseI64ArrayGetElement(gemm, i)).map_err(|_| wrong());
-            computes.push(Compute::Gemm {
-                a: at(0)?,
-                b: at(1)?,
-                c: at(2)?,
-                accumulate: accumulate.to_string(),
-                tolerance: None,
-            });
-        }
     }
-    Ok(computes)
-}
-
-fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
-    let fail = |message: &str| diag::error(op.location(), message);
-    let kernel = attribute_of(op, "kernel")
-        .map(|a| a.to_string())
-        .unwrap_or_default();
-    let kernel = kernel
-        .rsplit("::@")
-        .next()
-        .unwrap_or_default()
-        .trim_matches('"')
-        .to_owned();
-    let (mut sizes, mut args) = (Vec::new(), Vec::new());
-    for operand in operands_of(op) {
-        if let Some(value) = constant_of(operand) {
-            sizes.push(
-                u32::try_from(value).map_err(|_| fail("a launch size does not fit 32 bits"))?,
-            );
-            continue;
-        }
-        // A tensor, or the pointer that it was lowered to.
-        let source = match defining_op(operand) {
-            Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => {
-                operands_of(cast)[0]
-            }
-            _ => operand,
-        };
-        let Some((_, index)) = block_argument(source) else {
-            return Err(fail(
-                "expected launch sizes that are constants, and the function's own arguments",
-            ));
-        };
-        args.push(index);
-    }
-    let [gx, gy, gz, bx, by, bz, dynamic_smem] = sizes[..] else {
-        return Err(fail(
-            "expected a constant grid, block and dynamic_shared_memory_size",
-        ));
-    };
-    Ok(Launch {
-        kernel,
-        grid: [gx, gy, gz],
-        block: [bx, by, bz],
-        cluster: [1, 1, 1],
-        dynamic_smem,
-        args,
-    })
-}
-
-/// The value of an `arith.constant`.
-fn constant_of(value: Val) -> Option<i64> {
-    let op = defining_op(value).filter(|op| name_of(*op) == "arith.constant")?;
-    integer_of(op, "value")
 }
 
 fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Result<(), Failure> {

@@ -1,0 +1,365 @@
+//! MMA atoms.
+//!
+//! The layouts map (thread, value) to the column-major index of the operand's tile: A is (M,K), B is (N,K), C is (M,N).
+//! Sources: PTX ISA, "Matrix Fragments for mma.*" and "wgmma"; the names are those of CuTe's `mma_traits_*.hpp`.
+
+mod sm120;
+mod universal;
+mod warp;
+mod wgmma;
+
+use std::sync::LazyLock;
+
+use super::Elem;
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+
+/// What brought an instruction: the word that the type of its atom begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// One multiply-add of each thread, on any architecture.
+    Universal,
+    /// `mma.sync` of quad pairs.
+    Sm70,
+    /// `mma.sync` of Turing.
+    Sm75,
+    /// `mma.sync` of Ampere.
+    Sm80,
+    /// `mma.sync` on 8-bit floats.
+    Sm89,
+    /// `mma.sync` of Hopper, on f64.
+    Sm90Warp,
+    /// `wgmma` of Hopper.
+    Sm90,
+    /// `mma.sync` on floats of 8, 6 and 4 bits.
+    Sm120,
+    /// `mma.sync` on such floats, with a scale for each block of K.
+    Sm120BlockScaled,
+}
+
+impl Family {
+    /// All, in the order of their architectures.
+    pub const ALL: [Family; 9] = [
+        Family::Universal,
+        Family::Sm70,
+        Family::Sm75,
+        Family::Sm80,
+        Family::Sm89,
+        Family::Sm90Warp,
+        Family::Sm90,
+        Family::Sm120,
+        Family::Sm120BlockScaled,
+    ];
+
+    /// The name of the type in `cute_nvgpu`.
+    pub fn mnemonic(self) -> &'static str {
+        match self {
+            Family::Universal => "atom.universal_fma",
+            Family::Sm70 => "sm70.mma",
+            Family::Sm75 => "sm75.mma",
+            Family::Sm80 => "sm80.mma",
+            Family::Sm89 => "sm89.mma",
+            Family::Sm90Warp => "sm90.warp_mma",
+            Family::Sm90 => "sm90.mma",
+            Family::Sm120 => "sm120.mma",
+            Family::Sm120BlockScaled => "SM120.mma_bs",
+        }
+    }
+}
+
+/// Which mode of an operand neighbours in the instruction's own order: CuTe's `Major`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Major {
+    /// K: rows of A (M,K), PTX's `row`; of B, PTX's `col`.
+    K,
+    /// M of A, N of B.
+    Mn,
+}
+
+impl Major {
+    /// As types write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Major::K => "k",
+            Major::Mn => "mn",
+        }
+    }
+}
+
+/// What a product of single bits is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BitOp {
+    /// `a ^ b`
+    Xor,
+    /// `a & b`
+    And,
+}
+
+/// Where A and B come from: CuTe's `frag_kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FragKind {
+    /// Both from registers.
+    Registers,
+    /// A from registers, B by a descriptor of shared memory.
+    Rs,
+    /// Both by descriptors of shared memory.
+    Ss,
+}
+
+/// One scale for `vec` values of K.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scale {
+    /// Type of a scale.
+    pub elem: Elem,
+    /// Values that it scales.
+    pub vec: i64,
+}
+
+/// What an MMA instruction is chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MmaSpec {
+    /// What brought it.
+    pub family: Family,
+    /// Extents M, N, K in elements.
+    pub shape_mnk: [i64; 3],
+    /// Types of A, B, of the accumulator that goes in, and of that which comes out.
+    pub types: [Elem; 4],
+    /// Of A and B.
+    pub majors: [Major; 2],
+    /// Whether a sum of integers becomes the nearest number instead of wrapping.
+    pub saturate: bool,
+    /// Of single bits.
+    pub bit_op: Option<BitOp>,
+    /// Where A and B come from.
+    pub frag_kind: FragKind,
+    /// Of A and B.
+    pub scale: Option<Scale>,
+}
+
+impl MmaSpec {
+    /// One whose A and B lie along K in registers, without anything special: types are A, B, C and D.
+    pub fn new(family: Family, shape_mnk: [i64; 3], types: [Elem; 4]) -> MmaSpec {
+        MmaSpec {
+            family,
+            shape_mnk,
+            types,
+            majors: [Major::K; 2],
+            saturate: false,
+            bit_op: None,
+            frag_kind: FragKind::Registers,
+            scale: None,
+        }
+    }
+}
+
+/// One MMA instruction: its shape, its types, and which thread holds which element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MmaAtom {
+    /// CuTe's name of the operation.
+    pub name: String,
+    /// What brought it.
+    pub family: Family,
+    /// Extents M, N, K in elements.
+    pub shape_mnk: [i64; 3],
+    /// Threads of the atom to thread index: one, the 8 of a quad pair, 32 of a warp, or 128 of a warpgroup.
+    pub thr_id: Layout,
+    /// (thread, value) to (M,K).
+    pub a_tv: Layout,
+    /// (thread, value) to (N,K).
+    pub b_tv: Layout,
+    /// (thread, value) to (M,N).
+    pub c_tv: Layout,
+    /// Type of A.
+    pub a: Elem,
+    /// Type of B.
+    pub b: Elem,
+    /// Type of the accumulator that goes in.
+    pub c: Elem,
+    /// Type of the accumulator that comes out.
+    pub d: Elem,
+    /// Which of A's and B's modes the instruction takes neighbours of.
+    pub majors: [Major; 2],
+    /// Whether a sum of integers becomes the nearest number instead of wrapping.
+    pub saturate: bool,
+    /// What a product of single bits is.
+    pub bit_op: Option<BitOp>,
+    /// Where A and B come from.
+    pub frag_kind: FragKind,
+    /// Of A and B, by blocks of K.
+    pub scale: Option<Scale>,
+    /// The first architecture that has it, as in `sm_80`.
+    pub min_sm: u32,
+    /// Whether it is lowered to an instruction; the others are tables only.
+    pub lowered: bool,
+}
+
+/// Those that are listed; of `wgmma` there are too many.
+static ATOMS: LazyLock<Vec<MmaAtom>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    all.extend(universal::all());
+    all.extend(warp::all());
+    all.extend(sm120::all());
+    all
+});
+
+/// What the names of `wgmma` look like.
+const WGMMA_NAMES: &str = "SM90_64x{8, 16, ... 256}x{8, 16, 32}_{D}{A}{B}_{SS or RS}";
+
+impl MmaAtom {
+    /// The names of all atoms but `wgmma`'s, in the order of the table.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ATOMS.iter().map(|atom| atom.name.as_str())
+    }
+
+    /// The atom of that name, which for integers may end in `_SATURATE`. Errors: no such atom; the message lists those there
+    /// are.
+    pub fn named(name: &str) -> Result<MmaAtom> {
+        if let Some(atom) = ATOMS.iter().find(|atom| atom.name == name) {
+            return Ok(atom.clone());
+        }
+        if let Some(atom) = wgmma::named(name) {
+            return atom;
+        }
+        if let Some(base) = name.strip_suffix(SATURATE)
+            && let Some(atom) = ATOMS.iter().find(|atom| atom.name == base)
+            && atom.can_saturate()
+        {
+            return Ok(atom.clone().saturated());
+        }
+        let names = Self::names().chain([WGMMA_NAMES]);
+        Err(unknown("an MMA atom", name, names))
+    }
+
+    /// The atom with this shape (M, N, K) and these types, of a warp and with A by rows and B by columns. Errors: no such
+    /// atom.
+    ///
+    /// Where several architectures have one, the newest of the table is given: it has the same fragments.
+    pub fn find(shape_mnk: [i64; 3], a: Elem, b: Elem, c: Elem, d: Elem) -> Result<MmaAtom> {
+        let found = ATOMS.iter().rev().find(|atom| {
+            !matches!(
+                atom.family,
+                Family::Sm120 | Family::Sm120BlockScaled | Family::Universal
+            ) && atom.shape_mnk == shape_mnk
+                && [atom.a, atom.b, atom.c, atom.d] == [a, b, c, d]
+        });
+        found.cloned().ok_or_else(|| {
+            let [m, n, k] = shape_mnk;
+            unknown(
+                "an MMA atom",
+                &format!("{m}x{n}x{k} {d} = {a} * {b} + {c}"),
+                Self::names(),
+            )
+        })
+    }
+
+    /// The atom that `spec` says. Errors: no such atom; the message lists those of its family.
+    pub fn of(spec: &MmaSpec) -> Result<MmaAtom> {
+        if spec.family == Family::Sm90 {
+            return wgmma::of(spec);
+        }
+        let base = MmaSpec {
+            saturate: false,
+            ..*spec
+        };
+        let found = ATOMS.iter().find(|atom| atom.spec() == base);
+        match found {
+            Some(atom) if !spec.saturate => Ok(atom.clone()),
+            Some(atom) if atom.can_saturate() => Ok(atom.clone().saturated()),
+            Some(atom) => Err(LayoutError::Rank {
+                op: "atom",
+                expected: format!(
+                    "integers of 8 or 4 bits to saturate, of which {} are not",
+                    atom.name
+                ),
+                found: "int_overflow = satfinite".to_owned(),
+            }),
+            None => Err(spec.unknown()),
+        }
+    }
+
+    /// What it is chosen by.
+    pub fn spec(&self) -> MmaSpec {
+        MmaSpec {
+            family: self.family,
+            shape_mnk: self.shape_mnk,
+            types: [self.a, self.b, self.c, self.d],
+            majors: self.majors,
+            saturate: self.saturate,
+            bit_op: self.bit_op,
+            frag_kind: self.frag_kind,
+            scale: self.scale,
+        }
+    }
+
+    /// Threads that take part.
+    pub fn num_threads(&self) -> Result<i64> {
+        self.thr_id.size()
+    }
+
+    fn can_saturate(&self) -> bool {
+        self.family != Family::Universal
+            && matches!(self.a, Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4)
+    }
+
+    fn saturated(mut self) -> MmaAtom {
+        self.name += SATURATE;
+        self.saturate = true;
+        self
+    }
+}
+
+const SATURATE: &str = "_SATURATE";
+
+impl MmaSpec {
+    /// There is no such atom: which of its family there are.
+    fn unknown(&self) -> LayoutError {
+        let mnemonic = self.family.mnemonic();
+        let known: Vec<String> = ATOMS
+            .iter()
+            .filter(|atom| atom.family == self.family)
+            .map(|atom| atom.spec().text())
+            .collect();
+        LayoutError::Rank {
+            op: "atom",
+            expected: format!("a {mnemonic} of the table, one of {}", known.join(", ")),
+            found: self.text(),
+        }
+    }
+
+    /// As short as it can be told from others of its family.
+    fn text(&self) -> String {
+        let [m, n, k] = self.shape_mnk;
+        let [a, b, c, _] = self.types;
+        let mut text = format!("{m}x{n}x{k} ({a}, {b}, {c})");
+        if self.family == Family::Sm70 || self.majors != [Major::K; 2] {
+            let [a, b] = self.majors.map(Major::name);
+            text += &format!(" ab_major ({a}, {b})");
+        }
+        match self.bit_op {
+            Some(BitOp::Xor) => text += " xor",
+            Some(BitOp::And) => text += " and",
+            None => {}
+        }
+        if let Some(Scale { elem, vec }) = self.scale {
+            text += &format!(" scaled by {elem} of {vec}");
+        }
+        text
+    }
+}
+
+/// The table's texts are layouts, as the tests read them all.
+fn layout(text: &str) -> Layout {
+    Layout::parse(text).unwrap_or_else(|error| unreachable!("{text}: {error}"))
+}
+
+pub(super) fn unknown<'a>(
+    what: &str,
+    found: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> LayoutError {
+    LayoutError::Rank {
+        op: "atom",
+        expected: format!("{what}, one of {}", names.collect::<Vec<_>>().join(", ")),
+        found: found.to_string(),
+    }
+}

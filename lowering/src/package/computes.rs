@@ -1,0 +1,212 @@
+//! `cute.computes`: what a host function computes, as an attribute.
+//!
+//! An array with a dictionary for each compute. One entry names the kind and has the tensors' indices among the arguments;
+//! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
+//! index of the argument that has it.
+
+use cute_ir::{Failure, build::*, diag};
+use cute_runtime::package::{Compute, Factor, Gemm};
+use melior::ir::{Attribute, AttributeLike, attribute::TypeAttribute, operation::OperationLike};
+use mlir_sys::*;
+
+/// Kinds, the roles of their tensors, and what else they may have.
+const KINDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "gemm",
+        &["A", "B", "C"],
+        &["accumulate", "multiply", "alpha", "beta"],
+    ),
+    ("copy", &["src", "dst"], &[]),
+    ("transpose", &["src", "dst"], &[]),
+    ("add", &["a", "b", "out"], &["accumulate"]),
+    ("axpby", &["x", "y"], &["alpha", "beta", "accumulate"]),
+    ("softmax", &["x", "out"], &["accumulate"]),
+    (
+        "rms_norm",
+        &["x", "weight", "out"],
+        &["epsilon", "accumulate"],
+    ),
+];
+
+pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
+    let Some(all) = attribute_of(op, "cute.computes") else {
+        return Ok(Vec::new());
+    };
+    let raw = all.to_raw();
+    if !unsafe { mlirAttributeIsAArray(raw) } {
+        return Err(wrong(
+            op,
+            "expected cute.computes = [{gemm = array<i64: A, B, C>, accumulate = f32}], arguments by index",
+        ));
+    }
+    let count = unsafe { mlirArrayAttrGetNumElements(raw) };
+    (0..count)
+        .map(|i| {
+            let entry = unsafe { Attribute::from_raw(mlirArrayAttrGetElement(raw, i)) };
+            Entry { op, entry }.read()
+        })
+        .collect()
+}
+
+fn wrong(op: Op<'_>, message: &str) -> Failure {
+    diag::error(op.location(), message)
+}
+
+/// One compute.
+struct Entry<'c> {
+    op: Op<'c>,
+    entry: Attribute<'c>,
+}
+
+impl<'c> Entry<'c> {
+    fn read(&self) -> Result<Compute, Failure> {
+        let names = self.names();
+        let kinds = || KINDS.iter().map(|(kind, ..)| *kind);
+        let Some((kind, roles, others)) = KINDS
+            .iter()
+            .find(|(kind, ..)| names.contains(&(*kind).to_owned()))
+        else {
+            let kinds: Vec<_> = kinds().collect();
+            return Err(self.wrong(format!(
+                "expected a dictionary with one of {}, arguments by index, found {}",
+                kinds.join(", "),
+                self.entry
+            )));
+        };
+        let extra = names
+            .iter()
+            .find(|name| *name != kind && !others.contains(&name.as_str()));
+        if let Some(extra) = extra {
+            let may = match others {
+                [] => "nothing else".to_owned(),
+                others => others.join(", "),
+            };
+            return Err(self.wrong(format!("{kind} has {may}, found {extra}")));
+        }
+        let at = self.indices(kind, roles)?;
+        let accumulate = self.ty("accumulate")?;
+        Ok(match *kind {
+            "gemm" => {
+                let accumulate = accumulate.ok_or_else(|| {
+                    self.wrong("expected {gemm = array<i64: A, B, C>, accumulate = f32}, arguments by index".into())
+                })?;
+                Compute::Gemm(Gemm {
+                    multiply: self.ty("multiply")?,
+                    alpha: self.factor("alpha")?,
+                    beta: self.factor("beta")?,
+                    ..Gemm::new(at[0], at[1], at[2], accumulate)
+                })
+            }
+            "copy" => Compute::Copy {
+                src: at[0],
+                dst: at[1],
+            },
+            "transpose" => Compute::Transpose {
+                src: at[0],
+                dst: at[1],
+            },
+            "add" => Compute::Add {
+                a: at[0],
+                b: at[1],
+                out: at[2],
+                accumulate,
+            },
+            "axpby" => Compute::Axpby {
+                x: at[0],
+                y: at[1],
+                alpha: self.factor("alpha")?.unwrap_or(Factor::Constant(1.0)),
+                beta: self.factor("beta")?.unwrap_or(Factor::Constant(1.0)),
+                accumulate,
+            },
+            "softmax" => Compute::Softmax {
+                x: at[0],
+                out: at[1],
+                accumulate,
+            },
+            _ => Compute::RmsNorm {
+                x: at[0],
+                weight: at[1],
+                out: at[2],
+                epsilon: self.factor("epsilon")?.unwrap_or(Factor::Constant(0.0)),
+                accumulate,
+            },
+        })
+    }
+
+    fn wrong(&self, message: String) -> Failure {
+        wrong(self.op, &format!("cute.computes: {message}"))
+    }
+
+    /// The names of its entries; none for what is no dictionary.
+    fn names(&self) -> Vec<String> {
+        let raw = self.entry.to_raw();
+        unsafe {
+            if !mlirAttributeIsADictionary(raw) {
+                return Vec::new();
+            }
+            (0..mlirDictionaryAttrGetNumElements(raw))
+                .map(|i| {
+                    let name = mlirIdentifierStr(mlirDictionaryAttrGetElement(raw, i).name);
+                    let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                    String::from_utf8_lossy(bytes).into_owned()
+                })
+                .collect()
+        }
+    }
+
+    fn indices(&self, kind: &str, roles: &[&str]) -> Result<Vec<usize>, Failure> {
+        let expected = || {
+            self.wrong(format!(
+                "expected {kind} = array<i64: {}>, arguments by index",
+                roles.join(", ")
+            ))
+        };
+        let raw = entry_of(self.entry, kind).ok_or_else(expected)?.to_raw();
+        unsafe {
+            if !mlirAttributeIsADenseI64Array(raw)
+                || mlirDenseArrayGetNumElements(raw) != roles.len() as isize
+            {
+                return Err(expected());
+            }
+            (0..roles.len() as isize)
+                .map(|i| {
+                    usize::try_from(mlirDenseI64ArrayGetElement(raw, i)).map_err(|_| expected())
+                })
+                .collect()
+        }
+    }
+
+    fn ty(&self, name: &str) -> Result<Option<String>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(None);
+        };
+        match TypeAttribute::try_from(attribute) {
+            Ok(ty) => Ok(Some(ty.value().to_string())),
+            Err(_) => Err(self.wrong(format!(
+                "expected {name} = f32 or another type, found {attribute}"
+            ))),
+        }
+    }
+
+    fn factor(&self, name: &str) -> Result<Option<Factor>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(None);
+        };
+        let raw = attribute.to_raw();
+        let factor = unsafe {
+            if mlirAttributeIsAFloat(raw) {
+                Some(Factor::Constant(mlirFloatAttrGetValueDouble(raw)))
+            } else if mlirAttributeIsAInteger(raw) && mlirTypeIsAIndex(mlirAttributeGetType(raw)) {
+                let scalar = usize::try_from(mlirIntegerAttrGetValueInt(raw)).ok();
+                scalar.map(|scalar| Factor::Argument { scalar })
+            } else {
+                None
+            }
+        };
+        factor.map(Some).ok_or_else(|| {
+            self.wrong(format!(
+                "expected {name} = 1.0 : f32, a number, or {name} = 3 : index, the argument that has it, found {attribute}"
+            ))
+        })
+    }
+}

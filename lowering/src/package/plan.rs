@@ -1,0 +1,317 @@
+//! A host function as a launch plan: what its launches pass, and sizes as expressions of its arguments.
+
+use cute_ir::{Failure, build::*, diag, types::CuteType};
+use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement};
+use melior::ir::{AttributeLike, Type, TypeLike, ValueLike, operation::OperationLike};
+use mlir_sys::*;
+
+/// The launches of a host function, in their order.
+pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch>, Failure> {
+    let (mut launches, mut requires) = (Vec::new(), Vec::new());
+    for op in ops_of(body) {
+        match name_of(op) {
+            "gpu.launch_func" => launches.push(launch(op)?),
+            "cf.assert" => requires.push(Requirement {
+                condition: expression(op, operands_of(op)[0], 0)?,
+                message: string_of(op, "msg").unwrap_or_default().to_owned(),
+            }),
+            "func.return" | "builtin.unrealized_conversion_cast" => {}
+            // What nothing uses, or what expressions are made of.
+            name if name.starts_with("arith.") || name.starts_with("cute.") => {}
+            name => {
+                return Err(diag::error(
+                    op.location(),
+                    format!(
+                        "'{name}' is no part of a launch plan, which has launches, integer arithmetic on arguments, and cf.assert; \
+                         move it out of the function that launches"
+                    ),
+                ));
+            }
+        }
+    }
+    let single = unsafe {
+        let block = mlirRegionGetFirstBlock(mlirOperationGetRegion(function.to_raw(), 0));
+        mlirBlockGetNextInRegion(block).ptr.is_null()
+    };
+    if !single {
+        return Err(diag::error(
+            function.location(),
+            "expected a function of one block, as a launch plan has no branches",
+        ));
+    }
+    if let Some(first) = launches.first_mut() {
+        first.requires = requires;
+    }
+    Ok(launches)
+}
+
+/// How many operands of a `gpu.launch_func` are of each kind: tokens, grid x, y, z, block x, y, z, cluster x, y, z, dynamic
+/// shared memory, arguments, and an object.
+const SEGMENTS: &str = "operandSegmentSizes";
+
+fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
+    let fail = |message: &str| diag::error(op.location(), message);
+    let kernel = attribute_of(op, "kernel")
+        .map(|a| a.to_string())
+        .unwrap_or_default();
+    let kernel = kernel
+        .rsplit("::@")
+        .next()
+        .unwrap_or_default()
+        .trim_matches('"')
+        .to_owned();
+    let segments =
+        segments(op).ok_or_else(|| fail("expected a gpu.launch_func as MLIR 22 has it"))?;
+    let mut operands = operands_of(op).into_iter();
+    let mut parts: Vec<Vec<Val<'c>>> = Vec::new();
+    for count in segments {
+        parts.push(operands.by_ref().take(count).collect());
+    }
+    if !parts[0].is_empty() || parts.get(12).is_some_and(|object| !object.is_empty()) {
+        return Err(fail(
+            "expected a launch without tokens and streams; the launches of a plan follow each other",
+        ));
+    }
+    let size = |part: usize| match parts[part].first() {
+        Some(value) => expression(op, *value, 0),
+        None => Err(fail(
+            "expected a grid, a block and a dynamic_shared_memory_size",
+        )),
+    };
+    let mut cluster = [1; 3];
+    for (part, slot) in parts[7..10].iter().zip(&mut cluster) {
+        if let Some(value) = part.first() {
+            let known = expression(op, *value, 0)?.constant();
+            *slot = known
+                .and_then(|size| u32::try_from(size).ok())
+                .ok_or_else(|| fail("expected a cluster of known size"))?;
+        }
+    }
+    let params = parts[11].iter().map(|value| param(op, *value));
+    Ok(Launch {
+        kernel,
+        grid: [size(1)?, size(2)?, size(3)?],
+        block: [size(4)?, size(5)?, size(6)?],
+        cluster,
+        dynamic_smem: size(10)?,
+        params: params.collect::<Result<_, _>>()?,
+        requires: Vec::new(),
+    })
+}
+
+fn segments<'c>(op: Op<'c>) -> Option<Vec<usize>> {
+    let raw = attribute_of(op, SEGMENTS)?.to_raw();
+    unsafe {
+        if !mlirAttributeIsADenseI32Array(raw) {
+            return None;
+        }
+        let count = mlirDenseArrayGetNumElements(raw);
+        let sizes: Option<Vec<usize>> = (0..count)
+            .map(|i| usize::try_from(mlirDenseI32ArrayGetElement(raw, i)).ok())
+            .collect();
+        sizes.filter(|sizes| sizes.len() >= 12)
+    }
+}
+
+/// What a value of the host function is to a launch plan.
+enum Source {
+    /// The argument of that index, as it is.
+    Argument(usize),
+    /// The pointer of a tensor argument.
+    Pointer(usize),
+    /// A dynamic leaf of a tensor argument's layout.
+    Leaf(usize, usize),
+}
+
+/// An argument, or what a cast makes of a tensor argument: its pointer, and an integer for each dynamic leaf.
+fn source(value: Val<'_>) -> Option<Source> {
+    if let Some((_, index)) = block_argument(value) {
+        return Some(match CuteType::of(value.r#type()) {
+            Some(CuteType::MemRef(_)) => Source::Pointer(index),
+            _ => Source::Argument(index),
+        });
+    }
+    let cast =
+        defining_op(value).filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")?;
+    let [tensor] = operands_of(cast)[..] else {
+        return None;
+    };
+    let (_, index) = block_argument(tensor)?;
+    if !matches!(CuteType::of(tensor.r#type()), Some(CuteType::MemRef(_))) {
+        return None;
+    }
+    if bits(value.r#type()).is_none() {
+        return Some(Source::Pointer(index));
+    }
+    let place = unsafe { mlirOpResultGetResultNumber(value.to_raw()) } as usize;
+    let before = (0..place).filter(|at| bits(result_of(cast, *at).r#type()).is_some());
+    Some(Source::Leaf(index, before.count()))
+}
+
+/// Bits of an integer type; 64 for `index`.
+fn bits(ty: Type<'_>) -> Option<u32> {
+    unsafe {
+        let raw = ty.to_raw();
+        if mlirTypeIsAIndex(raw) {
+            return Some(64);
+        }
+        mlirTypeIsAInteger(raw).then(|| mlirIntegerTypeGetWidth(raw))
+    }
+}
+
+fn param<'c>(launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
+    match source(value) {
+        Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
+        Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
+        Some(Source::Argument(index)) => return Ok(Param::Scalar(index)),
+        None => {}
+    }
+    let ty = value.r#type();
+    match bits(ty)
+        .filter(|bits| matches!(bits, 32 | 64) && !unsafe { mlirTypeIsAIndex(ty.to_raw()) })
+    {
+        Some(bits) => Ok(Param::Integer(expression(launch, value, 0)?, bits)),
+        None => Err(diag::error(
+            launch.location(),
+            format!(
+                "expected the function's own arguments, or integers of 32 or 64 bits that follow from them, found {ty}; a launch \
+                 plan passes neither views nor other computed values"
+            ),
+        )),
+    }
+}
+
+/// An integer as an expression of the function's arguments. `user` is where errors are reported that have no better place.
+fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Failure> {
+    let at = defining_op(value).unwrap_or(user);
+    let fail = |message: String| diag::error(at.location(), message);
+    if depth >= MAX_DEPTH {
+        return Err(fail(format!(
+            "expected sizes of at most {MAX_DEPTH} operations one after another; compute them in fewer steps"
+        )));
+    }
+    let width = bits(value.r#type());
+    match source(value) {
+        Some(Source::Leaf(index, leaf)) => return Ok(Expr::Leaf(index, leaf)),
+        Some(Source::Argument(index)) if matches!(width, Some(32 | 64)) => {
+            return Ok(Expr::Scalar(index));
+        }
+        _ => {}
+    }
+    let unknown = || {
+        let name = defining_op(value).map_or("an argument that is no integer", name_of);
+        fail(format!(
+            "expected a size that is computed by integer operations of arith from the function's arguments, found {name}"
+        ))
+    };
+    let (Some(op), Some(width)) = (defining_op(value), width) else {
+        return Err(unknown());
+    };
+    if name_of(op) == "arith.constant" {
+        let constant = integer_of(op, "value").ok_or_else(unknown)?;
+        // `true` has all bits set.
+        return Ok(Expr::Constant(if width == 1 {
+            constant & 1
+        } else {
+            constant
+        }));
+    }
+    if !name_of(op).starts_with("arith.") {
+        return Err(unknown());
+    }
+    let mut operands = Vec::new();
+    for operand in operands_of(op) {
+        operands.push(expression(op, operand, depth + 1)?);
+    }
+    let made = operation(op, operands, width).ok_or_else(unknown)?;
+    if made.nodes() > MAX_NODES {
+        return Err(fail(format!(
+            "expected sizes of at most {MAX_NODES} operations, leaves and numbers; compute them in simpler ways"
+        )));
+    }
+    Ok(made)
+}
+
+/// An operation of `arith` whose result has that many bits.
+///
+/// Expressions are computed in 64 bits. So that none says something else than the operation, a result that 32 bits do not hold
+/// is an error, and so is a negative operand of what takes its operands as unsigned.
+fn operation(op: Op<'_>, operands: Vec<Expr>, width: u32) -> Option<Expr> {
+    let from = operands_of(op)
+        .first()
+        .and_then(|value| bits(value.r#type()))?;
+    let apply = |apply: Apply, operands: Vec<Expr>| Some(Expr::apply(apply, operands));
+    let fit = |value: Expr| match width {
+        32 => Expr::apply(Apply::Fits32, vec![value]),
+        _ => value,
+    };
+    let unsigned = |operands: Vec<Expr>| -> Vec<Expr> {
+        let operands = operands.into_iter();
+        operands
+            .map(|value| Expr::apply(Apply::NonNegative, vec![value]))
+            .collect()
+    };
+    let first = || operands.first().cloned();
+    match name_of(op) {
+        "arith.addi" if width > 1 => Some(fit(Expr::apply(Apply::Add, operands))),
+        "arith.subi" if width > 1 => Some(fit(Expr::apply(Apply::Sub, operands))),
+        "arith.muli" if width > 1 => Some(fit(Expr::apply(Apply::Mul, operands))),
+        "arith.shli" if width > 1 => Some(fit(Expr::apply(Apply::Shl, operands))),
+        "arith.divsi" => Some(fit(Expr::apply(Apply::Div, operands))),
+        "arith.floordivsi" => Some(fit(Expr::apply(Apply::FloorDiv, operands))),
+        "arith.ceildivsi" => Some(fit(Expr::apply(Apply::CeilDiv, operands))),
+        "arith.remsi" => apply(Apply::Rem, operands),
+        "arith.minsi" => apply(Apply::Min, operands),
+        "arith.maxsi" => apply(Apply::Max, operands),
+        "arith.shrsi" => apply(Apply::Shr, operands),
+        "arith.andi" => apply(Apply::And, operands),
+        "arith.ori" => apply(Apply::Or, operands),
+        "arith.xori" => apply(Apply::Xor, operands),
+        "arith.divui" => apply(Apply::Div, unsigned(operands)),
+        "arith.ceildivui" => apply(Apply::CeilDiv, unsigned(operands)),
+        "arith.remui" => apply(Apply::Rem, unsigned(operands)),
+        "arith.minui" => apply(Apply::Min, unsigned(operands)),
+        "arith.maxui" => apply(Apply::Max, unsigned(operands)),
+        "arith.shrui" => apply(Apply::Shr, unsigned(operands)),
+        "arith.select" => apply(Apply::Select, operands),
+        // -1 where a condition holds.
+        "arith.extsi" if from == 1 => apply(Apply::Sub, vec![Expr::Constant(0), first()?]),
+        "arith.extsi" => first(),
+        "arith.index_cast" | "arith.trunci" if from != 1 && width != 1 => first().map(fit),
+        "arith.extui" | "arith.index_castui" if width != 1 => {
+            apply(Apply::NonNegative, vec![first()?]).map(fit)
+        }
+        "arith.cmpi" => compare(integer_of(op, "predicate")?, operands, unsigned),
+        _ => None,
+    }
+}
+
+/// A comparison; predicates are numbered as `arith.cmpi` numbers them.
+fn compare(
+    predicate: i64,
+    operands: Vec<Expr>,
+    unsigned: impl Fn(Vec<Expr>) -> Vec<Expr>,
+) -> Option<Expr> {
+    const FIRST_UNSIGNED: i64 = 6;
+    let mut operands = if predicate >= FIRST_UNSIGNED {
+        unsigned(operands)
+    } else {
+        operands
+    };
+    let equal = |operands| Expr::apply(Apply::Eq, operands);
+    Some(match predicate {
+        0 => equal(operands),
+        1 => equal(vec![equal(operands), Expr::Constant(0)]),
+        2 | 6 => Expr::apply(Apply::Lt, operands),
+        3 | 7 => Expr::apply(Apply::Le, operands),
+        4 | 8 => {
+            operands.reverse();
+            Expr::apply(Apply::Lt, operands)
+        }
+        5 | 9 => {
+            operands.reverse();
+            Expr::apply(Apply::Le, operands)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,163 @@
+//! What every thread does by itself: vector loads and stores, and multiply-adds.
+
+use super::registers::{
+    assemble, assembly, bitcast, bytes_of, extract, from_words, members, results, words, words_type,
+};
+use cute_ir::{Failure, build::*, types, verify::vector_of};
+use melior::ir::{Type, ValueLike};
+
+fn size<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<i64, Failure> {
+    bytes_of(ty).ok_or_else(|| b.error("expected a vector of numbers"))
+}
+
+fn is_global<'c>(b: Builder<'c>, pointer: Val<'c>) -> Result<bool, Failure> {
+    Ok(pointer.r#type() == b.ty("!llvm.ptr<1>")?)
+}
+
+/// Loads a vector of type `ty` by one instruction, with an L2 cache policy where there is one and the memory is global.
+pub(super) fn load<'c>(
+    b: Builder<'c>,
+    policy: Option<Val<'c>>,
+    pointer: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    let bytes = size(b, ty)?;
+    if let Some(policy) = policy
+        && is_global(b, pointer)?
+    {
+        return load_with_policy(b, policy, pointer, ty);
+    }
+    // As registers, so that the load is one instruction whatever the element.
+    let alignment = [("alignment", b.i64_attribute(bytes))];
+    let loaded = b.value("llvm.load", &[pointer], words_type(b, bytes)?, &alignment)?;
+    bitcast(b, loaded, ty)
+}
+
+/// Stores a vector by one instruction, as [`load`] loads it.
+pub(super) fn store<'c>(
+    b: Builder<'c>,
+    policy: Option<Val<'c>>,
+    value: Val<'c>,
+    pointer: Val<'c>,
+) -> Result<(), Failure> {
+    let bytes = size(b, value.r#type())?;
+    if let Some(policy) = policy
+        && is_global(b, pointer)?
+    {
+        return store_with_policy(b, policy, value, pointer);
+    }
+    let words = bitcast(b, value, words_type(b, bytes)?)?;
+    let alignment = [("alignment", b.i64_attribute(bytes))];
+    b.op("llvm.store", &[words, pointer], &[], &alignment)?;
+    Ok(())
+}
+
+/// (modifiers of the type, type of a register, its constraint, registers) for so many bytes.
+fn access<'c>(
+    b: Builder<'c>,
+    bytes: i64,
+) -> Result<(&'static str, Type<'c>, &'static str, usize), Failure> {
+    Ok(match bytes {
+        1 => ("b8", b.ty("i16")?, "h", 1),
+        2 => ("b16", b.ty("i16")?, "h", 1),
+        4 => ("b32", b.i32_type(), "r", 1),
+        8 => ("v2.b32", b.i32_type(), "r", 2),
+        16 => ("v4.b32", b.i32_type(), "r", 4),
+        _ => return Err(b.error(format!("no load has {bytes} bytes"))),
+    })
+}
+
+/// `$1` and those behind it, in braces where they are many.
+fn list(first: usize, count: usize) -> String {
+    let names: Vec<String> = (first..first + count).map(|i| format!("${i}")).collect();
+    match count {
+        1 => names.concat(),
+        _ => format!("{{{}}}", names.join(", ")),
+    }
+}
+
+// PTX ISA, ld: `.level::cache_hint` is on global memory, and the policy the last operand.
+fn load_with_policy<'c>(
+    b: Builder<'c>,
+    policy: Val<'c>,
+    pointer: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    let bytes = size(b, ty)?;
+    let (modifiers, register, constraint, count) = access(b, bytes)?;
+    let text = format!(
+        "ld.global.L2::cache_hint.{modifiers} {}, [${count}], ${};",
+        list(0, count),
+        count + 1
+    );
+    let constraints = format!(
+        "{},l,l,~{{memory}}",
+        vec![format!("={constraint}"); count].join(",")
+    );
+    let result = results(b, register, count)?;
+    let loaded = assembly(b, &text, &constraints, &[pointer, policy], &[result])?;
+    let parts = members(b, result_of(loaded, 0), count, register)?;
+    match bytes {
+        1 => {
+            let byte = b.value("llvm.trunc", &parts, b.ty("i8")?, &[])?;
+            bitcast(b, byte, ty)
+        }
+        2 => bitcast(b, parts[0], ty),
+        _ => from_words(b, &parts, ty),
+    }
+}
+
+fn store_with_policy<'c>(
+    b: Builder<'c>,
+    policy: Val<'c>,
+    value: Val<'c>,
+    pointer: Val<'c>,
+) -> Result<(), Failure> {
+    let bytes = size(b, value.r#type())?;
+    let (modifiers, register, constraint, count) = access(b, bytes)?;
+    let parts = match bytes {
+        1 => {
+            let byte = bitcast(b, value, b.ty("i8")?)?;
+            vec![b.value("llvm.zext", &[byte], register, &[])?]
+        }
+        2 => vec![bitcast(b, value, register)?],
+        _ => words(b, value)?,
+    };
+    let text = format!(
+        "st.global.L2::cache_hint.{modifiers} [$0], {}, ${};",
+        list(1, count),
+        count + 1
+    );
+    let constraints = format!("l,{},l,~{{memory}}", vec![constraint; count].join(","));
+    let mut operands = vec![pointer];
+    operands.extend(parts);
+    operands.push(policy);
+    assembly(b, &text, &constraints, &operands, &[])?;
+    Ok(())
+}
+
+/// A multiply-add of vectors of one element. Products are made in the type of the sum.
+pub(super) fn fma<'c>(b: Builder<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    let [left, right, sum] = operands else {
+        return Err(b.error("expected A, B and C"));
+    };
+    let ty = sum.r#type();
+    let (_, to) = vector_of(ty).ok_or(Failure)?;
+    let mut parts = Vec::new();
+    for operand in [left, right, sum] {
+        let (_, element) = vector_of(operand.r#type()).ok_or(Failure)?;
+        let value = extract(b, *operand, 0, element)?;
+        parts.push(if element == to {
+            value
+        } else {
+            b.value("llvm.fpext", &[value], to, &[])?
+        });
+    }
+    let result = if types::is_float(to) {
+        b.value("llvm.intr.fma", &parts, to, &[])?
+    } else {
+        let product = b.value("llvm.mul", &parts[..2], to, &[])?;
+        b.value("llvm.add", &[product, parts[2]], to, &[])?
+    };
+    assemble(b, &[result], ty)
+}

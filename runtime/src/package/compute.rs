@@ -1,0 +1,389 @@
+//! What a function means, so that its result can be verified and its speed stated.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::manifest::{Access, Arg, Function};
+
+/// One thing that a function computes. Roles are indices into [`Function::args`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Compute {
+    Gemm(Gemm),
+    /// `dst = src`, converted where the element types differ.
+    Copy {
+        src: usize,
+        dst: usize,
+    },
+    /// `dst(j,i) = src(i,j)`
+    Transpose {
+        src: usize,
+        dst: usize,
+    },
+    /// `out = a + b`, element by element.
+    Add {
+        a: usize,
+        b: usize,
+        out: usize,
+        /// The type that is computed in; see [`Compute::accumulate`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accumulate: Option<String>,
+    },
+    /// `y = alpha x + beta y`, element by element.
+    Axpby {
+        x: usize,
+        y: usize,
+        alpha: Factor,
+        beta: Factor,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accumulate: Option<String>,
+    },
+    /// `out(..,j) = exp(x(..,j)) / sum over l of exp(x(..,l))`, over the last mode.
+    Softmax {
+        x: usize,
+        out: usize,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accumulate: Option<String>,
+    },
+    /// `out(..,j) = x(..,j) * weight(j) / sqrt(mean over l of x(..,l)^2 + epsilon)`, over the last mode.
+    RmsNorm {
+        x: usize,
+        weight: usize,
+        out: usize,
+        epsilon: Factor,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accumulate: Option<String>,
+    },
+}
+
+/// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
+/// element type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gemm {
+    /// An (M,K) tensor.
+    pub a: usize,
+    /// An (N,K) tensor.
+    pub b: usize,
+    /// An (M,N) tensor.
+    pub c: usize,
+    /// Element type of the accumulator.
+    pub accumulate: String,
+    /// The type that elements of A and B are cut down to before they are multiplied, if it is narrower than theirs: `tf32`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiply: Option<String>,
+    /// 1 if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<Factor>,
+    /// 0 if none: C is then not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<Factor>,
+    /// The largest `|out - ref| / |ref|` (Frobenius norms) that the producer promises. It can only tighten the bound that
+    /// follows from the types; none leaves that bound alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
+impl Gemm {
+    /// `C = A * B^T`, of those arguments, accumulated in that type.
+    pub fn new(a: usize, b: usize, c: usize, accumulate: impl Into<String>) -> Gemm {
+        Gemm {
+            a,
+            b,
+            c,
+            accumulate: accumulate.into(),
+            multiply: None,
+            alpha: None,
+            beta: None,
+            tolerance: None,
+        }
+    }
+}
+
+/// A number, or the scalar argument that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Factor {
+    Constant(f64),
+    Argument {
+        /// Index of a scalar argument.
+        scalar: usize,
+    },
+}
+
+impl Factor {
+    fn is_zero(self) -> bool {
+        self == Factor::Constant(0.0)
+    }
+}
+
+/// A tensor of a compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Role {
+    pub name: &'static str,
+    /// Index into [`Function::args`].
+    pub arg: usize,
+    /// What the compute does with it.
+    pub access: Access,
+}
+
+/// Elements of each mode of a tensor, where they are known.
+pub(crate) type Sizes = Vec<Option<i64>>;
+
+impl Compute {
+    /// What it is called in a package.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Compute::Gemm(_) => "gemm",
+            Compute::Copy { .. } => "copy",
+            Compute::Transpose { .. } => "transpose",
+            Compute::Add { .. } => "add",
+            Compute::Axpby { .. } => "axpby",
+            Compute::Softmax { .. } => "softmax",
+            Compute::RmsNorm { .. } => "rms_norm",
+        }
+    }
+
+    /// Its tensors; the last one is the output.
+    pub fn roles(&self) -> Vec<Role> {
+        let role = |name, arg: &usize, access| Role {
+            name,
+            arg: *arg,
+            access,
+        };
+        let read = |name, arg| role(name, arg, Access::Read);
+        let write = |name, arg| role(name, arg, Access::Write);
+        let added_to = |name, arg, beta: Option<Factor>| match beta {
+            Some(beta) if !beta.is_zero() => role(name, arg, Access::ReadWrite),
+            _ => write(name, arg),
+        };
+        match self {
+            Compute::Gemm(Gemm { a, b, c, beta, .. }) => {
+                vec![read("A", a), read("B", b), added_to("C", c, *beta)]
+            }
+            Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
+                vec![read("src", src), write("dst", dst)]
+            }
+            Compute::Add { a, b, out, .. } => vec![read("a", a), read("b", b), write("out", out)],
+            Compute::Axpby { x, y, beta, .. } => vec![read("x", x), added_to("y", y, Some(*beta))],
+            Compute::Softmax { x, out, .. } => vec![read("x", x), write("out", out)],
+            Compute::RmsNorm { x, weight, out, .. } => {
+                vec![read("x", x), read("weight", weight), write("out", out)]
+            }
+        }
+    }
+
+    /// The tensor that it writes.
+    pub fn output(&self) -> Role {
+        let roles = self.roles();
+        roles[roles.len() - 1]
+    }
+
+    /// Its numbers.
+    pub fn factors(&self) -> Vec<(&'static str, Factor)> {
+        match self {
+            Compute::Gemm(Gemm { alpha, beta, .. }) => {
+                let named = [("alpha", *alpha), ("beta", *beta)];
+                named
+                    .into_iter()
+                    .filter_map(|(name, f)| Some((name, f?)))
+                    .collect()
+            }
+            Compute::Axpby { alpha, beta, .. } => vec![("alpha", *alpha), ("beta", *beta)],
+            Compute::RmsNorm { epsilon, .. } => vec![("epsilon", *epsilon)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The type that is computed in, where the package says.
+    pub fn accumulate(&self) -> Option<&str> {
+        match self {
+            Compute::Gemm(gemm) => Some(&gemm.accumulate),
+            Compute::Copy { .. } | Compute::Transpose { .. } => None,
+            Compute::Add { accumulate, .. }
+            | Compute::Axpby { accumulate, .. }
+            | Compute::Softmax { accumulate, .. }
+            | Compute::RmsNorm { accumulate, .. } => accumulate.as_deref(),
+        }
+    }
+
+    /// The formula, with the names of its arguments.
+    pub fn describe(&self, function: &Function) -> String {
+        let name = |arg: &usize| function.args.get(*arg).map_or("?", Arg::name);
+        let factor = |factor: &Factor| match factor {
+            Factor::Constant(value) => value.to_string(),
+            Factor::Argument { scalar } => name(scalar).to_string(),
+        };
+        let within = |accumulate: &Option<String>| match accumulate {
+            Some(accumulate) => format!(", computed in {accumulate}"),
+            None => String::new(),
+        };
+        match self {
+            Compute::Gemm(gemm) => {
+                let (a, b, c) = (name(&gemm.a), name(&gemm.b), name(&gemm.c));
+                let mut text = format!("{c}(m,n) = ");
+                if let Some(alpha) = &gemm.alpha {
+                    text += &format!("{} * ", factor(alpha));
+                }
+                text += &format!("sum over k of {a}(m,k) * {b}(n,k)");
+                if let Some(beta) = &gemm.beta {
+                    text += &format!(" + {} * {c}(m,n)", factor(beta));
+                }
+                text += &format!(", accumulated in {}", gemm.accumulate);
+                if let Some(multiply) = &gemm.multiply {
+                    text += &format!(", factors cut down to {multiply}");
+                }
+                if let Some(tolerance) = gemm.tolerance {
+                    text += &format!(", relative error at most {tolerance:e}");
+                }
+                text
+            }
+            Compute::Copy { src, dst } => format!("{} = {}", name(dst), name(src)),
+            Compute::Transpose { src, dst } => format!("{}(j,i) = {}(i,j)", name(dst), name(src)),
+            Compute::Add {
+                a,
+                b,
+                out,
+                accumulate,
+            } => format!(
+                "{} = {} + {}{}",
+                name(out),
+                name(a),
+                name(b),
+                within(accumulate)
+            ),
+            Compute::Axpby {
+                x,
+                y,
+                alpha,
+                beta,
+                accumulate,
+            } => format!(
+                "{y} = {} * {} + {} * {y}{}",
+                factor(alpha),
+                name(x),
+                factor(beta),
+                within(accumulate),
+                y = name(y)
+            ),
+            Compute::Softmax { x, out, accumulate } => format!(
+                "{} = softmax of {} over its last mode{}",
+                name(out),
+                name(x),
+                within(accumulate)
+            ),
+            Compute::RmsNorm {
+                x,
+                weight,
+                out,
+                epsilon,
+                accumulate,
+            } => format!(
+                "{} = {x} * {} / sqrt(mean of {x}^2 + {}), over the last mode{}",
+                name(out),
+                name(weight),
+                factor(epsilon),
+                within(accumulate),
+                x = name(x)
+            ),
+        }
+    }
+
+    /// The modes of each role as letters: equal letters are equal sizes. `ranks` are those of the roles.
+    ///
+    /// # Errors
+    /// The role whose rank does not fit, and what is expected of it.
+    fn modes(&self, ranks: &[usize]) -> Result<Vec<Vec<usize>>, (usize, String)> {
+        let fixed = |modes: Vec<Vec<usize>>| {
+            for (role, (modes, &rank)) in modes.iter().zip(ranks).enumerate() {
+                if modes.len() != rank {
+                    let count = match modes.len() {
+                        1 => "one mode".to_string(),
+                        2 => "two modes".to_string(),
+                        n => format!("{n} modes"),
+                    };
+                    return Err((role, count));
+                }
+            }
+            Ok(modes)
+        };
+        let all: Vec<usize> = (0..ranks[0]).collect();
+        match self {
+            Compute::Gemm(_) => fixed(vec![vec![0, 2], vec![1, 2], vec![0, 1]]),
+            Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
+            Compute::RmsNorm { .. } => {
+                fixed(vec![all.clone(), vec![ranks[0].saturating_sub(1)], all])
+            }
+            _ => fixed(vec![all; ranks.len()]),
+        }
+    }
+
+    /// What is expected of the shapes, and the cure.
+    fn expected(&self) -> (&'static str, &'static str) {
+        match self {
+            Compute::Gemm(_) => (
+                "A (M,K), B (N,K), C (M,N)",
+                "B has its N mode first, as in CuTe",
+            ),
+            Compute::Transpose { .. } => ("src (M,N), dst (N,M)", ""),
+            Compute::RmsNorm { .. } => (
+                "x and out of one shape, and as many weights as their last mode has elements",
+                "",
+            ),
+            Compute::Copy { .. } => ("src and dst of one shape", ""),
+            Compute::Add { .. } => ("a, b and out of one shape", ""),
+            Compute::Axpby { .. } => ("x and y of one shape", ""),
+            Compute::Softmax { .. } => ("x and out of one shape", ""),
+        }
+    }
+
+    /// Whether the tensors' shapes fit, as far as they are known; `sizes` are those of the roles.
+    ///
+    /// # Errors
+    /// What is expected, what was found, and the cure.
+    pub(crate) fn check_shapes(&self, sizes: &[Sizes]) -> Result<(), [String; 3]> {
+        let roles = self.roles();
+        let ranks: Vec<usize> = sizes.iter().map(Vec::len).collect();
+        let modes = self.modes(&ranks).map_err(|(role, count)| {
+            let expected = format!("{} with {count}", roles[role].name);
+            [expected, shape_text(&sizes[role]), String::new()]
+        })?;
+        let mut known = BTreeMap::new();
+        let fits = modes.iter().zip(sizes).all(|(modes, sizes)| {
+            let sized = modes.iter().zip(sizes);
+            sized
+                .filter_map(|(mode, size)| Some((*mode, (*size)?)))
+                .all(|(mode, size)| *known.entry(mode).or_insert(size) == size)
+        });
+        if fits {
+            return Ok(());
+        }
+        let (expected, cure) = self.expected();
+        let found: Vec<String> = roles
+            .iter()
+            .zip(sizes)
+            .map(|(role, sizes)| format!("{} {}", role.name, shape_text(sizes)))
+            .collect();
+        Err([expected.into(), found.join(", "), cure.into()])
+    }
+
+    /// Operations of one run, for those whose speed is measured by them; `sizes` are those of the roles.
+    pub(crate) fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
+        match (self, sizes) {
+            (Compute::Gemm(_), [a, _, c]) => {
+                let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
+                Some(2.0 * product(c) * a.get(1).map_or(0.0, |&k| k as f64))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `(8,?)`
+fn shape_text(sizes: &Sizes) -> String {
+    let sizes: Vec<String> = sizes
+        .iter()
+        .map(|size| size.map_or("?".to_string(), |size| size.to_string()))
+        .collect();
+    format!("({})", sizes.join(","))
+}

@@ -1,0 +1,411 @@
+//! Sizes that follow from arguments: integer expressions over the leaves of layouts and over scalars.
+//!
+//! As JSON an expression is a number, or an object with one key: `{"leaf": [argument, leaf]}`, `{"scalar": argument}`, or an
+//! operation with its operands, `{"ceil_div": [{"leaf": [0, 0]}, 128]}`.
+
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+/// An integer that a launch computes, in 64 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    Constant(i64),
+    /// An argument, and which dynamic leaf of its layout: those of the shape come before those of the stride.
+    Leaf(usize, usize),
+    /// The value of a scalar argument, an integer.
+    Scalar(usize),
+    Apply(Op, Vec<Expr>),
+}
+
+macro_rules! ops {
+    ($($op:ident $name:literal $arity:literal $doc:literal,)*) => {
+        /// What an expression computes. Overflow of 64 bits, and what is not defined, is an error.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Op { $(#[doc = $doc] $op,)* }
+
+        impl Op {
+            pub const ALL: &[Op] = &[$(Op::$op,)*];
+
+            /// Its name in a package.
+            pub fn name(self) -> &'static str {
+                match self { $(Op::$op => $name,)* }
+            }
+
+            /// How many operands it has.
+            pub fn arity(self) -> usize {
+                match self { $(Op::$op => $arity,)* }
+            }
+        }
+    };
+}
+
+ops! {
+    Add "add" 2 "Sum.",
+    Sub "sub" 2 "Difference.",
+    Mul "mul" 2 "Product.",
+    Div "div" 2 "Quotient, rounded towards zero.",
+    FloorDiv "floor_div" 2 "Quotient, rounded down.",
+    CeilDiv "ceil_div" 2 "Quotient, rounded up.",
+    Rem "rem" 2 "Remainder of `Div`.",
+    Min "min" 2 "The smaller one.",
+    Max "max" 2 "The larger one.",
+    And "and" 2 "Bitwise and.",
+    Or "or" 2 "Bitwise or.",
+    Xor "xor" 2 "Bitwise exclusive or.",
+    Shl "shl" 2 "Shift to the left by 0 to 63.",
+    Shr "shr" 2 "Shift to the right by 0 to 63, the sign kept.",
+    Eq "eq" 2 "1 where both are equal, else 0.",
+    Lt "lt" 2 "1 where the first is smaller, else 0.",
+    Le "le" 2 "1 where the first is not larger, else 0.",
+    Select "select" 3 "The second where the first is not 0, else the third.",
+    Fits32 "fits_32" 1 "The operand, which must fit 32 bits with a sign.",
+    NonNegative "non_negative" 1 "The operand, which must not be negative.",
+}
+
+/// Nesting of an expression, at most: what reads and evaluates it is recursive.
+pub const MAX_DEPTH: usize = 32;
+/// Operations, leaves and numbers of an expression, at most.
+pub const MAX_NODES: usize = 1024;
+
+/// What the leaves of expressions stand for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment {
+    /// For each argument, the dynamic leaves of its layout.
+    pub leaves: Vec<Vec<i64>>,
+    /// For each argument, the value of an integer scalar.
+    pub scalars: Vec<Option<i64>>,
+}
+
+impl Expr {
+    /// Three sizes that are known.
+    pub fn all(sizes: [u32; 3]) -> [Expr; 3] {
+        sizes.map(Expr::from)
+    }
+
+    /// An operation on operands. Constants are folded, where that is defined.
+    pub fn apply(op: Op, operands: Vec<Expr>) -> Expr {
+        let known: Option<Vec<i64>> = operands.iter().map(Expr::constant).collect();
+        match known.and_then(|known| evaluate(op, &known)) {
+            Some(value) => Expr::Constant(value),
+            None => Expr::Apply(op, operands),
+        }
+    }
+
+    /// The value, if it depends on no argument and nothing is wrong with it.
+    pub fn constant(&self) -> Option<i64> {
+        self.evaluate(&Environment::default()).ok()
+    }
+
+    /// The value for some arguments.
+    ///
+    /// # Errors
+    /// The operation that has no result, with its operands.
+    pub(crate) fn evaluate(&self, environment: &Environment) -> Result<i64, String> {
+        match self {
+            Expr::Constant(value) => Ok(*value),
+            Expr::Leaf(arg, leaf) => {
+                let value = environment.leaves.get(*arg).and_then(|l| l.get(*leaf));
+                value
+                    .copied()
+                    .ok_or_else(|| format!("leaf {leaf} of argument {arg} is not known"))
+            }
+            Expr::Scalar(arg) => {
+                let value = environment.scalars.get(*arg).copied().flatten();
+                value.ok_or_else(|| format!("argument {arg} is no integer that is known"))
+            }
+            Expr::Apply(op, operands) => {
+                let values: Result<Vec<i64>, String> =
+                    operands.iter().map(|e| e.evaluate(environment)).collect();
+                let values = values?;
+                evaluate(*op, &values).ok_or_else(|| {
+                    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+                    format!(
+                        "{}({}) has no result in 64 bits",
+                        op.name(),
+                        values.join(", ")
+                    )
+                })
+            }
+        }
+    }
+
+    /// Nesting; a leaf has 1.
+    pub fn depth(&self) -> usize {
+        match self {
+            Expr::Apply(_, operands) => 1 + operands.iter().map(Expr::depth).max().unwrap_or(0),
+            _ => 1,
+        }
+    }
+
+    /// Operations, leaves and numbers.
+    pub fn nodes(&self) -> usize {
+        match self {
+            Expr::Apply(_, operands) => 1 + operands.iter().map(Expr::nodes).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
+    /// Calls `each` for the expression and all its parts.
+    pub fn walk<'e>(&'e self, each: &mut impl FnMut(&'e Expr)) {
+        each(self);
+        if let Expr::Apply(_, operands) = self {
+            operands.iter().for_each(|operand| operand.walk(each));
+        }
+    }
+
+    /// The text, with `leaf(argument, leaf)` and `scalar(argument)` as the names of what it depends on.
+    pub fn text(
+        &self,
+        leaf: &impl Fn(usize, usize) -> String,
+        scalar: &impl Fn(usize) -> String,
+    ) -> String {
+        match self {
+            Expr::Constant(value) => value.to_string(),
+            Expr::Leaf(arg, at) => leaf(*arg, *at),
+            Expr::Scalar(arg) => scalar(*arg),
+            // Checks of what the source says.
+            Expr::Apply(Op::Fits32 | Op::NonNegative, operands) if operands.len() == 1 => {
+                operands[0].text(leaf, scalar)
+            }
+            Expr::Apply(op, operands) => {
+                let parts: Vec<String> = operands.iter().map(|e| e.text(leaf, scalar)).collect();
+                let sign = match op {
+                    Op::Add => "+",
+                    Op::Sub => "-",
+                    Op::Mul => "*",
+                    _ => return format!("{}({})", op.name(), parts.join(", ")),
+                };
+                format!("({})", parts.join(&format!(" {sign} ")))
+            }
+        }
+    }
+}
+
+impl From<u32> for Expr {
+    fn from(value: u32) -> Expr {
+        Expr::Constant(value.into())
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let leaf = |arg: usize, at: usize| format!("leaf {at} of argument {arg}");
+        f.write_str(&self.text(&leaf, &|arg| format!("argument {arg}")))
+    }
+}
+
+/// None where the operation has no result in 64 bits, or another number of operands.
+fn evaluate(op: Op, values: &[i64]) -> Option<i64> {
+    let bits = |b: i64| u32::try_from(b).ok().filter(|bits| *bits < 64);
+    match (op, values) {
+        (Op::Add, &[a, b]) => a.checked_add(b),
+        (Op::Sub, &[a, b]) => a.checked_sub(b),
+        (Op::Mul, &[a, b]) => a.checked_mul(b),
+        (Op::Div, &[a, b]) => a.checked_div(b),
+        (Op::FloorDiv, &[a, b]) => {
+            let quotient = a.checked_div(b)?;
+            Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
+        }
+        (Op::CeilDiv, &[a, b]) => {
+            let quotient = a.checked_div(b)?;
+            Some(quotient + i64::from(a % b != 0 && (a < 0) == (b < 0)))
+        }
+        (Op::Rem, &[a, b]) => a.checked_rem(b),
+        (Op::Min, &[a, b]) => Some(a.min(b)),
+        (Op::Max, &[a, b]) => Some(a.max(b)),
+        (Op::And, &[a, b]) => Some(a & b),
+        (Op::Or, &[a, b]) => Some(a | b),
+        (Op::Xor, &[a, b]) => Some(a ^ b),
+        // A shift that loses bits is an overflow, as a product is.
+        (Op::Shl, &[a, b]) => bits(b).filter(|b| a << b >> b == a).map(|b| a << b),
+        (Op::Shr, &[a, b]) => bits(b).map(|b| a >> b),
+        (Op::Eq, &[a, b]) => Some((a == b).into()),
+        (Op::Lt, &[a, b]) => Some((a < b).into()),
+        (Op::Le, &[a, b]) => Some((a <= b).into()),
+        (Op::Select, &[condition, then, other]) => Some(if condition != 0 { then } else { other }),
+        (Op::Fits32, &[a]) => i32::try_from(a).ok().map(i64::from),
+        (Op::NonNegative, &[a]) => Some(a).filter(|a| *a >= 0),
+        _ => None,
+    }
+}
+
+impl Serialize for Expr {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Expr::Constant(value) => serializer.serialize_i64(*value),
+            Expr::Leaf(arg, leaf) => entry(serializer, "leaf", &(arg, leaf)),
+            Expr::Scalar(arg) => entry(serializer, "scalar", arg),
+            Expr::Apply(op, operands) => entry(serializer, op.name(), operands),
+        }
+    }
+}
+
+fn entry<S: Serializer>(
+    serializer: S,
+    key: &str,
+    value: &impl Serialize,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(key, value)?;
+    map.end()
+}
+
+impl<'de> Deserialize<'de> for Expr {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Expr, D::Error> {
+        deserializer.deserialize_any(ExprVisitor)
+    }
+}
+
+struct ExprVisitor;
+
+impl<'de> Visitor<'de> for ExprVisitor {
+    type Value = Expr;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an integer, or an object with one operation")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Expr, E> {
+        Ok(Expr::Constant(value))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Expr, E> {
+        let value = i64::try_from(value)
+            .map_err(|_| E::custom(format!("{value} does not fit 64 bits with a sign")))?;
+        Ok(Expr::Constant(value))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Expr, A::Error> {
+        use serde::de::Error;
+        let key: String = map
+            .next_key()?
+            .ok_or_else(|| Error::custom("expected an operation, found an empty object"))?;
+        let expr = match key.as_str() {
+            "leaf" => {
+                let (arg, leaf) = map.next_value()?;
+                Expr::Leaf(arg, leaf)
+            }
+            "scalar" => Expr::Scalar(map.next_value()?),
+            name => {
+                let op = Op::ALL.iter().copied().find(|op| op.name() == name);
+                let op = op.ok_or_else(|| Error::custom(format!("unknown operation `{name}`")))?;
+                let operands: Vec<Expr> = map.next_value()?;
+                if operands.len() != op.arity() {
+                    let found = operands.len();
+                    return Err(Error::custom(format!(
+                        "{name} has {} operands, found {found}",
+                        op.arity()
+                    )));
+                }
+                Expr::Apply(op, operands)
+            }
+        };
+        match map.next_key::<String>()? {
+            None => Ok(expr),
+            Some(other) => Err(Error::custom(format!(
+                "expected one operation, found `{key}` and `{other}`"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apply(op: Op, values: &[i64]) -> Result<i64, String> {
+        let operands = values.iter().map(|v| Expr::Constant(*v)).collect();
+        Expr::Apply(op, operands).evaluate(&Environment::default())
+    }
+
+    #[test]
+    fn quotients_round_as_they_say() {
+        for a in -7..=7i64 {
+            for b in (-3..=3i64).filter(|b| *b != 0) {
+                let exact = a as f64 / b as f64;
+                assert_eq!(apply(Op::Div, &[a, b]), Ok(exact.trunc() as i64), "{a}/{b}");
+                assert_eq!(
+                    apply(Op::FloorDiv, &[a, b]),
+                    Ok(exact.floor() as i64),
+                    "{a}/{b}"
+                );
+                assert_eq!(
+                    apply(Op::CeilDiv, &[a, b]),
+                    Ok(exact.ceil() as i64),
+                    "{a}/{b}"
+                );
+                assert_eq!(apply(Op::Rem, &[a, b]), Ok(a - b * exact.trunc() as i64));
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_result_is_an_error() {
+        for (op, values) in [
+            (Op::Add, &[i64::MAX, 1][..]),
+            (Op::Sub, &[i64::MIN, 1]),
+            (Op::Mul, &[1 << 40, 1 << 40]),
+            (Op::Div, &[1, 0]),
+            (Op::FloorDiv, &[i64::MIN, -1]),
+            (Op::CeilDiv, &[1, 0]),
+            (Op::Rem, &[1, 0]),
+            (Op::Shl, &[1, 64]),
+            (Op::Shl, &[1, 63]),
+            (Op::Shr, &[1, -1]),
+            (Op::Fits32, &[1 << 31]),
+            (Op::NonNegative, &[-1]),
+        ] {
+            let error = apply(op, values).unwrap_err();
+            assert!(error.starts_with(&format!("{}(", op.name())), "{error}");
+        }
+        assert_eq!(apply(Op::Select, &[0, 1, 2]), Ok(2));
+        assert_eq!(apply(Op::Shl, &[-3, 4]), Ok(-48));
+        assert_eq!(
+            (apply(Op::Lt, &[1, 2]), apply(Op::Le, &[3, 2])),
+            (Ok(1), Ok(0))
+        );
+    }
+
+    #[test]
+    fn json_reads_back() {
+        let blocks = Expr::apply(Op::CeilDiv, vec![Expr::Leaf(0, 1), Expr::Constant(128)]);
+        let sum = Expr::apply(Op::Add, vec![blocks, Expr::Scalar(3)]);
+        let json = serde_json::to_string(&sum).unwrap();
+        assert_eq!(
+            json,
+            r#"{"add":[{"ceil_div":[{"leaf":[0,1]},128]},{"scalar":3}]}"#
+        );
+        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), sum);
+        for op in Op::ALL {
+            let expr = Expr::Apply(*op, vec![Expr::Constant(-1); op.arity()]);
+            let json = serde_json::to_string(&expr).unwrap();
+            assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), expr);
+        }
+    }
+
+    #[test]
+    fn other_json_is_refused() {
+        for (json, says) in [
+            (r#"{}"#, "empty object"),
+            (r#"{"pow":[1,2]}"#, "unknown operation `pow`"),
+            (r#"{"add":[1]}"#, "add has 2 operands, found 1"),
+            (r#"{"scalar":0,"leaf":[0,0]}"#, "expected one operation"),
+            (r#"{"leaf":[0]}"#, "invalid length 1"),
+            ("1.5", "an integer"),
+            ("18446744073709551615", "does not fit 64 bits"),
+        ] {
+            let error = serde_json::from_str::<Expr>(json).unwrap_err().to_string();
+            assert!(error.contains(says), "{json}: {error}");
+        }
+        // Deeper than the stack: serde_json stops.
+        let deep = format!(
+            "{}1{}",
+            r#"{"fits_32":["#.repeat(10_000),
+            "]}".repeat(10_000)
+        );
+        assert!(serde_json::from_str::<Expr>(&deep).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! What CUDA allows of a launch, and the sizes of one for some arguments.
+
+use super::expr::{Environment, Expr};
+use super::manifest::Launch;
+
+/// What CUDA allows of a launch on any GPU of compute capability 7.0 to 12.x.
+/// (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".)
+pub struct Limits;
+
+impl Limits {
+    pub const BLOCK: [u32; 3] = [1024, 1024, 64];
+    pub const THREADS_PER_BLOCK: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
+    pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+    /// With the opt-in for non-portable cluster sizes.
+    pub const BLOCKS_PER_CLUSTER: u64 = 16;
+    /// 227 KiB, bytes a block on 9.0 and 10.0; less elsewhere, which the device checks.
+    pub const DYNAMIC_SMEM: u32 = 232_448;
+    /// Bytes. No kernel needs more than the allocator of the driver gives.
+    pub const ALIGN: u32 = 256;
+}
+
+/// The sizes of a launch, known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub cluster: [u32; 3],
+    pub dynamic_smem: u32,
+}
+
+impl Sizes {
+    /// From what was computed.
+    ///
+    /// # Errors
+    /// As [`Sizes::check`].
+    pub fn new(
+        grid: [i64; 3],
+        block: [i64; 3],
+        cluster: [u32; 3],
+        dynamic_smem: i64,
+    ) -> Result<Sizes, [String; 3]> {
+        let fits = |what: &str, sizes: [i64; 3], limits: [u32; 3]| {
+            let inside = |(size, limit): (i64, u32)| (1..=i64::from(limit)).contains(&size);
+            if sizes.into_iter().zip(limits).all(inside) {
+                return Ok(sizes.map(|size| size as u32));
+            }
+            let expected = format!("a {what} from [1, 1, 1] to {limits:?}");
+            Err([expected, format!("{sizes:?}"), String::new()])
+        };
+        let block = fits("block", block, Limits::BLOCK)?;
+        let grid = fits("grid", grid, Limits::GRID)?;
+        let smem = u32::try_from(dynamic_smem).ok();
+        let Some(dynamic_smem) = smem.filter(|bytes| *bytes <= Limits::DYNAMIC_SMEM) else {
+            return Err([
+                format!(
+                    "at most {} bytes of dynamic shared memory",
+                    Limits::DYNAMIC_SMEM
+                ),
+                dynamic_smem.to_string(),
+                "choose smaller tiles or fewer stages".into(),
+            ]);
+        };
+        let sizes = Sizes {
+            grid,
+            block,
+            cluster,
+            dynamic_smem,
+        };
+        sizes.check()?;
+        Ok(sizes)
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u64 {
+        volume(self.block)
+    }
+
+    fn check(&self) -> Result<(), [String; 3]> {
+        let threads = self.threads();
+        if threads > Limits::THREADS_PER_BLOCK {
+            return Err([
+                "at most 1024 threads in a block".into(),
+                threads.to_string(),
+                "choose a smaller block".into(),
+            ]);
+        }
+        check_cluster(self.cluster)?;
+        let whole = self
+            .grid
+            .iter()
+            .zip(self.cluster)
+            .all(|(grid, cluster)| grid % cluster == 0);
+        if !whole {
+            return Err([
+                format!(
+                    "a grid that is a multiple of the cluster {:?}",
+                    self.cluster
+                ),
+                format!("{:?}", self.grid),
+                String::new(),
+            ]);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the blocks of a cluster are as many as can be.
+pub(super) fn check_cluster(cluster: [u32; 3]) -> Result<(), [String; 3]> {
+    if (1..=Limits::BLOCKS_PER_CLUSTER).contains(&volume(cluster)) {
+        return Ok(());
+    }
+    Err([
+        "a cluster of 1 to 16 blocks".into(),
+        format!("{cluster:?}"),
+        String::new(),
+    ])
+}
+
+fn volume(sizes: [u32; 3]) -> u64 {
+    sizes
+        .iter()
+        .fold(1u64, |volume, &size| volume.saturating_mul(u64::from(size)))
+}
+
+/// Why a launch has no sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SizesError {
+    /// They depend on arguments that were not given.
+    Unknown,
+    /// What is expected, what was found, and the cure.
+    Limits([String; 3]),
+    /// The operation that has no result.
+    Arithmetic(String),
+}
+
+impl std::fmt::Display for SizesError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SizesError::Unknown => f.write_str("its sizes depend on arguments that are not known"),
+            SizesError::Arithmetic(message) => f.write_str(message),
+            SizesError::Limits([expected, found, cure]) => {
+                write!(f, "expected {expected}, found {found}")?;
+                if cure.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, "; {cure}")
+                }
+            }
+        }
+    }
+}
+
+impl Launch {
+    /// Whether its sizes are the same for all arguments.
+    pub fn is_fixed(&self) -> bool {
+        let mut fixed = true;
+        for expr in self
+            .grid
+            .iter()
+            .chain(&self.block)
+            .chain([&self.dynamic_smem])
+        {
+            expr.walk(&mut |part| fixed &= !matches!(part, Expr::Leaf(..) | Expr::Scalar(_)));
+        }
+        fixed
+    }
+
+    /// Its sizes for some arguments.
+    pub(crate) fn sizes(&self, environment: &Environment) -> Result<Sizes, SizesError> {
+        let known = !environment.scalars.is_empty() || self.is_fixed();
+        if !known {
+            return Err(SizesError::Unknown);
+        }
+        let value = |what: &str, expr: &Expr| {
+            let value = expr.evaluate(environment);
+            value.map_err(|error| SizesError::Arithmetic(format!("{what}: {error}")))
+        };
+        let three = |what: &str, exprs: &[Expr; 3]| {
+            let [x, y, z] = exprs;
+            Ok([value(what, x)?, value(what, y)?, value(what, z)?])
+        };
+        let (grid, block) = (three("grid", &self.grid)?, three("block", &self.block)?);
+        let smem = value("dynamic_smem", &self.dynamic_smem)?;
+        Sizes::new(grid, block, self.cluster, smem).map_err(SizesError::Limits)
+    }
+}

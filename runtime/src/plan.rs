@@ -1,0 +1,187 @@
+//! What the launches of a function are for some arguments: sizes computed, parameters in bytes.
+
+use crate::layout::{Parsed, Pattern};
+use crate::package::{Arg, Environment, Function, Launch, Param, Sizes};
+use crate::tensor::{ArgError, HostTensor};
+
+/// A launch whose every number is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    pub kernel: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Bytes of a block.
+    pub dynamic_smem: u32,
+    pub params: Vec<Value>,
+}
+
+/// What is passed to a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The pointer to the tensor that is the argument of that index.
+    Pointer(usize),
+    /// The bytes of a number, little endian.
+    Bytes(Vec<u8>),
+}
+
+impl Planned {
+    fn new(launch: &Launch, sizes: Sizes, params: Vec<Value>) -> Planned {
+        Planned {
+            kernel: launch.kernel.clone(),
+            grid: sizes.grid,
+            block: sizes.block,
+            cluster: sizes.cluster,
+            dynamic_smem: sizes.dynamic_smem,
+            params,
+        }
+    }
+
+    /// A launch that is the same for all arguments, without its parameters; none where it depends on them. Sizes of a package
+    /// that was loaded are within CUDA's limits.
+    pub fn fixed(launch: &Launch) -> Option<Planned> {
+        let sizes = launch.sizes(&Environment::default()).ok()?;
+        Some(Planned::new(launch, sizes, Vec::new()))
+    }
+}
+
+/// The launches for some arguments, one tensor for each; a scalar is a tensor of one element.
+///
+/// # Errors
+/// [`ArgError`]: an argument that the function does not take, shapes that do not fit together, a launch that is beyond CUDA's
+/// limits, or a condition of the kernels that does not hold.
+pub fn plan(function: &Function, tensors: &[HostTensor]) -> Result<Vec<Planned>, ArgError> {
+    let environment = check(function, tensors)?;
+    for launch in &function.launches {
+        for requirement in &launch.requires {
+            let failed = |reason: String| ArgError::Launch {
+                kernel: launch.kernel.clone(),
+                reason,
+            };
+            let holds = requirement.condition.evaluate(&environment);
+            if holds.map_err(failed)? == 0 {
+                return Err(failed(requirement.message.clone()));
+            }
+        }
+    }
+    let launches = function.launches.iter().map(|launch| {
+        let sizes = launch.sizes(&environment).map_err(|error| {
+            let reason = error.to_string();
+            let kernel = launch.kernel.clone();
+            ArgError::Launch { kernel, reason }
+        })?;
+        let params = launch.params.iter().map(|param| {
+            value(param, function, tensors, &environment).map_err(|reason| ArgError::Launch {
+                kernel: launch.kernel.clone(),
+                reason,
+            })
+        });
+        Ok(Planned::new(
+            launch,
+            sizes,
+            params.collect::<Result<_, _>>()?,
+        ))
+    });
+    launches.collect()
+}
+
+fn value(
+    param: &Param,
+    function: &Function,
+    tensors: &[HostTensor],
+    environment: &Environment,
+) -> Result<Value, String> {
+    let integer = match param {
+        Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
+        Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].bytes().to_vec())),
+        // It was checked to fit.
+        Param::Leaf(arg, leaf) => environment.leaves[*arg][*leaf],
+        Param::Integer(value, bits) => {
+            let value = value.evaluate(environment)?;
+            if *bits == 32 && i32::try_from(value).is_err() {
+                return Err(format!("a parameter is {value}, which 32 bits do not hold"));
+            }
+            value
+        }
+    };
+    let mut bytes = integer.to_le_bytes().to_vec();
+    bytes.truncate(param.bytes(function).unwrap_or(8));
+    Ok(Value::Bytes(bytes))
+}
+
+/// Checks the arguments, each alone and together, and gives what expressions depend on.
+pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Environment, ArgError> {
+    if function.args.len() != tensors.len() {
+        return Err(ArgError::Count {
+            function: function.name.clone(),
+            expected: function.args.len(),
+            found: tensors.len(),
+        });
+    }
+    let mut environment = Environment::default();
+    for (arg, tensor) in function.args.iter().zip(tensors) {
+        if arg.element() != tensor.element().name() {
+            return Err(ArgError::Element {
+                name: arg.name().to_string(),
+                expected: arg.element().to_string(),
+                found: tensor.element(),
+            });
+        }
+        let (leaves, scalar) = match arg {
+            Arg::Tensor { name, layout, .. } => (leaves(name, layout, tensor.layout())?, None),
+            Arg::Scalar { name, .. } => {
+                if tensor.layout().size() != 1 {
+                    return Err(ArgError::Layout {
+                        name: name.clone(),
+                        expected: "1:0, as it is a scalar".into(),
+                        found: tensor.layout().text().to_string(),
+                        reason: String::new(),
+                    });
+                }
+                (Vec::new(), tensor.integer())
+            }
+        };
+        environment.leaves.push(leaves);
+        environment.scalars.push(scalar);
+    }
+    for compute in &function.computes {
+        let shape = |role: &crate::package::Role| {
+            let sizes = tensors.get(role.arg).map(|tensor| tensor.layout().shape());
+            sizes.unwrap_or_default().into_iter().map(Some).collect()
+        };
+        let sizes: Vec<_> = compute.roles().iter().map(shape).collect();
+        compute
+            .check_shapes(&sizes)
+            .map_err(|[expected, found, cure]| ArgError::Shapes {
+                function: function.name.clone(),
+                expected,
+                found,
+                cure,
+            })?;
+    }
+    Ok(environment)
+}
+
+fn leaves(name: &str, layout: &str, found: &Parsed) -> Result<Vec<i64>, ArgError> {
+    if layout == found.text() {
+        return Ok(Vec::new());
+    }
+    let pattern = Pattern::parse(layout).map_err(|error| ArgError::BadLayout {
+        name: name.to_string(),
+        error,
+    })?;
+    pattern.leaves_of(found).map_err(|reason| ArgError::Layout {
+        name: name.to_string(),
+        expected: layout.to_string(),
+        found: found.text().to_string(),
+        // Of a layout that is known, both texts say it all.
+        reason: if pattern.is_static() {
+            String::new()
+        } else {
+            reason
+        },
+    })
+}
