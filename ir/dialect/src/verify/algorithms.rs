@@ -51,8 +51,7 @@ pub(super) fn verify_copy(op: OperationRef) -> Checked {
     };
     let both = tensors(op, count - 2, count)?;
     let (source, destination) = (&both[0], &both[1]);
-    let kept = types::register_type(source.element) == types::register_type(destination.element);
-    if !kept {
+    if !types::same_bits(source.element, destination.element) {
         return Err(format!(
             "expected the same element type on both sides, found {} and {}; use cute.convert",
             source.element, destination.element
