@@ -25,9 +25,6 @@ pub enum SwizzleChoice {
     Given(i64, i64, i64),
 }
 
-/// The attribute of a kernel that says how it is cut up; kernels written by hand have none.
-pub const CONFIG: &str = "cute.config";
-
 /// A configuration of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -175,7 +172,7 @@ impl Config {
 
     /// Reads it from a kernel.
     pub fn load(kernel: Op) -> Result<(Config, &'static Arch), String> {
-        Self::from_attribute(attribute_of(kernel, CONFIG).ok_or_else(missing)?)
+        Self::from_attribute(attribute_of(kernel, "cute.config").ok_or_else(missing)?)
     }
 
     /// As [`Config::load`], nothing where the kernel was written by hand and has none.

@@ -41,12 +41,44 @@ gpu.module @kernels {
 
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
 gpu.module @kernels {
-  gpu.func @sliced() kernel {
+  gpu.func @sliced(%i: i32) kernel {
     %f = cute.memref.alloca() : !f
     cute.clear(%f) : (!f)
-    %c = cute.static : !cute.coord<"(_,0)">
-    // expected-error @below {{'cute.slice' uses a register tensor in a way that has no value form}}
-    %s = cute.slice(%f, %c) : !f, !cute.coord<"(_,0)">
+    %c = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,?)">
+    // expected-error @below {{indexes registers by a value that is not known when the kernel is compiled; use constants, or write cute.unroll on the loop whose index it comes from}}
+    %s = cute.slice(%f, %c) : !f, !cute.coord<"(_,?)">
+    gpu.return
+  }
+}
+
+// -----
+
+!f = !cute.memref<f32, rmem, "(4,2):(1,4)">
+gpu.module @kernels {
+  gpu.func @half_written(%if: i1) kernel {
+    %f = cute.memref.alloca() : !f
+    %c = cute.static : !cute.coord<"0">
+    scf.if %if {
+      cute.clear(%f) : (!f)
+    }
+    // expected-error @below {{reads registers that nothing has written; cute.clear them first}}
+    %s = cute.memref.load(%f, %c) : (!f, !cute.coord<"0">) -> f32
+    gpu.return
+  }
+}
+
+// -----
+
+!f = !cute.memref<f32, rmem, "(4,2):(1,4)">
+gpu.module @kernels {
+  gpu.func @unrolled(%n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{expected constant bounds of a loop with cute.unroll}}
+    scf.for %i = %c0 to %n step %c1 {
+      %f = cute.memref.alloca() : !f
+      cute.clear(%f) : (!f)
+    } {cute.unroll}
     gpu.return
   }
 }

@@ -50,7 +50,7 @@ def CuteNvgpu_UniversalCopyType : CuteNvgpu_Type<"UniversalCopy", "atom.universa
     State: `cache_policy`, an i64, of copies from and to global memory.
   }];
   let parameters = (ins "::mlir::Type":$valType, "int64_t":$bits);
-  let assemblyFormat = "`<` $valType custom<Bits>($bits) `>`";
+  let assemblyFormat = "`<` $valType `` custom<Bits>($bits) `>`";
 }
 
 def CuteNvgpu_SimtAsyncCopyType : CuteNvgpu_Type<"SimtAsyncCopy", "atom.simt_async_copy"> {

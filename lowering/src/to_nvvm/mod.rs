@@ -22,7 +22,7 @@ use cute_ir::{
     diag,
     infer::{self, memref_of},
     tensor,
-    types::{self, CuteType},
+    types::CuteType,
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;

@@ -222,7 +222,8 @@ fn print_gives_what_cute_prints_and_the_tables() {
               0     1     2     3
         0  T0V0  T0V1  T1V0  T1V1
         1  T2V0  T2V1  T3V0  T3V1
-    "#]].assert_eq(&text.out);
+    "#]]
+    .assert_eq(&text.out);
     let text = run(["print", "SM80_8x8x4_F64F64F64F64_TN"]);
     assert_eq!(text.err, "");
     expect![[r#"
@@ -379,7 +380,8 @@ fn print_gives_what_cute_prints_and_the_tables() {
         5  T20V0  T20V1  T21V0  T21V1  T22V0  T22V1  T23V0  T23V1
         6  T24V0  T24V1  T25V0  T25V1  T26V0  T26V1  T27V0  T27V1
         7  T28V0  T28V1  T29V0  T29V1  T30V0  T30V1  T31V0  T31V1
-    "#]].assert_eq(&text.out);
+    "#]]
+    .assert_eq(&text.out);
     let json = run(["print", "--json", "SM70_8x8x4_F32F16F16F32_NT"]).out;
     assert!(
         json.starts_with("{\"A\":{\"coordinates\":[[[0,0],[1,0],[2,0],[3,0]],"),

@@ -172,7 +172,7 @@ fn fragment_of<'c>(
     operand: i64,
 ) -> Result<MemRef<'c>, String> {
     let fragment = tensor::fragment(mma, &source.layout, operand)?;
-    if operand != 2 && source.element != fragment.element {
+    if operand != 2 && !types::same_bits(source.element, fragment.element) {
         return Err(format!(
             "expected a tensor of {}, as the atom multiplies, found {}",
             fragment.element, source.element

@@ -194,6 +194,12 @@ pub fn register_type(ty: Type<'_>) -> Type<'_> {
     }
 }
 
+/// Whether elements of the one type are moved to those of the other as they are: the types are one, or one is what registers
+/// hold the other in (f32 for tf32, i8 for 8-bit floats and unsigned integers).
+pub fn same_bits(a: Type, b: Type) -> bool {
+    a == b || register_type(a) == b || register_type(b) == a
+}
+
 /// The width of a signless integer type.
 pub(crate) fn int_width(ty: Type) -> Option<u32> {
     let raw = ty.to_raw();

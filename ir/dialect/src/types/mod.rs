@@ -24,7 +24,7 @@ pub use make::{
     tiled_mma_type, token_type, value_type,
 };
 pub(crate) use memref::int_width;
-pub use memref::{MemRef, Space, element_bits, is_float, register_type};
+pub use memref::{MemRef, Space, element_bits, is_float, register_type, same_bits};
 pub(crate) use text::canonicalize;
 
 use crate::ffi::{self, CuteTypeParts};

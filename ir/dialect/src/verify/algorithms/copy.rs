@@ -11,7 +11,7 @@ use cute_layout::{Dyn, IntTuple, Leaf};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 
 fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
-    if types::register_type(source.element) == types::register_type(destination.element) {
+    if types::same_bits(source.element, destination.element) {
         return Ok(());
     }
     Err(format!(

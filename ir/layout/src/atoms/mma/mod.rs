@@ -265,13 +265,14 @@ impl MmaAtom {
         match found {
             Some(atom) if !spec.saturate => Ok(atom.clone()),
             Some(atom) if atom.can_saturate() => Ok(atom.clone().saturated()),
-            Some(atom) => Err(LayoutError::Rank {
+            Some(atom) => Err(LayoutError::Divisibility {
                 op: "atom",
                 expected: format!(
-                    "integers of 8 or 4 bits to saturate, of which {} are not",
+                    "integers of 8 or 4 bits to saturate, of which {} has none",
                     atom.name
                 ),
                 found: "int_overflow = satfinite".to_owned(),
+                cure: "leave it out".to_owned(),
             }),
             None => Err(spec.unknown()),
         }
@@ -319,10 +320,11 @@ impl MmaSpec {
             .filter(|atom| atom.family == self.family)
             .map(|atom| atom.spec().text())
             .collect();
-        LayoutError::Rank {
+        LayoutError::Divisibility {
             op: "atom",
             expected: format!("a {mnemonic} of the table, one of {}", known.join(", ")),
             found: self.text(),
+            cure: "choose a shape and types that are there".to_owned(),
         }
     }
 
@@ -357,9 +359,10 @@ pub(super) fn unknown<'a>(
     found: &str,
     names: impl Iterator<Item = &'a str>,
 ) -> LayoutError {
-    LayoutError::Rank {
+    LayoutError::Divisibility {
         op: "atom",
         expected: format!("{what}, one of {}", names.collect::<Vec<_>>().join(", ")),
         found: found.to_string(),
+        cure: "choose one that is there".to_owned(),
     }
 }

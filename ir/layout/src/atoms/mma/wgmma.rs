@@ -39,10 +39,11 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
     let [m, n, k] = spec.shape_mnk;
     let [a, b, c, d] = spec.types;
     let refuse = |expected: String, found: String| {
-        Err(LayoutError::Rank {
+        Err(LayoutError::Divisibility {
             op: "atom",
             expected,
             found,
+            cure: "choose what the instruction has".to_owned(),
         })
     };
     if !has_types(a, b, c) || c != d {

@@ -1,0 +1,244 @@
+//! Copies between memory and registers, atom by atom.
+
+use super::Values;
+use crate::vectorize;
+use cute_ir::{
+    Failure,
+    build::*,
+    infer::memref_of,
+    tensor::{atom_access, atom_extents},
+    types::{self, CopyOp, MemRef, Space},
+    verify::copy_op,
+};
+use cute_layout::Layout;
+use melior::ir::ValueLike;
+
+impl<'c> Values<'c> {
+    pub(super) fn copy(&mut self, operands: &[Val<'c>], b: Builder<'c>) -> Result<(), Failure> {
+        let (copy, source, destination, predicate) = match operands[..] {
+            [copy, source, destination] => (copy, source, destination, None),
+            [copy, source, destination, predicate] => (copy, source, destination, Some(predicate)),
+            _ => return Err(b.error("expected a partitioned copy; run cute-partition first")),
+        };
+        let copy = self.tiled(copy, b)?;
+        let op = copy_op(copy.r#type()).ok_or(Failure)?;
+        let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
+            return Err(b.error("expected tensors"));
+        };
+        if op == CopyOp::Auto && predicate.is_none() {
+            return self.copy_vectors(copy, (source, &from), (destination, &to), b);
+        }
+        let extents = atom_extents(&from.layout).map_err(|e| b.error(e))?;
+        for at in positions(&extents) {
+            let attribute = [("at", b.i64_array(&at))];
+            let holds = match predicate {
+                Some(predicate) => Some(self.predicate(predicate, &at, &extents, b)?),
+                None => None,
+            };
+            if matches!(op, CopyOp::SimtAsync { .. }) {
+                let mut arguments = vec![copy, self.map(source), self.map(destination)];
+                arguments.extend(holds);
+                b.op("cute.atom_copy", &arguments, &[], &attribute)?;
+                continue;
+            }
+            let Some(holds) = holds else {
+                self.copy_atom(op, copy, (source, &from), (destination, &to), &at, b)?;
+                continue;
+            };
+            // Nothing is read or written where the predicate is false.
+            let old = match to.space {
+                Space::Rmem => {
+                    let view = self.registers(destination, b)?;
+                    let places = elements(&to.layout, view.offset, &at, b)?;
+                    Some((self.read(&view, &places, b)?, view, places))
+                }
+                _ => None,
+            };
+            let results: Vec<_> = old.iter().map(|(old, ..)| old.r#type()).collect();
+            let (region, block) = region_with_block(&[]);
+            let inner = Builder::at_end(b.context, block, b.location);
+            self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
+            let mut regions = vec![region];
+            match &old {
+                Some((old, view, places)) => {
+                    let new = self.read(view, places, inner)?;
+                    inner.op("scf.yield", &[new], &[], &[])?;
+                    let (region, block) = region_with_block(&[]);
+                    Builder::at_end(b.context, block, b.location).op(
+                        "scf.yield",
+                        &[*old],
+                        &[],
+                        &[],
+                    )?;
+                    regions.push(region);
+                }
+                None => {
+                    inner.op("scf.yield", &[], &[], &[])?;
+                    regions.push(melior::ir::Region::new());
+                }
+            }
+            let built = b.with_regions("scf.if", &[holds], &results, &[], regions)?;
+            if let Some((_, view, places)) = old {
+                self.write(&view, &places, result_of(built, 0), b)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One atom.
+    fn copy_atom(
+        &mut self,
+        op: CopyOp,
+        copy: Val<'c>,
+        (source, from): (Val<'c>, &MemRef<'c>),
+        (destination, to): (Val<'c>, &MemRef<'c>),
+        at: &[i64],
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let attribute = [("at", b.i64_array(at))];
+        let value = if from.space == Space::Rmem {
+            let view = self.registers(source, b)?;
+            self.read(&view, &elements(&from.layout, view.offset, at, b)?, b)?
+        } else {
+            let length = register_values(from, to, at, b)?;
+            let ty = b.vector(length, types::register_type(from.element));
+            b.value("cute.atom_load", &[copy, self.map(source)], ty, &attribute)?
+        };
+        let value = if op == CopyOp::Movm {
+            b.value("cute.atom_move", &[copy, value], value.r#type(), &[])?
+        } else {
+            value
+        };
+        if to.space == Space::Rmem {
+            let view = self.registers(destination, b)?;
+            let places = elements(&to.layout, view.offset, at, b)?;
+            return self.write(&view, &places, value, b);
+        }
+        b.op(
+            "cute.atom_store",
+            &[copy, value, self.map(destination)],
+            &[],
+            &attribute,
+        )?;
+        Ok(())
+    }
+
+    /// Whether the atom at `at` is copied: the predicate has the modes behind the atom's values, or those and a mode of
+    /// size 1 in place of the values.
+    fn predicate(
+        &mut self,
+        predicate: Val<'c>,
+        at: &[i64],
+        extents: &[i64],
+        b: Builder<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let view = self.registers(predicate, b)?;
+        let mut modes = view.layout.modes();
+        let sizes: Vec<i64> = modes
+            .iter()
+            .map(|mode| mode.flat().map_or(0, |flat| flat.size()))
+            .collect();
+        let first = if sizes == extents {
+            &at[..]
+        } else if sizes == extents[1..] && extents[0] == 1 {
+            &at[1..]
+        } else {
+            return Err(b.error(format!(
+                "expected a predicate for each of {extents:?} atoms, found one of layout {}",
+                view.layout
+            )));
+        };
+        let place = modes
+            .drain(..)
+            .zip(first)
+            .fold(view.offset, |place, (mode, i)| place + mode.at(*i));
+        let vector = self.read(&view, &[place], b)?;
+        let value = super::registers::extract_element(b, vector, 0, view.element)?;
+        if types::element_bits(view.element) == Some(1) {
+            return Ok(value);
+        }
+        let zero = b.constant(view.element, 0)?;
+        // `ne`, as arith.cmpi numbers it.
+        let not_equal = [("predicate", b.i64_attribute(1))];
+        b.value("arith.cmpi", &[value, zero], b.ty("i1")?, &not_equal)
+    }
+
+    /// An auto-vectorising copy: as much at once as lies in one piece on both sides.
+    fn copy_vectors(
+        &mut self,
+        copy: Val<'c>,
+        (source, from): (Val<'c>, &MemRef<'c>),
+        (destination, to): (Val<'c>, &MemRef<'c>),
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        for vector in vectorize::vectors(from, to).map_err(|e| b.error(e))? {
+            let at = [("at", b.i64_array(&vector.at))];
+            let moved = |places: &[i64], offset: i64| -> Vec<i64> {
+                places.iter().map(|place| place + offset).collect()
+            };
+            let value = if from.space == Space::Rmem {
+                let view = self.registers(source, b)?;
+                self.read(&view, &moved(&vector.source, view.offset), b)?
+            } else {
+                let ty = b.vector(
+                    vector.source.len() as i64,
+                    types::register_type(from.element),
+                );
+                b.value("cute.atom_load", &[copy, self.map(source)], ty, &at)?
+            };
+            if to.space == Space::Rmem {
+                let view = self.registers(destination, b)?;
+                self.write(&view, &moved(&vector.destination, view.offset), value, b)?;
+            } else {
+                let operands = [copy, value, self.map(destination)];
+                b.op("cute.atom_store", &operands, &[], &at)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All index tuples below `extents`, the first fastest.
+pub(crate) fn positions(extents: &[i64]) -> Vec<Vec<i64>> {
+    let count: i64 = extents.iter().product();
+    (0..count)
+        .map(|mut i| {
+            extents
+                .iter()
+                .map(|n| {
+                    let index = i % n;
+                    i /= n;
+                    index
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// The registers of the atom `at` of a retiled fragment that starts at `offset`.
+fn elements(layout: &Layout, offset: i64, at: &[i64], b: Builder) -> Result<Vec<i64>, Failure> {
+    let access = atom_access(layout, at).map_err(|e| b.error(e))?;
+    let start = offset + access.offset;
+    Ok(access.values.iter().map(|v| start + v).collect())
+}
+
+/// How many elements an atom delivers: the register side says, which for ldmatrix differs from
+/// what each thread points at.
+fn register_values(from: &MemRef, to: &MemRef, at: &[i64], b: Builder) -> Result<i64, Failure> {
+    let side = if to.space == Space::Rmem { to } else { from };
+    let access = atom_access(&side.layout, at).map_err(|e| b.error(e))?;
+    Ok(access.values.len() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::positions;
+
+    #[test]
+    fn the_first_extent_is_the_fastest() {
+        assert_eq!(
+            positions(&[2, 1, 2]),
+            [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]]
+        );
+    }
+}

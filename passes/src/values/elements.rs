@@ -1,0 +1,156 @@
+//! Single elements, and what is done with each element of a fragment.
+
+use super::{
+    Values,
+    registers::{File, View, extract_element, uninitialized},
+    unknown,
+};
+use cute_ir::{
+    Failure,
+    build::*,
+    infer::memref_of,
+    types::{self, CuteType},
+    view::{self, Index},
+};
+use melior::ir::ValueLike;
+
+impl<'c> Values<'c> {
+    /// The place of the element that `memref.load` or `memref.store` is about.
+    fn element(&self, op: Op<'c>, b: Builder<'c>) -> Result<(View<'c>, i64), Failure> {
+        let operands = operands_of(op);
+        let view = self.registers(operands[0], b)?;
+        let Some(CuteType::Coord(coord)) = CuteType::of(operands[1].r#type()) else {
+            return Err(b.error("expected a coordinate"));
+        };
+        let coord = self.known_tuple(operands[1], &coord);
+        let element = view::slice(&view.layout, &coord).map_err(|e| b.error(e))?;
+        let mut place = view.offset;
+        for term in &element.terms {
+            let (Index::Known(i), Some(flat)) = (term.index, term.layout.flat()) else {
+                return Err(unknown(b));
+            };
+            place += flat.checked_at(i).ok_or_else(|| unknown(b))?;
+        }
+        Ok((view, place))
+    }
+
+    pub(super) fn load(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let (view, place) = self.element(op, b)?;
+        let vector = self.read(&view, &[place], b)?;
+        let value = extract_element(b, vector, 0, view.element)?;
+        self.mapping.insert(key(result_of(op, 0)), value);
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let (view, place) = self.element(op, b)?;
+        let value = self.map(operands_of(op)[2]);
+        let ty = b.vector(1, view.element);
+        let vector = b.value("vector.from_elements", &[value], ty, &[])?;
+        self.write(&view, &[place], vector, b)
+    }
+
+    pub(super) fn load_vector(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let view = self.registers(operands_of(op)[0], b)?;
+        let value = self.read(&view, &view.places(b)?, b)?;
+        self.mapping.insert(key(result_of(op, 0)), value);
+        Ok(())
+    }
+
+    pub(super) fn store_vector(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let operands = operands_of(op);
+        let view = self.registers(operands[1], b)?;
+        let value = self.map(operands[0]);
+        self.write(&view, &view.places(b)?, value, b)
+    }
+
+    pub(super) fn clear(&mut self, value: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let view = self.registers(value, b)?;
+        let places = view.places(b)?;
+        let whole = {
+            let file = &self.files[view.file];
+            places.len() as i64 == file.chunk * file.vectors.len() as i64
+        };
+        let zero = |ty, element| {
+            let zero = if types::is_float(element) { "0.0" } else { "0" };
+            let zero = b.attribute(&format!("dense<{zero}> : {ty}"))?;
+            b.value("arith.constant", &[], ty, &[("value", zero)])
+        };
+        if whole {
+            let file = &mut self.files[view.file];
+            let ty = b.vector(file.chunk, file.element);
+            file.vectors.fill(Some(zero(ty, file.element)?));
+            return Ok(());
+        }
+        let ty = b.vector(places.len() as i64, view.element);
+        let zero = zero(ty, view.element)?;
+        self.write(&view, &places, zero, b)
+    }
+
+    pub(super) fn convert(
+        &mut self,
+        op: Op<'c>,
+        from: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let view = self.registers(from, b)?;
+        let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        let bits = |ty| types::element_bits(ty).unwrap_or(0);
+        let from_type = memref_of(from).ok_or(Failure)?.element;
+        if let Some(small) = [from_type, memref.element]
+            .into_iter()
+            .find(|ty| types::register_type(*ty) != *ty)
+        {
+            return Err(b.error(format!(
+                "converts {from_type} to {}, and {small} has no conversion yet; convert between f16, bf16, f32 and f64",
+                memref.element
+            )));
+        }
+        let name = match bits(memref.element).cmp(&bits(view.element)) {
+            std::cmp::Ordering::Less => "arith.truncf",
+            std::cmp::Ordering::Greater => "arith.extf",
+            std::cmp::Ordering::Equal => {
+                return Err(b.error("expected types of different widths"));
+            }
+        };
+        let mut file = File::new(&memref).map_err(|e| b.error(e))?;
+        let source = &self.files[view.file];
+        let same = view.offset == 0 && source.chunk == file.chunk && view.element == source.element;
+        if same && source.vectors.len() == file.vectors.len() {
+            // The same arrangement, a vector at a time.
+            let ty = b.vector(file.chunk, file.element);
+            for (old, new) in source.vectors.clone().iter().zip(&mut file.vectors) {
+                let old = old.ok_or_else(|| uninitialized(b))?;
+                *new = Some(b.value(name, &[old], ty, &[])?);
+            }
+            let layout = memref.layout.clone();
+            self.add_file(result_of(op, 0), file, layout);
+            return Ok(());
+        }
+        let places = view.places(b)?;
+        let value = self.read(&view, &places, b)?;
+        let ty = b.vector(places.len() as i64, memref.element);
+        let value = b.value(name, &[value], ty, &[])?;
+        let layout = memref.layout.clone();
+        let view = self.add_file(result_of(op, 0), file, layout);
+        self.write(&view, &view.places(b)?, value, b)
+    }
+
+    /// A new register tensor.
+    fn add_file(
+        &mut self,
+        value: Val<'c>,
+        file: File<'c>,
+        layout: cute_layout::Layout,
+    ) -> View<'c> {
+        let view = View {
+            file: self.files.len(),
+            element: file.element,
+            offset: 0,
+            layout,
+        };
+        self.files.push(file);
+        self.views.insert(key(value), view.clone());
+        view
+    }
+}

@@ -1,0 +1,292 @@
+//! `cute-fragments-to-values`: register tensors become SSA values.
+//!
+//! A fragment is held as one vector for each run of its first mode, which is what one MMA atom
+//! takes (`registers.rs`). Copies and products are unrolled to atoms on these vectors (`copies.rs`, `products.rs`); a loop
+//! carries the vectors of the fragments that it writes, or is written out (`control.rs`). What a copy delivers in another
+//! arrangement than the fragment's is taken apart and put together again element by element, as the layouts say. Views of
+//! registers must be known: their coordinates are constants once loops are written out.
+
+mod control;
+mod copies;
+mod elements;
+mod products;
+mod registers;
+
+use crate::partition::{body_of_kernel, drop_body, kernels, second_body, space_of};
+use cute_ir::{
+    Failure, PassSpec,
+    build::*,
+    infer,
+    types::{self, CuteType, MemRef, Space},
+    view::Index,
+};
+use cute_layout::{IntTuple, Leaf, int};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use registers::{File, View};
+use std::collections::HashMap;
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-fragments-to-values",
+    description: "Turn register tensors into SSA vectors carried by loops",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        crate::atoms::check(kernel)?;
+        let old = body_of_kernel(kernel)?;
+        let mut values = Values::default();
+        let new = second_body(kernel, old, &mut values.mapping);
+        let b = Builder::at_end(context_of(kernel), new, kernel.location());
+        values.block(old, b)?;
+        drop_body(old);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Values<'c> {
+    files: Vec<File<'c>>,
+    /// Register tensors, and pointers into them, by value.
+    views: HashMap<usize, View<'c>>,
+    mapping: Mapping<'c>,
+}
+
+/// Whether values of this type are in registers.
+fn is_registers(ty: Type<'_>) -> bool {
+    matches!(
+        CuteType::of(ty),
+        Some(
+            CuteType::MemRef(MemRef {
+                space: Space::Rmem,
+                ..
+            }) | CuteType::Ptr(MemRef {
+                space: Space::Rmem,
+                ..
+            })
+        )
+    )
+}
+
+impl<'c> Values<'c> {
+    fn map(&self, value: Val<'c>) -> Val<'c> {
+        self.mapping.get(&key(value)).copied().unwrap_or(value)
+    }
+
+    fn block(&mut self, block: Blk<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        for op in ops_of(block) {
+            self.op(op, b.at_location(op.location()))?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let operands = operands_of(op);
+        let on_registers = |i: usize| operands.get(i).is_some_and(|v| is_registers(v.r#type()));
+        match name_of(op) {
+            "cute.mma.make_fragment" => self.allocate(result_of(op, 0), b),
+            "cute.memref.alloca" if space_of(result_of(op, 0)) == Some(Space::Rmem) => {
+                self.allocate(result_of(op, 0), b)
+            }
+            "cute.tiled.copy.retile" => self.reinterpret(op, operands[1], b),
+            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter"
+            | "cute.add_offset"
+                if on_registers(0) =>
+            {
+                self.reinterpret(op, operands[0], b)
+            }
+            "cute.get_layout" if on_registers(0) => {
+                let layout = b.static_value(result_of(op, 0).r#type())?;
+                self.mapping.insert(key(result_of(op, 0)), layout);
+                Ok(())
+            }
+            "cute.memref.load" if on_registers(0) => self.load(op, b),
+            "cute.memref.store" if on_registers(0) => self.store(op, b),
+            "cute.memref.load_vec" if on_registers(0) => self.load_vector(op, b),
+            "cute.memref.store_vec" if on_registers(1) => self.store_vector(op, b),
+            "cute.clear" if on_registers(0) => self.clear(operands[0], b),
+            "cute.convert" => self.convert(op, operands[0], b),
+            "cute.copy" => self.copy(&operands, b),
+            "cute.gemm" => self.gemm(&operands, b),
+            "scf.for" => self.for_loop(op, b),
+            "scf.if" if self.touches_within(op) => self.branch(op, b),
+            "scf.yield" => Err(b.error("a loop's end outside of a loop")),
+            _ if self.view(op, b)? => Ok(()),
+            _ => {
+                if self.touches(op) || self.touches_within(op) {
+                    return Err(b.error(format!(
+                        "'{}' uses a register tensor in a way that has no value form; register \
+                         tensors are used in the kernel's body, in scf.for and in scf.if",
+                        name_of(op)
+                    )));
+                }
+                b.clone_op(op, &mut self.mapping);
+                Ok(())
+            }
+        }
+    }
+
+    fn touches(&self, op: Op<'c>) -> bool {
+        operands_of(op).iter().any(|v| is_registers(v.r#type()))
+            || (0..op.result_count()).any(|i| is_registers(result_of(op, i).r#type()))
+    }
+
+    fn touches_within(&self, op: Op<'c>) -> bool {
+        nested_ops(op).into_iter().any(|inner| self.touches(inner))
+    }
+
+    fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
+        self.views
+            .get(&key(value))
+            .cloned()
+            .ok_or_else(|| b.error("expected a tensor in rmem that this kernel allocates"))
+    }
+
+    fn allocate(&mut self, value: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let Some(CuteType::MemRef(memref)) = CuteType::of(value.r#type()) else {
+            return Err(b.error("expected a tensor"));
+        };
+        let file = File::new(&memref).map_err(|e| b.error(e))?;
+        let view = View {
+            file: self.files.len(),
+            element: types::register_type(memref.element),
+            offset: 0,
+            layout: memref.layout,
+        };
+        self.views.insert(key(value), view);
+        self.files.push(file);
+        Ok(())
+    }
+
+    /// The same registers as the result's type says.
+    fn reinterpret(&mut self, op: Op<'c>, source: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let mut view = self.registers(source, b)?;
+        let result = result_of(op, 0);
+        let Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) = CuteType::of(result.r#type())
+        else {
+            return Err(b.error("expected a tensor"));
+        };
+        if name_of(op) == "cute.add_offset" {
+            view.offset += self
+                .known_offset(operands_of(op)[1])
+                .ok_or_else(|| unknown(b))?;
+        }
+        let element = types::register_type(memref.element);
+        let bits = |ty| types::element_bits(ty).unwrap_or(8);
+        let start = view.offset * bits(view.element);
+        if start % bits(element) != 0 {
+            return Err(b.error(format!(
+                "expected registers that start at a whole {element}, found an offset of {start} bits"
+            )));
+        }
+        view.offset = start / bits(element);
+        view.element = element;
+        view.layout = memref.layout;
+        self.views.insert(key(result), view);
+        Ok(())
+    }
+
+    /// A view of registers at a known coordinate; false where `op` makes none.
+    fn view(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
+        if op.result_count() != 1 || !is_registers(result_of(op, 0).r#type()) {
+            return Ok(false);
+        }
+        let mut source = None;
+        let mut types = Vec::new();
+        for operand in operands_of(op) {
+            let Some(ty) = CuteType::of(operand.r#type()) else {
+                return Ok(false);
+            };
+            types.push(match ty {
+                CuteType::MemRef(memref) => {
+                    source = Some(operand);
+                    CuteType::MemRef(memref)
+                }
+                CuteType::Coord(coord) => CuteType::Coord(self.known_tuple(operand, &coord)),
+                other => other,
+            });
+        }
+        let (Some(source), Some(made)) = (source, infer::traced_view(op, &types)) else {
+            return Ok(false);
+        };
+        let made = made.map_err(|e| b.error(format!("'{}' op {e}", name_of(op))))?;
+        let mut view = self.registers(source, b)?;
+        for term in &made.terms {
+            let (Index::Known(i), Some(flat)) = (term.index, term.layout.flat()) else {
+                return Err(unknown(b));
+            };
+            view.offset += flat.checked_at(i).ok_or_else(|| unknown(b))?;
+        }
+        view.layout = made.layout;
+        self.views.insert(key(result_of(op, 0)), view);
+        Ok(true)
+    }
+
+    /// A coordinate, with what is known of its leaves.
+    fn known_tuple(&self, value: Val<'c>, tuple: &IntTuple) -> IntTuple {
+        let leaves = defining_op(self.map(value))
+            .filter(|op| matches!(name_of(*op), "cute.make_coord" | "cute.make_int_tuple"))
+            .map(operands_of)
+            .unwrap_or_default();
+        let mut leaves = leaves.into_iter();
+        fn put(tuple: &IntTuple, next: &mut dyn FnMut() -> Option<i64>) -> IntTuple {
+            match tuple {
+                IntTuple::Leaf(Leaf::Dynamic(_)) => next().map_or_else(|| tuple.clone(), int),
+                IntTuple::Leaf(_) => tuple.clone(),
+                IntTuple::Tuple(parts) => {
+                    IntTuple::Tuple(parts.iter().map(|part| put(part, next)).collect())
+                }
+            }
+        }
+        put(tuple, &mut || {
+            leaves.next().and_then(|leaf| self.known(leaf))
+        })
+    }
+
+    fn known_offset(&self, value: Val<'c>) -> Option<i64> {
+        let Some(CuteType::IntTuple(tuple)) = CuteType::of(value.r#type()) else {
+            return None;
+        };
+        match self.known_tuple(value, &tuple) {
+            IntTuple::Leaf(leaf) => leaf.as_static(),
+            IntTuple::Tuple(_) => None,
+        }
+    }
+
+    /// The integer that a value of the new body is, where it follows from constants.
+    fn known(&self, value: Val<'c>) -> Option<i64> {
+        let op = defining_op(value)?;
+        let operands = operands_of(op);
+        let operand = |i: usize| operands.get(i).and_then(|v| self.known(*v));
+        match name_of(op) {
+            "arith.constant" => integer_of(op, "value"),
+            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui"
+            | "arith.trunci" => operand(0),
+            "arith.addi" => operand(0)?.checked_add(operand(1)?),
+            "arith.subi" => operand(0)?.checked_sub(operand(1)?),
+            "arith.muli" => operand(0)?.checked_mul(operand(1)?),
+            "arith.divsi" | "arith.divui" => operand(0)?.checked_div(operand(1)?),
+            "arith.remsi" | "arith.remui" => operand(0)?.checked_rem(operand(1)?),
+            "arith.minsi" | "arith.minui" => Some(operand(0)?.min(operand(1)?)),
+            "arith.maxsi" | "arith.maxui" => Some(operand(0)?.max(operand(1)?)),
+            "cute.get_scalars" if op.result_count() == 1 => {
+                match CuteType::of(operands.first()?.r#type())? {
+                    CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+fn unknown(b: Builder) -> Failure {
+    b.error(format!(
+        "indexes registers by a value that is not known when the kernel is compiled; use constants, or write \
+         {} on the loop whose index it comes from",
+        control::UNROLL
+    ))
+}

@@ -1,0 +1,336 @@
+//! Register tensors as SSA vectors, and views of them.
+
+use super::Values;
+use cute_ir::{
+    Failure,
+    build::*,
+    types::{self, MemRef},
+    verify::vector_of,
+};
+use cute_layout::Layout;
+use melior::ir::{Type, ValueLike};
+
+/// The registers of a fragment: `chunk` elements a vector.
+#[derive(Clone)]
+pub(super) struct File<'c> {
+    pub element: Type<'c>,
+    pub chunk: i64,
+    pub vectors: Vec<Option<Val<'c>>>,
+}
+
+/// A register tensor: elements of a file, from `offset` on, as `layout` says. Both count in elements of its own type,
+/// which need not be as wide as the file's.
+#[derive(Clone)]
+pub(super) struct View<'c> {
+    pub file: usize,
+    pub element: Type<'c>,
+    pub offset: i64,
+    pub layout: Layout,
+}
+
+/// Elements of a register tensor: far beyond what a thread has registers for.
+const MOST_REGISTERS: i64 = 65536;
+
+impl<'c> File<'c> {
+    pub fn new(memref: &MemRef<'c>) -> Result<Self, String> {
+        let total = memref.layout.cosize().map_err(|e| e.to_string())?;
+        if total > MOST_REGISTERS {
+            return Err(format!(
+                "expected a register tensor that spans at most {MOST_REGISTERS} elements, found {total}: {}",
+                memref.layout
+            ));
+        }
+        let first = memref.layout.mode(0).map_err(|e| e.to_string())?;
+        let chunk = first.size().map_err(|e| e.to_string())?;
+        // Only where the first mode is the run that one vector holds.
+        let runs = (0..chunk).all(|i| first.at(i) == i) && total % chunk == 0;
+        let chunk = if runs { chunk } else { 1 };
+        Ok(Self {
+            element: types::register_type(memref.element),
+            chunk,
+            vectors: vec![None; (total / chunk) as usize],
+        })
+    }
+}
+
+pub(super) fn uninitialized(b: Builder) -> Failure {
+    b.error("reads registers that nothing has written; cute.clear them first")
+}
+
+fn is_run(offsets: &[i64]) -> bool {
+    offsets
+        .iter()
+        .enumerate()
+        .all(|(i, o)| *o == offsets[0] + i as i64)
+}
+
+fn bits(ty: Type) -> i64 {
+    types::element_bits(ty).unwrap_or(8)
+}
+
+impl<'c> View<'c> {
+    /// The places of all elements, colexicographically.
+    pub fn places(&self, b: Builder<'c>) -> Result<Vec<i64>, Failure> {
+        places(&self.layout, self.offset, b)
+    }
+}
+
+/// The values of a static layout, behind `offset`.
+pub(super) fn places(layout: &Layout, offset: i64, b: Builder) -> Result<Vec<i64>, Failure> {
+    let flat = layout
+        .flat_or("registers")
+        .map_err(|e| b.error(e.to_string()))?;
+    if flat.size() > MOST_REGISTERS {
+        return Err(b.error(format!(
+            "expected at most {MOST_REGISTERS} elements, found {layout}"
+        )));
+    }
+    Ok((0..flat.size()).map(|i| offset + flat.at(i)).collect())
+}
+
+impl<'c> Values<'c> {
+    /// The elements of a view at these places, as one vector.
+    pub(super) fn read(
+        &self,
+        view: &View<'c>,
+        places: &[i64],
+        b: Builder<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let file = &self.files[view.file];
+        let (own, has) = (bits(view.element), bits(file.element));
+        let length = places.len() as i64;
+        let ty = b.vector(length, view.element);
+        if own == has {
+            let value = self.read_file(view.file, places, b)?;
+            return bitcast(b, value, ty);
+        }
+        if own > has {
+            let ratio = own / has;
+            let within: Vec<i64> = places
+                .iter()
+                .flat_map(|p| (0..ratio).map(move |i| p * ratio + i))
+                .collect();
+            let value = self.read_file(view.file, &within, b)?;
+            return bitcast(b, value, ty);
+        }
+        let ratio = has / own;
+        let mut parts = Vec::new();
+        for place in places {
+            let whole = self.read_file(view.file, &[place.div_euclid(ratio)], b)?;
+            let whole = bitcast(b, whole, b.vector(ratio, view.element))?;
+            parts.push(extract_element(
+                b,
+                whole,
+                place.rem_euclid(ratio),
+                view.element,
+            )?);
+        }
+        b.value("vector.from_elements", &parts, ty, &[])
+    }
+
+    /// Sets the elements of a view at these places.
+    pub(super) fn write(
+        &mut self,
+        view: &View<'c>,
+        places: &[i64],
+        value: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let element = self.files[view.file].element;
+        let (own, has) = (bits(view.element), bits(element));
+        let length = places.len() as i64;
+        if own == has {
+            let value = bitcast(b, value, b.vector(length, element))?;
+            return self.write_file(view.file, places, value, b);
+        }
+        if own > has {
+            let ratio = own / has;
+            let within: Vec<i64> = places
+                .iter()
+                .flat_map(|p| (0..ratio).map(move |i| p * ratio + i))
+                .collect();
+            let value = bitcast(b, value, b.vector(length * ratio, element))?;
+            return self.write_file(view.file, &within, value, b);
+        }
+        let ratio = has / own;
+        for (i, place) in places.iter().enumerate() {
+            let at = [place.div_euclid(ratio)];
+            let narrow = b.vector(ratio, view.element);
+            let old = match self.is_written(view.file, at[0]) {
+                true => bitcast(b, self.read_file(view.file, &at, b)?, narrow)?,
+                false => nothing(b, narrow)?,
+            };
+            let part = extract_element(b, value, i as i64, view.element)?;
+            let new = insert(b, part, old, place.rem_euclid(ratio))?;
+            let new = bitcast(b, new, b.vector(1, element))?;
+            self.write_file(view.file, &at, new, b)?;
+        }
+        Ok(())
+    }
+
+    fn is_written(&self, file: usize, offset: i64) -> bool {
+        let file = &self.files[file];
+        matches!(
+            file.vectors.get((offset / file.chunk) as usize),
+            Some(Some(_))
+        )
+    }
+
+    /// The elements at these offsets of a file, as one vector.
+    fn read_file(&self, file: usize, offsets: &[i64], b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let file = &self.files[file];
+        let chunk = file.chunk;
+        let vector = |offset: i64| {
+            usize::try_from(offset / chunk)
+                .ok()
+                .and_then(|i| file.vectors.get(i))
+                .filter(|_| offset >= 0)
+                .ok_or_else(|| b.error("a fragment's layout leaves its registers"))?
+                .ok_or_else(|| uninitialized(b))
+        };
+        let length = offsets.len() as i64;
+        let Some(first) = offsets.first().copied() else {
+            return Err(b.error("expected at least one element"));
+        };
+        if is_run(offsets) && first / chunk == (first + length - 1) / chunk {
+            let whole = vector(first)?;
+            return if length == chunk {
+                Ok(whole)
+            } else {
+                extract(b, whole, first % chunk, length, file.element)
+            };
+        }
+        let mut parts = Vec::new();
+        for offset in offsets {
+            parts.push(extract_element(
+                b,
+                vector(*offset)?,
+                offset % chunk,
+                file.element,
+            )?);
+        }
+        b.value(
+            "vector.from_elements",
+            &parts,
+            b.vector(length, file.element),
+            &[],
+        )
+    }
+
+    /// Sets the elements at these offsets of a file.
+    fn write_file(
+        &mut self,
+        file: usize,
+        offsets: &[i64],
+        value: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let file = &mut self.files[file];
+        let (chunk, element) = (file.chunk, file.element);
+        if offsets
+            .iter()
+            .any(|o| !(0..chunk * file.vectors.len() as i64).contains(o))
+        {
+            return Err(b.error("a fragment's layout leaves its registers"));
+        }
+        let length = offsets.len() as i64;
+        // Whole vectors, each a run of the value.
+        let whole = length % chunk == 0
+            && offsets
+                .chunks(chunk as usize)
+                .all(|run| is_run(run) && run[0] % chunk == 0);
+        if whole {
+            for (i, run) in offsets.chunks(chunk as usize).enumerate() {
+                let part = if length == chunk {
+                    value
+                } else {
+                    extract(b, value, i as i64 * chunk, chunk, element)?
+                };
+                file.vectors[(run[0] / chunk) as usize] = Some(part);
+            }
+            return Ok(());
+        }
+        let ty = b.vector(chunk, element);
+        for (i, offset) in offsets.iter().enumerate() {
+            let part = extract_element(b, value, i as i64, element)?;
+            let slot = &mut file.vectors[(offset / chunk) as usize];
+            let old = match slot {
+                Some(old) => *old,
+                None => nothing(b, ty)?,
+            };
+            *slot = Some(insert(b, part, old, offset % chunk)?);
+        }
+        Ok(())
+    }
+}
+
+/// A vector before its elements are written one by one. Of bytes it is zeros: LLVM packs bytes by instructions that read all
+/// of their sources.
+fn nothing<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+    let bytes = vector_of(ty)
+        .and_then(|(_, element)| types::element_bits(element))
+        .is_some_and(|bits| bits <= 8);
+    if !bytes {
+        return poison(b, ty);
+    }
+    let zero = b.attribute(&format!("dense<0> : {ty}"))?;
+    b.value("arith.constant", &[], ty, &[("value", zero)])
+}
+
+/// A value of which nothing is read before it is written.
+pub(super) fn poison<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+    let value = b.attribute("#ub.poison")?;
+    b.value("ub.poison", &[], ty, &[("value", value)])
+}
+
+fn bitcast<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+    if value.r#type() == ty {
+        return Ok(value);
+    }
+    b.value("vector.bitcast", &[value], ty, &[])
+}
+
+fn extract<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    from: i64,
+    length: i64,
+    element: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    let attributes = [
+        ("offsets", b.attribute(&format!("[{from}]"))?),
+        ("sizes", b.attribute(&format!("[{length}]"))?),
+        ("strides", b.attribute("[1]")?),
+    ];
+    b.value(
+        "vector.extract_strided_slice",
+        &[vector],
+        b.vector(length, element),
+        &attributes,
+    )
+}
+
+/// Element `index` of a vector.
+pub(super) fn extract_element<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    index: i64,
+    element: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    b.value(
+        "vector.extract",
+        &[vector],
+        element,
+        &[("static_position", b.i64_array(&[index]))],
+    )
+}
+
+fn insert<'c>(
+    b: Builder<'c>,
+    part: Val<'c>,
+    vector: Val<'c>,
+    index: i64,
+) -> Result<Val<'c>, Failure> {
+    let position = [("static_position", b.i64_array(&[index]))];
+    b.value("vector.insert", &[part, vector], vector.r#type(), &position)
+}

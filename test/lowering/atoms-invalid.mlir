@@ -1,0 +1,65 @@
+// Atoms that the architecture has not, or that have no instruction yet.
+//
+// RUN: cute-opt %s --cute-to-nvvm --split-input-file --verify-diagnostics
+
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @fp8() kernel {
+    // expected-error @below {{'cute.make_atom' op makes SM89_16x8x32_F32E4M3E4M3F32_TN, which comes with sm_89; the kernel is compiled for sm_80: compile it for arch=sm_89 or later, or choose an older atom}}
+    %a = cute.make_atom() : () -> !cute_nvgpu.sm89.mma<16x8x32, elem_type = (f8E4M3FN, f8E4M3FN, f32)>
+    gpu.return
+  }
+}
+
+// -----
+
+// Each of the targets counts.
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">, #nvvm.target<chip = "sm_89">] {
+  gpu.func @stsm() kernel {
+    // expected-error @below {{makes SM90_U32x4_STSM_N, which comes with sm_90; the kernel is compiled for sm_89}}
+    %a = cute.make_atom() : () -> !cute_nvgpu.atom.stsm<f16, mode = <"(8,8)">, num_matrices = 4, n>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @wgmma(%true: i1) kernel {
+    // expected-error @below {{makes SM90_64x128x16_F32F16F16_SS<K,K>, which is in the table, no instruction yet}}
+    %a = cute.make_atom(%true) : (i1) -> !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @four_bits() kernel {
+    // expected-error @below {{makes SM80_16x8x64_S32S4S4S32_TN, which is in the table, no instruction yet}}
+    %a = cute.static : !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x64, elem_type = (i4, i4, i32)>, atom_layout_MNK = <"(1,1,1):(0,0,0)">, permutation_MNK = <"[_;_;_]">>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @unset() kernel {
+    %a = cute.make_atom() : () -> !cute_nvgpu.atom.universal_copy<f32>
+    // expected-error @below {{reads a part of the atom's state that nothing has set; set it by cute_nvgpu.atom.set_value first}}
+    %p = cute_nvgpu.atom.get_value(%a : !cute_nvgpu.atom.universal_copy<f32>) {field = #cute_nvgpu.atom_copy_field_universal<cache_policy>} : i64
+    gpu.return
+  }
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"(32,8):(8,1)">, tiler_mn = <"[256:1]">>
+!g = !cute.memref<f16, gmem, align<16>, "((8,1)):((1,0))">
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @handed_on(%a: !g, %copy: !copy) kernel {
+    // expected-error @below {{takes an atom whose state is not known here; expected one that the kernel makes by cute.make_atom}}
+    %v = cute.atom_load(%copy, %a) at [0] : (!copy, !g) -> vector<8xf16>
+    gpu.return
+  }
+}
