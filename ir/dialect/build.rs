@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Driver.cpp"];
+const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Forms.cpp", "Driver.cpp"];
 
 /// The ops of each dialect: the files define both.
 const CUTE: &str = "--op-include-regex=^cute\\.";
@@ -92,7 +92,7 @@ fn main() {
     let mut build = cc::Build::new();
     build
         .cpp(true)
-        .std("c++17")
+        .std("c++20")
         .flag("-fno-rtti")
         .flag("-fno-exceptions")
         .flag_if_supported("-Wno-unused-function")

@@ -30,10 +30,14 @@ def Cute_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   // What `cute.static` folds to becomes `cute.static` again.
   let hasConstantMaterializer = 1;
-  // Attributes stay in the attribute dictionary, where Rust reads them.
-  let usePropertiesForAttributes = 0;
+  let usePropertiesForAttributes = 1;
   let dependentDialects = [];
-  let extraClassDeclaration = [{ void registerTypesAndAttributes(); }];
+  let extraClassDeclaration = [{
+    void registerTypesAndAttributes();
+    template <typename... Ops> void addOperationsWithForms() {
+      addOperations<::cute::WithForms<Ops>...>();
+    }
+  }];
 }
 
 /// Hands the verification of an op to Rust (`verify.rs`).
@@ -54,14 +58,21 @@ class Cute_Group<string title, string text> : OpDocGroup {
 class Cute_InferredOp<string mnemonic, list<Trait> traits = []>
     : Cute_Op<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared);
+  }];
   let extraClassDefinition = [{
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared) {
+      return ::cute::compatibleTypes(inferred, declared);
+    }
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, std::optional<::mlir::Location> location,
         ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
-        ::mlir::OpaqueProperties, ::mlir::RegionRange,
+        ::mlir::OpaqueProperties properties, ::mlir::RegionRange,
         ::llvm::SmallVectorImpl<::mlir::Type> &types) {
       return ::cute::inferTypes(getOperationName(), context, location, operands,
-                                attributes, types);
+                                ::cute::withProperties<$cppClass>(context, attributes, properties),
+                                types);
     }
   }];
 }

@@ -23,6 +23,7 @@ include "LayoutTiling.td"
 include "TensorOps.td"
 include "ViewOps.td"
 include "AtomOps.td"
+include "AlgorithmOps.td"
 include "PipelineOps.td"
 
 #endif

@@ -39,6 +39,15 @@ LogicalResult cute::inferTypes(StringRef op, MLIRContext *context,
                                          &types));
 }
 
+bool cute::compatibleTypes(TypeRange inferred, TypeRange declared) {
+  if (inferred.size() != declared.size())
+    return false;
+  for (auto [left, right] : llvm::zip(inferred, declared))
+    if (left != right && !theCallbacks.compatible(wrap(left), wrap(right)))
+      return false;
+  return true;
+}
+
 static ParseResult parseOperandId(OpAsmParser &parser, IntegerAttr &attr) {
   SMLoc where = parser.getCurrentLocation();
   StringRef keyword;
@@ -100,7 +109,7 @@ Operation *cute::CuteDialect::materializeConstant(OpBuilder &builder, Attribute 
 
 void cute::CuteDialect::initialize() {
   registerTypesAndAttributes();
-  addOperations<
+  addOperationsWithForms<
 #define GET_OP_LIST
 #include "CuteOps.cpp.inc"
       >();

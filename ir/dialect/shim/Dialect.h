@@ -8,6 +8,7 @@
 #ifndef CUTE_SHIM_DIALECT_H
 #define CUTE_SHIM_DIALECT_H
 
+#include "Forms.h"
 #include "cute.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -29,6 +30,26 @@ llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
                                std::optional<mlir::Location> location,
                                mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                                llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// Whether the declared types say the same as the inferred ones.
+bool compatibleTypes(mlir::TypeRange inferred, mlir::TypeRange declared);
+
+/// All attributes of an op: those in the dictionary, and those that are its properties.
+template <typename Op>
+mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
+                                    mlir::OpaqueProperties properties) {
+  using Properties = std::remove_reference_t<decltype(std::declval<Op>().getProperties())>;
+  if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>) {
+    mlir::NamedAttrList all(attributes);
+    if (properties)
+      if (auto own = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(
+              Op::getPropertiesAsAttr(context, *properties.as<Properties *>())))
+        for (mlir::NamedAttribute entry : own)
+          all.set(entry.getName(), entry.getValue());
+    return all.getDictionary(context);
+  }
+  return attributes;
+}
 
 /// The type of a tensor's start, and of its layout.
 mlir::Type iterOf(mlir::Type tensor);

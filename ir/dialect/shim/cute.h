@@ -51,6 +51,12 @@ typedef struct {
   bool (*inferTypes)(MlirStringRef op, MlirContext context, MlirLocation location,
                      intptr_t numOperands, const MlirValue *operands, MlirAttribute attributes,
                      void (*sink)(MlirType, void *), void *user);
+  /// Gives `sink` the types of the operands, as they follow from that of the result where they are
+  /// not written, or emits a diagnostic at `location`.
+  bool (*operandTypes)(MlirStringRef op, MlirLocation location, intptr_t numOperands,
+                       MlirType result, void (*sink)(MlirType, void *), void *user);
+  /// Whether a type that is declared says the same as the one that is inferred.
+  bool (*compatible)(MlirType inferred, MlirType declared);
   /// Whether the op may run where it would not have run, as seen from its operands' types.
   bool (*speculatable)(MlirOperation op);
   /// Runs pass `index` on `op`; emits its own diagnostics.

@@ -8,7 +8,7 @@ use crate::{
 use melior::{
     Context,
     dialect::DialectRegistry,
-    ir::{Attribute, Location, OperationRef, TypeLike, operation::OperationLike},
+    ir::{Attribute, Location, OperationRef, Type, TypeLike, operation::OperationLike},
 };
 use mlir_sys::*;
 use std::{
@@ -65,6 +65,8 @@ pub fn initialize() {
             verify_type,
             verify_op,
             infer_types,
+            operand_types,
+            compatible,
             speculatable,
             run_pass,
             build_pipeline,
@@ -265,6 +267,41 @@ unsafe extern "C" fn infer_types(
             Err(Failure) => false,
         }
     }
+}
+
+unsafe extern "C" fn operand_types(
+    op: MlirStringRef,
+    location: MlirLocation,
+    num_operands: isize,
+    result: MlirType,
+    sink: ffi::TypeSink,
+    user: *mut c_void,
+) -> bool {
+    unsafe {
+        let location = Location::from_raw(location);
+        let result = Type::from_raw(result);
+        let types = diag::catch_panics(location, "the types of operands", || {
+            let name = utf8(op).map_err(|error| diag::error(location, error))?;
+            infer::operand_types(name, num_operands as usize, result)
+                .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
+        });
+        match types {
+            Ok(types) => {
+                types.into_iter().for_each(|t| sink(t.to_raw(), user));
+                true
+            }
+            Err(Failure) => false,
+        }
+    }
+}
+
+unsafe extern "C" fn compatible(inferred: MlirType, declared: MlirType) -> bool {
+    let (inferred, declared) =
+        unsafe { (Type::from_raw(inferred), Type::from_raw(declared)) };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        infer::compatible(inferred, declared)
+    }))
+    .unwrap_or(false)
 }
 
 unsafe extern "C" fn speculatable(op: MlirOperation) -> bool {

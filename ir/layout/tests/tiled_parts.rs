@@ -2,8 +2,8 @@
 
 use cute_layout::ops::Value;
 use cute_layout::{
-    CopyAtom, IntTuple, Kind, Layout, Leaf, MmaAtom, Operand, Residue, Side, Tile, TiledCopy,
-    TiledMma, int, record, tuple,
+    AnyLayout, ComposedLayout, CopyAtom, Inner, IntTuple, Kind, Layout, Leaf, MmaAtom, Operand,
+    Residue, Side, Tile, TiledCopy, TiledMma, int, record, tuple,
 };
 
 fn layout(text: &str) -> Layout {
@@ -182,6 +182,42 @@ fn a_thread_may_be_dynamic() {
     let m = mma();
     let t = m.get_slice(&Leaf::Static(37)).expect("a thread");
     assert_eq!(t.thr_vmnk().expect("a coordinate").to_string(), "(5,1,0,0)");
+}
+
+#[test]
+fn swizzled_shared_memory_is_partitioned_under_its_swizzle() {
+    // sgemm_sm80: a tile of 128x64 halves in three stages, written by cp.async and read by ldmatrix.
+    let smem =
+        ComposedLayout::parse("S<3,3,3> o 0 o ((8,16),(8,8),(1,3)):((8,512),(1,64),(0,8192))")
+            .expect("a composed layout");
+    let cp_async = TiledCopy::make_tiled_copy(
+        CopyAtom::cp_async(16, 16).expect("atom"),
+        &layout("(16,8):(8,1)"),
+        &layout("(1,8)"),
+    )
+    .expect("copy");
+    let x4 = CopyAtom::ldmatrix(4, false, 16).expect("atom");
+    let ldmatrix = TiledCopy::make_tiled_copy_a(x4, &mma()).expect("copy");
+    for copy in [cp_async, ldmatrix] {
+        let p = copy.partition_s(smem.outer()).expect("a partition");
+        for thread in [0, 1, 9, 37, 127] {
+            let (part, offset) = p
+                .part_composed(&smem, &Leaf::Static(thread))
+                .expect("a part");
+            for i in 0..p.val.size().expect("static") {
+                let at = match &part {
+                    AnyLayout::Plain(l) => l.eval(&int(i)),
+                    AnyLayout::Composed(c) => c.eval(&int(i)),
+                };
+                let at = at.and_then(|at| at.add(&offset)).expect("an offset");
+                let inside = p.thr.at(thread) + p.val.at(i);
+                let Inner::Swizzle(s) = smem.inner() else {
+                    panic!("a swizzle")
+                };
+                assert_eq!(at, int(s.apply(inside)), "thread {thread} value {i}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -233,6 +233,100 @@ fn the_caret_stands_under_long_and_wide_text() {
 }
 
 #[test]
+fn tiled_operations_say_what_they_take() {
+    let c = "make_tiled_copy(copy_atom(UniversalCopy<64>, f16), (16,8):(8,1), (1,4))";
+    let m = "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN, (2,2))";
+    for (expr, error) in [
+        (
+            "SM80_nothing",
+            "expected an operation, found `SM80_nothing`; the copies are UniversalCopy<8>",
+        ),
+        (
+            "UniversalCopy<7>",
+            "expected an operation, found `UniversalCopy<7>`",
+        ),
+        ("UniversalCopy<", "expected an integer"),
+        (
+            "copy_atom(8, f16)",
+            "expected a copy operation, such as UniversalCopy<128>, found an integer 8",
+        ),
+        (
+            "copy_atom(UniversalCopy<8>, f16)",
+            "expected elements that UniversalCopy<8> moves whole",
+        ),
+        (
+            "copy_atom(UniversalCopy<8>, (4,4))",
+            "expected a known integer",
+        ),
+        (
+            "copy_atom(UniversalCopy<8>, 0)",
+            "expected elements that UniversalCopy<8> moves whole, found elements of 0 bits",
+        ),
+        ("make_tiled_mma(8:1)", "expected an MMA atom, such as"),
+        ("make_tiled_copy(8, 8:1)", "expected a copy atom, as"),
+        (
+            "layoutA_TV(copy_atom(UniversalCopy<64>, f16))",
+            "expected a tiled MMA, as make_tiled_mma(..), found a copy atom",
+        ),
+        ("partition_S(8, 8:1)", "expected a tiled copy, as"),
+        ("tile_size<2>(CC)", "expected a mode below 2, found 2"),
+        (
+            "partition_S(CC, (32,64), 128)",
+            "expected a thread index from 0 to 127, found 128",
+        ),
+        (
+            "partition_S(CC, (32,64), (1,2))",
+            "expected an integer, found a tuple",
+        ),
+        (
+            "partition_S(CC, 64)",
+            "expected a tensor of rank at least 2",
+        ),
+        (
+            "partition_A(MM, (32,64), -1)",
+            "expected a thread index from 0 to 127",
+        ),
+        (
+            "partition_fragment_C(MM, (?,64))",
+            "expected static integers",
+        ),
+        (
+            "make_tiled_copy_A(copy_atom(UniversalCopy<128>, 8), MM)",
+            "values a thread in multiples of the 16",
+        ),
+        (
+            "make_tiled_copy_impl(copy_atom(UniversalCopy<16>, 16), (4,2), (4,4))",
+            "leaves out 8",
+        ),
+        (
+            "make_tiled_copy_impl(copy_atom(UniversalCopy<16>, 16), (4,_), (4,4))",
+            "expected a layout or a shape",
+        ),
+        (
+            "make_tiled_copy_impl(copy_atom(UniversalCopy<16>, 16), ((1024,1024,1024),1):((1,1,1),0), 4096)",
+            "at most 4194304 elements in a tile",
+        ),
+        ("local_tile((64,32), (16,8), (4,0))", "below 4 of the mode"),
+        (
+            "local_tile((64,32), (16,8), (0,0), (1,1,1))",
+            "projection of the 2 modes",
+        ),
+        (
+            "local_partition((64,32), (8,4), 1@0)",
+            "expected an integer",
+        ),
+        (
+            "local_partition((64,32), (8,4), -1)",
+            "an index that is not negative",
+        ),
+    ] {
+        let expr = expr.replace("CC", c).replace("MM", m);
+        let err = fail(&expr);
+        assert!(err.contains(error) && err.contains('^'), "{expr}: {err}");
+    }
+}
+
+#[test]
 fn other_commands_refuse_what_they_cannot_show() {
     for args in [
         &["print", "(2,3,4):(1,2,6)"][..],
@@ -242,6 +336,21 @@ fn other_commands_refuse_what_they_cannot_show() {
         &["print", "--full", "(65536,65536):(1,65536)"],
         &["svg", "--full", "(1024,1024):(1,1024)"],
         &["latex", "make_identity_layout((2,3))"],
+        &["print", "f16"],
+        &["svg", "UniversalCopy<16>"],
+        &[
+            "latex",
+            "make_tiled_copy(copy_atom(UniversalCopy<8>, 8), (4096,1024), (64,64))",
+        ],
+        &[
+            "svg",
+            "--full",
+            "make_tiled_copy(copy_atom(UniversalCopy<8>, 8), (64,16), (64,2))",
+        ],
+        &[
+            "svg",
+            "make_tiled_copy(copy_atom(UniversalCopy<8>, 8), (2,2,2))",
+        ],
         &["tv", "8:1", "8"],
         &["tv", "(4,8):(8,1)", "(4,4)"],
         &["tv", "(4,4):(-1,1)", "(4,4)"],
@@ -283,7 +392,10 @@ fn piece() -> impl Strategy<Value = String> {
         .collect();
     let rest = "( ) ( ) [ ] < > , , , ; : : : _ ? @ o S<3,4,3> S<1,0,-2> 0 1 2 3 4 6 8 -1 -8 12 64 65537 \
                 9223372036854775807 -9223372036854775808 8:1 (4,2):(1,4) (2,(3,4)) ((2,2),3):((0,5),-1) \
-                (3,5):(1@0,1@1) ?{div=8} LayoutRight é \u{0}";
+                (3,5):(1@0,1@1) ?{div=8} LayoutRight é \u{0} f16 UniversalCopy<64> UniversalCopy< SM80_x SM75_U32x4_LDSM_N \
+                SM80_16x8x16_F32F16F16F32_TN copy_atom(UniversalCopy<16>,f16) copy_atom(SM75_U32x1_LDSM_N,8) \
+                make_tiled_copy(copy_atom(UniversalCopy<16>,f16),(4,2),(1,2)) \
+                make_tiled_mma(SM70_8x8x4_F32F16F16F32_NT,(2,2)) (64,32):(32,1) (?,32):(32,?) make_identity_layout((24,40))";
     words.extend(rest.split(' ').map(String::from));
     proptest::sample::select(words)
 }

@@ -105,13 +105,13 @@ impl TiledCopy {
     /// How many elements of the tile no thread has. Errors: a tile of more than 2^22 elements.
     pub fn missing(&self) -> Result<i64> {
         let size = self.tile_shape()?.size()?;
-        if size > COVER_LIMIT {
+        let tv = self.layout_tv.filter()?.flat_or(OP)?;
+        if size.max(tv.size()) > COVER_LIMIT {
             return Err(LayoutError::Limit {
                 what: "elements in a tile",
                 limit: COVER_LIMIT as usize,
             });
         }
-        let tv = self.layout_tv.filter()?.flat_or(OP)?;
         let mut seen = vec![false; size as usize];
         let mut missing = size;
         for i in 0..tv.size() {

@@ -18,10 +18,12 @@ pub use copy_parts::{Side, ThrCopy};
 pub use mma::TiledMma;
 pub use mma_parts::{Operand, ThrMma};
 
+use crate::algebra::AnyLayout;
 use crate::algebra::divide::tile_reach;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::{Leaf, require};
+use crate::swizzle::ComposedLayout;
 use crate::tile::Tile;
 use crate::tuple::IntTuple;
 
@@ -61,6 +63,21 @@ impl Partition {
             offset: self.thr.eval(&IntTuple::Leaf(thread.clone()))?,
             layout: self.val.clone(),
         })
+    }
+
+    /// The part of one thread of a composed layout (swizzled shared memory), where this is the partition of its outer
+    /// layout: what is left, and what is added to it, as [`ComposedLayout::slice`] gives them. Errors as there.
+    pub fn part_composed(
+        &self,
+        tensor: &ComposedLayout,
+        thread: &Leaf,
+    ) -> Result<(AnyLayout, IntTuple)> {
+        let val = self.val.modes();
+        let mut coord = vec![IntTuple::Leaf(thread.clone())];
+        coord.resize(val.len() + 1, IntTuple::underscore());
+        let outer = Layout::from_modes(&[std::slice::from_ref(&self.thr), &val[..]].concat())?;
+        ComposedLayout::new(tensor.inner().clone(), tensor.offset().clone(), outer)?
+            .slice(&IntTuple::Tuple(coord))
     }
 }
 

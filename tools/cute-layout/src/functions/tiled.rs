@@ -1,8 +1,8 @@
 //! Atoms, tiled copies and MMAs, and what threads get of tensors.
 
 use cute_layout::{
-    CopyAtom, Layout, Leaf, MmaAtom, Operand, Part, Residue, Result as Algebra, Side, Tile,
-    TiledCopy, TiledMma,
+    CopyAtom, IntTuple, Layout, Leaf, MmaAtom, Operand, Part, Partition, Residue,
+    Result as Algebra, Side, Tile, TiledCopy, TiledMma,
 };
 
 use super::{Answer, Call, Function};
@@ -569,15 +569,19 @@ fn rounded<T>(c: &mut Call<'_>, f: impl Fn(Residue) -> Algebra<T>) -> Result<T, 
 }
 
 fn noted(c: &mut Call<'_>, part: Part) -> Value {
-    if part.offset.leaves().iter().any(|l| !l.is(0)) {
-        let what = if part.offset.is_tuple() {
+    begins(c, &part.offset);
+    part.layout.into()
+}
+
+fn begins(c: &mut Call<'_>, offset: &IntTuple) {
+    if offset.leaves().iter().any(|l| !l.is(0)) {
+        let what = if offset.is_tuple() {
             "coordinate"
         } else {
             "offset"
         };
-        c.note(format!("the part begins at {what} {}", part.offset));
+        c.note(format!("the part begins at {what} {offset}"));
     }
-    part.layout.into()
 }
 
 fn side_tv(c: &mut Call<'_>, side: Side) -> Answer {
@@ -606,31 +610,42 @@ fn thrfrg(c: &mut Call<'_>, o: Operand) -> Answer {
 }
 
 fn partition(c: &mut Call<'_>, side: Side) -> Answer {
-    let (copy, tensor) = (c.tiled_copy(0)?, c.layout(1)?);
-    let thread = if c.len() == 3 {
-        c.leaf(2)?
-    } else {
-        Leaf::Static(0)
-    };
-    let part = rounded(c, |r| {
-        // The thread's index is asked for first.
-        let slice = copy.get_slice(&thread)?;
-        match side {
-            Side::Source => slice.partition_s(&tensor, r),
-            Side::Destination => slice.partition_d(&tensor, r),
-        }
-    })?;
-    Ok(noted(c, part))
+    let copy = c.tiled_copy(0)?;
+    let thread = thread(c)?;
+    copy.get_slice(&thread)?;
+    part_of(c, &thread, |tensor, r| copy.partition(side, tensor, r))
 }
 
 fn partition_operand(c: &mut Call<'_>, o: Operand) -> Answer {
-    let (mma, tensor) = (c.mma(0)?, c.layout(1)?);
-    let thread = if c.len() == 3 {
-        c.leaf(2)?
-    } else {
-        Leaf::Static(0)
-    };
-    let part = rounded(c, |r| mma.get_slice(&thread)?.partition(o, &tensor, r))?;
+    let mma = c.mma(0)?;
+    let thread = thread(c)?;
+    mma.get_slice(&thread)?;
+    part_of(c, &thread, |tensor, r| mma.partition(o, tensor, r))
+}
+
+// The first, where none is named.
+fn thread(c: &Call<'_>) -> Result<Leaf, Fault> {
+    match c.len() {
+        3 => c.leaf(2),
+        _ => Ok(Leaf::Static(0)),
+    }
+}
+
+// A thread's part of the tensor that is argument 1, plain or swizzled.
+fn part_of(
+    c: &mut Call<'_>,
+    thread: &Leaf,
+    f: impl Fn(&Layout, Residue) -> Algebra<Partition>,
+) -> Answer {
+    if let Value::Composed(tensor) = c.value(1) {
+        let tensor = tensor.clone();
+        let all = rounded(c, |r| f(tensor.outer(), r))?;
+        let (layout, offset) = all.part_composed(&tensor, thread)?;
+        begins(c, &offset);
+        return Ok(layout.into());
+    }
+    let tensor = c.layout(1)?;
+    let part = rounded(c, |r| f(&tensor, r)?.part(thread))?;
     Ok(noted(c, part))
 }
 

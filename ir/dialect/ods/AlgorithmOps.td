@@ -1,0 +1,350 @@
+//===- AlgorithmOps.td - what is done with tensors ------------------------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_ALGORITHM_OPS_TD
+#define CUTE_ALGORITHM_OPS_TD
+
+include "CuteTypes.td"
+
+def Cute_Algorithms : Cute_Group<"Algorithms", [{
+  What is done with whole tensors, or with the part of one thread. An op of one thread is done by
+  every thread that comes to it, each on its own tensors; elements are counted colexicographically,
+  the first mode fastest, as in CuTe. `cute-lower-algorithms` makes copies, products and elementwise
+  ops on registers of all others.
+
+  A transposition is a copy between views that lie differently: of a tile `(m,n)` into one whose view
+  `cute.composition(%t, (m,n):(n,1))` reads it the other way round. On one side the elements of a
+  thread are then apart; `cute.autovec_copy` finds what can still be moved together, and the swizzle
+  of a shared tile keeps the rest from bank conflicts.
+}]>;
+
+/// An op on operands of several kinds, of which Rust verifies how many and which.
+class Cute_AlgorithmOp<string mnemonic, list<Trait> traits = [MemoryEffects<[MemRead, MemWrite]>]>
+    : Cute_Op<mnemonic, traits> {
+  let arguments = (ins Variadic<AnyType>:$args);
+  let assemblyFormat = "`(` $args `)` attr-dict `:` `(` type($args) `)`";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
+  let summary = "Copies one tensor into another of the same shape";
+  let description = [{
+    `cute.copy(%src, %dst)` is done by all threads of the block. The others are of one thread:
+    - `cute.copy(%tiled_copy, %src, %dst)` on its partitions ((atom values, rest), rest of M, ...);
+    - `cute.copy(%atom, %src, %dst)` on tensors (V, rest...) whose first mode is the atom's values.
+
+    Either takes a predicate behind the destination: a tensor of i1 or i8 in registers, with an
+    extent for each of the rest modes, or for V as well, where V's own extent counts once (stride 0
+    or extent 1) as the atom is one instruction. Where it is false, cp.async writes zeros, and any
+    other atom writes nothing.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+    !spart = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+    !pred = !cute.memref<i1, rmem, "(1,2,1):(0,1,0)">
+    !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
+    !rows = !cute.memref<f32, gmem, align<16>, "(4,2):(1,64)">
+    !regs = !cute.memref<f32, rmem, align<16>, "(4,2):(1,4)">
+    // Given %g: !tile, %s: !smem, %copy: !copy, %p: !part, %q: !spart, %if: !pred, %atom: !atom, %r: !rows, %f: !regs
+    cute.copy(%g, %s) : (!tile, !smem)
+    cute.copy(%copy, %p, %q) : (!copy, !part, !spart)
+    cute.copy(%copy, %p, %q, %if) : (!copy, !part, !spart, !pred)
+    cute.copy(%atom, %r, %f) : (!atom, !rows, !regs)
+    ```
+  }];
+}
+
+def Cute_CopyIfOp : Cute_AlgorithmOp<"copy_if"> {
+  let summary = "Copies the elements, or the atoms, at which a predicate holds";
+  let description = [{
+    `cute.copy_if(%pred, %src, %dst)` asks for each element; `cute.copy_if(%atom, %pred, %src, %dst)`
+    for each atom, and is `cute.copy` with its predicate in CuTe's place. Nothing is read or written
+    where the predicate is false, but that cp.async writes zeros.
+
+    ```mlir
+    !row = !cute.memref<f32, gmem, "(4):(1)">
+    !pred = !cute.memref<i1, rmem, "(4):(1)">
+    !regs = !cute.memref<f32, rmem, "(4):(1)">
+    // Given %p: !pred, %g: !row, %f: !regs
+    cute.copy_if(%p, %g, %f) : (!pred, !row, !regs)
+    ```
+  }];
+}
+
+def Cute_AutovecCopyOp : Cute_AlgorithmOp<"autovec_copy"> {
+  let summary = "Copies one thread's tensor by the widest vectors that both sides allow";
+  let description = [{
+    As many elements at once as lie side by side on both sides (`max_common_vector`), as the
+    alignment of both promises, as no swizzle takes apart, and as `max_vec_bits` (128) allows. The
+    tensors have equal sizes; their shapes may differ. Elements that the destination holds once but
+    names several times (stride 0) are copied once.
+
+    ```mlir
+    !src = !cute.memref<f16, gmem, align<16>, "(8,4):(1,64)">
+    !dst = !cute.memref<f16, rmem, align<16>, "(8,4):(1,8)">
+    // Given %a: !src, %f: !dst
+    cute.autovec_copy(%a, %f) : (!src, !dst)
+    cute.autovec_copy(%a, %f) {max_vec_bits = 64 : i64} : (!src, !dst)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args, OptionalAttr<I64Attr>:$max_vec_bits);
+}
+
+def Cute_BasicCopyOp : Cute_AlgorithmOp<"basic_copy"> {
+  let summary = "Copies one thread's tensor element by element";
+  let description = [{
+    ```mlir
+    !src = !cute.memref<f32, gmem, "(4,2):(8,1)">
+    !dst = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    // Given %a: !src, %f: !dst
+    cute.basic_copy(%a, %f) : (!src, !dst)
+    ```
+  }];
+}
+
+def Cute_GemmOp : Cute_AlgorithmOp<"gemm"> {
+  let summary = "A matrix product: A (M,K), B (N,K), C (M,N)";
+  let description = [{
+    Of all threads of the block:
+    - `cute.gemm(%A, %B, %C) accumulate f32`: C(m,n) is *set* to the sum over k of
+      A(m,k) B(n,k), summed in the given type and rounded once to C's.
+    - `cute.gemm(%A, %B, %C)`: C(m,n) is *added* to, in C's own type.
+
+    Of one thread:
+    - `cute.gemm(%mma, %D, %A, %B, %C)`: D = A B + C, by an MMA atom or a tiled MMA;
+    - `cute.gemm(%mma, %A, %B, %C)`: the same with C as D;
+    - `cute.gemm(%D, %A, %B, %C)`: by fused multiply-adds of single elements.
+
+    D and C are in registers, A and B there or in shared memory, from where they are loaded k by k.
+    Their ranks are one of (V) x (V) => (V), (M) x (N) => (M,N), (M,K) x (N,K) => (M,N),
+    (V,M) x (V,N) => (V,M,N) and (V,M,K) x (V,N,K) => (V,M,N); without V, the atom has one value.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    !frgA = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
+    !frgB = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
+    !half = !cute.memref<f16, gmem, "(32,32):(32,1)">
+    !sA = !cute.memref<f32, smem, "(8,16):(16,64)">
+    !sB = !cute.memref<f32, smem, "(4,16):(16,64)">
+    !rC = !cute.memref<f32, rmem, "(8,4):(1,8)">
+    // Given %A: !half, %B: !half, %C: !half, %mma: !mma, %a: !frgA, %b: !frgB, %c: !acc, %x: !sA, %y: !sB, %z: !rC
+    cute.gemm(%A, %B, %C) accumulate f32 : (!half, !half, !half)
+    cute.gemm(%A, %B, %C) : (!half, !half, !half)
+    cute.gemm(%mma, %c, %a, %b, %c) : (!mma, !acc, !frgA, !frgB, !acc)
+    cute.gemm(%mma, %a, %b, %c) : (!mma, !frgA, !frgB, !acc)
+    cute.gemm(%z, %x, %y, %z) : (!rC, !sA, !sB, !rC)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args, OptionalAttr<TypeAttr>:$accumulate);
+  let assemblyFormat = [{ `(` $args `)` (`accumulate` $accumulate^)? attr-dict `:`
+    `(` type($args) `)` }];
+}
+
+def Cute_ClearOp : Cute_Op<"clear", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets every element of a tensor to zero";
+  let description = [{
+    Positive zero in the element type.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    // Given %acc: !acc
+    cute.clear(%acc) : (!acc)
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor);
+  let assemblyFormat = "`(` $tensor `)` attr-dict `:` `(` qualified(type($tensor)) `)`";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_FillOp : Cute_Op<"fill", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets every element of a tensor to one value";
+  let description = [{
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    // Given %acc: !acc, %v: f32
+    cute.fill(%acc, %v) : (!acc, f32)
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor, AnyType:$value);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` `(` qualified(type($tensor)) `,` type($value) `)`";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_AxpbyOp : Cute_AlgorithmOp<"axpby"> {
+  let summary = "y = alpha x + beta y, element by element";
+  let description = [{
+    Operands: alpha, x, beta, y, and perhaps a predicate of y's size, where only elements at which it
+    holds are computed. The scalars and both tensors have one element type. Where beta is the
+    constant 0, y is not read.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    !out = !cute.memref<f32, gmem, "(4,2):(1,64)">
+    // Given %alpha: f32, %x: !acc, %beta: f32, %y: !out
+    cute.axpby(%alpha, %x, %beta, %y) : (f32, !acc, f32, !out)
+    ```
+  }];
+}
+
+def Cute_TransformOp : Cute_Op<"transform", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Computes each element of a tensor from those of others at the same place";
+  let description = [{
+    The last tensor is written; the others are read, each an argument of the region, which yields the
+    element. A single tensor is both. All have one size. An element of a coordinate tensor is a
+    coordinate whose integers are all dynamic.
+
+    ```mlir
+    !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    !h = !cute.memref<f16, rmem, "(4,2):(1,4)">
+    !p = !cute.memref<i1, rmem, "(4,2):(1,4)">
+    !c = !cute.coord_tensor<"(?,0)", "(4,2):(1@0,1@1)">
+    // Given %x: !f, %y: !h, %p: !p, %c: !c, %bound: !cute.coord<"(?,2)">
+    cute.transform(%x, %y) : (!f, !h) {
+    ^bb0(%e: f32):
+      %s = arith.mulf %e, %e : f32
+      %r = arith.truncf %s : f32 to f16
+      cute.yield %r : f16
+    }
+    cute.transform(%c, %p) : (!c, !p) {
+    ^bb0(%at: !cute.coord<"(?,?)">):
+      %r = cute.elem_less(%at, %bound) : !cute.coord<"(?,?)">, !cute.coord<"(?,2)">
+      cute.yield %r : i1
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Cute_TensorType>:$tensors);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = "`(` $tensors `)` attr-dict `:` `(` type($tensors) `)` $body";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
+  let summary = "One value of all elements of a tensor";
+  let description = [{
+    From the initial value on, the elements one after the other: by the region, of what there is so
+    far and of an element, or by `kind`, one of "add", "mul", "min" and "max". The value's type may
+    differ from the elements' only where a region is given.
+
+    ```mlir
+    !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    // Given %x: !f, %zero: f32
+    %sum = cute.reduce(%x, %zero) {kind = "add"} : (!f, f32) -> f32
+    %sumsq = cute.reduce(%x, %zero) : (!f, f32) -> f32 {
+    ^bb0(%a: f32, %e: f32):
+      %s = arith.mulf %e, %e : f32
+      %r = arith.addf %a, %s : f32
+      cute.yield %r : f32
+    }
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor, AnyType:$init, OptionalAttr<StrAttr>:$kind);
+  let results = (outs AnyType:$result);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ `(` operands `)` attr-dict `:` functional-type(operands, $result)
+    ($body^)? }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp"]>]> {
+  let summary = "The value of a region";
+  let description = [{
+    ```mlir
+    !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
+    // Given %x: !f
+    cute.transform(%x) : (!f) {
+    ^bb0(%e: f32):
+      %r = arith.negf %e : f32
+      cute.yield %r : f32
+    }
+    ```
+  }];
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_ConvertOp : Cute_Op<"convert", [MemoryEffects<[MemRead, MemAlloc]>]> {
+  let summary = "A register tensor with each element rounded to another type";
+  let description = [{
+    Rounds to nearest even. The layout is kept.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    // Given %acc: !acc
+    %h = cute.convert(%acc) : (!acc) -> !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor);
+  let results = (outs Cute_MemRefType:$result);
+  let assemblyFormat = "`(` $tensor `)` attr-dict `:` functional-type($tensor, $result)";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_PrefetchOp : Cute_AlgorithmOp<"prefetch"> {
+  let summary = "Asks for a global tensor to be brought into the cache";
+  let description = [{
+    One request for every 64 bytes that are touched. `level` is "L2" or "L1". The atom of
+    `cute.prefetch(%atom, %src)` says by what the tensor will be copied; only its element type counts.
+    See [prefetch](https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-prefetch-prefetchu).
+
+    ```mlir
+    !src = !cute.memref<f16, gmem, align<16>, "(64,4):(1,1024)">
+    // Given %a: !src
+    cute.prefetch(%a) : (!src)
+    cute.prefetch(%a) {level = "L1"} : (!src)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args, OptionalAttr<StrAttr>:$level);
+}
+
+def Cute_CooperativeCopyOp : Cute_AlgorithmOp<"cooperative_copy"> {
+  let summary = "Copies between global and shared memory by a number of threads together";
+  let description = [{
+    Operands: the index of the thread, the source, the destination; `threads` is how many take part.
+    Each moves vectors as wide as layouts, alignment, swizzles, `max_vec_bits` (128) and the share of
+    a thread allow, neighbouring threads neighbouring vectors. A size that is no multiple of the
+    threads leaves a rest to the first of them. Waits and barriers are the caller's.
+
+    ```mlir
+    !g = !cute.memref<f16, gmem, align<16>, "(64,32):(128,1)">
+    !s = !cute.memref<f16, smem, align<16>, "(64,32):(32,1)">
+    // Given %tid: !cute.coord<"?">, %a: !g, %b: !s
+    cute.cooperative_copy(%tid, %a, %b) {threads = 128 : i64} : (!cute.coord<"?">, !g, !s)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args, I64Attr:$threads,
+                       OptionalAttr<I64Attr>:$max_vec_bits);
+}
+
+def Cute_CooperativeGemmOp : Cute_AlgorithmOp<"cooperative_gemm"> {
+  let summary = "A product of shared tensors by the threads of a tiled MMA together";
+  let description = [{
+    `cute.cooperative_gemm(%tid, %mma, %alpha, %A, %B, %beta, %C)`: C = alpha A B + beta C, with C in
+    shared memory and the scalars in the accumulator's type; where beta is the constant 0, C is not
+    read. `cute.cooperative_gemm(%tid, %mma, %A, %B, %C)` adds A B to the thread's fragment of C in
+    registers. `copy_a` and `copy_b` are atoms that load A and B; the widest universal copies where
+    none is given. Barriers are the caller's.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    !half = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+    !out = !cute.memref<f32, smem, align<16>, "(32,32):(32,1)">
+    !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    // Given %tid: !cute.coord<"?">, %mma: !mma, %x: f32, %A: !half, %B: !half, %C: !out, %c: !acc
+    cute.cooperative_gemm(%tid, %mma, %x, %A, %B, %x, %C) : (!cute.coord<"?">, !mma, f32, !half, !half, f32, !out)
+    cute.cooperative_gemm(%tid, %mma, %A, %B, %c) : (!cute.coord<"?">, !mma, !half, !half, !acc)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args, OptionalAttr<TypeAttr>:$copy_a,
+                       OptionalAttr<TypeAttr>:$copy_b);
+}
+
+#endif

@@ -1,0 +1,276 @@
+//===- Forms.cpp - the forms of text that an op is read in ----------------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+#include "Syntax.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace cute;
+
+namespace {
+/// What the types behind the colon are, where they are a list without brackets and without results.
+enum class Lone {
+  /// Those of the operands: the results follow.
+  Operands,
+  /// That of the result: the operands' follow.
+  Result,
+  /// That of the result, or, with an arrow behind it, of the operand.
+  Either,
+};
+
+/// How a type is read that is written without its name.
+using Stripped = Type (*)(AsmParser &);
+
+template <typename T> Type stripped(AsmParser &parser) { return T::parse(parser); }
+} // namespace
+
+struct cute::Form {
+  Lone lone = Lone::Operands;
+  /// The attributes of `<1, 3>`.
+  SmallVector<StringRef, 2> numbers = {};
+  /// The attribute that a text among the operands is, and what it becomes.
+  StringRef text = {};
+  bool coord = false;
+  /// Whether the op has one result of type i1.
+  bool truth = false;
+  /// How types without a name are read: the operand's, the result's.
+  Stripped operand = nullptr, result = nullptr;
+};
+
+/// The ops that are read in more forms than they are printed in.
+static const llvm::StringMap<Form> &forms() {
+  static const llvm::StringMap<Form> all = [] {
+    llvm::StringMap<Form> map;
+    auto add = [&](std::initializer_list<StringRef> names, Form form) {
+      for (StringRef name : names)
+        map[("cute." + name).str()] = form;
+    };
+    add({"get_shape", "select", "get", "to_int_tuple", "to_shape", "to_stride", "to_coord",
+         "get_scalars", "size", "cosize", "make_layout_like", "logical_divide", "zipped_divide",
+         "tiled_divide", "flat_divide", "shape_div", "ceil_div", "get_leaves", "slice",
+         "composition", "coalesce", "get_iter", "get_layout", "recast_iter",
+         "deref_arith_tuple_iter", "make_arith_tuple_iter", "add_offset"},
+        {});
+    add({"get_stride"}, {.operand = stripped<LayoutType>});
+    add({"composed_get_inner", "composed_get_offset"}, {.operand = stripped<ComposedLayoutType>});
+    add({"composed_get_outer"},
+        {.operand = stripped<ComposedLayoutType>, .result = stripped<LayoutType>});
+    add({"elem_less", "equal"}, {.truth = true});
+    add({"group_modes"}, {.numbers = {"begin", "end"}});
+    add({"recast_layout"}, {.numbers = {"new_type_bits", "old_type_bits"}});
+    add({"append_to_rank", "prepend_to_rank"}, {.numbers = {"rank"}});
+    add({"dice"}, {.text = "coord", .coord = true});
+    add({"local_tile", "inner_partition", "local_partition"}, {.text = "proj", .coord = true});
+    add({"make_layout", "make_view", "make_identity_tensor", "memref.alloca"},
+        {.lone = Lone::Result});
+    add({"make_identity_layout"}, {.lone = Lone::Either});
+    add({"make_composed_layout"},
+        {.lone = Lone::Result, .result = stripped<ComposedLayoutType>});
+    return map;
+  }();
+  return all;
+}
+
+const Form *cute::findForm(StringRef op) {
+  auto it = forms().find(op);
+  return it == forms().end() ? nullptr : &it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// `[1, 0]`
+static ParseResult parseModes(OpAsmParser &parser, OperationState &state, StringRef name) {
+  SmallVector<int32_t> modes;
+  auto one = [&] { return parser.parseInteger(modes.emplace_back()); };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, one))
+    return failure();
+  state.addAttribute(name, parser.getBuilder().getDenseI32ArrayAttr(modes));
+  return success();
+}
+
+/// `<[1]>`, `<1, 3>` or `<{mode = [1]}>`, if there is one.
+static ParseResult parseAngle(const Form &form, OpAsmParser &parser, OperationState &state) {
+  if (failed(parser.parseOptionalLess()))
+    return success();
+  SMLoc where = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLBrace())) {
+    if (succeeded(parser.parseOptionalRBrace()))
+      return parser.parseGreater();
+    do {
+      std::string name;
+      if (parser.parseKeywordOrString(&name))
+        return failure();
+      if (failed(parser.parseOptionalEqual())) {
+        state.addAttribute(name, parser.getBuilder().getUnitAttr());
+        continue;
+      }
+      if (name == "mode") {
+        Attribute value;
+        OptionalParseResult named = parser.parseOptionalAttribute(value);
+        // `[1]` is an array of i64 to MLIR.
+        auto array = named.has_value() && succeeded(*named) ? dyn_cast<ArrayAttr>(value) : nullptr;
+        if (!named.has_value() || failed(*named))
+          return failure();
+        if (array) {
+          SmallVector<int32_t> modes;
+          for (Attribute entry : array) {
+            auto integer = dyn_cast<IntegerAttr>(entry);
+            if (!integer || !integer.getValue().isSignedIntN(32))
+              return parser.emitError(where, "expected a list of modes, found ") << value;
+            modes.push_back(static_cast<int32_t>(integer.getValue().getSExtValue()));
+          }
+          value = parser.getBuilder().getDenseI32ArrayAttr(modes);
+        }
+        state.addAttribute(name, value);
+        continue;
+      }
+      Attribute value;
+      if (parser.parseAttribute(value))
+        return failure();
+      state.addAttribute(name, value);
+    } while (succeeded(parser.parseOptionalComma()));
+    return failure(parser.parseRBrace() || parser.parseGreater());
+  }
+  if (form.numbers.empty())
+    return failure(parseModes(parser, state, "mode") || parser.parseGreater());
+  for (StringRef name : form.numbers) {
+    int32_t value;
+    if ((name != form.numbers.front() && parser.parseComma()) || parser.parseInteger(value))
+      return failure();
+    // `<3 : i32>`, as an attribute prints where its type is not known.
+    Type type;
+    if (succeeded(parser.parseOptionalColon()) && parser.parseType(type))
+      return failure();
+    state.addAttribute(name, parser.getBuilder().getI32IntegerAttr(value));
+  }
+  return parser.parseGreater();
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// `(%a, %b, "(1,_,1)")`; a single operand may have its type behind it.
+static ParseResult parseOperands(const Form &form, OpAsmParser &parser, OperationState &state,
+                                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                                 SmallVectorImpl<Type> &types) {
+  auto one = [&]() -> ParseResult {
+    SMLoc where = parser.getCurrentLocation();
+    std::string text;
+    if (!form.text.empty() && succeeded(parser.parseOptionalString(&text))) {
+      std::string answer;
+      if (!callbacks().canonicalize(CuteCoord, wrap(StringRef(text)), append, &answer))
+        return parser.emitError(where) << answer;
+      state.addAttribute(form.text, CoordAttr::get(parser.getContext(), answer));
+      return success();
+    }
+    return parser.parseOperand(operands.emplace_back());
+  };
+  if (parser.parseLParen())
+    return failure();
+  if (succeeded(parser.parseOptionalRParen()))
+    return success();
+  if (parser.parseCommaSeparatedList(one))
+    return failure();
+  if (succeeded(parser.parseOptionalColon()) && parser.parseType(types.emplace_back()))
+    return failure();
+  return parser.parseRParen();
+}
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseOneType(OpAsmParser &parser, Stripped strip, Type &type) {
+  if (!strip)
+    return parser.parseType(type);
+  OptionalParseResult whole = parser.parseOptionalType(type);
+  if (whole.has_value())
+    return *whole;
+  type = strip(parser);
+  return success(static_cast<bool>(type));
+}
+
+static ParseResult parseResults(const Form &form, OpAsmParser &parser,
+                                SmallVectorImpl<Type> &results) {
+  if (failed(parser.parseOptionalLParen()))
+    return parseOneType(parser, form.result, results.emplace_back());
+  if (succeeded(parser.parseOptionalRParen()))
+    return success();
+  auto one = [&] { return parseOneType(parser, form.result, results.emplace_back()); };
+  return failure(parser.parseCommaSeparatedList(one) || parser.parseRParen());
+}
+
+ParseResult cute::parseForm(const Form &form, OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types, results;
+  if (parseAngle(form, parser, state))
+    return failure();
+  SMLoc where = parser.getCurrentLocation();
+  if (parseOperands(form, parser, state, operands, types) || parseAngle(form, parser, state) ||
+      parser.parseOptionalAttrDict(state.attributes) || parser.parseColon())
+    return failure();
+
+  bool written = false;
+  auto arrow = [&] {
+    written = succeeded(parser.parseOptionalArrow()) || succeeded(parser.parseOptionalKeyword("to"));
+    return written;
+  };
+  if (succeeded(parser.parseOptionalLParen())) {
+    types.clear();
+    auto one = [&] { return parseOneType(parser, form.operand, types.emplace_back()); };
+    if (failed(parser.parseOptionalRParen()) &&
+        (parser.parseCommaSeparatedList(one) || parser.parseRParen()))
+      return failure();
+    if (arrow() && parseResults(form, parser, results))
+      return failure();
+  } else {
+    SmallVector<Type> list;
+    Stripped strip = form.lone == Lone::Result ? form.result : form.operand;
+    auto one = [&] { return parseOneType(parser, strip, list.emplace_back()); };
+    if (parser.parseCommaSeparatedList(one))
+      return failure();
+    if (form.lone != Lone::Result && arrow()) {
+      types = list;
+      if (parseResults(form, parser, results))
+        return failure();
+    } else if (form.lone == Lone::Operands) {
+      types = list;
+    } else {
+      results = list;
+      written = true;
+    }
+  }
+
+  MLIRContext *context = parser.getContext();
+  Location location = parser.getEncodedSourceLoc(parser.getNameLoc());
+  StringRef name = state.name.getStringRef();
+  auto sink = [](MlirType type, void *user) {
+    static_cast<SmallVectorImpl<Type> *>(user)->push_back(unwrap(type));
+  };
+  // What is not written of the operands follows from the result.
+  if (types.empty() && !operands.empty() && results.size() == 1 &&
+      !callbacks().operandTypes(wrap(name), wrap(location), operands.size(), wrap(results[0]),
+                                sink, &types))
+    return failure();
+  if (types.size() != operands.size())
+    return parser.emitError(where) << operands.size() << " operands present, but expected "
+                                   << types.size();
+  if (parser.resolveOperands(operands, types, where, state.operands))
+    return failure();
+  if (!written && form.truth)
+    results.push_back(parser.getBuilder().getI1Type());
+  else if (!written && state.name.hasInterface<InferTypeOpInterface>() &&
+           failed(inferTypes(name, context, location, state.operands,
+                             state.attributes.getDictionary(context), results)))
+    return failure();
+  state.addTypes(results);
+  return success();
+}

@@ -1,0 +1,526 @@
+//! What the algorithms on one thread's tensors mean, on their types; verifiers and `cute-lower-algorithms` read it here.
+//!
+//! Sources: CuTe's `algorithm/*.hpp`, `atom/copy_atom.hpp`.
+
+use crate::{
+    tensor::{check_alignment, check_steps},
+    types::{self, CuteType, MemRef, Space},
+};
+use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
+use melior::ir::Type;
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+//===-- Atoms on tensors ------------------------------------------------------===//
+
+/// One side of a copy by an atom: the layout of the atom's values, and the modes that repeat it.
+#[derive(Clone, Debug)]
+pub struct AtomSide {
+    pub values: Layout,
+    pub rest: Vec<Layout>,
+    /// The sizes of `rest`.
+    pub extents: Vec<i64>,
+    /// The mode of the tensor that the first of them is, or is within.
+    first: usize,
+}
+
+/// The extents of a tensor's modes, all known.
+pub fn extents(what: &str, layout: &Layout) -> Result<Vec<i64>, String> {
+    let known: cute_layout::Result<Vec<i64>> = layout.modes().iter().map(|m| m.size()).collect();
+    known.map_err(|_| {
+        format!(
+            "expected {what} of known extents, found {}; take a tile of known extents by cute.local_tile",
+            layout.shape()
+        )
+    })
+}
+
+/// `layout` as `count` values and what repeats them: `((V,R),...)`, or `(V,...)` without a mode R.
+pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, String> {
+    let sizes = extents(what, layout)?;
+    let modes = layout.modes();
+    let first = &modes[0];
+    let nested = first.shape().is_tuple() && first.rank() > 1;
+    let inner = if nested {
+        first.modes()
+    } else {
+        vec![first.clone()]
+    };
+    if nested && inner[0].size().map_err(text)? == count {
+        let again = Layout::from_modes(&inner[1..]).map_err(text)?;
+        let again = if inner.len() == 2 {
+            inner[1].clone()
+        } else {
+            again
+        };
+        let mut extents = vec![sizes[0] / count];
+        extents.extend(&sizes[1..]);
+        let mut rest = vec![again];
+        rest.extend_from_slice(&modes[1..]);
+        return Ok(AtomSide {
+            values: inner[0].clone(),
+            rest,
+            extents,
+            first: 0,
+        });
+    }
+    if sizes[0] == count {
+        return Ok(AtomSide {
+            values: first.clone(),
+            rest: modes[1..].to_vec(),
+            extents: sizes[1..].to_vec(),
+            first: 1,
+        });
+    }
+    Err(format!(
+        "expected {what} (V,...) or ((V,R),...) with the V of the atom, {count} values, found {} values in mode 0 of {layout}; \
+         partition it by the copy, or divide it by {count}",
+        sizes[0]
+    ))
+}
+
+/// More values than any instruction takes from one thread.
+const ATOM_VALUES: i64 = 1 << 12;
+
+/// The order of an atom's values in memory: where each lies behind the first, a permutation of 0, 1, 2, ...
+///
+/// `cure` is what to do where they do not lie side by side.
+pub fn vector_order(
+    what: &str,
+    memref: &MemRef,
+    side: &AtomSide,
+    whole_rows: bool,
+    cure: impl FnOnce() -> String,
+) -> Result<Vec<i64>, String> {
+    let values = &side.values;
+    let flat = values
+        .flat()
+        .ok_or_else(|| format!("expected atom values of static strides in {what}, found {values}"))?;
+    if flat.size() > ATOM_VALUES {
+        return Err(format!(
+            "expected an atom of at most {ATOM_VALUES} values in {what}, found {}",
+            flat.size()
+        ));
+    }
+    let places: Vec<i64> = (0..flat.size()).map(|i| flat.at(i)).collect();
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..places.len() as i64) {
+        return Err(format!(
+            "failed to vectorize: the values of a thread in {what} lie at {values}, expected places side by side; {}",
+            cure()
+        ));
+    }
+    if whole_rows && places != sorted {
+        return Err(format!(
+            "expected the values of a row in memory order in {what}, found them at {values}; use a shared-memory layout \
+             whose contiguous mode is the one that the atom reads along"
+        ));
+    }
+    let bytes = places.len() as i64 * memref.element_bytes();
+    let needed = if whole_rows { bytes.max(16) } else { bytes };
+    check_alignment(what, memref, bytes, needed)?;
+    check_steps(what, memref, needed, &side.rest, side.first)?;
+    Ok(places)
+}
+
+/// Thread and value layouts by which `threads` threads copy vectors of `vector` values along the contiguous mode of a
+/// tensor of two modes, as many threads along it as divide it; nothing where there is no such mode.
+pub fn thread_value_layouts(tensor: &Layout, threads: i64, vector: i64) -> Option<(Layout, Layout)> {
+    let modes = tensor.modes();
+    let contiguous = (0..modes.len().min(2)).find(|i| {
+        let (shape, stride) = (modes[*i].shape().leaves(), modes[*i].stride().leaves());
+        shape.iter().zip(&stride).any(|(n, s)| **s == Leaf::Static(1) && **n != Leaf::Static(1))
+    })?;
+    let other = 1 - contiguous;
+    let along = modes[contiguous].size().ok()?;
+    let across = modes.get(other)?.size().ok()?;
+    if vector < 1 || threads < 1 || along % vector != 0 {
+        return None;
+    }
+    let fast = (1..=threads.min(1024)).rev().find(|n| {
+        threads % n == 0 && (along / vector) % n == 0 && across % (threads / n) == 0
+    })?;
+    let slow = threads / fast;
+    let (shape, stride, value) = if contiguous == 0 {
+        ([fast, slow], [1, fast], [vector, 1])
+    } else {
+        ([slow, fast], [fast, 1], [1, vector])
+    };
+    let threads = Layout::new(tuple(shape.map(int)), tuple(stride.map(int))).ok()?;
+    Some((threads, Layout::col_major(&tuple(value.map(int))).ok()?))
+}
+
+/// How a predicate names the atoms of a copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate {
+    /// An element for each atom, counted colexicographically.
+    Each,
+    /// So in the part at this coordinate: the rest says the same for every value of the atom.
+    At(IntTuple),
+}
+
+fn all_zero(layout: &Layout) -> bool {
+    let (shape, stride) = (layout.shape().leaves(), layout.stride().leaves());
+    shape
+        .iter()
+        .zip(&stride)
+        .all(|(n, s)| **s == Leaf::Static(0) || **n == Leaf::Static(1))
+}
+
+/// What the predicate of a copy means, whose other side is `side`.
+pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
+    let bits = types::element_bits(pred.element);
+    if types::is_float(pred.element) || !matches!(bits, Some(1 | 8)) {
+        return Err(format!(
+            "expected a predicate of i1 or i8, found {}",
+            pred.element
+        ));
+    }
+    if pred.space != Space::Rmem {
+        return Err(format!(
+            "expected a predicate in rmem, found one in {}; load it into registers",
+            pred.space
+        ));
+    }
+    let found = extents("a predicate", &pred.layout)?;
+    let expected = &side.extents;
+    let tail = |n: usize| expected.get(n..).unwrap_or_default();
+    if found == *expected
+        || (expected.first() == Some(&1) && !tail(1).is_empty() && found == tail(1))
+        || (expected.is_empty() && found == [1])
+        || (found.first() == Some(&1) && found[1..] == **expected)
+    {
+        return Ok(Predicate::Each);
+    }
+    let modes = pred.layout.modes();
+    let kept = |n: usize| std::iter::repeat_n(IntTuple::underscore(), n);
+    let values = side.values.size().map_err(text)?;
+    // (V, rest...)
+    if found.first() == Some(&values) && found[1..] == **expected && all_zero(&modes[0]) {
+        let coord = std::iter::once(int(0)).chain(kept(expected.len()));
+        return Ok(Predicate::At(tuple(coord)));
+    }
+    // ((V, R), rest...)
+    if let Some(inner) = (modes[0].rank() == 2).then(|| modes[0].modes())
+        && inner[0].size().map_err(text)? == values
+        && all_zero(&inner[0])
+        && expected.first() == inner[1].size().ok().as_ref()
+        && found[1..] == *tail(1)
+    {
+        let first = tuple([int(0), IntTuple::underscore()]);
+        let coord = std::iter::once(first).chain(kept(found.len() - 1));
+        return Ok(Predicate::At(tuple(coord)));
+    }
+    let shape: Vec<String> = expected.iter().map(i64::to_string).collect();
+    Err(format!(
+        "expected a predicate for each atom, of shape ({}), found {}; a mode for the atom's own values has extent 1 or stride 0",
+        shape.join(","),
+        pred.layout
+    ))
+}
+
+//===-- Vectors ---------------------------------------------------------------===//
+
+/// A copy without an atom: (vector, vectors) to the index of an element, the vectors side by side in memory on both sides.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    pub order: Layout,
+    /// Elements of a vector.
+    pub length: i64,
+}
+
+/// Both tensors' size.
+pub fn common_size(source: &MemRef, destination: &MemRef) -> Result<i64, String> {
+    let size = |what: &str, memref: &MemRef| -> Result<i64, String> {
+        extents(what, &memref.layout)?;
+        memref.layout.size().map_err(text)
+    };
+    let (from, to) = (size("a source", source)?, size("a destination", destination)?);
+    if from != to {
+        return Err(format!(
+            "expected as many elements on both sides, found {from} in the source {} and {to} in the destination {}",
+            source.layout, destination.layout
+        ));
+    }
+    Ok(from)
+}
+
+/// The indices of a copy between these layouts without those at which the destination is what it is at another one.
+///
+/// Errors: a source that is not the same there.
+fn without_repeats(source: &Layout, destination: &Layout, size: i64) -> Result<Layout, String> {
+    let whole = Layout::leaf(size, 1).map_err(text)?;
+    let Ok(null) = destination.nullspace() else {
+        return Ok(whole);
+    };
+    let Ok(repeats) = null.size() else {
+        return Ok(whole);
+    };
+    if repeats <= 1 {
+        return Ok(whole);
+    }
+    let same = source.composition(&null).is_ok_and(|l| all_zero(&l));
+    if !same {
+        return Err(format!(
+            "writes each place of the destination {destination} {repeats} times, from different places of the source \
+             {source}; give the source stride 0 there too, or copy a slice"
+        ));
+    }
+    null.complement(&int(size)).map_err(text)
+}
+
+/// The widest vectors, of at most `most` bits, by which `source` is copied to `destination`: those that both hold side by
+/// side where they are in memory, as aligned as the vector, and that no swizzle takes apart. Registers have any order.
+///
+/// Errors: extents that are unknown or differ; places of the destination that are written twice.
+pub fn vectors(source: &MemRef, destination: &MemRef, most: i64) -> Result<Vectors, String> {
+    let size = common_size(source, destination)?;
+    let kept = without_repeats(&source.layout, &destination.layout, size)?;
+    vectors_in_order(source, destination, &kept, most)
+}
+
+fn in_memory<'a, 'c>(memrefs: [&'a MemRef<'c>; 2]) -> Vec<&'a MemRef<'c>> {
+    memrefs
+        .into_iter()
+        .filter(|m| m.space != Space::Rmem)
+        .collect()
+}
+
+fn vectors_in_order(
+    source: &MemRef,
+    destination: &MemRef,
+    kept: &Layout,
+    most: i64,
+) -> Result<Vectors, String> {
+    let count = kept.size().map_err(text)?;
+    let single = |order: &Layout| {
+        let one = Layout::leaf(1, 0).map_err(text)?;
+        Ok(Vectors {
+            order: Layout::from_modes(&[one, order.clone()]).map_err(text)?,
+            length: 1,
+        })
+    };
+    let memory = in_memory([source, destination]);
+    let seen: Result<Vec<Layout>, _> = memory.iter().map(|m| m.layout.composition(kept)).collect();
+    // Where nothing is known of how the indices lie, elements are copied one by one.
+    let (Ok(seen), false) = (seen, memory.is_empty()) else {
+        return single(kept);
+    };
+    let Ok(common) = seen[0].max_common_layout(seen.last().unwrap_or(&seen[0])) else {
+        return single(kept);
+    };
+    let bytes = source.element_bytes();
+    let run = common.size().map_err(text)?;
+    let mut length = 1;
+    while run % (length * 2) == 0
+        && length * 2 * bytes * 8 <= most.min(128)
+        && memory.iter().all(|m| {
+            m.align >= length * 2 * bytes
+                && m.swizzle.is_none_or(|s| length * 2 * bytes <= 1 << s.m())
+        })
+    {
+        length *= 2;
+    }
+    while length > 1 {
+        if let Some(order) = split_vectors(&common, length, count)
+            && seen.iter().all(|layout| steps_by(layout, &order, length))
+            && let Ok(order) = kept.composition(&order)
+        {
+            return Ok(Vectors { order, length });
+        }
+        length /= 2;
+    }
+    single(kept)
+}
+
+/// (vector, vectors) to the index, of vectors of the first `length` of `common`.
+fn split_vectors(common: &Layout, length: i64, count: i64) -> Option<Layout> {
+    let vector = common.composition(&Layout::leaf(length, 1).ok()?).ok()?;
+    let rest = vector.complement(&int(count)).ok()?;
+    let order = Layout::from_modes(&[vector, rest]).ok()?;
+    (order.size().ok()? == count).then_some(order)
+}
+
+/// Whether all vectors start at multiples of their length.
+fn steps_by(layout: &Layout, order: &Layout, length: i64) -> bool {
+    let Ok(rest) = order.mode(1).and_then(|rest| layout.composition(&rest)) else {
+        return false;
+    };
+    let (shape, stride) = (rest.shape().leaves(), rest.stride().leaves());
+    shape.iter().zip(&stride).all(|(extent, stride)| {
+        **extent == Leaf::Static(1)
+            || match stride {
+                Leaf::Static(stride) => stride % length == 0,
+                Leaf::Dynamic(stride) => stride.div % length == 0,
+                _ => false,
+            }
+    })
+}
+
+/// The vectors that `threads` threads copy together, in the order in which one side is contiguous, so that neighbouring
+/// threads copy neighbouring vectors: of shared memory that is swizzled, else of shared memory, else of the side that has
+/// the longer run (CuTe's `heuristic_permutation`).
+pub fn shared_vectors(
+    source: &MemRef,
+    destination: &MemRef,
+    threads: i64,
+    most: i64,
+) -> Result<Vectors, String> {
+    let size = common_size(source, destination)?;
+    let inverse = |m: &MemRef| m.layout.right_inverse().ok();
+    let run = |l: &Option<Layout>| l.as_ref().and_then(|l| l.size().ok()).unwrap_or(0);
+    let (from, to) = (inverse(source), inverse(destination));
+    let score = |m: &MemRef, longer: bool| {
+        (m.swizzle.is_some(), m.space == Space::Smem, longer)
+    };
+    let by_source =
+        score(source, run(&from) > run(&to)) >= score(destination, run(&to) > run(&from));
+    let first = if by_source { from } else { to };
+    let kept = first
+        .and_then(|first| {
+            let rest = first.complement(&int(size)).ok()?;
+            let all = Layout::from_modes(&[first, rest]).ok()?.coalesce().ok()?;
+            (all.size().ok()? == size).then_some(all)
+        })
+        .map_or_else(|| Layout::leaf(size, 1).map_err(text), Ok)?;
+    let bytes = source.element_bytes();
+    // A share that is whole is kept whole.
+    let most = if size % threads == 0 {
+        let share = size / threads;
+        most.min((share & share.wrapping_neg()) * bytes * 8)
+    } else {
+        most
+    };
+    vectors_in_order(source, destination, &kept, most.max(bytes * 8))
+}
+
+//===-- Products --------------------------------------------------------------===//
+
+/// What an MMA multiplies.
+#[derive(Clone, Debug)]
+pub struct Product<'c> {
+    pub a: Type<'c>,
+    pub b: Type<'c>,
+    pub acc: Type<'c>,
+    /// The values of a thread in one atom's A, B and C.
+    pub values: [i64; 3],
+}
+
+/// What an MMA atom or a tiled MMA multiplies; nothing for other types.
+pub fn product_of(ty: Type<'_>) -> Option<Result<Product<'_>, String>> {
+    let mut atom = CuteType::of(ty)?;
+    if let CuteType::TiledMma { atom: inner, .. } = atom {
+        atom = CuteType::of(inner)?;
+    }
+    let CuteType::MmaAtom { a, b, acc, .. } = atom else {
+        return None;
+    };
+    let sizes = types::mma_atom(&atom).and_then(|table| {
+        let count = |tv: &Layout| tv.mode(1).and_then(|v| v.size()).map_err(text);
+        Ok([count(&table.a_tv)?, count(&table.b_tv)?, count(&table.c_tv)?])
+    });
+    Some(sizes.map(|values| Product { a, b, acc, values }))
+}
+
+/// The extents of a product of fragments: those of M, N and K, each 1 where the ranks have no mode for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extents {
+    pub m: i64,
+    pub n: i64,
+    pub k: i64,
+    /// Whether the first mode is the atom's values.
+    pub values: bool,
+    /// Whether A and B have a mode K.
+    pub has_k: bool,
+}
+
+/// The extents of the product of these A, B, and C.
+///
+/// Errors: ranks that are none of CuTe's five; extents that differ; values that are not the atom's.
+pub fn product_extents(
+    layouts: [&Layout; 3],
+    values: [i64; 3],
+) -> Result<Extents, String> {
+    let names = ["A", "B", "C"];
+    let mut sizes = Vec::new();
+    for (what, layout) in names.iter().zip(layouts) {
+        sizes.push(extents(what, layout)?);
+    }
+    let [a, b, c] = &sizes[..] else {
+        return Err("expected A, B and C".to_owned());
+    };
+    let (has_values, has_k, roles) = match (a.len(), b.len(), c.len()) {
+        (1, 1, 1) => (true, false, "(V) x (V) => (V)"),
+        (1, 1, 2) => (false, false, "(M) x (N) => (M,N)"),
+        (2, 2, 2) => (false, true, "(M,K) x (N,K) => (M,N)"),
+        (2, 2, 3) => (true, false, "(V,M) x (V,N) => (V,M,N)"),
+        (3, 3, 3) => (true, true, "(V,M,K) x (V,N,K) => (V,M,N)"),
+        (x, y, z) => {
+            return Err(format!(
+                "expected A, B and C of ranks 1 1 1, 1 1 2, 2 2 2, 2 2 3 or 3 3 3, found {x} {y} {z}: {}, {} and {}; \
+                 (V,M,K) x (V,N,K) => (V,M,N) is what partitions and fragments have",
+                layouts[0], layouts[1], layouts[2]
+            ));
+        }
+    };
+    let first = usize::from(has_values);
+    for ((what, found), expected) in names.iter().zip(&sizes).zip(values) {
+        let found = if has_values { found[0] } else { 1 };
+        if found != expected {
+            return Err(if has_values {
+                format!(
+                    "expected {expected} values of a thread in mode 0 of {what}, as the atom takes, found {found}; make \
+                     the fragment by cute.mma.make_fragment"
+                )
+            } else {
+                format!(
+                    "expected an atom of one value where the ranks are {roles}, found one that takes {expected} of {what}; \
+                     give A, B and C a first mode of the atom's values"
+                )
+            });
+        }
+    }
+    let at = |sizes: &[i64], mode: usize| sizes.get(mode).copied().unwrap_or(1);
+    let pairs = [
+        ("M of A and C", at(a, first), at(c, first)),
+        ("N of B and C", at(b, first), at(c, first + 1)),
+        ("K of A and B", at(a, first + 1), at(b, first + 1)),
+    ];
+    for (what, left, right) in pairs {
+        if left != right {
+            return Err(format!(
+                "expected the same {what} in {roles}, found {left} and {right}: A is {}, B is {}, C is {}",
+                layouts[0].shape(),
+                layouts[1].shape(),
+                layouts[2].shape()
+            ));
+        }
+    }
+    Ok(Extents {
+        m: at(a, first),
+        n: at(b, first),
+        k: at(a, first + 1),
+        values: has_values,
+        has_k,
+    })
+}
+
+//===-- Coordinates -----------------------------------------------------------===//
+
+/// The form of a coordinate tensor's elements: all of its integers dynamic.
+pub fn coordinate(start: &IntTuple, layout: &Layout) -> Result<IntTuple, String> {
+    fn free(t: &IntTuple) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => IntTuple::dynamic(),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(free).collect()),
+        }
+    }
+    let first = layout
+        .eval(&int(0))
+        .and_then(|offset| start.add(&offset))
+        .map_err(text)?;
+    Ok(free(&first))
+}

@@ -1,0 +1,113 @@
+//! What is not written in some forms of text, and what may be written in more than one way.
+
+use crate::{
+    build::context_of_type,
+    types::{self, CuteType},
+};
+use cute_layout::{Inner, IntTuple, Layout, Leaf, int, ops::Value, tuple};
+use melior::ir::{Location, Type};
+
+/// The types of the operands of op `name`, of which there are `count`, as they follow from its result's.
+pub(crate) fn operand_types<'c>(
+    name: &str,
+    count: usize,
+    result: Type<'c>,
+) -> Result<Vec<Type<'c>>, String> {
+    let context = context_of_type(result);
+    let layout_parts = |layout: &Layout| {
+        vec![
+            types::shape_type(context, layout.shape()),
+            types::value_type(context, &Value::Stride(layout.stride().clone())),
+        ]
+    };
+    let decoded = CuteType::of(result)
+        .ok_or_else(|| format!("expected a cute type as the result, found {result}"))?;
+    let mut all = match (name.strip_prefix("cute.").unwrap_or(name), &decoded) {
+        ("make_layout", CuteType::Layout(layout)) => layout_parts(layout),
+        ("make_identity_layout", CuteType::Layout(layout))
+        | ("make_identity_tensor", CuteType::CoordTensor { layout, .. }) => {
+            vec![types::shape_type(context, layout.shape())]
+        }
+        ("make_composed_layout", CuteType::ComposedLayout(composed)) => vec![
+            types::value_type(
+                context,
+                &match composed.inner() {
+                    Inner::Swizzle(swizzle) => Value::Swizzle(*swizzle),
+                    Inner::Layout(layout) => Value::Layout(layout.clone()),
+                },
+            ),
+            types::int_tuple_type(context, composed.offset()),
+            types::layout_type(context, composed.outer()),
+        ],
+        ("make_view", CuteType::MemRef(memref)) => vec![
+            memref
+                .to_ptr_type(Location::unknown(context))
+                .ok_or("has a result that no pointer starts")?,
+            types::layout_type(context, &memref.layout),
+        ],
+        ("make_view", CuteType::CoordTensor { start, layout }) => vec![
+            types::arith_tuple_iter_type(context, start),
+            types::layout_type(context, layout),
+        ],
+        ("memref.alloca", CuteType::MemRef(memref)) => {
+            vec![types::layout_type(context, &memref.layout)]
+        }
+        _ => {
+            return Err(format!(
+                "expected the types of the operands before '->', found {result} alone"
+            ));
+        }
+    };
+    if count > all.len() {
+        return Err(format!(
+            "expected at most {} operands, found {count}",
+            all.len()
+        ));
+    }
+    all.truncate(count);
+    Ok(all)
+}
+
+/// `layout`, with a stride of 0 in each mode of size 1: the same function, in the one way in which results are inferred.
+pub(crate) fn without_unit_strides(layout: &Layout) -> Layout {
+    fn zeroed(shape: &IntTuple, stride: &IntTuple) -> IntTuple {
+        match (shape, stride) {
+            (IntTuple::Leaf(Leaf::Static(1)), IntTuple::Leaf(_)) => int(0),
+            (IntTuple::Tuple(shape), IntTuple::Tuple(stride)) => {
+                tuple(shape.iter().zip(stride.iter()).map(|(s, d)| zeroed(s, d)))
+            }
+            _ => stride.clone(),
+        }
+    }
+    let stride = zeroed(layout.shape(), layout.stride());
+    Layout::new(layout.shape().clone(), stride).unwrap_or_else(|_| layout.clone())
+}
+
+/// Whether `declared` says the same as `inferred`, but for the strides of modes of size 1.
+pub(crate) fn compatible(inferred: Type, declared: Type) -> bool {
+    let (Some(left), Some(right)) = (CuteType::of(inferred), CuteType::of(declared)) else {
+        return false;
+    };
+    match (left, right) {
+        (CuteType::MemRef(left), CuteType::MemRef(right)) => {
+            let layouts = without_unit_strides(&left.layout) == without_unit_strides(&right.layout);
+            layouts
+                && left
+                    == types::MemRef {
+                        layout: left.layout.clone(),
+                        ..right
+                    }
+        }
+        (
+            CuteType::CoordTensor { start, layout },
+            CuteType::CoordTensor {
+                start: other_start,
+                layout: other,
+            },
+        ) => start == other_start && without_unit_strides(&layout) == without_unit_strides(&other),
+        (CuteType::Layout(left), CuteType::Layout(right)) => {
+            without_unit_strides(&left) == without_unit_strides(&right)
+        }
+        _ => false,
+    }
+}
