@@ -77,6 +77,7 @@ impl<'c> Lower<'c> {
             .map_err(l.wrong())?;
             l.copy_in_order(source, destination, &one, vectors.length)
         };
+        self.check_count("vectors", rounds, &self.memref(destination)?.layout)?;
         for round in 0..rounds {
             at(*self, round)?;
         }

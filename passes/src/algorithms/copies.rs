@@ -196,6 +196,7 @@ impl<'c> Lower<'c> {
         if count == 1 && operands_of(op).len() == 1 {
             return Ok(false);
         }
+        self.check_count("requests", count, &memref.layout)?;
         let level = attribute_of(op, "level");
         let attributes: Vec<_> = level.iter().map(|level| ("level", *level)).collect();
         let runs = self.ordered(tensor, &order)?;

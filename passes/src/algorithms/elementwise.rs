@@ -43,12 +43,7 @@ impl<'c> Lower<'c> {
 
     fn size(&self, memref: &MemRef) -> Result<i64, Failure> {
         let size = memref.layout.size().map_err(self.wrong())?;
-        if size > MOST_ELEMENTS {
-            return Err(self.b.error(format!(
-                "expected a thread's tensor of at most {MOST_ELEMENTS} elements, found {size} in {}; partition it over threads",
-                memref.layout
-            )));
-        }
+        self.check_count("elements", size, &memref.layout)?;
         Ok(size)
     }
 
@@ -292,6 +287,3 @@ impl<'c> Lower<'c> {
         self.b.value("cute.convert", &[tensor], ty, &[])
     }
 }
-
-/// Elements of a thread's tensor that are written out one by one: far more than a thread has registers for.
-const MOST_ELEMENTS: i64 = 1 << 12;

@@ -91,6 +91,9 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
 /// Bits of the widest load and store.
 const WIDEST: i64 = 128;
 
+/// Elements, requests or steps of a thread that are written out one by one: far more than a thread has registers for.
+const MOST: i64 = 1 << 12;
+
 /// Where ops are put in place of one.
 #[derive(Clone, Copy)]
 struct Lower<'c> {
@@ -101,6 +104,16 @@ impl<'c> Lower<'c> {
     fn wrong<E: ToString>(&self) -> impl Fn(E) -> Failure {
         let b = self.b;
         move |error| b.error(error.to_string())
+    }
+
+    /// Whether so many of `what` can be written out one by one.
+    fn check_count(&self, what: &str, count: i64, layout: &Layout) -> Result<(), Failure> {
+        if count <= MOST {
+            return Ok(());
+        }
+        Err(self.b.error(format!(
+            "expected a thread's tensor of at most {MOST} {what}, found {count} in {layout}; partition it over threads"
+        )))
     }
 
     fn memref(&self, value: Val<'c>) -> Result<MemRef<'c>, Failure> {

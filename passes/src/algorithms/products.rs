@@ -57,6 +57,7 @@ impl<'c> Lower<'c> {
             self.b.op("cute.gemm", &[mma, d, a, b, c], &[], &[])?;
             return Ok(true);
         }
+        self.check_count("steps of K", extents.k, &memrefs[0].layout)?;
         // A step of K at a time: its operands are loaded, and D is what is added to from the second step on.
         for k in 0..extents.k {
             let at = |v: Val<'c>| -> Result<Val<'c>, Failure> {
