@@ -533,3 +533,34 @@ pub fn coordinate(start: &IntTuple, layout: &Layout) -> Result<IntTuple, String>
         .map_err(text)?;
     Ok(free(&first))
 }
+
+/// Bytes that one prefetch asks for: two sectors, as CuTe's `cooperative_prefetch` takes.
+pub const PREFETCHED: i64 = 64;
+
+/// (run, runs) to the index of an element: runs of at most `most` bytes that lie side by side.
+pub fn runs(memref: &MemRef, most: i64) -> Result<Layout, String> {
+    extents("a source", &memref.layout)?;
+    let size = memref.layout.size().map_err(text)?;
+    let whole = Layout::leaf(size, 1).map_err(text)?;
+    let kept = without_repeats(&memref.layout, &memref.layout, size).unwrap_or(whole);
+    let seen = memref.layout.composition(&kept).map_err(text)?;
+    let count = kept.size().map_err(text)?;
+    let common = seen.max_common_layout(&seen).map_err(text)?;
+    let run = common.size().map_err(text)?;
+    let fits = |n: i64| run % n == 0 && n * memref.element_bytes() <= most;
+    let mut length = (0..16)
+        .map(|i| 1 << i)
+        .filter(|n| fits(*n))
+        .max()
+        .unwrap_or(1);
+    while length > 1 {
+        if let Some(order) = split_vectors(&common, length, count)
+            && let Ok(order) = kept.composition(&order)
+        {
+            return Ok(order);
+        }
+        length /= 2;
+    }
+    let one = Layout::leaf(1, 0).map_err(text)?;
+    Layout::from_modes(&[one, kept]).map_err(text)
+}

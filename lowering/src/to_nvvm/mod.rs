@@ -203,12 +203,22 @@ impl<'c> Lowering<'c> {
                 let pointer = self.element(operands[0], operands[1], b)?;
                 memory::store_element(b, operands[2], pointer)
             }
+            "cute.prefetch" => self.prefetch(op, operands[0], b),
             _ if self.view(op, &operands, b)? => Ok(()),
             _ if self.atom_op(op, b)? => Ok(()),
             name => Err(b.error(format!(
                 "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),
         }
+    }
+
+    /// One request for a tensor that the cache holds in one piece.
+    fn prefetch(&self, op: Op<'c>, tensor: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let pointer = self.address(tensor, b)?.pointer(b, 0)?;
+        let level = string_of(op, "level").unwrap_or("L2");
+        let level = b.attribute(&format!("#nvvm.prefetch_cache_level<{level}>"))?;
+        b.op("nvvm.prefetch", &[pointer], &[], &[("cacheLevel", level)])?;
+        Ok(())
     }
 
     fn address(&self, value: Val<'c>, b: Builder<'c>) -> Result<&Address<'c>, Failure> {

@@ -119,6 +119,10 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
         ));
     }
     check_spaces(atom, &source, &destination)?;
+    let tiled = matches!(CuteType::of(ty), Some(CuteType::TiledCopy { .. }));
+    if atom == CopyOp::Auto && !tiled && pred.is_none() {
+        return algorithm::vectors(&source, &destination, 128).map(|_| ());
+    }
     let counts = [table.num_val_src(), table.num_val_dst()].map(|n| n.map_err(|e| e.to_string()));
     let [src_count, dst_count] = counts;
     let (src_count, dst_count) = (src_count?, dst_count?);
