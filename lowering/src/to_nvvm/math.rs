@@ -31,11 +31,11 @@ const FORMS: &[(&str, Form)] = &[
     ("math.trunc", Form::Llvm("llvm.intr.trunc")),
     (
         "math.exp2",
-        Form::Approximate("llvm.nvvm.ex2.approx.f", 1.0, 1.0),
+        Form::Approximate("llvm.nvvm.ex2.approx.f32", 1.0, 1.0),
     ),
     (
         "math.exp",
-        Form::Approximate("llvm.nvvm.ex2.approx.f", std::f32::consts::LOG2_E, 1.0),
+        Form::Approximate("llvm.nvvm.ex2.approx.f32", std::f32::consts::LOG2_E, 1.0),
     ),
     (
         "math.log2",
