@@ -2,6 +2,7 @@
 !row = !cute.memref<f32, gmem, align<16>, "4096:1">
 !part = !cute.memref<f32, gmem, align<16>, "((4,1),4):((1,4),1024)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),4):((1,0),4)">
+!exchange = !cute.memref<f32, smem, align<16>, "(8,2):(1,8)">
 !partial = !cute.memref<f32, smem, align<16>, "8:1">
 !tpartial = !cute.memref<f32, smem, align<16>, "((4,1),2):((1,4),4)">
 !partials = !cute.memref<f32, rmem, align<16>, "((4,1),2):((1,0),4)">
@@ -40,14 +41,18 @@ module attributes {gpu.container_module} {
       %gather = cute.make_tiled_copy(%atom) : !gather
       %all = cute.static : !cute.coord<"0">
 
-      %thread_max = vector.reduction <maxnumf>, %v : vector<16xf32> into f32
+      %thread_max = vector.reduction <maximumf>, %v : vector<16xf32> into f32
       %warp_max = scf.for %i = %c0 to %c5 step %c1 iter_args(%m = %thread_max) -> (f32) : i32 {
         %offset = arith.shrui %c16, %i : i32
         %other, %valid = gpu.shuffle xor %m, %offset, %c32 : f32
-        %larger = arith.maxnumf %m, %other : f32
+        %larger = arith.maximumf %m, %other : f32
         scf.yield %larger : f32
       } {cute.unroll}
-      %maxima = cute.memref.alloca() : !partial
+      %exchange = cute.memref.alloca() : !exchange
+      %to_0 = cute.static : !cute.coord<"(_,0)">
+      %to_1 = cute.static : !cute.coord<"(_,1)">
+      %maxima = cute.slice(%exchange, %to_0) : !exchange, !cute.coord<"(_,0)">
+      %sums = cute.slice(%exchange, %to_1) : !exchange, !cute.coord<"(_,1)">
       scf.if %first {
         cute.memref.store(%maxima, %warp, %warp_max) : (!partial, !cute.coord<"?">, f32) -> ()
       }
@@ -56,7 +61,7 @@ module attributes {gpu.container_module} {
       %r_maxima = cute.memref.alloca() : !partials
       cute.copy(%gather, %tx_maxima, %r_maxima) : (!gather, !tpartial, !partials)
       %warp_maxima = cute.memref.load_vec %r_maxima : !partials
-      %max = vector.reduction <maxnumf>, %warp_maxima : vector<8xf32> into f32
+      %max = vector.reduction <maximumf>, %warp_maxima : vector<8xf32> into f32
 
       %log2e = arith.constant 1.44269502 : f32
       %log2es = vector.broadcast %log2e : f32 to vector<16xf32>
@@ -73,7 +78,6 @@ module attributes {gpu.container_module} {
         %total = arith.addf %m, %other : f32
         scf.yield %total : f32
       } {cute.unroll}
-      %sums = cute.memref.alloca() : !partial
       scf.if %first {
         cute.memref.store(%sums, %warp, %warp_sum) : (!partial, !cute.coord<"?">, f32) -> ()
       }

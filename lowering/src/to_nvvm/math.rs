@@ -1,41 +1,38 @@
-//! Functions of numbers: `math` ops as instructions.
+//! Functions of numbers: `math` ops, and those of `arith` that MLIR calls a library for, as instructions.
 //!
 //! What a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
 //! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
 
 use super::registers::{assemble, extract};
-use cute_ir::{
-    Failure,
-    build::*,
-    types::{self},
-    verify::vector_of,
-};
+use cute_ir::{Failure, build::*, types, verify::vector_of};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// How an op of `math` becomes one of LLVM's.
 enum Form {
-    /// An intrinsic that LLVM selects for any floating-point type, and vectors.
+    /// An intrinsic that LLVM selects for any floating-point type, and for vectors.
     Llvm(&'static str),
     /// An instruction on one f32. The operand is multiplied by the first number before, the result by the second after.
     Approximate(&'static str, f32, f32),
 }
 
 const FORMS: &[(&str, Form)] = &[
-    ("math.absf", Form::Llvm("llvm.intr.fabs")),
-    ("math.ceil", Form::Llvm("llvm.intr.ceil")),
-    ("math.copysign", Form::Llvm("llvm.intr.copysign")),
-    ("math.floor", Form::Llvm("llvm.intr.floor")),
-    ("math.fma", Form::Llvm("llvm.intr.fma")),
-    ("math.roundeven", Form::Llvm("llvm.intr.roundeven")),
-    ("math.sqrt", Form::Llvm("llvm.intr.sqrt")),
-    ("math.trunc", Form::Llvm("llvm.intr.trunc")),
+    ("arith.maxnumf", Form::Llvm("llvm.maxnum")),
+    ("arith.minnumf", Form::Llvm("llvm.minnum")),
+    ("math.absf", Form::Llvm("llvm.fabs")),
+    ("math.ceil", Form::Llvm("llvm.ceil")),
+    ("math.copysign", Form::Llvm("llvm.copysign")),
+    ("math.floor", Form::Llvm("llvm.floor")),
+    ("math.fma", Form::Llvm("llvm.fma")),
+    ("math.roundeven", Form::Llvm("llvm.roundeven")),
+    ("math.sqrt", Form::Llvm("llvm.sqrt")),
+    ("math.trunc", Form::Llvm("llvm.trunc")),
     (
         "math.exp2",
-        Form::Approximate("llvm.nvvm.ex2.approx.f32", 1.0, 1.0),
+        Form::Approximate("llvm.nvvm.ex2.approx", 1.0, 1.0),
     ),
     (
         "math.exp",
-        Form::Approximate("llvm.nvvm.ex2.approx.f32", std::f32::consts::LOG2_E, 1.0),
+        Form::Approximate("llvm.nvvm.ex2.approx", std::f32::consts::LOG2_E, 1.0),
     ),
     (
         "math.log2",
@@ -59,32 +56,46 @@ const FORMS: &[(&str, Form)] = &[
     ),
 ];
 
-/// Lowers an op of `math`.
+/// Lowers an op of `math`, or one of `arith` that has a form here.
 pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
     let b = Builder::before(op);
     let name = name_of(op);
-    let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<_> = FORMS.iter().map(|(known, _)| *known).collect();
+    let known = FORMS.iter().any(|(known, _)| *known == name);
+    if name.starts_with("arith.") && !known {
+        return Ok(());
+    }
+    if !known {
+        let known = FORMS.iter().map(|(known, _)| *known);
+        let known: Vec<_> = known.filter(|name| name.starts_with("math.")).collect();
         return Err(b.error(format!(
             "'{name}' has no instruction; write it with {}, or as llvm.call_intrinsic",
             known.join(", ")
         )));
-    };
-    let operands = operands_of(op);
-    let ty = result_of(op, 0).r#type();
-    let new = match form {
-        Form::Llvm(intrinsic) => b.value(intrinsic, &operands, ty, &[])?,
-        Form::Approximate(intrinsic, before, after) => {
-            each(b, name, operands[0], &|b, value| {
-                let value = scaled(b, value, *before)?;
-                let value = call(b, intrinsic, value)?;
-                scaled(b, value, *after)
-            })?
-        }
-    };
+    }
+    let new = apply(b, name, &operands_of(op), result_of(op, 0).r#type())?;
     replace_uses(result_of(op, 0), new);
     erase(op);
     Ok(())
+}
+
+/// The op of this name, in the form that it has here where it has one.
+pub(super) fn apply<'c>(
+    b: Builder<'c>,
+    name: &str,
+    operands: &[Val<'c>],
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    match FORMS.iter().find(|(known, _)| *known == name) {
+        None => b.value(name, operands, ty, &[]),
+        Some((_, Form::Llvm(intrinsic))) => call(b, intrinsic, operands, ty),
+        Some((_, Form::Approximate(intrinsic, before, after))) => {
+            each(b, name, operands[0], &|b, value| {
+                let value = scaled(b, value, *before)?;
+                let value = call(b, intrinsic, &[value], value.r#type())?;
+                scaled(b, value, *after)
+            })
+        }
+    }
 }
 
 /// A function of f32 on a number, or on each element of a vector; of narrower types through f32.
@@ -126,11 +137,21 @@ fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Fa
     b.value("llvm.fmul", &[value, factor], ty, &[])
 }
 
-fn call<'c>(b: Builder<'c>, intrinsic: &str, value: Val<'c>) -> Result<Val<'c>, Failure> {
+/// An intrinsic by its name without types, which LLVM takes from the operands.
+fn call<'c>(
+    b: Builder<'c>,
+    intrinsic: &str,
+    operands: &[Val<'c>],
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    // The LLVM dialect's own ops of these names are illegal to MLIR's conversion of GPU modules, which wants a library.
     let attributes = [
         ("intrin", b.string(intrinsic)),
-        ("operandSegmentSizes", b.i32_array(&[1, 0])),
+        (
+            "operandSegmentSizes",
+            b.i32_array(&[operands.len() as i32, 0]),
+        ),
         ("op_bundle_sizes", b.i32_array(&[])),
     ];
-    b.value("llvm.call_intrinsic", &[value], value.r#type(), &attributes)
+    b.value("llvm.call_intrinsic", operands, ty, &attributes)
 }

@@ -172,7 +172,7 @@ impl<'c> Lowering<'c> {
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
                 registers::vector_op(op)?;
-            } else if name_of(op).starts_with("math.") {
+            } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
                 math::math_op(op)?;
             } else {
                 for region in 0..op.region_count() {

@@ -3,6 +3,7 @@
 //! A fragment's vector is taken apart in order: the tables' value index runs as the PTX ISA numbers the registers, and the
 //! parts of one from its low bits up.
 
+use super::math;
 use cute_ir::{Failure, build::*, types, verify::vector_of};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -163,13 +164,13 @@ fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c
         parts = parts
             .chunks(2)
             .map(|pair| match *pair {
-                [left, right] => b.value(name, &[left, right], element, &[]),
+                [left, right] => math::apply(b, name, &[left, right], element),
                 _ => Ok(pair[0]),
             })
             .collect::<Result<Vec<_>, _>>()?;
     }
     match operands.get(1) {
-        Some(first) => b.value(name, &[*first, parts[0]], element, &[]),
+        Some(first) => math::apply(b, name, &[*first, parts[0]], element),
         None => Ok(parts[0]),
     }
 }

@@ -4,7 +4,6 @@
 //! What they compile is read from their `RUN:` and `GPU:` lines, so that a new one is executed without
 //! being named here. A kernel depends on its problem, so each configuration is compiled for several.
 
-mod by_hand;
 #[path = "../common/mod.rs"]
 mod common;
 mod kernels;

@@ -114,7 +114,7 @@ fn without_package(options: &str) -> String {
 }
 
 /// Files of tests, in order, folders within folders too.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     for entry in entries {
