@@ -22,6 +22,8 @@ pub struct AtomSide {
     pub rest: Vec<Layout>,
     /// The sizes of `rest`.
     pub extents: Vec<i64>,
+    /// The mode of the tensor that the first of them is, or is within.
+    first: usize,
 }
 
 /// The extents of a tensor's modes, all known.
@@ -61,6 +63,7 @@ pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, St
             values: inner[0].clone(),
             rest,
             extents,
+            first: 0,
         });
     }
     if sizes[0] == count {
@@ -68,6 +71,7 @@ pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, St
             values: first.clone(),
             rest: modes[1..].to_vec(),
             extents: sizes[1..].to_vec(),
+            first: 1,
         });
     }
     Err(format!(
@@ -118,7 +122,7 @@ pub fn vector_order(
     let bytes = places.len() as i64 * memref.element_bytes();
     let needed = if whole_rows { bytes.max(16) } else { bytes };
     check_alignment(what, memref, bytes, needed)?;
-    check_steps(what, memref, needed, &side.rest)?;
+    check_steps(what, memref, needed, &side.rest, side.first)?;
     Ok(places)
 }
 
@@ -502,4 +506,21 @@ pub fn product_extents(
         values: has_values,
         has_k,
     })
+}
+
+//===-- Coordinates -----------------------------------------------------------===//
+
+/// The form of a coordinate tensor's elements: all of its integers dynamic.
+pub fn coordinate(start: &IntTuple, layout: &Layout) -> Result<IntTuple, String> {
+    fn free(t: &IntTuple) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => IntTuple::dynamic(),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(free).collect()),
+        }
+    }
+    let first = layout
+        .eval(&int(0))
+        .and_then(|offset| start.add(&offset))
+        .map_err(text)?;
+    Ok(free(&first))
 }

@@ -57,16 +57,7 @@ pub(super) fn assemble<'c>(
     parts: &[Val<'c>],
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
-    // LLVM packs bytes by instructions that read all of their sources.
-    let bytes = vector_of(ty)
-        .and_then(|(_, element)| types::element_bits(element))
-        .is_some_and(|bits| bits <= 8);
-    let start = if bytes {
-        "llvm.mlir.zero"
-    } else {
-        "llvm.mlir.poison"
-    };
-    let mut vector = b.value(start, &[], ty, &[])?;
+    let mut vector = b.value("llvm.mlir.poison", &[], ty, &[])?;
     for (i, part) in parts.iter().enumerate() {
         let index = b.i32(i as i64)?;
         vector = b.value("llvm.insertelement", &[vector, *part, index], ty, &[])?;
