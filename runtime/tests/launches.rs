@@ -17,6 +17,7 @@ const PTX: &str = "
 .target sm_80
 .address_size 64
 .visible .entry scale(.param .u64 in, .param .u64 out, .param .u32 n, .param .u32 ldi, .param .u64 ldo, .param .f32 alpha)
+.maxntid 32, 1, 1
 {
   .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<4>;
   ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [ldi];
@@ -292,13 +293,12 @@ fn arguments_that_do_not_suit_are_refused() {
         good(),
         "at most 232448 bytes of dynamic shared memory, found 250000",
     );
+    // What the kernel says is checked with the arguments, too.
+    let threads = Expr::apply(Op::Mul, vec![Expr::Leaf(0, 1), Expr::Constant(8)]);
     refused(
-        |f| {
-            f.launches[0].dynamic_smem =
-                Expr::apply(Op::Mul, vec![Expr::Leaf(0, 1), Expr::Constant(40_000)])
-        },
+        |f| f.launches[0].block[0] = threads,
         good(),
-        "bytes of shared memory in a block of sm_80",
+        "launch of scale: expected 1 to 32 threads in a block, found 40",
     );
     let mut tensors = generate_given(&function(), &good(), 0).unwrap();
     tensors[2] = HostTensor::scalar(cute_runtime::Element::F64, Number::Real(1.0)).unwrap();

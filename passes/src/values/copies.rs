@@ -55,6 +55,11 @@ impl<'c> Values<'c> {
                 _ => None,
             };
             let results: Vec<_> = old.iter().map(|(old, ..)| old.r#type()).collect();
+            // What is written within the branch is not there behind it, but for the branch's result.
+            let before = (old.as_ref()).map(|(_, view, _)| {
+                let vectors = self.files[view.file].vectors.clone();
+                (view.file, vectors)
+            });
             let (region, block) = region_with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
             self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
@@ -78,6 +83,9 @@ impl<'c> Values<'c> {
                 }
             }
             let built = b.with_regions("scf.if", &[holds], &results, &[], regions)?;
+            if let Some((file, vectors)) = before {
+                self.files[file].vectors = vectors;
+            }
             if let Some((_, view, places)) = old {
                 self.write(&view, &places, result_of(built, 0), b)?;
             }

@@ -38,7 +38,8 @@ fn verify_whole_copy(op: OperationRef) -> Checked {
     let (source, destination) = (&both[0], &both[1]);
     same_element(source, destination)?;
     let extents = |m: &MemRef| {
-        let sizes: cute_layout::Result<Vec<i64>> = m.layout.modes().iter().map(|m| m.size()).collect();
+        let sizes: cute_layout::Result<Vec<i64>> =
+            m.layout.modes().iter().map(|m| m.size()).collect();
         sizes.map_err(|e| e.to_string())
     };
     if extents(source)? != extents(destination)? {
@@ -96,7 +97,10 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
     let (atom, table) = match CuteType::of(ty) {
         Some(copy @ CuteType::TiledCopy { .. }) => {
             let table = types::tiled_copy(&copy)?.atom().clone();
-            (copy_op(ty).ok_or("expected a tiled copy over a copy atom")?, table)
+            (
+                copy_op(ty).ok_or("expected a tiled copy over a copy atom")?,
+                table,
+            )
         }
         Some(atom @ CuteType::CopyAtom { op, .. }) => (op, types::copy_atom(&atom)?),
         _ => {
@@ -115,6 +119,10 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
         ));
     }
     check_spaces(atom, &source, &destination)?;
+    let tiled = matches!(CuteType::of(ty), Some(CuteType::TiledCopy { .. }));
+    if atom == CopyOp::Auto && !tiled && pred.is_none() {
+        return algorithm::vectors(&source, &destination, 128).map(|_| ());
+    }
     let counts = [table.num_val_src(), table.num_val_dst()].map(|n| n.map_err(|e| e.to_string()));
     let [src_count, dst_count] = counts;
     let (src_count, dst_count) = (src_count?, dst_count?);
@@ -125,9 +133,7 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
     let order = |what, memref: &MemRef, side: &AtomSide, index, count| {
         (memref.space != Space::Rmem)
             .then(|| {
-                algorithm::vector_order(what, memref, side, rows, || {
-                    vector_cure(op, index, count)
-                })
+                algorithm::vector_order(what, memref, side, rows, || vector_cure(op, index, count))
             })
             .transpose()
     };
@@ -298,7 +304,9 @@ pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
     let ty = operands(op)[0].r#type();
     let index = match CuteType::of(ty) {
         Some(CuteType::Coord(IntTuple::Leaf(leaf @ (Leaf::Static(_) | Leaf::Dynamic(_))))) => leaf,
-        None if types::element_bits(ty) == Some(32) && !types::is_float(ty) => Leaf::Dynamic(Dyn::I32),
+        None if types::element_bits(ty) == Some(32) && !types::is_float(ty) => {
+            Leaf::Dynamic(Dyn::I32)
+        }
         _ => {
             return Err(format!(
                 "expected the index of a thread, i32 or !cute.coord<\"?\">, found {ty}"

@@ -45,7 +45,10 @@ pub(in super::super) fn verify_axpby(op: OperationRef) -> Checked {
         ));
     }
     if types::element_bits(x.element).is_none_or(|bits| bits < 8) {
-        return Err(format!("expected elements to calculate with, found {}", x.element));
+        return Err(format!(
+            "expected elements to calculate with, found {}",
+            x.element
+        ));
     }
     same("alpha", values[0].r#type(), x.element)?;
     same("beta", values[2].r#type(), y.element)?;
@@ -93,14 +96,20 @@ fn check_body(block: build::Blk, arguments: &[Type], yields: Type) -> Checked {
             list(&found)
         ));
     }
-    let end = build::ops_of(block).pop().ok_or("expected a region that ends in cute.yield")?;
+    let end = build::ops_of(block)
+        .pop()
+        .ok_or("expected a region that ends in cute.yield")?;
     if build::name_of(end) != "cute.yield" {
         return Err(format!(
             "expected a region that ends in cute.yield, found '{}'",
             build::name_of(end)
         ));
     }
-    same("a yielded value", build::operands_of(end)[0].r#type(), yields)
+    same(
+        "a yielded value",
+        build::operands_of(end)[0].r#type(),
+        yields,
+    )
 }
 
 fn one_block(block: build::Blk) -> Checked {
@@ -110,7 +119,9 @@ fn one_block(block: build::Blk) -> Checked {
             .is_null()
     };
     if more {
-        return Err("expected a region of one block; write branches as arith.select or scf.if".to_owned());
+        return Err(
+            "expected a region of one block; write branches as arith.select or scf.if".to_owned(),
+        );
     }
     Ok(())
 }

@@ -7,7 +7,9 @@ use crate::{
     tensor,
     types::{self, CuteType, MemRef, Space},
 };
-use melior::ir::{OperationRef, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike};
+use melior::ir::{
+    OperationRef, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike,
+};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
     memref
@@ -16,7 +18,6 @@ fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
         .and_then(|m| m.size())
         .map_err(|e| e.to_string())
 }
-
 
 fn is_tensor(op: OperationRef, index: usize) -> bool {
     matches!(
@@ -162,7 +163,6 @@ fn verify_whole_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
     Ok(())
 }
 
-
 pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
     let count = op.operand_count();
     let (first, scaled) = match count {
@@ -177,7 +177,9 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
     let product = multiplier(op, 1)?;
     let mma = CuteType::of(operands(op)[1].r#type()).ok_or("expected a tiled MMA")?;
     let CuteType::TiledMma { .. } = mma else {
-        return Err("expected a tiled MMA, found an atom; tile it by cute.make_tiled_mma".to_owned());
+        return Err(
+            "expected a tiled MMA, found an atom; tile it by cute.make_tiled_mma".to_owned(),
+        );
     };
     let tiled = types::tiled_mma(&mma)?;
     check_thread(op, tiled.num_threads())?;
@@ -192,20 +194,29 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
             ));
         }
         if !is_kept(memref.element, element) {
-            return Err(format!("expected {what} of {element}, as the atom multiplies, found {}", memref.element));
+            return Err(format!(
+                "expected {what} of {element}, as the atom multiplies, found {}",
+                memref.element
+            ));
         }
     }
     let mut sizes = Vec::new();
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b)] {
         let found = algorithm::extents(what, &memref.layout)?;
         if found.len() != 2 {
-            return Err(format!("expected {what} of rank 2, found {}", memref.layout));
+            return Err(format!(
+                "expected {what} of rank 2, found {}",
+                memref.layout
+            ));
         }
         sizes.push(found);
     }
     let (m, n, k) = (sizes[0][0], sizes[1][0], sizes[0][1]);
     if k != sizes[1][1] {
-        return Err(format!("expected the same K of A and B, found {k} and {}", sizes[1][1]));
+        return Err(format!(
+            "expected the same K of A and B, found {k} and {}",
+            sizes[1][1]
+        ));
     }
     let tile = tiled.tile_shape();
     for ((what, size), step) in ["M", "N", "K"].iter().zip([m, n, k]).zip(tile) {
@@ -234,16 +245,25 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
         return Ok(());
     }
     if c.space != Space::Smem {
-        return Err(format!("expected C in smem where alpha and beta are given, found {}", c.space));
+        return Err(format!(
+            "expected C in smem where alpha and beta are given, found {}",
+            c.space
+        ));
     }
     let found = algorithm::extents("C (M,N)", &c.layout)?;
     if found != [m, n] {
-        return Err(format!("expected C of ({m},{n}), as A and B give, found {}", c.layout.shape()));
+        return Err(format!(
+            "expected C of ({m},{n}), as A and B give, found {}",
+            c.layout.shape()
+        ));
     }
     for (what, index) in [("alpha", 2), ("beta", 5)] {
         let ty = operands(op)[index].r#type();
         if ty != product.acc {
-            return Err(format!("expected {what} of {}, as the atom adds, found {ty}", product.acc));
+            return Err(format!(
+                "expected {what} of {}, as the atom adds, found {ty}",
+                product.acc
+            ));
         }
     }
     if c.element != product.acc && !(types::is_float(c.element) && types::is_float(product.acc)) {
@@ -272,6 +292,8 @@ fn check_copy(op: OperationRef, name: &str, element: Type) -> Checked {
         {
             Ok(())
         }
-        _ => Err(format!("expected {name} to be a copy atom of {element}, found {ty}")),
+        _ => Err(format!(
+            "expected {name} to be a copy atom of {element}, found {ty}"
+        )),
     }
 }
