@@ -7,6 +7,7 @@
 
 mod address;
 mod atoms;
+mod math;
 mod memory;
 mod mma_sync;
 mod registers;
@@ -171,8 +172,14 @@ impl<'c> Lowering<'c> {
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
                 registers::vector_op(op)?;
-            } else if let Some(inner) = body_of(op, 0) {
-                self.block(inner)?;
+            } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
+                math::math_op(op)?;
+            } else {
+                for region in 0..op.region_count() {
+                    if let Some(inner) = body_of(op, region) {
+                        self.block(inner)?;
+                    }
+                }
             }
         }
         Ok(())

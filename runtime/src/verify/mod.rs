@@ -35,6 +35,8 @@ mod tolerance;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;
 
 use std::time::Instant;
 
