@@ -167,6 +167,7 @@ pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: 
         Ok(program) => program,
         Err(error) => return Outcome::Refused(error.to_string()),
     };
+    let before = tensors.clone();
     match program.run(&mut tensors) {
         Ok(()) => {}
         Err(DeviceError::Findings(findings)) => return Outcome::Findings(findings),
@@ -183,7 +184,7 @@ pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: 
         data: Data::IndependentMeanZero,
         ..verify::Config::default()
     };
-    match verify::verify(function, &tensors, &config) {
+    match verify::verify_from(function, Some(&before), &tensors, &config) {
         Err(error) => Outcome::Refused(error.to_string()),
         Ok(reports) => match reports.iter().find(|report| !report.passed()) {
             Some(report) => Outcome::Wrong(format!("{report:?}")),

@@ -55,7 +55,10 @@ fn failures(
     };
     let mut failures = Vec::new();
     for function in &package.manifest().functions {
-        for (said, seed) in runs.iter().flat_map(|said| (0..SEEDS).map(move |seed| (said, seed))) {
+        for (said, seed) in runs
+            .iter()
+            .flat_map(|said| (0..SEEDS).map(move |seed| (said, seed)))
+        {
             let outcome = match sources::given(function, said) {
                 Ok(given) => run_given(&package, function, &given, seed),
                 Err(error) => Outcome::Refused(error),

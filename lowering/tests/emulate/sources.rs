@@ -7,10 +7,7 @@ use cute_ir::{
 };
 use cute_lowering::CompileOptions;
 use cute_passes::config::{Config, SwizzleChoice};
-use cute_runtime::{
-    Arg, Function, Number, Parsed,
-    tensor::Given,
-};
+use cute_runtime::{Arg, Function, Number, Parsed, tensor::Given};
 use melior::{Context, ir::Module};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +36,11 @@ impl Compiled {
     pub fn runs(&self) -> Vec<Vec<Said>> {
         let commands = self.text.lines().filter_map(|line| line.split_once("RUN:"));
         let runs: Vec<Vec<Said>> = commands
-            .filter(|(_, command)| command.contains("cute-run"))
+            .filter(|(_, command)| {
+                command.contains("cute-run")
+                    && !command.contains("--info")
+                    && !expects_an_error(command)
+            })
             .map(|(_, command)| said_of_arguments(command))
             .collect();
         if runs.is_empty() {
@@ -65,8 +66,11 @@ fn said_of_arguments(command: &str) -> Vec<Said> {
         if !["--shape", "--layout", "--set"].contains(&option) {
             continue;
         }
-        let bound = words.next().and_then(|word| word.trim_matches(['"', '\'']).split_once('='));
-        let (argument, value) = bound.unwrap_or_else(|| panic!("{option} without ARG=VALUE: {command}"));
+        let bound = words
+            .next()
+            .and_then(|word| word.trim_matches(['"', '\'']).split_once('='));
+        let (argument, value) =
+            bound.unwrap_or_else(|| panic!("{option} without ARG=VALUE: {command}"));
         said.push(Said {
             option: option.to_owned(),
             argument: argument.to_owned(),
@@ -79,13 +83,19 @@ fn said_of_arguments(command: &str) -> Vec<Said> {
 /// What is said of each argument of a function.
 pub fn given(function: &Function, said: &[Said]) -> Result<Vec<Given>, String> {
     let mut all = vec![Given::Nothing; function.args.len()];
-    for Said { option, argument, value } in said {
+    for Said {
+        option,
+        argument,
+        value,
+    } in said
+    {
         let index = function.args.iter().position(|arg| arg.name() == argument);
         let index = index.ok_or_else(|| format!("{option} {argument}: no such argument"))?;
         let bad = || format!("{option} {argument}={value} cannot be read");
         all[index] = match option.as_str() {
             "--shape" => {
-                let sizes: Option<Vec<i64>> = value.split('x').map(|size| size.parse().ok()).collect();
+                let sizes: Option<Vec<i64>> =
+                    value.split('x').map(|size| size.parse().ok()).collect();
                 Given::Shape(sizes.ok_or_else(bad)?)
             }
             "--layout" => Given::Layout(Parsed::parse(value).map_err(|e| e.to_string())?),
@@ -134,9 +144,7 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
             let Some((_, command)) = line.split_once("RUN:") else {
                 continue;
             };
-            let fails = EXPECT_ERRORS
-                .iter()
-                .any(|word| command.split_whitespace().any(|found| found == *word));
+            let fails = expects_an_error(command);
             let source = match command
                 .split_whitespace()
                 .find(|word| word.starts_with("%inputs/") && word.ends_with(".mlir"))
@@ -167,6 +175,12 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
 
 /// What a command that expects an error has in it.
 const EXPECT_ERRORS: [&str; 3] = ["not", "--verify-diagnostics", "%inputs/cure.py"];
+
+fn expects_an_error(command: &str) -> bool {
+    EXPECT_ERRORS
+        .iter()
+        .any(|word| command.split_whitespace().any(|found| found == *word))
+}
 
 /// What stands between quotes or braces and begins with `arch=`.
 fn options_in(command: &str) -> Vec<&str> {
