@@ -1,6 +1,6 @@
 //! One package, launched on tensors of several sizes and with several numbers, on the emulator.
 
-use cute_runtime::device::{Device, Program, Work};
+use cute_runtime::device::{Device, Work};
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::{Expr, Op, Param, Requirement};
 use cute_runtime::plan::{Value, plan};

@@ -170,7 +170,7 @@ module attributes {gpu.container_module} {
   func.func @transpose(%A: !A, %B: !At) {
     %c1 = arith.constant 1 : index
     %c128 = arith.constant 128 : index
-    %s = arith.constant 0 : i32
+    %s = arith.constant 8192 : i32
     gpu.launch_func @kernels::@transpose blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) dynamic_shared_memory_size %s args(%A : !A, %B : !At)
     return
   }
@@ -185,14 +185,14 @@ module attributes {gpu.container_module} {
   func.func @multiply_add(%A: !fA, %B: !fA, %C: !fC) {
     %c1 = arith.constant 1 : index
     %c128 = arith.constant 128 : index
-    %s = arith.constant 0 : i32
+    %s = arith.constant 4608 : i32
     gpu.launch_func @kernels::@multiply_add blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) dynamic_shared_memory_size %s args(%A : !fA, %B : !fA, %C : !fC)
     return
   }
   func.func @tensor_cores(%A: !hA, %B: !hB, %C: !hC) {
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
-    %s = arith.constant 0 : i32
+    %s = arith.constant 16384 : i32
     gpu.launch_func @kernels::@tensor_cores blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) dynamic_shared_memory_size %s args(%A : !hA, %B : !hB, %C : !hC)
     return
   }

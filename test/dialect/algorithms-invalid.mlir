@@ -617,3 +617,20 @@ func.func @reduce_to_another_type(%x: !x, %v: f64) {
   %s = cute.reduce(%x, %v) {kind = "add"} : (!x, f64) -> f64
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Threads of tiled operations
+//===----------------------------------------------------------------------===//
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+!tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+func.func @thread_of_another_copy(%copy: !copy, %g: !tile) {
+  %t = cute.static : !cute.coord<"64">
+  // expected-error @below {{expected a thread in [0, 64), as the tiled operation has, found 64}}
+  // expected-error @below {{'cute.tiled.copy.partition_S' op failed to infer returned types}}
+  %p = cute.tiled.copy.partition_S(%copy, %g, %t) : (!copy, !tile, !cute.coord<"64">)
+    -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+  return
+}

@@ -455,6 +455,13 @@ fn one_index(coord: &IntTuple) -> Result<Index, String> {
 fn at_thread(thread: &IntTuple, partition: Result<Partition, String>) -> Result<View, String> {
     let index = one_index(thread)?;
     let partition = partition?;
+    if let (Index::Known(index), Ok(threads)) = (index, partition.thr.size())
+        && index >= threads
+    {
+        return Err(format!(
+            "expected a thread in [0, {threads}), as the tiled operation has, found {index}"
+        ));
+    }
     Ok(View {
         layout: partition.val,
         terms: vec![Term {

@@ -5,7 +5,7 @@
 
 use super::registers::{assemble, extract};
 use cute_ir::{Failure, build::*, types, verify::vector_of};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 
 /// How an op of `math` becomes one of LLVM's.
 enum Form {

@@ -223,7 +223,7 @@ impl<'c> Lowering<'c> {
     fn prefetch(&self, op: Op<'c>, tensor: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let pointer = self.address(tensor, b)?.pointer(b, 0)?;
         let level = string_of(op, "level").unwrap_or("L2");
-        let level = b.attribute(&format!("#nvvm.prefetch_cache_level<{level}>"))?;
+        let level = b.attribute(&format!("#nvvm<prefetch_cache_level {level}>"))?;
         b.op("nvvm.prefetch", &[pointer], &[], &[("cacheLevel", level)])?;
         Ok(())
     }

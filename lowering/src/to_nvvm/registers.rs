@@ -231,11 +231,6 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
             assemble(b, &parts, result.r#type())?
         }
         "vector.from_elements" => assemble(b, &operands, result.r#type())?,
-        "vector.bitcast" => bitcast(b, operands[0], result.r#type())?,
-        "vector.broadcast" if vector_of(operands[0].r#type()).is_none() => {
-            let (length, _) = vector_of(result.r#type()).ok_or(Failure)?;
-            assemble(b, &vec![operands[0]; length as usize], result.r#type())?
-        }
         "vector.extract" if operands.len() == 1 => extract(
             b,
             operands[0],

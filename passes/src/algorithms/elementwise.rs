@@ -260,8 +260,8 @@ impl<'c> Lower<'c> {
             None => None,
             Some("add") => Some(["arith.addf", "arith.addi"]),
             Some("mul") => Some(["arith.mulf", "arith.muli"]),
-            Some("min") => Some(["arith.minnumf", "arith.minsi"]),
-            Some("max") => Some(["arith.maxnumf", "arith.maxsi"]),
+            Some("min") => Some(["arith.minimumf", "arith.minsi"]),
+            Some("max") => Some(["arith.maximumf", "arith.maxsi"]),
             Some(kind) => return Err(self.b.error(format!("no reduction of the kind {kind}"))),
         };
         let mut value = init;

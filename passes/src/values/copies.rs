@@ -6,7 +6,7 @@ use cute_ir::{
     Failure,
     build::*,
     infer::memref_of,
-    tensor::{atom_access, atom_extents},
+    tensor::{atom_access, atom_extents, atom_values},
     types::{self, CopyOp, MemRef, Space},
     verify::copy_op,
 };
@@ -108,7 +108,7 @@ impl<'c> Values<'c> {
             let view = self.registers(source, b)?;
             self.read(&view, &elements(&from.layout, view.offset, at, b)?, b)?
         } else {
-            let length = register_values(from, to, at, b)?;
+            let length = register_values(from, to, b)?;
             let ty = b.vector(length, types::register_type(from.element));
             b.value("cute.atom_load", &[copy, self.map(source)], ty, &attribute)?
         };
@@ -232,10 +232,10 @@ fn elements(layout: &Layout, offset: i64, at: &[i64], b: Builder) -> Result<Vec<
 
 /// How many elements an atom delivers: the register side says, which for ldmatrix differs from
 /// what each thread points at.
-fn register_values(from: &MemRef, to: &MemRef, at: &[i64], b: Builder) -> Result<i64, Failure> {
+fn register_values(from: &MemRef, to: &MemRef, b: Builder) -> Result<i64, Failure> {
     let side = if to.space == Space::Rmem { to } else { from };
-    let access = atom_access(&side.layout, at).map_err(|e| b.error(e))?;
-    Ok(access.values.len() as i64)
+    let values = atom_values(&side.layout).map_err(|e| b.error(e))?;
+    values.size().map_err(|e| b.error(e.to_string()))
 }
 
 #[cfg(test)]

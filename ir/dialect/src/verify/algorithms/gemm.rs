@@ -227,6 +227,9 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
             ));
         }
     }
+    for (name, element) in [("copy_a", product.a), ("copy_b", product.b)] {
+        check_copy(op, name, element)?;
+    }
     if !scaled {
         let whole = cute_layout::tuple([m, n].map(cute_layout::int));
         let part = tensor::partition_shape(&mma, &whole, 2)?;
@@ -271,9 +274,6 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
             "expected C of {} or of another floating-point type, found {}",
             product.acc, c.element
         ));
-    }
-    for (name, element) in [("copy_a", product.a), ("copy_b", product.b)] {
-        check_copy(op, name, element)?;
     }
     Ok(())
 }
