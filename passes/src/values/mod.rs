@@ -139,8 +139,11 @@ impl<'c> Values<'c> {
             || (0..op.result_count()).any(|i| is_registers(result_of(op, i).r#type()))
     }
 
+    /// Whether something within `op` is about registers, or has a value form.
     fn touches_within(&self, op: Op<'c>) -> bool {
-        nested_ops(op).into_iter().any(|inner| self.touches(inner))
+        nested_ops(op)
+            .into_iter()
+            .any(|inner| self.touches(inner) || name_of(inner) == "cute.copy")
     }
 
     fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
