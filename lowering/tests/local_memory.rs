@@ -28,16 +28,24 @@ fn no_example_uses_local_memory() {
                         kernel.spill_store_bytes,
                     ];
                     assert_eq!(
-                        local, [0; 3],
+                        local,
+                        [0; 3],
                         "{}, {arch}: {} has bytes of stack, spill loads and stores",
                         file.display(),
                         kernel.name
                     );
-                    assert!(kernel.registers > 0, "ptxas said nothing of {}", kernel.name);
+                    assert!(
+                        kernel.registers > 0,
+                        "ptxas said nothing of {}",
+                        kernel.name
+                    );
                     count += 1;
                 }
             }
         }
     }
-    assert!(count >= 20, "expected the kernels of the examples, found {count}");
+    assert!(
+        count >= 20,
+        "expected the kernels of the examples, found {count}"
+    );
 }
