@@ -6,7 +6,13 @@ use std::{
     process::Command,
 };
 
-const SOURCES: &[&str] = &["Dialect.cpp", "Types.cpp", "Nvgpu.cpp", "Forms.cpp", "Driver.cpp"];
+const SOURCES: &[&str] = &[
+    "Dialect.cpp",
+    "Types.cpp",
+    "Nvgpu.cpp",
+    "Forms.cpp",
+    "Driver.cpp",
+];
 
 /// The ops of each dialect: the files define both.
 const CUTE: &str = "--op-include-regex=^cute\\.";

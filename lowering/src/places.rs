@@ -15,7 +15,7 @@ use melior::{
 };
 use mlir_sys::*;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt::Write,
     hash::Hash,
     ptr,

@@ -296,8 +296,7 @@ unsafe extern "C" fn operand_types(
 }
 
 unsafe extern "C" fn compatible(inferred: MlirType, declared: MlirType) -> bool {
-    let (inferred, declared) =
-        unsafe { (Type::from_raw(inferred), Type::from_raw(declared)) };
+    let (inferred, declared) = unsafe { (Type::from_raw(inferred), Type::from_raw(declared)) };
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         infer::compatible(inferred, declared)
     }))

@@ -102,26 +102,30 @@ pub(super) fn for_lines(copy: Op<'_>, bytes: u32) -> Option<String> {
     };
     let (threads, values) = (layout(pair(across, rest))?, layout(pair(values, 1))?);
     let made = TiledCopy::make_tiled_copy(tiled.atom().clone(), &threads, &values).ok()?;
-    let partition = if destination {
-        made.partition_d(&tile.layout)
-    } else {
-        made.partition_s(&tile.layout)
-    }
+    // Strides that are not known are taken to be long ones.
+    let layout = Layout::new(
+        tile.layout.shape().clone(),
+        with_long_strides(tile.layout.stride()),
+    )
     .ok()?;
-    let thr = partition.thr.flat();
-    // With a dynamic stride: as far as the lines of one row.
-    let ideal = i64::from(bytes) * LANES as i64;
-    if let Some(thr) = thr {
-        let at: Vec<u64> = (0..LANES as i64)
-            .map(|t| (thr.at(t) * element) as u64)
-            .collect();
-        let at: [u64; LANES] = at.try_into().ok()?;
-        let (sectors, lines) = sectors_and_lines(&at, u32::MAX, bytes);
-        if i64::from(lines) * LINE_BYTES as i64 > ideal.max(LINE_BYTES as i64)
-            || i64::from(sectors) * 32 > ideal.max(32)
-        {
-            return None;
-        }
+    let partition = if destination {
+        made.partition_d(&layout)
+    } else {
+        made.partition_s(&layout)
+    };
+    let thr = partition.ok()?.thr.flat()?;
+    let lanes = made.num_threads().clamp(1, LANES as i64);
+    let mut at = [0; LANES];
+    for (t, at) in at.iter_mut().enumerate().take(lanes as usize) {
+        *at = (thr.at(t as i64) * element) as u64;
+    }
+    let active = u32::MAX >> (LANES as i64 - lanes);
+    let (sectors, lines) = sectors_and_lines(&at, active, bytes);
+    let moved = (i64::from(bytes) * lanes) as u64;
+    if u64::from(lines) > moved.div_ceil(LINE_BYTES)
+        || u64::from(sectors) > moved.div_ceil(SECTOR_BYTES)
+    {
+        return None;
     }
     Some(format!(
         "use threads {threads} with values {}",

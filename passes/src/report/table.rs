@@ -114,6 +114,9 @@ fn of_kernel(kernel: &KernelReport, text: &mut String) {
     if rows.len() == 1 {
         return;
     }
+    text.push_str(
+        "  of the warp and instruction that costs most, for tensors of global memory that begin at multiples of 128 bytes:\n",
+    );
     let widths: Vec<usize> = (0..9)
         .map(|i| {
             rows.iter()

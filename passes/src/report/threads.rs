@@ -25,7 +25,7 @@ pub(super) fn registers(memref: &MemRef) -> Option<i64> {
     if bits == 1 {
         return Some(0);
     }
-    Some((elements.checked_mul(bits)?).div_ceil(REGISTER_BITS))
+    Some(elements.checked_mul(bits)?.checked_add(REGISTER_BITS - 1)? / REGISTER_BITS)
 }
 
 /// What an op says of threads; nothing where it says nothing.

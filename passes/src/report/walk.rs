@@ -79,8 +79,6 @@ pub(super) struct Side {
     pub swizzle: Option<Swizzle>,
     /// Of what the thread accesses, in bytes, not swizzled.
     pub bytes: Lanes,
-    /// What the tensor's type promises of its start.
-    pub align: i64,
 }
 
 /// One instruction.
@@ -483,12 +481,12 @@ impl Walk {
         );
     }
 
-    fn atom(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
+    fn atom<'c>(&mut self, op: Op<'c>, operands: &[Val<'c>]) {
         let Some(copy) = operands.first().and_then(|v| copy_op(v.r#type())) else {
             return;
         };
         let at = at_of(op);
-        let place = |value: Val<'_>| {
+        let place = |value: Val<'c>| {
             let memref = memory_of(value)?;
             let offset = atom_access(&memref.layout, &at).ok()?.offset * memref.element_bytes();
             Some((self.addresses.get(&key(value))?.clone(), memref, offset))
@@ -549,7 +547,6 @@ impl Walk {
                 root: address.root,
                 swizzle: memref.swizzle,
                 bytes: address.bytes.map(|b| b.add(&(*offset).into())),
-                align: memref.align,
             };
             *(if address.shared {
                 &mut shared
