@@ -164,7 +164,7 @@ fn part_of_a_line(bytes: u64) -> String {
         32 => "a quarter of a line".to_owned(),
         64 => "half a line".to_owned(),
         96 => "three quarters of a line".to_owned(),
-        other => format!("{other} of a line's 128"),
+        other => format!("{other} of a line's 128 bytes"),
     }
 }
 
@@ -217,12 +217,13 @@ impl AccessReport {
                     "read"
                 };
                 if bytes < 128 {
-                    text += &format!(
-                        ": each {} {verb}{} {bytes} bytes, {}",
-                        counted(threads as i64, "thread"),
-                        if threads == 1 { "s" } else { "" },
-                        part_of_a_line(bytes)
-                    );
+                    text += &match threads {
+                        1 => format!(": each thread {verb}s {bytes} bytes apart from the others"),
+                        _ => format!(
+                            ": each {threads} threads {verb} {bytes} bytes, {}",
+                            part_of_a_line(bytes)
+                        ),
+                    };
                 }
             }
             if let Some(cure) = &self.global_cure {
