@@ -121,6 +121,7 @@ impl CompileOptions {
         let mut passes = vec![
             format!("cute-tile{{{cut}}}"),
             "cute-partition".to_owned(),
+            "cute-lower-algorithms".to_owned(),
             "cute-fragments-to-values".to_owned(),
             "cse".to_owned(),
             "cute-pipeline".to_owned(),

@@ -8,10 +8,16 @@
 use crate::{
     arch::Arch,
     config::Config,
-    partition::{body_of_kernel, kernels, root_of},
+    partition::{body_of_kernel, is_memory, kernels, root_of},
     sync,
 };
-use cute_ir::{Failure, PassSpec, build::*, diag, infer::memref_of, types::Space};
+use cute_ir::{
+    Failure, PassSpec,
+    build::*,
+    diag,
+    infer::memref_of,
+    types::{CuteType, Space},
+};
 use melior::ir::{AttributeLike, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -34,6 +40,21 @@ struct Buffer {
     align: i64,
     first: usize,
     last: usize,
+}
+
+impl Buffer {
+    fn used(&mut self, position: usize) {
+        self.first = self.first.min(position);
+        self.last = self.last.max(position);
+    }
+}
+
+/// Whether a tensor or a pointer is into shared memory.
+fn in_shared(value: Val<'_>) -> bool {
+    matches!(
+        CuteType::of(value.r#type()),
+        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) if memref.space == Space::Smem
+    )
 }
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
@@ -67,6 +88,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
     let mut index: HashMap<usize, usize> = HashMap::new();
     let mut allocations = Vec::new();
     let mut buffers: Vec<Buffer> = Vec::new();
+    let mut anything = Vec::new();
     for (position, op) in ops.iter().enumerate() {
         for inner in std::iter::once(*op).chain(nested_ops(*op)) {
             if name_of(inner) == "cute.memref.alloca" {
@@ -87,20 +109,24 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
                 continue;
             }
             // Views are used where they are accessed.
-            if inner.result_count() > 0 && memref_of(result_of(inner, 0)).is_some() {
+            let is_view = name_of(inner).starts_with("cute.")
+                && inner.result_count() == 1
+                && is_memory(result_of(inner, 0));
+            if is_view {
                 continue;
             }
-            for operand in operands_of(inner) {
-                if !operand.r#type().to_string().starts_with("!cute.memref") {
-                    continue;
-                }
-                if let Some(buffer) = index.get(&key(root_of(operand))) {
-                    let buffer = &mut buffers[*buffer];
-                    buffer.first = buffer.first.min(position);
-                    buffer.last = buffer.last.max(position);
+            for operand in operands_of(inner).into_iter().filter(|v| is_memory(*v)) {
+                match index.get(&key(root_of(operand))) {
+                    Some(buffer) => buffers[*buffer].used(position),
+                    None if in_shared(operand) => anything.push(position),
+                    None => {}
                 }
             }
         }
+    }
+    // Through a loop, a branch or a choice any of them may be meant.
+    for position in anything {
+        buffers.iter_mut().for_each(|buffer| buffer.used(position));
     }
     // What nothing uses takes no place.
     for buffer in buffers

@@ -1,5 +1,6 @@
 //! The passes from an algorithm on whole tensors to pipelined atoms, one file each.
 
+pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
 pub mod atoms;
@@ -23,6 +24,7 @@ pub fn passes() -> Vec<PassSpec> {
     vec![
         tile::PASS,
         partition::PASS,
+        algorithms::PASS,
         values::PASS,
         pipeline::PASS,
         pipeline::expand::PASS,

@@ -365,23 +365,31 @@ fn is_registers(value: Val) -> bool {
     memref_of(value).is_some_and(|memref| memref.space == Space::Rmem)
 }
 
-/// The allocation or argument that a view is of.
+/// The allocation or argument that a tensor or a pointer is of; where a loop, a branch or a choice gives it, that.
 pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
     let mut value = value;
     while let Some(op) = defining_op(value) {
-        let index = match name_of(op) {
-            "cute.slice" | "cute.local_tile" => 0,
-            "cute.tiled.copy.partition_S"
-            | "cute.tiled.copy.partition_D"
-            | "cute.tiled.mma.partition" => 1,
-            _ => break,
-        };
-        let Some(source) = operands_of(op).get(index).copied() else {
+        let makes_its_own = matches!(
+            name_of(op),
+            "cute.memref.alloca" | "cute.mma.make_fragment" | "cute.convert" | "arith.select"
+        );
+        if makes_its_own || !name_of(op).starts_with("cute.") {
+            break;
+        }
+        let Some(source) = operands_of(op).into_iter().find(|v| is_memory(*v)) else {
             break;
         };
         value = source;
     }
     value
+}
+
+/// Whether a value is a tensor or a pointer.
+pub(crate) fn is_memory(value: Val<'_>) -> bool {
+    matches!(
+        CuteType::of(value.r#type()),
+        Some(CuteType::MemRef(_) | CuteType::Ptr(_))
+    )
 }
 
 /// The space of a tensor's elements.

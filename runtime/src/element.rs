@@ -165,7 +165,7 @@ mod tests {
             "f8".parse::<Element>()
                 .unwrap_err()
                 .to_string()
-                .contains("expected one of f16")
+                .contains("expected one of f8E4M3FN, ")
         );
     }
 

@@ -62,7 +62,7 @@
 // HELP-DAG: --tile=<string> {{ *}}- M, N and K of a block's tile
 //
 // RUN: cute-opt --show-dialects | FileCheck %s --check-prefix=DIALECTS
-// DIALECTS: arith,builtin,cf,cute,cute_nvgpu,func,gpu,llvm,nvvm,scf,ub,vector
+// DIALECTS: arith,builtin,cf,cute,cute_nvgpu,func,gpu,llvm,math,nvvm,scf,ub,vector
 
 !t = !cute.memref<f16, gmem, align<16>, "(128,128):(128,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {

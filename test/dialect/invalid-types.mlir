@@ -247,7 +247,7 @@ func.func private @plain_words(!cute_nvgpu.atom.ldsm<val_type = f32, mode = <"(8
 // -----
 
 // The message lists the atoms that there are.
-// expected-error-re @below {{expected an MMA atom, one of {{.*}}SM80_16x8x16_F32F16F16F32_TN{{.*}}, found 16x16x16 f32 = f16 * f16 + f32}}
+// expected-error-re @below {{expected a sm80.mma of the table, one of {{.*}}16x8x16 (f16, f16, f32){{.*}}, found 16x16x16 (f16, f16, f32)}}
 func.func private @no_such_shape(!cute_nvgpu.sm80.mma<16x16x16, elem_type = (f16, f16, f32)>)
 
 // -----
@@ -257,7 +257,7 @@ func.func private @two_extents(!cute_nvgpu.sm80.mma<16x8, elem_type = (f16, f16,
 
 // -----
 
-// expected-error @below {{found 16x8x16 f32 = f16 * bf16 + f32}}
+// expected-error @below {{found 16x8x16 (f16, bf16, f32)}}
 func.func private @mixed_elements(!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, bf16, f32)>)
 
 // -----

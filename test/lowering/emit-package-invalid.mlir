@@ -111,3 +111,150 @@ module attributes {gpu.container_module} {
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected a dictionary with one of gemm, copy, transpose, add, axpby, softmax, rms_norm, arguments by index, found}}
+  func.func @computes() attributes {cute.computes = [{conv = array<i64: 0, 1>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected copy = array<i64: src, dst>, arguments by index}}
+  func.func @computes() attributes {cute.computes = [{copy = array<i64: 0, 1, 2>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected copy = array<i64: src, dst>, arguments by index}}
+  func.func @computes() attributes {cute.computes = [{copy = array<i64: 0, -1>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: softmax has accumulate, found epsilon}}
+  func.func @computes() attributes {cute.computes = [{softmax = array<i64: 0, 1>, epsilon = 1.0 : f32}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected epsilon = 1.0 : f32, a number, or epsilon = 3 : index, the argument that has it, found 3 : i32}}
+  func.func @computes() attributes {cute.computes = [{rms_norm = array<i64: 0, 1, 2>, epsilon = 3 : i32}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected accumulate = f32 or another type, found 32 : i32}}
+  func.func @computes() attributes {cute.computes = [{gemm = array<i64: 0, 1, 2>, accumulate = 32 : i32}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{argument 0: expected cute.access = "read", "write" or "read_write", found "rw"}}
+  func.func @access(%t: !cute.memref<f16, gmem, align<16>, "8:1"> {cute.access = "rw"}) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{argument 0: expected cute.default to be a number, found "one"}}
+  func.func @default(%x: f32 {cute.default = "one"}) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{argument 0: expected cute.name to be a string, found 1 : i64}}
+  func.func @name(%x: f32 {cute.name = 1}) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func private @other()
+  func.func @calls() {
+    // expected-error @below {{'func.call' is no part of a launch plan, which has launches, integer arithmetic on arguments, and cf.assert; move it out of the function that launches}}
+    func.call @other() : () -> ()
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @loops(%n: index) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    // expected-error @below {{'scf.for' is no part of a launch plan}}
+    scf.for %i = %one to %n step %one {
+      gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    }
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}

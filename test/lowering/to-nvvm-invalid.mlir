@@ -44,3 +44,33 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @no_instruction(%x: f32) kernel {
+    // expected-error @below {{'math.acosh' has no instruction; write it with math.absf, math.ceil}}
+    %0 = math.acosh %x : f32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @too_wide(%x: vector<2xf64>) kernel {
+    // expected-error @below {{'math.exp2' is an instruction of f32, and of f16 and bf16 through it; found f64: convert it}}
+    %0 = math.exp2 %x : vector<2xf64>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @one_dimension(%x: f32) kernel {
+    // expected-error @below {{expected a vector of one dimension}}
+    %0 = vector.broadcast %x : f32 to vector<2x2xf32>
+    gpu.return
+  }
+}

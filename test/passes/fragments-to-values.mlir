@@ -165,3 +165,20 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// The stride of a mode with one atom may be open: what the atom moves follows from its own values.
+// CHECK-LABEL: gpu.func @open
+// CHECK:         %[[V:.*]] = cute.atom_load(%{{.*}}, %{{.*}}) at [0, 0, 0] : ({{.*}}) -> vector<4xf32>
+// CHECK-NEXT:    cute.atom_store(%{{.*}}, %[[V]], %{{.*}}) at [0, 0, 0]
+// CHECK-NEXT:    gpu.return
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"(256,4):(4,1)">, tiler_mn = <"[128:1;8:1]">>
+!g = !cute.memref<f32, gmem, align<16>, "((4,1),1,1):((1,?{div=4}),128,?{div=32})">
+!s = !cute.memref<f32, smem, align<16>, "((4,1),1,1):((1,4),128,1024)">
+gpu.module @kernels {
+  gpu.func @open(%copy: !copy, %g: !g, %s: !s) kernel {
+    cute.copy(%copy, %g, %s) : (!copy, !g, !s)
+    gpu.return
+  }
+}

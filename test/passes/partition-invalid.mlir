@@ -77,7 +77,7 @@ gpu.module @kernels {
   gpu.func @transposed(%a: !g) kernel attributes {
       cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
     %s = cute.memref.alloca() : !s
-    // expected-error @below {{failed to vectorize: the values of a thread in the source lie at 8:64, expected stride 1; use a value layout along the contiguous mode, or a narrower atom}}
+    // expected-error @below {{'cute.copy' op failed to vectorize: the values of a thread in the source lie at 8:64, expected places side by side; the contiguous mode of (32,32):(1,64) is another one: use thread layout (4,8):(1,4) with value layout (8,1)}}
     cute.copy(%a, %s) : (!g, !s)
     gpu.return
   }

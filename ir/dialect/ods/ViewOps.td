@@ -104,8 +104,8 @@ def Cute_RecastOp : Cute_Op<"recast", [Pure]> {
     neither divides the other nor is a multiple of it.
 
     ```mlir
-    // Given %f: !cute.memref<f16, rmem, "(2,4):(1,2)">
-    %w = cute.recast(%f) : !cute.memref<f16, rmem, "(2,4):(1,2)"> -> !cute.memref<i32, rmem, "(1,4):(1,1)">
+    // Given %f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">
+    %w = cute.recast(%f) : !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)"> -> !cute.memref<i32, rmem, "(1,4):(1,1)">
     ```
   }];
   let arguments = (ins Cute_MemRefType:$tensor);

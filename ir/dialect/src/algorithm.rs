@@ -22,6 +22,8 @@ pub struct AtomSide {
     pub rest: Vec<Layout>,
     /// The sizes of `rest`.
     pub extents: Vec<i64>,
+    /// The mode of the tensor that the first of them is, or is within.
+    first: usize,
 }
 
 /// The extents of a tensor's modes, all known.
@@ -61,6 +63,7 @@ pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, St
             values: inner[0].clone(),
             rest,
             extents,
+            first: 0,
         });
     }
     if sizes[0] == count {
@@ -68,6 +71,7 @@ pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, St
             values: first.clone(),
             rest: modes[1..].to_vec(),
             extents: sizes[1..].to_vec(),
+            first: 1,
         });
     }
     Err(format!(
@@ -91,9 +95,9 @@ pub fn vector_order(
     cure: impl FnOnce() -> String,
 ) -> Result<Vec<i64>, String> {
     let values = &side.values;
-    let flat = values
-        .flat()
-        .ok_or_else(|| format!("expected atom values of static strides in {what}, found {values}"))?;
+    let flat = values.flat().ok_or_else(|| {
+        format!("expected atom values of static strides in {what}, found {values}")
+    })?;
     if flat.size() > ATOM_VALUES {
         return Err(format!(
             "expected an atom of at most {ATOM_VALUES} values in {what}, found {}",
@@ -118,17 +122,24 @@ pub fn vector_order(
     let bytes = places.len() as i64 * memref.element_bytes();
     let needed = if whole_rows { bytes.max(16) } else { bytes };
     check_alignment(what, memref, bytes, needed)?;
-    check_steps(what, memref, needed, &side.rest)?;
+    check_steps(what, memref, needed, &side.rest, side.first)?;
     Ok(places)
 }
 
 /// Thread and value layouts by which `threads` threads copy vectors of `vector` values along the contiguous mode of a
 /// tensor of two modes, as many threads along it as divide it; nothing where there is no such mode.
-pub fn thread_value_layouts(tensor: &Layout, threads: i64, vector: i64) -> Option<(Layout, Layout)> {
+pub fn thread_value_layouts(
+    tensor: &Layout,
+    threads: i64,
+    vector: i64,
+) -> Option<(Layout, Layout)> {
     let modes = tensor.modes();
     let contiguous = (0..modes.len().min(2)).find(|i| {
         let (shape, stride) = (modes[*i].shape().leaves(), modes[*i].stride().leaves());
-        shape.iter().zip(&stride).any(|(n, s)| **s == Leaf::Static(1) && **n != Leaf::Static(1))
+        shape
+            .iter()
+            .zip(&stride)
+            .any(|(n, s)| **s == Leaf::Static(1) && **n != Leaf::Static(1))
     })?;
     let other = 1 - contiguous;
     let along = modes[contiguous].size().ok()?;
@@ -136,9 +147,9 @@ pub fn thread_value_layouts(tensor: &Layout, threads: i64, vector: i64) -> Optio
     if vector < 1 || threads < 1 || along % vector != 0 {
         return None;
     }
-    let fast = (1..=threads.min(1024)).rev().find(|n| {
-        threads % n == 0 && (along / vector) % n == 0 && across % (threads / n) == 0
-    })?;
+    let fast = (1..=threads.min(1024))
+        .rev()
+        .find(|n| threads % n == 0 && (along / vector) % n == 0 && across % (threads / n) == 0)?;
     let slow = threads / fast;
     let (shape, stride, value) = if contiguous == 0 {
         ([fast, slow], [1, fast], [vector, 1])
@@ -234,7 +245,10 @@ pub fn common_size(source: &MemRef, destination: &MemRef) -> Result<i64, String>
         extents(what, &memref.layout)?;
         memref.layout.size().map_err(text)
     };
-    let (from, to) = (size("a source", source)?, size("a destination", destination)?);
+    let (from, to) = (
+        size("a source", source)?,
+        size("a destination", destination)?,
+    );
     if from != to {
         return Err(format!(
             "expected as many elements on both sides, found {from} in the source {} and {to} in the destination {}",
@@ -369,9 +383,7 @@ pub fn shared_vectors(
     let inverse = |m: &MemRef| m.layout.right_inverse().ok();
     let run = |l: &Option<Layout>| l.as_ref().and_then(|l| l.size().ok()).unwrap_or(0);
     let (from, to) = (inverse(source), inverse(destination));
-    let score = |m: &MemRef, longer: bool| {
-        (m.swizzle.is_some(), m.space == Space::Smem, longer)
-    };
+    let score = |m: &MemRef, longer: bool| (m.swizzle.is_some(), m.space == Space::Smem, longer);
     let by_source =
         score(source, run(&from) > run(&to)) >= score(destination, run(&to) > run(&from));
     let first = if by_source { from } else { to };
@@ -416,7 +428,11 @@ pub fn product_of(ty: Type<'_>) -> Option<Result<Product<'_>, String>> {
     };
     let sizes = types::mma_atom(&atom).and_then(|table| {
         let count = |tv: &Layout| tv.mode(1).and_then(|v| v.size()).map_err(text);
-        Ok([count(&table.a_tv)?, count(&table.b_tv)?, count(&table.c_tv)?])
+        Ok([
+            count(&table.a_tv)?,
+            count(&table.b_tv)?,
+            count(&table.c_tv)?,
+        ])
     });
     Some(sizes.map(|values| Product { a, b, acc, values }))
 }
@@ -436,10 +452,7 @@ pub struct Extents {
 /// The extents of the product of these A, B, and C.
 ///
 /// Errors: ranks that are none of CuTe's five; extents that differ; values that are not the atom's.
-pub fn product_extents(
-    layouts: [&Layout; 3],
-    values: [i64; 3],
-) -> Result<Extents, String> {
+pub fn product_extents(layouts: [&Layout; 3], values: [i64; 3]) -> Result<Extents, String> {
     let names = ["A", "B", "C"];
     let mut sizes = Vec::new();
     for (what, layout) in names.iter().zip(layouts) {
@@ -502,4 +515,52 @@ pub fn product_extents(
         values: has_values,
         has_k,
     })
+}
+
+//===-- Coordinates -----------------------------------------------------------===//
+
+/// The form of a coordinate tensor's elements: all of its integers dynamic.
+pub fn coordinate(start: &IntTuple, layout: &Layout) -> Result<IntTuple, String> {
+    fn free(t: &IntTuple) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => IntTuple::dynamic(),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(free).collect()),
+        }
+    }
+    let first = layout
+        .eval(&int(0))
+        .and_then(|offset| start.add(&offset))
+        .map_err(text)?;
+    Ok(free(&first))
+}
+
+/// Bytes that one prefetch asks for: two sectors, as CuTe's `cooperative_prefetch` takes.
+pub const PREFETCHED: i64 = 64;
+
+/// (run, runs) to the index of an element: runs of at most `most` bytes that lie side by side.
+pub fn runs(memref: &MemRef, most: i64) -> Result<Layout, String> {
+    extents("a source", &memref.layout)?;
+    let size = memref.layout.size().map_err(text)?;
+    let whole = Layout::leaf(size, 1).map_err(text)?;
+    let kept = without_repeats(&memref.layout, &memref.layout, size).unwrap_or(whole);
+    let seen = memref.layout.composition(&kept).map_err(text)?;
+    let count = kept.size().map_err(text)?;
+    let common = seen.max_common_layout(&seen).map_err(text)?;
+    let run = common.size().map_err(text)?;
+    let fits = |n: i64| run % n == 0 && n * memref.element_bytes() <= most;
+    let mut length = (0..16)
+        .map(|i| 1 << i)
+        .filter(|n| fits(*n))
+        .max()
+        .unwrap_or(1);
+    while length > 1 {
+        if let Some(order) = split_vectors(&common, length, count)
+            && let Ok(order) = kept.composition(&order)
+        {
+            return Ok(order);
+        }
+        length /= 2;
+    }
+    let one = Layout::leaf(1, 0).map_err(text)?;
+    Layout::from_modes(&[one, kept]).map_err(text)
 }

@@ -4,6 +4,7 @@
 //! those and hands every decision to Rust: the canonical text of types ([`types`]), verification
 //! ([`verify`]) and result types ([`infer`]).
 
+pub mod algorithm;
 pub mod build;
 pub mod diag;
 mod ffi;

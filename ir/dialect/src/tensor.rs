@@ -183,27 +183,14 @@ pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), S
     let values = value_places(&memref.layout)?;
     if values.iter().enumerate().all(|(i, v)| *v == i as i64) {
         let bytes = values.len() as i64 * memref.element_bytes();
-        if let Some(swizzle) = memref.swizzle
-            && bytes > 1 << swizzle.m()
-        {
-            return Err(format!(
-                "{what} is accessed {bytes} bytes at a time, which its swizzle {swizzle} takes \
-                 apart; expected a swizzle S<B,M,S> with 2^M at least {bytes}"
-            ));
-        }
         let needed = match op {
             CopyOp::Ldsm { .. } | CopyOp::Stsm { .. } => 16,
             _ => bytes,
         };
-        if memref.align < needed {
-            return Err(format!(
-                "{what} is accessed {needed} bytes at a time but is aligned to {} bytes; expected \
-                 align<{needed}>, or an atom of {} bits",
-                memref.align,
-                memref.align * 8
-            ));
-        }
-        return check_steps(what, memref, needed);
+        check_alignment(what, memref, bytes, needed)?;
+        let mut rest = memref.layout.modes();
+        rest[0] = rest[0].mode(1).map_err(text)?;
+        return check_steps(what, memref, needed, &rest, 0);
     }
     let values = memref.layout.modes()[0].mode(0).map_err(text)?;
     Err(format!(
@@ -212,15 +199,42 @@ pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), S
     ))
 }
 
-/// Whether every atom of a partition is as aligned as the first one.
-fn check_steps(what: &str, memref: &MemRef, needed: i64) -> Result<(), String> {
+/// Whether vectors of `bytes` bytes can be accessed at the tensor's start, for which it must be aligned to `needed`.
+pub(crate) fn check_alignment(
+    what: &str,
+    memref: &MemRef,
+    bytes: i64,
+    needed: i64,
+) -> Result<(), String> {
+    if let Some(swizzle) = memref.swizzle
+        && bytes > 1 << swizzle.m()
+    {
+        return Err(format!(
+            "{what} is accessed {bytes} bytes at a time, which its swizzle {swizzle} takes \
+             apart; expected a swizzle S<B,M,S> with 2^M at least {bytes}"
+        ));
+    }
+    if memref.align < needed {
+        return Err(format!(
+            "{what} is accessed {needed} bytes at a time but is aligned to {} bytes; expected \
+             align<{needed}>, or an atom of {} bits",
+            memref.align,
+            memref.align * 8
+        ));
+    }
+    Ok(())
+}
+
+/// Whether every atom is as aligned as the first one, where these modes repeat it, of which the first is `first`.
+pub(crate) fn check_steps(
+    what: &str,
+    memref: &MemRef,
+    needed: i64,
+    rest: &[Layout],
+    first: usize,
+) -> Result<(), String> {
     let bytes = memref.element_bytes();
-    for (i, mode) in memref.layout.modes().iter().enumerate() {
-        let behind = if i == 0 {
-            mode.mode(1).map_err(text)?
-        } else {
-            mode.clone()
-        };
+    for (i, behind) in rest.iter().enumerate() {
         let shape = behind.shape().leaves();
         for (extent, stride) in shape.into_iter().zip(behind.stride().leaves()) {
             let step = match stride {
@@ -239,8 +253,9 @@ fn check_steps(what: &str, memref: &MemRef, needed: i64) -> Result<(), String> {
                     ),
                 };
                 return Err(format!(
-                    "{what} is accessed {needed} bytes at a time, but mode {i} steps by {stride} elements of {bytes} bytes, \
-                     which is not known to be a multiple of that; {cure}"
+                    "{what} is accessed {needed} bytes at a time, but mode {} steps by {stride} elements of {bytes} bytes, \
+                     which is not known to be a multiple of that; {cure}",
+                    first + i
                 ));
             }
         }

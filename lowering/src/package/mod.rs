@@ -13,10 +13,10 @@ use cute_ir::{
     diag,
     types::{CuteType, MemRef},
 };
+use cute_runtime::Element;
 use cute_runtime::package::{
-    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Number, Package, Param,
+    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package, Param,
 };
-use cute_runtime::{Element, plan::Planned};
 use melior::ir::{Attribute, AttributeLike, Type, operation::OperationLike};
 use mlir_sys::*;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
             });
             if let Some((function, launch)) = launch {
                 // A block whose size follows from arguments has no size that the kernel was compiled for.
-                kernel.threads = Planned::fixed(launch).map_or(0, |l| l.block.iter().product());
+                kernel.threads = known_threads(launch).unwrap_or(0);
                 kernel.max_threads = kernel.threads;
                 let types = launch.params.iter().map(|param| ptx_type(param, function));
                 kernel.params = types.collect();
@@ -105,6 +105,17 @@ pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
     builder
         .build()
         .map_err(|e| fail(format!("the package is not valid: {e}")))
+}
+
+/// Threads of a block, if they are the same for all arguments.
+fn known_threads(launch: &Launch) -> Option<u32> {
+    let sizes = launch.block.iter().map(|size| {
+        let size = size.constant()?;
+        u32::try_from(size).ok()
+    });
+    sizes
+        .into_iter()
+        .try_fold(1u32, |threads, size| threads.checked_mul(size?))
 }
 
 /// The PTX type of a parameter.

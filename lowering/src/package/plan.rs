@@ -216,7 +216,8 @@ fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Fa
             constant
         }));
     }
-    if !name_of(op).starts_with("arith.") {
+    let integers = operands_of(op).iter().all(|o| bits(o.r#type()).is_some());
+    if !integers || !name_of(op).starts_with("arith.") {
         return Err(unknown());
     }
     let mut operands = Vec::new();

@@ -7,6 +7,7 @@
 
 mod address;
 mod atoms;
+mod math;
 mod memory;
 mod mma_sync;
 mod registers;
@@ -171,8 +172,14 @@ impl<'c> Lowering<'c> {
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
                 registers::vector_op(op)?;
-            } else if let Some(inner) = body_of(op, 0) {
-                self.block(inner)?;
+            } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
+                math::math_op(op)?;
+            } else {
+                for region in 0..op.region_count() {
+                    if let Some(inner) = body_of(op, region) {
+                        self.block(inner)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -203,12 +210,23 @@ impl<'c> Lowering<'c> {
                 let pointer = self.element(operands[0], operands[1], b)?;
                 memory::store_element(b, operands[2], pointer)
             }
+            "cute.prefetch" => self.prefetch(op, operands[0], b),
             _ if self.view(op, &operands, b)? => Ok(()),
             _ if self.atom_op(op, b)? => Ok(()),
             name => Err(b.error(format!(
                 "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
             ))),
         }
+    }
+
+    /// One request for a tensor that the cache holds in one piece.
+    fn prefetch(&self, op: Op<'c>, tensor: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let pointer = self.address(tensor, b)?.pointer(b, 0)?;
+        let level = string_of(op, "level").unwrap_or("L2");
+        // LLVM selects its intrinsic from sm_90 on only; PTX has the instruction for all.
+        let text = format!("prefetch.global.{level} [$0];");
+        registers::assembly(b, &text, "l", &[pointer], &[])?;
+        Ok(())
     }
 
     fn address(&self, value: Val<'c>, b: Builder<'c>) -> Result<&Address<'c>, Failure> {

@@ -3,6 +3,7 @@
 //! A fragment's vector is taken apart in order: the tables' value index runs as the PTX ISA numbers the registers, and the
 //! parts of one from its low bits up.
 
+use super::math;
 use cute_ir::{Failure, build::*, types, verify::vector_of};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -57,16 +58,7 @@ pub(super) fn assemble<'c>(
     parts: &[Val<'c>],
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
-    // LLVM packs bytes by instructions that read all of their sources.
-    let bytes = vector_of(ty)
-        .and_then(|(_, element)| types::element_bits(element))
-        .is_some_and(|bits| bits <= 8);
-    let start = if bytes {
-        "llvm.mlir.zero"
-    } else {
-        "llvm.mlir.poison"
-    };
-    let mut vector = b.value(start, &[], ty, &[])?;
+    let mut vector = b.value("llvm.mlir.poison", &[], ty, &[])?;
     for (i, part) in parts.iter().enumerate() {
         let index = b.i32(i as i64)?;
         vector = b.value("llvm.insertelement", &[vector, *part, index], ty, &[])?;
@@ -155,6 +147,54 @@ pub(super) fn assembly<'c>(
     b.op("llvm.inline_asm", operands, results, &attributes)
 }
 
+/// One number of all elements, in pairs: a tree is shallow, and its sums are better than those of a chain.
+fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    let (length, element) = vector_of(operands[0].r#type())
+        .ok_or_else(|| b.error("expected a vector of one dimension"))?;
+    let kind = attribute_of(op, "kind").map_or_else(String::new, |kind| kind.to_string());
+    let is_float = types::is_float(element);
+    let name = KINDS
+        .iter()
+        .find(|(name, ..)| kind == format!("#vector.kind<{name}>"))
+        .and_then(|(_, float, integer)| if is_float { *float } else { *integer })
+        .ok_or_else(|| b.error(format!("{kind} has no instruction on {element}")))?;
+    let mut parts = (0..length)
+        .map(|i| extract(b, operands[0], i, element))
+        .collect::<Result<Vec<_>, _>>()?;
+    while parts.len() > 1 {
+        parts = parts
+            .chunks(2)
+            .map(|pair| match *pair {
+                [left, right] => math::apply(b, name, &[left, right], element),
+                _ => Ok(pair[0]),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+    }
+    match operands.get(1) {
+        Some(first) => math::apply(b, name, &[*first, parts[0]], element),
+        None => Ok(parts[0]),
+    }
+}
+
+/// A kind of reduction, and the operation on two floating-point numbers and on two integers.
+type Kind = (&'static str, Option<&'static str>, Option<&'static str>);
+
+const KINDS: &[Kind] = &[
+    ("add", Some("arith.addf"), Some("arith.addi")),
+    ("mul", Some("arith.mulf"), Some("arith.muli")),
+    ("maxnumf", Some("arith.maxnumf"), None),
+    ("minnumf", Some("arith.minnumf"), None),
+    ("maximumf", Some("arith.maximumf"), None),
+    ("minimumf", Some("arith.minimumf"), None),
+    ("minsi", None, Some("arith.minsi")),
+    ("maxsi", None, Some("arith.maxsi")),
+    ("minui", None, Some("arith.minui")),
+    ("maxui", None, Some("arith.maxui")),
+    ("and", None, Some("arith.andi")),
+    ("or", None, Some("arith.ori")),
+    ("xor", None, Some("arith.xori")),
+];
+
 /// The vector operations that taking fragments apart leaves behind.
 pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
     let b = Builder::before(op);
@@ -207,6 +247,14 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
                 &[],
             )?
         }
+        "vector.broadcast" if vector_of(operands[0].r#type()).is_none() => {
+            let (length, _) = vector_of(result.r#type())
+                .ok_or_else(|| b.error("expected a vector of one dimension"))?;
+            let parts = vec![operands[0]; length as usize];
+            assemble(b, &parts, result.r#type())?
+        }
+        "vector.bitcast" => bitcast(b, operands[0], result.r#type())?,
+        "vector.reduction" => reduce(b, op, &operands)?,
         _ => return Ok(()),
     };
     debug_assert!(op.result_count() == 1);

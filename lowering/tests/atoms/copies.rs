@@ -96,11 +96,11 @@ pub fn mutants() -> Vec<Case> {
     };
     vec![
         case("f16", load(1, true), true),
-        case("f16", load(4, false), true),
+        case("f16", load(2, false), true),
         case(
             "f16",
             Kind::Stmatrix {
-                matrices: 1,
+                matrices: 2,
                 transpose: false,
             },
             true,

@@ -9,7 +9,7 @@ use cute_runtime::{
     Function, Package,
     device::{Device, DeviceError},
     emulator::{Config, Emulator, Finding},
-    tensor,
+    tensor::{self, Given},
     verify::{self, Data},
 };
 use melior::{
@@ -148,12 +148,17 @@ const MOST_INSTRUCTIONS: u64 = 1_000_000;
 
 /// Runs a function on data of this seed, in the order that the seed decides, and verifies the result.
 pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
+    run_given(package, function, &[], seed)
+}
+
+/// As [`run`], with what the package leaves open.
+pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: u64) -> Outcome {
     let emulator = Emulator::new(Config {
         seed,
         max_instructions: MOST_INSTRUCTIONS,
         ..Config::default()
     });
-    let tensors = tensor::generate(function, seed).map_err(|error| error.to_string());
+    let tensors = tensor::generate_given(function, given, seed).map_err(|error| error.to_string());
     let mut tensors = match tensors {
         Ok(tensors) => tensors,
         Err(error) => return Outcome::Refused(error),
@@ -162,6 +167,7 @@ pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
         Ok(program) => program,
         Err(error) => return Outcome::Refused(error.to_string()),
     };
+    let before = tensors.clone();
     match program.run(&mut tensors) {
         Ok(()) => {}
         Err(DeviceError::Findings(findings)) => return Outcome::Findings(findings),
@@ -178,7 +184,7 @@ pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
         data: Data::IndependentMeanZero,
         ..verify::Config::default()
     };
-    match verify::verify(function, &tensors, &config) {
+    match verify::verify_from(function, Some(&before), &tensors, &config) {
         Err(error) => Outcome::Refused(error.to_string()),
         Ok(reports) => match reports.iter().find(|report| !report.passed()) {
             Some(report) => Outcome::Wrong(format!("{report:?}")),

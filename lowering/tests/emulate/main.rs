@@ -2,17 +2,18 @@
 //! verified.
 //!
 //! What they compile is read from their `RUN:` and `GPU:` lines, so that a new one is executed without
-//! being named here. A kernel depends on its problem, so each configuration is compiled for several.
+//! being named here. A kernel depends on its problem, so each configuration is compiled for several; one that is
+//! written by hand is run with the arguments that its `RUN:` lines give `cute-run`.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod kernels;
 mod sources;
 
-use common::{Gemm, Outcome, compile, parallel, root, run};
+use common::{Gemm, Outcome, compile, parallel, root, run_given};
 use cute_lowering::CompileOptions;
 use cute_passes::config::Config;
-use sources::{Compiled, compiled, configuration};
+use sources::{Compiled, Said, compiled, configuration};
 use std::collections::BTreeSet;
 
 /// Orders and data that each kernel is run with.
@@ -40,12 +41,13 @@ fn problems(config: &Config) -> Vec<Gemm> {
     ]
 }
 
-/// Runs a package with each seed; what was wrong.
+/// Runs a package with each seed and each set of arguments; what was wrong.
 fn failures(
     context: &melior::Context,
     name: &str,
     text: &str,
     options: &CompileOptions,
+    runs: &[Vec<Said>],
 ) -> Vec<String> {
     let package = match compile(context, text, options) {
         Ok(package) => package,
@@ -53,11 +55,17 @@ fn failures(
     };
     let mut failures = Vec::new();
     for function in &package.manifest().functions {
-        for seed in 0..SEEDS {
-            let outcome = run(&package, function, seed);
+        for (said, seed) in runs
+            .iter()
+            .flat_map(|said| (0..SEEDS).map(move |seed| (said, seed)))
+        {
+            let outcome = match sources::given(function, said) {
+                Ok(given) => run_given(&package, function, &given, seed),
+                Err(error) => Outcome::Refused(error),
+            };
             if !outcome.is_right() {
                 failures.push(format!(
-                    "{name}, function {}, seed {seed}: {outcome:?}",
+                    "{name}, function {}, {said:?}, seed {seed}: {outcome:?}",
                     function.name
                 ));
             }
@@ -79,15 +87,13 @@ fn kernels_of_tests_and_examples_are_right_as_they_are() {
     let all = compiled(&root());
     let ran = parallel(&all, |source| {
         let context = cute_ir::context();
-        match sources::multiply_adds(&context, &source.text) {
-            Some(count) if count <= AS_IT_IS => Some(failures(
-                &context,
-                &source.name(),
-                &source.text,
-                &source.options,
-            )),
-            _ => None,
-        }
+        let small = || {
+            sources::multiply_adds(&context, &source.text).is_some_and(|count| count <= AS_IT_IS)
+        };
+        (source.has_kernels() || small()).then(|| {
+            let (name, runs) = (source.name(), source.runs());
+            failures(&context, &name, &source.text, &source.options, &runs)
+        })
     });
     let (ran, skipped): (Vec<_>, Vec<_>) = ran.into_iter().partition(Option::is_some);
     let failures: Vec<String> = ran.iter().flatten().flatten().cloned().collect();
@@ -129,7 +135,7 @@ fn every_configuration_is_right_for_several_problems() {
     let failures = parallel(&tasks, |(name, options, gemm)| {
         let context = cute_ir::context();
         let name = format!("{name}, {options:?}, {gemm:?}");
-        failures(&context, &name, &gemm.source(), options)
+        failures(&context, &name, &gemm.source(), options, &[Vec::new()])
     });
     println!(
         "{} configurations, {} kernels, {} runs",

@@ -1,4 +1,4 @@
-//! What the tests and the examples compile.
+//! What the tests and the examples compile, and on what their kernels are run.
 
 use crate::common::{run_passes, said};
 use cute_ir::{
@@ -7,6 +7,7 @@ use cute_ir::{
 };
 use cute_lowering::CompileOptions;
 use cute_passes::config::{Config, SwizzleChoice};
+use cute_runtime::{Arg, Function, Number, Parsed, tensor::Given};
 use melior::{Context, ir::Module};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,93 @@ impl Compiled {
     pub fn name(&self) -> String {
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
         format!("{file} with {}", self.wanted)
+    }
+
+    /// Whether it launches kernels that are written in it, and says what they compute.
+    pub fn has_kernels(&self) -> bool {
+        self.text.contains("gpu.launch_func") && self.text.contains("cute.computes")
+    }
+
+    /// What each of its `RUN:` lines with `cute-run` says of arguments; where there is none, nothing, once.
+    pub fn runs(&self) -> Vec<Vec<Said>> {
+        let commands = self.text.lines().filter_map(|line| line.split_once("RUN:"));
+        let runs: Vec<Vec<Said>> = commands
+            .filter(|(_, command)| {
+                command.contains("cute-run")
+                    && !command.contains("--info")
+                    && !expects_an_error(command)
+            })
+            .map(|(_, command)| said_of_arguments(command))
+            .collect();
+        if runs.is_empty() {
+            vec![Vec::new()]
+        } else {
+            runs
+        }
+    }
+}
+
+/// An option of `cute-run` about an argument: `--shape A=64x32`, `--layout`, `--set`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    option: String,
+    argument: String,
+    value: String,
+}
+
+fn said_of_arguments(command: &str) -> Vec<Said> {
+    let mut words = command.split_whitespace();
+    let mut said = Vec::new();
+    while let Some(option) = words.next() {
+        if !["--shape", "--layout", "--set"].contains(&option) {
+            continue;
+        }
+        let bound = words
+            .next()
+            .and_then(|word| word.trim_matches(['"', '\'']).split_once('='));
+        let (argument, value) =
+            bound.unwrap_or_else(|| panic!("{option} without ARG=VALUE: {command}"));
+        said.push(Said {
+            option: option.to_owned(),
+            argument: argument.to_owned(),
+            value: value.to_owned(),
+        });
+    }
+    said
+}
+
+/// What is said of each argument of a function.
+pub fn given(function: &Function, said: &[Said]) -> Result<Vec<Given>, String> {
+    let mut all = vec![Given::Nothing; function.args.len()];
+    for Said {
+        option,
+        argument,
+        value,
+    } in said
+    {
+        let index = function.args.iter().position(|arg| arg.name() == argument);
+        let index = index.ok_or_else(|| format!("{option} {argument}: no such argument"))?;
+        let bad = || format!("{option} {argument}={value} cannot be read");
+        all[index] = match option.as_str() {
+            "--shape" => {
+                let sizes: Option<Vec<i64>> =
+                    value.split('x').map(|size| size.parse().ok()).collect();
+                Given::Shape(sizes.ok_or_else(bad)?)
+            }
+            "--layout" => Given::Layout(Parsed::parse(value).map_err(|e| e.to_string())?),
+            _ => Given::Value(match &function.args[index] {
+                Arg::Scalar { .. } => number(value).ok_or_else(bad)?,
+                Arg::Tensor { .. } => return Err(format!("{option} {argument}: it is a tensor")),
+            }),
+        };
+    }
+    Ok(all)
+}
+
+fn number(text: &str) -> Option<Number> {
+    match text.parse() {
+        Ok(integer) => Some(Number::Integer(integer)),
+        Err(_) => text.parse().ok().map(Number::Real),
     }
 }
 
@@ -67,9 +155,7 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
             let Some((_, command)) = line.split_once("RUN:") else {
                 continue;
             };
-            let fails = EXPECT_ERRORS
-                .iter()
-                .any(|word| command.split_whitespace().any(|found| found == *word));
+            let fails = expects_an_error(command);
             let source = match command
                 .split_whitespace()
                 .find(|word| word.starts_with("%inputs/") && word.ends_with(".mlir"))
@@ -100,6 +186,12 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
 
 /// What a command that expects an error has in it.
 const EXPECT_ERRORS: [&str; 3] = ["not", "--verify-diagnostics", "%inputs/cure.py"];
+
+fn expects_an_error(command: &str) -> bool {
+    EXPECT_ERRORS
+        .iter()
+        .any(|word| command.split_whitespace().any(|found| found == *word))
+}
 
 /// What stands between quotes or braces and begins with `arch=`.
 fn options_in(command: &str) -> Vec<&str> {
@@ -216,4 +308,27 @@ pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> Compi
         lineinfo: wanted.lineinfo,
         package: String::new(),
     }
+}
+
+#[test]
+fn what_is_said_of_arguments_is_read_from_run_lines() {
+    let line = r#"cute-run %t.cutepkg --seeds 3 --shape A=64x32 --layout "B=(8,4):(1,9)" --set beta=0.5 | FileCheck %s"#;
+    let said = |option: &str, argument: &str, value: &str| Said {
+        option: option.to_owned(),
+        argument: argument.to_owned(),
+        value: value.to_owned(),
+    };
+    assert_eq!(
+        said_of_arguments(line),
+        [
+            said("--shape", "A", "64x32"),
+            said("--layout", "B", "(8,4):(1,9)"),
+            said("--set", "beta", "0.5"),
+        ]
+    );
+    assert_eq!(said_of_arguments("cute-run %t.cutepkg --info"), []);
+    assert!(std::panic::catch_unwind(|| said_of_arguments("cute-run --shape A")).is_err());
+    assert!(matches!(number("2"), Some(Number::Integer(2))));
+    assert!(matches!(number("2.5"), Some(Number::Real(_))));
+    assert!(number("two").is_none());
 }

@@ -319,8 +319,8 @@ fn rebuild<'c>(
                         let first = counts.len().saturating_sub(all as usize);
                         grouped(builder, old, &counts[first..])
                     }
-                    b"arg_attrs" => repeated(old, &operand_types),
-                    b"res_attrs" => repeated(old, &result_types),
+                    b"arg_attrs" => repeated(op, old, &operand_types),
+                    b"res_attrs" => repeated(op, old, &result_types),
                     _ => None,
                 };
                 if let Some(new) = new {
@@ -402,7 +402,7 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
         let (inputs, results): (Vec<Type<'c>>, Vec<Type<'c>>) =
             (inputs.collect(), results.collect());
         for (name, types) in [("arg_attrs", &inputs), ("res_attrs", &results)] {
-            if let Some(new) = attribute_of(op, name).and_then(|old| repeated(old, types)) {
+            if let Some(new) = attribute_of(op, name).and_then(|old| repeated(op, old, types)) {
                 set_attribute(op, name, new);
             }
         }
@@ -426,10 +426,10 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The dictionaries of arguments or results: a layout's go to each of its leaves.
+/// The dictionaries of arguments or results of `owner`: a layout's go to each of its leaves.
 ///
 /// Nothing where there is not one for each of `types`.
-fn repeated<'c>(old: Attribute<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
+fn repeated<'c>(owner: Op<'c>, old: Attribute<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
     unsafe {
         let raw = old.to_raw();
         if !mlirAttributeIsAArray(raw) || mlirArrayAttrGetNumElements(raw) != types.len() as isize {
@@ -438,7 +438,8 @@ fn repeated<'c>(old: Attribute<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>>
         let mut all = Vec::new();
         for (i, ty) in types.iter().enumerate() {
             let entry = mlirArrayAttrGetElement(raw, i as isize);
-            let times = leaf_types(*ty).map_or(1, |leaves| leaves.len());
+            let leaves = leaf_types(*ty).filter(|_| !stays(owner, *ty));
+            let times = leaves.map_or(1, |leaves| leaves.len());
             all.extend(std::iter::repeat_n(entry, times));
         }
         let context = mlirAttributeGetContext(raw);

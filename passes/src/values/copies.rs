@@ -6,7 +6,7 @@ use cute_ir::{
     Failure,
     build::*,
     infer::memref_of,
-    tensor::{atom_access, atom_extents},
+    tensor::{atom_access, atom_extents, atom_values},
     types::{self, CopyOp, MemRef, Space},
     verify::copy_op,
 };
@@ -55,6 +55,11 @@ impl<'c> Values<'c> {
                 _ => None,
             };
             let results: Vec<_> = old.iter().map(|(old, ..)| old.r#type()).collect();
+            // What is written within the branch is not there behind it, but for the branch's result.
+            let before = (old.as_ref()).map(|(_, view, _)| {
+                let vectors = self.files[view.file].vectors.clone();
+                (view.file, vectors)
+            });
             let (region, block) = region_with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
             self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
@@ -78,6 +83,9 @@ impl<'c> Values<'c> {
                 }
             }
             let built = b.with_regions("scf.if", &[holds], &results, &[], regions)?;
+            if let Some((file, vectors)) = before {
+                self.files[file].vectors = vectors;
+            }
             if let Some((_, view, places)) = old {
                 self.write(&view, &places, result_of(built, 0), b)?;
             }
@@ -100,7 +108,7 @@ impl<'c> Values<'c> {
             let view = self.registers(source, b)?;
             self.read(&view, &elements(&from.layout, view.offset, at, b)?, b)?
         } else {
-            let length = register_values(from, to, at, b)?;
+            let length = register_values(from, to, b)?;
             let ty = b.vector(length, types::register_type(from.element));
             b.value("cute.atom_load", &[copy, self.map(source)], ty, &attribute)?
         };
@@ -139,7 +147,7 @@ impl<'c> Values<'c> {
             .map(|mode| mode.flat().map_or(0, |flat| flat.size()))
             .collect();
         let first = if sizes == extents {
-            &at[..]
+            at
         } else if sizes == extents[1..] && extents[0] == 1 {
             &at[1..]
         } else {
@@ -224,10 +232,10 @@ fn elements(layout: &Layout, offset: i64, at: &[i64], b: Builder) -> Result<Vec<
 
 /// How many elements an atom delivers: the register side says, which for ldmatrix differs from
 /// what each thread points at.
-fn register_values(from: &MemRef, to: &MemRef, at: &[i64], b: Builder) -> Result<i64, Failure> {
+fn register_values(from: &MemRef, to: &MemRef, b: Builder) -> Result<i64, Failure> {
     let side = if to.space == Space::Rmem { to } else { from };
-    let access = atom_access(&side.layout, at).map_err(|e| b.error(e))?;
-    Ok(access.values.len() as i64)
+    let values = atom_values(&side.layout).map_err(|e| b.error(e))?;
+    values.size().map_err(|e| b.error(e.to_string()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use cute_ir::{
     Failure,
     build::*,
     types::{self, MemRef},
-    verify::vector_of,
 };
 use cute_layout::Layout;
 use melior::ir::{Type, ValueLike};
@@ -158,7 +157,7 @@ impl<'c> Values<'c> {
             let narrow = b.vector(ratio, view.element);
             let old = match self.is_written(view.file, at[0]) {
                 true => bitcast(b, self.read_file(view.file, &at, b)?, narrow)?,
-                false => nothing(b, narrow)?,
+                false => poison(b, narrow)?,
             };
             let part = extract_element(b, value, i as i64, view.element)?;
             let new = insert(b, part, old, place.rem_euclid(ratio))?;
@@ -256,25 +255,12 @@ impl<'c> Values<'c> {
             let slot = &mut file.vectors[(offset / chunk) as usize];
             let old = match slot {
                 Some(old) => *old,
-                None => nothing(b, ty)?,
+                None => poison(b, ty)?,
             };
             *slot = Some(insert(b, part, old, offset % chunk)?);
         }
         Ok(())
     }
-}
-
-/// A vector before its elements are written one by one. Of bytes it is zeros: LLVM packs bytes by instructions that read all
-/// of their sources.
-fn nothing<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
-    let bytes = vector_of(ty)
-        .and_then(|(_, element)| types::element_bits(element))
-        .is_some_and(|bits| bits <= 8);
-    if !bytes {
-        return poison(b, ty);
-    }
-    let zero = b.attribute(&format!("dense<0> : {ty}"))?;
-    b.value("arith.constant", &[], ty, &[("value", zero)])
 }
 
 /// A value of which nothing is read before it is written.

@@ -292,3 +292,148 @@ fn replaced<'a>(tuple: &IntTuple, values: &mut impl Iterator<Item = &'a i64>) ->
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::parse(text).unwrap()
+    }
+
+    #[test]
+    fn leaves_are_numbered_as_get_scalars_does() {
+        let mixed = pattern("(?,(4,?{i64})):(?{div=8},(1,?{i64 div=16}))");
+        let leaves: Vec<_> = mixed
+            .dynamic_leaves()
+            .iter()
+            .map(|leaf| (leaf.to_string(), leaf.width, leaf.div))
+            .collect();
+        let expected = [
+            ("shape[0]", 32, 1),
+            ("shape[2]", 64, 1),
+            ("stride[0]", 32, 8),
+            ("stride[2]", 64, 16),
+        ];
+        assert_eq!(
+            leaves,
+            expected.map(|(name, width, div)| (name.to_string(), width, div))
+        );
+        assert_eq!((mixed.rank(), mixed.is_static()), (2, false));
+        assert_eq!(pattern("((2,3),?):((1,2),6)").mode_sizes(), [Some(6), None]);
+        let found = Parsed::parse("(5,(4,3)):(24,(1,48))").unwrap();
+        assert_eq!(mixed.leaves_of(&found), Ok(vec![5, 3, 24, 48]));
+        assert_eq!(
+            pattern("(8,4):(4,1)").leaves_of(&Parsed::parse("(8,4):(4,1)").unwrap()),
+            Ok(vec![])
+        );
+    }
+
+    #[test]
+    fn what_does_not_suit_is_said() {
+        for (text, found, says) in [
+            ("(?,?):(?,1)", "24:1", "do not nest"),
+            ("(?,?):(?,1)", "((2,3),4):((1,2),6)", "do not nest"),
+            (
+                "(?,?):(?,1)",
+                "(4,6):(1,4)",
+                "stride[1] is 4, and was compiled for 1",
+            ),
+            (
+                "(?,8):(?,1)",
+                "(4,6):(6,1)",
+                "shape[1] is 6, and was compiled for 8",
+            ),
+            (
+                "(?,?):(?{div=8},1)",
+                "(4,60):(60,1)",
+                "stride[0] is 60, which 8 does not divide; pad",
+            ),
+            (
+                "(?{div=32},?):(?,1)",
+                "(48,8):(8,1)",
+                "shape[0] is 48, which 32 does not divide; choose",
+            ),
+            (
+                "(?,?):(?,1)",
+                "(2,8):(2147483648,1)",
+                "stride[0] is 2147483648, which 32 bits do not hold",
+            ),
+        ] {
+            let error = pattern(text)
+                .leaves_of(&Parsed::parse(found).unwrap())
+                .unwrap_err();
+            assert!(error.contains(says), "{text}, {found}: {error}");
+        }
+        let wide = Parsed::parse("(2,8):(2147483648,1)").unwrap();
+        assert_eq!(
+            pattern("(?,?):(?{i64},1)").leaves_of(&wide),
+            Ok(vec![2, 8, 1 << 31])
+        );
+    }
+
+    #[test]
+    fn shapes_become_layouts() {
+        for (text, sizes, layout) in [
+            ("(?,?):(?,1)", &[4, 6][..], "(4,6):(6,1)"),
+            ("(?,?):(?{div=8},1)", &[4, 6], "(4,6):(8,1)"),
+            ("(?,?):(1,?)", &[4, 6], "(4,6):(1,4)"),
+            ("(?,?):(1,?{div=16})", &[4, 6], "(4,6):(1,16)"),
+            ("(?,?):(?,?)", &[4, 6], "(4,6):(1,4)"),
+            ("(?,?,?):(?,?,1)", &[2, 3, 5], "(2,3,5):(15,5,1)"),
+            ("(?,?,?):(1,?,?)", &[2, 3, 5], "(2,3,5):(1,2,6)"),
+            ("((?,4),?):((?,1),?)", &[8, 3], "((2,4),3):((4,1),8)"),
+            ("(?,6):(8,1)", &[3, 6], "(3,6):(8,1)"),
+            ("?:1", &[7], "7:1"),
+            ("(?):(1)", &[7], "(7):(1)"),
+            ("(4,6):(6,1)", &[4, 6], "(4,6):(6,1)"),
+        ] {
+            let found = pattern(text).for_shape(sizes).unwrap();
+            assert_eq!(found.text(), layout, "{text}");
+            assert!(pattern(text).leaves_of(&found).is_ok(), "{text}");
+        }
+        for (text, sizes, says) in [
+            (
+                "(?,?):(?,1)",
+                &[4][..],
+                "expected 2 sizes, one for each mode, found 1",
+            ),
+            (
+                "(?,6):(8,1)",
+                &[3, 5],
+                "mode 1 has 5 elements, which 6 does not divide into",
+            ),
+            (
+                "(?,6):(8,1)",
+                &[3, 12],
+                "mode 1 has 12 elements, and was compiled for 6",
+            ),
+            (
+                "((?,4),?):((?,1),?)",
+                &[6, 3],
+                "mode 0 has 6 elements, which (?,4) does not divide into",
+            ),
+            ("((?,?),?):((?,1),?)", &[6, 3], "give the layout"),
+            ("(?,?):(?,1)", &[1 << 30, 1 << 30], "2^40"),
+            ("(?,?):(?,1)", &[i64::MAX, i64::MAX], "2^40"),
+            ("(?,?):(?{i64 div=9223372036854775807},1)", &[2, 2], "2^40"),
+        ] {
+            let error = pattern(text).for_shape(sizes).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_no_argument_has_is_refused() {
+        for (text, says) in [
+            ("(?,4", "at offset"),
+            ("(?,4):(1,-4)", "negative"),
+            ("(4,?):(1@0,1@1)", "integers and `?`"),
+            ("(4,4):(1,1099511627776)", "2^40"),
+            ("(?,4):(1)", ""),
+        ] {
+            let error = Pattern::parse(text).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

@@ -258,14 +258,13 @@ impl Compute {
                 alpha,
                 beta,
                 accumulate,
-            } => format!(
-                "{y} = {} * {} + {} * {y}{}",
-                factor(alpha),
-                name(x),
-                factor(beta),
-                within(accumulate),
-                y = name(y)
-            ),
+            } => {
+                let mut text = format!("{} = {} * {}", name(y), factor(alpha), name(x));
+                if !beta.is_zero() {
+                    text += &format!(" + {} * {}", factor(beta), name(y));
+                }
+                text + &within(accumulate)
+            }
             Compute::Softmax { x, out, accumulate } => format!(
                 "{} = softmax of {} over its last mode{}",
                 name(out),

@@ -107,7 +107,7 @@ impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Number::Integer(value) => write!(f, "{value}"),
-            Number::Real(value) => write!(f, "{value}"),
+            Number::Real(value) => write!(f, "{value:?}"),
         }
     }
 }

@@ -11,6 +11,8 @@ mod validate;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_dynamic;
 
 use std::fs;
 use std::io::Write;

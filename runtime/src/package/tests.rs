@@ -161,9 +161,15 @@ fn manifest_length_beyond_the_file_is_refused() {
     ));
 }
 
+/// Another product of the sample's tensors, and the error that it is.
+#[track_caller]
+pub(super) fn says_of(gemm: Gemm, says: &str) {
+    refused(|f| f.computes = vec![Compute::Gemm(gemm)], says);
+}
+
 /// Changes the sample's function and expects an error that says `says`.
 #[track_caller]
-fn refused(change: impl FnOnce(&mut Function), says: &str) {
+pub(super) fn refused(change: impl FnOnce(&mut Function), says: &str) {
     let mut function = sample_function();
     change(&mut function);
     let error = sample_builder(function).build().unwrap_err().to_string();

@@ -395,13 +395,6 @@ fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Chec
         return invalid(place, expected, format!("{name} is only written"), "");
     }
     let inputs = &roles[..roles.len() - 1];
-    if let Some(role) = inputs
-        .iter()
-        .find(|role| !function.args[role.arg].access().reads())
-    {
-        let found = format!("{} is only written", function.args[role.arg].name());
-        return invalid(place, format!("{} to be read", role.name), found, "");
-    }
     if inputs.iter().any(|role| role.arg == output.arg) {
         let others: Vec<&str> = inputs.iter().map(|role| role.name).collect();
         let expected = format!(
@@ -410,6 +403,13 @@ fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Chec
             others.join(" and ")
         );
         return invalid(place, expected, format!("{name} for both"), "");
+    }
+    if let Some(role) = inputs
+        .iter()
+        .find(|role| !function.args[role.arg].access().reads())
+    {
+        let found = format!("{} is only written", function.args[role.arg].name());
+        return invalid(place, format!("{} to be read", role.name), found, "");
     }
     validate_types(place, compute, &elements)?;
     for (what, factor) in compute.factors() {

@@ -35,6 +35,8 @@ mod tolerance;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;
 
 use std::time::Instant;
 
@@ -157,22 +159,29 @@ pub fn verify_from(
     if function.computes.is_empty() {
         return Err(VerifyError::NoMeaning(function.name.clone()));
     }
-    let run = Run {
-        function,
-        before,
-        tensors,
-        config,
-    };
-    function
-        .computes
-        .iter()
-        .map(|compute| run.verify(compute))
+    let computes = &function.computes;
+    (0..computes.len())
+        .map(|i| {
+            let run = Run {
+                function,
+                earlier: &computes[..i],
+                rest: &computes[i..],
+                before,
+                tensors,
+                config,
+            };
+            run.verify(&computes[i])
+        })
         .collect()
 }
 
-/// The arguments of a function before and after its launches.
+/// The arguments of a function before and after its launches, for one of the things that it computes.
 struct Run<'a> {
     function: &'a Function,
+    /// What it computes before that.
+    earlier: &'a [Compute],
+    /// That, and what it computes after it.
+    rest: &'a [Compute],
     before: Option<&'a [HostTensor]>,
     tensors: &'a [HostTensor],
     config: &'a Config,
@@ -244,8 +253,17 @@ impl<'a> Run<'a> {
         self.function.args[index].name()
     }
 
-    /// The tensor as it was before the launch; one that is only read is as it was.
+    /// The tensor as it was when this was computed: before the launch, unless something computed it earlier. One that is
+    /// only read is as it was.
     fn before(&self, index: usize) -> Result<&'a HostTensor, VerifyError> {
+        let writes = |computes: &[Compute]| computes.iter().any(|c| c.output().arg == index);
+        if writes(self.earlier) {
+            // What stands in it now is that, or what came later.
+            return match writes(self.rest) {
+                true => Err(VerifyError::NoBefore(self.name(index).to_string())),
+                false => Ok(&self.tensors[index]),
+            };
+        }
         match self.before {
             Some(before) => Ok(&before[index]),
             None if self.function.args[index].access().writes() => {

@@ -177,7 +177,10 @@ fn text(function: &Function, expr: &Expr) -> String {
 
 fn sizes(function: &Function, sizes: &[Expr; 3]) -> String {
     let [x, y, z] = sizes.each_ref().map(|size| text(function, size));
-    format!("{x}x{y}x{z}")
+    if sizes.iter().all(|size| size.constant().is_some()) {
+        return format!("{x}x{y}x{z}");
+    }
+    format!("({x}, {y}, {z})")
 }
 
 fn describe_image(out: &mut String, image: &Image) -> fmt::Result {

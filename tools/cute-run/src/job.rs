@@ -37,7 +37,7 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
             // What is bad or missing is better found now than after other packages ran; the tensors
             // are made again when they run.
             let tensors = job.tensors()?;
-            plan::plan(&job.function, &tensors)?;
+            plan::plan(&job.function, &tensors).with_context(|| path.display().to_string())?;
         }
         jobs.push(job);
     }

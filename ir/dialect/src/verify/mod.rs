@@ -11,8 +11,13 @@
 //!   of its alignment (`algorithms.rs`, as the next three);
 //! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
 //!   `make_identity_tensor`: the type that follows (`views.rs`);
-//! - `copy`: tensors of one shape and, on partitions, values that the atom can move as vectors;
-//! - `gemm`: the ranks and extents of the three forms, element types that an atom takes;
+//! - `copy`, `copy_if`: tensors of one shape; with an atom, values that it can move as vectors, in one order on both sides, as
+//!   aligned as it needs, and a predicate for each atom (`algorithms/copy.rs`, as the next three);
+//! - `autovec_copy`, `basic_copy`: tensors of one size, no place written from several;
+//! - `cooperative_copy`: memory that all threads see, no more threads than the block has;
+//! - `prefetch`: global memory;
+//! - `gemm`, `cooperative_gemm`: the ranks and extents of their forms, the atom's values and element types (`algorithms/gemm.rs`);
+//! - `clear`, `fill`, `axpby`, `transform`, `reduce`: tensors of one size, a region of their elements (`algorithms/elementwise.rs`);
 //! - `convert`: registers, same layout;
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
@@ -57,7 +62,17 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.recast_iter" => views::verify_recast_iter(op),
         "cute.make_identity_tensor" => views::verify_identity(op),
         "cute.copy" => algorithms::verify_copy(op),
+        "cute.copy_if" => algorithms::verify_copy_if(op),
+        "cute.autovec_copy" | "cute.basic_copy" => algorithms::verify_plain_copy(op),
+        "cute.cooperative_copy" => algorithms::verify_cooperative_copy(op),
+        "cute.prefetch" => algorithms::verify_prefetch(op),
         "cute.gemm" => algorithms::verify_gemm(op),
+        "cute.cooperative_gemm" => algorithms::verify_cooperative_gemm(op),
+        "cute.clear" => algorithms::verify_clear(op),
+        "cute.fill" => algorithms::verify_fill(op),
+        "cute.axpby" => algorithms::verify_axpby(op),
+        "cute.transform" => algorithms::verify_transform(op),
+        "cute.reduce" => algorithms::verify_reduce(op),
         "cute.convert" => algorithms::verify_convert(op),
         "cute.atom_load" => atoms::verify_atom_load(op),
         "cute.atom_store" => atoms::verify_atom_store(op),

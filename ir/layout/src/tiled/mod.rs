@@ -75,7 +75,7 @@ impl Partition {
         let val = self.val.modes();
         let mut coord = vec![IntTuple::Leaf(thread.clone())];
         coord.resize(val.len() + 1, IntTuple::underscore());
-        let outer = Layout::from_modes(&[&[self.thr.clone()], &val[..]].concat())?;
+        let outer = Layout::from_modes(&[std::slice::from_ref(&self.thr), &val[..]].concat())?;
         ComposedLayout::new(tensor.inner().clone(), tensor.offset().clone(), outer)?
             .slice(&IntTuple::Tuple(coord))
     }

@@ -272,10 +272,26 @@ impl<'m, 'a> Decoder<'m, 'a> {
             op.s[op.count] = self.source(operand, ty)?;
             op.count += 1;
         }
+        if let ("prmt", ["b32"], [_, _, selector]) = (i.opcode, i.modifiers.as_slice(), sources) {
+            self.unselected(&mut op, selector);
+        }
         for at in op.count..op.s.len() {
             op.s[at] = op.s[0];
         }
         Ok(Op::Alu(Box::new(op)))
+    }
+
+    /// A source of `prmt` of which a selector that is known takes no byte is not read: LLVM leaves it undefined.
+    fn unselected(&self, op: &mut AluOp, selector: &Operand<'a>) {
+        let Operand::Immediate(crate::ptx::Immediate::Int { bits, .. }) = selector else {
+            return;
+        };
+        let of_b = |byte: u64| bits >> (4 * byte) & 4 != 0;
+        if !(0..4).any(of_b) {
+            op.s[1] = op.s[0];
+        } else if (0..4).all(of_b) {
+            op.s[0] = op.s[1];
+        }
     }
 
     fn mma(&mut self, i: &Instruction<'a>) -> Result<Op> {

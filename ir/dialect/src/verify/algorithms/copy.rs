@@ -1,0 +1,378 @@
+//! Copies and prefetches.
+
+use super::super::{Checked, check_spaces, copy_op, operands, tensors};
+use crate::{
+    algorithm::{self, AtomSide},
+    build,
+    infer::memref_of,
+    types::{self, CopyOp, CuteType, MemRef, Space},
+};
+use cute_layout::{Dyn, IntTuple, Leaf};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+
+fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
+    if types::same_bits(source.element, destination.element) {
+        return Ok(());
+    }
+    Err(format!(
+        "expected the same element type on both sides, found {} and {}; use cute.convert",
+        source.element, destination.element
+    ))
+}
+
+pub(in super::super) fn verify_copy(op: OperationRef) -> Checked {
+    match op.operand_count() {
+        2 => verify_whole_copy(op),
+        3 => verify_atom_copy(op, 1, 2, None),
+        4 => verify_atom_copy(op, 1, 2, Some(3)),
+        count => Err(format!(
+            "expected (source, destination), or (tiled copy or copy atom, source, destination), perhaps with a predicate \
+             behind them, found {count} operands"
+        )),
+    }
+}
+
+/// A copy by all threads of a block.
+fn verify_whole_copy(op: OperationRef) -> Checked {
+    let both = tensors(op, 0, 2)?;
+    let (source, destination) = (&both[0], &both[1]);
+    same_element(source, destination)?;
+    let extents = |m: &MemRef| {
+        let sizes: cute_layout::Result<Vec<i64>> =
+            m.layout.modes().iter().map(|m| m.size()).collect();
+        sizes.map_err(|e| e.to_string())
+    };
+    if extents(source)? != extents(destination)? {
+        return Err(format!(
+            "expected the same shape on both sides, found {} and {}",
+            source.layout.shape(),
+            destination.layout.shape()
+        ));
+    }
+    Ok(())
+}
+
+/// The operand at `index` as a tensor.
+fn tensor_at<'c>(op: OperationRef<'c, '_>, index: usize) -> Result<MemRef<'c>, String> {
+    Ok(tensors(op, index, index + 1)?.remove(0))
+}
+
+/// The tensor that a partition is of, where an op of this kind made it.
+fn partitioned<'c>(value: Value<'c, '_>) -> Option<MemRef<'c>> {
+    // The op outlives this call.
+    let value: build::Val<'c> = unsafe { Value::from_raw(value.to_raw()) };
+    let made = build::defining_op(value)?;
+    matches!(
+        build::name_of(made),
+        "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D"
+    )
+    .then(|| build::operands_of(made).get(1).copied())
+    .flatten()
+    .and_then(|tensor| memref_of(tensor))
+}
+
+/// What to do where a thread's values are not side by side.
+fn vector_cure(op: OperationRef, side: usize, count: i64) -> String {
+    let copy = CuteType::of(operands(op)[0].r#type());
+    let Some(copy @ CuteType::TiledCopy { .. }) = copy else {
+        return "use an atom of one element, or cute.autovec_copy, which takes as many as lie side by side".to_owned();
+    };
+    let found = partitioned(operands(op)[side]).and_then(|tensor| {
+        let threads = types::tiled_copy(&copy).ok()?.num_threads();
+        let (thread, value) = algorithm::thread_value_layouts(&tensor.layout, threads, count)?;
+        Some(format!(
+            "the contiguous mode of {} is another one: use thread layout {thread} with value layout {}",
+            tensor.layout,
+            value.shape()
+        ))
+    });
+    found.unwrap_or_else(|| {
+        "use a value layout along the contiguous mode, or a narrower atom".to_owned()
+    })
+}
+
+/// A copy by an atom or a tiled copy at operand 0.
+fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize>) -> Checked {
+    let ty = operands(op)[0].r#type();
+    let (atom, table) = match CuteType::of(ty) {
+        Some(copy @ CuteType::TiledCopy { .. }) => {
+            let table = types::tiled_copy(&copy)?.atom().clone();
+            (
+                copy_op(ty).ok_or("expected a tiled copy over a copy atom")?,
+                table,
+            )
+        }
+        Some(atom @ CuteType::CopyAtom { op, .. }) => (op, types::copy_atom(&atom)?),
+        _ => {
+            return Err(format!(
+                "expected a tiled copy or a copy atom, found {ty}; make one by cute.make_atom and cute.make_tiled_copy"
+            ));
+        }
+    };
+    let (source, destination) = (tensor_at(op, from)?, tensor_at(op, to)?);
+    same_element(&source, &destination)?;
+    let bits = types::element_bits(source.element).unwrap_or(0);
+    if bits != table.val_bits {
+        return Err(format!(
+            "expected tensors of elements of {} bits, as {} copies, found {}; make the atom for {}",
+            table.val_bits, table.name, source.element, source.element
+        ));
+    }
+    check_spaces(atom, &source, &destination)?;
+    let tiled = matches!(CuteType::of(ty), Some(CuteType::TiledCopy { .. }));
+    if atom == CopyOp::Auto && !tiled && pred.is_none() {
+        return algorithm::vectors(&source, &destination, 128).map(|_| ());
+    }
+    let counts = [table.num_val_src(), table.num_val_dst()].map(|n| n.map_err(|e| e.to_string()));
+    let [src_count, dst_count] = counts;
+    let (src_count, dst_count) = (src_count?, dst_count?);
+    let src = algorithm::atom_side("a source", &source.layout, src_count)?;
+    let dst = algorithm::atom_side("a destination", &destination.layout, dst_count)?;
+    same_atoms(&source, &src, &destination, &dst)?;
+    let rows = matches!(atom, CopyOp::Ldsm { .. } | CopyOp::Stsm { .. });
+    let order = |what, memref: &MemRef, side: &AtomSide, index, count| {
+        (memref.space != Space::Rmem)
+            .then(|| {
+                algorithm::vector_order(what, memref, side, rows, || vector_cure(op, index, count))
+            })
+            .transpose()
+    };
+    let first = order("the source", &source, &src, from, src_count)?;
+    let second = order("the destination", &destination, &dst, to, dst_count)?;
+    if let (Some(first), Some(second)) = (first, second)
+        && first != second
+    {
+        return Err(format!(
+            "expected one order of an atom's values on both sides, found {} in the source and {} in the destination: copied as \
+             vectors, the values would change places; give both sides one order, or use an atom of one element",
+            src.values, dst.values
+        ));
+    }
+    match pred {
+        Some(pred) => algorithm::predicate(&tensor_at(op, pred)?, &src).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// As many atoms on both sides, mode by mode.
+fn same_atoms(source: &MemRef, src: &AtomSide, destination: &MemRef, dst: &AtomSide) -> Checked {
+    let trim = |extents: &[i64]| -> Vec<i64> {
+        let skip = usize::from(extents.first() == Some(&1) && extents.len() > 1);
+        extents[skip..].to_vec()
+    };
+    let (a, b) = (trim(&src.extents), trim(&dst.extents));
+    let differ = if src.extents.len() == dst.extents.len() {
+        (src.extents != dst.extents).then_some((&src.extents, &dst.extents))
+    } else {
+        (a != b).then_some((&src.extents, &dst.extents))
+    };
+    let Some((from, to)) = differ else {
+        return Ok(());
+    };
+    let place = from
+        .iter()
+        .zip(to)
+        .position(|(x, y)| x != y)
+        .map(|i| format!(", which differ first in mode {i}"))
+        .unwrap_or_default();
+    Err(format!(
+        "expected as many atoms on both sides, found {from:?} in the source {} and {to:?} in the destination {}{place}; \
+         partition tensors of one shape by one copy",
+        source.layout, destination.layout
+    ))
+}
+
+pub(in super::super) fn verify_copy_if(op: OperationRef) -> Checked {
+    match op.operand_count() {
+        3 => {
+            let all = tensors(op, 0, 3)?;
+            let (pred, source, destination) = (&all[0], &all[1], &all[2]);
+            same_element(source, destination)?;
+            let size = algorithm::common_size(source, destination)?;
+            check_element_predicate(pred, size)
+        }
+        4 => verify_atom_copy(op, 2, 3, Some(1)),
+        count => Err(format!(
+            "expected (predicate, source, destination) or (atom, predicate, source, destination), found {count} operands"
+        )),
+    }
+}
+
+/// A predicate for each of `size` elements.
+pub(super) fn check_element_predicate(pred: &MemRef, size: i64) -> Checked {
+    let bits = types::element_bits(pred.element);
+    if types::is_float(pred.element) || !matches!(bits, Some(1 | 8)) {
+        return Err(format!(
+            "expected a predicate of i1 or i8, found {}",
+            pred.element
+        ));
+    }
+    if pred.space != Space::Rmem {
+        return Err(format!(
+            "expected a predicate in rmem, found one in {}; load it into registers",
+            pred.space
+        ));
+    }
+    let found = pred.layout.size().map_err(|e| e.to_string())?;
+    if found != size {
+        return Err(format!(
+            "expected a predicate for each of {size} elements, found {found} in {}; give it the shape of the tensors",
+            pred.layout
+        ));
+    }
+    Ok(())
+}
+
+/// `autovec_copy` and `basic_copy`
+pub(in super::super) fn verify_plain_copy(op: OperationRef) -> Checked {
+    let count = op.operand_count();
+    if count != 2 {
+        return Err(format!(
+            "expected (source, destination), found {count} operands; cute.copy takes an atom, cute.copy_if a predicate"
+        ));
+    }
+    let both = tensors(op, 0, 2)?;
+    same_element(&both[0], &both[1])?;
+    let most = max_vec_bits(op, &both[0])?;
+    algorithm::vectors(&both[0], &both[1], most).map(|_| ())
+}
+
+/// The attribute `max_vec_bits`, 128 without it.
+fn max_vec_bits(op: OperationRef, memref: &MemRef) -> Result<i64, String> {
+    let Some(most) = integer(op, "max_vec_bits") else {
+        return Ok(128);
+    };
+    let element = types::element_bits(memref.element).unwrap_or(0);
+    if most != element && (![8, 16, 32, 64, 128].contains(&most) || most < element) {
+        return Err(format!(
+            "expected max_vec_bits of 8, 16, 32, 64 or 128, and at least the element's {element} bits, found {most}"
+        ));
+    }
+    Ok(most)
+}
+
+/// An integer attribute of `op`.
+pub(super) fn integer(op: OperationRef, name: &str) -> Option<i64> {
+    // The op outlives this call.
+    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
+    build::integer_of(op, name)
+}
+
+pub(in super::super) fn verify_prefetch(op: OperationRef) -> Checked {
+    let count = op.operand_count();
+    let source = match count {
+        1 => tensor_at(op, 0)?,
+        2 => {
+            let ty = operands(op)[0].r#type();
+            let value = match CuteType::of(ty) {
+                Some(CuteType::CopyAtom { value, .. }) => value,
+                _ => return Err(format!("expected a copy atom, found {ty}")),
+            };
+            let source = tensor_at(op, 1)?;
+            if types::element_bits(value) != types::element_bits(source.element) {
+                return Err(format!(
+                    "expected a tensor of {value}, as the atom copies, found {}",
+                    source.element
+                ));
+            }
+            source
+        }
+        _ => {
+            return Err(format!(
+                "expected (source) or (atom, source), found {count} operands"
+            ));
+        }
+    };
+    if source.space != Space::Gmem {
+        return Err(format!(
+            "expected a tensor in gmem to prefetch, found one in {}; what is there has no cache before it",
+            source.space
+        ));
+    }
+    algorithm::extents("a source", &source.layout)?;
+    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
+    match build::string_of(op, "level") {
+        None | Some("L1" | "L2") => Ok(()),
+        Some(level) => Err(format!(
+            "expected level = \"L1\" or \"L2\", found \"{level}\""
+        )),
+    }
+}
+
+/// A thread's index among `threads`.
+pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
+    let ty = operands(op)[0].r#type();
+    let index = match CuteType::of(ty) {
+        Some(CuteType::Coord(IntTuple::Leaf(leaf @ (Leaf::Static(_) | Leaf::Dynamic(_))))) => leaf,
+        None if types::element_bits(ty) == Some(32) && !types::is_float(ty) => {
+            Leaf::Dynamic(Dyn::I32)
+        }
+        _ => {
+            return Err(format!(
+                "expected the index of a thread, i32 or !cute.coord<\"?\">, found {ty}"
+            ));
+        }
+    };
+    if let Leaf::Static(index) = index
+        && !(0..threads).contains(&index)
+    {
+        return Err(format!(
+            "expected a thread in [0, {threads}), found {index}"
+        ));
+    }
+    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
+    let known = build::parent_of(op, "gpu.func")
+        .and_then(|kernel| build::attribute_of(kernel, "known_block_size"))
+        .map(|size| unsafe {
+            let raw = melior::ir::AttributeLike::to_raw(&size);
+            if !mlir_sys::mlirAttributeIsADenseI32Array(raw) {
+                return i64::MAX;
+            }
+            (0..mlir_sys::mlirDenseArrayGetNumElements(raw))
+                .map(|i| i64::from(mlir_sys::mlirDenseI32ArrayGetElement(raw, i)))
+                .fold(1i64, i64::saturating_mul)
+        });
+    match known {
+        Some(known) if known < threads => Err(format!(
+            "is done by {threads} threads, but the kernel's blocks have {known}; expected known_block_size of at least {threads} \
+             threads, or fewer here"
+        )),
+        _ => Ok(()),
+    }
+}
+
+pub(in super::super) fn verify_cooperative_copy(op: OperationRef) -> Checked {
+    let count = op.operand_count();
+    if count != 3 {
+        return Err(format!(
+            "expected (thread, source, destination), found {count} operands"
+        ));
+    }
+    let threads = integer(op, "threads").unwrap_or(0);
+    if !(1..=1024).contains(&threads) {
+        return Err(format!(
+            "expected threads of 1 to 1024, as a block has, found {threads}"
+        ));
+    }
+    check_thread(op, threads)?;
+    let both = tensors(op, 1, 3)?;
+    same_element(&both[0], &both[1])?;
+    for (what, memref) in [("source", &both[0]), ("destination", &both[1])] {
+        if memref.space == Space::Rmem {
+            return Err(format!(
+                "expected a {what} in gmem or smem, which all threads see, found one in rmem; copy a thread's registers by \
+                 cute.autovec_copy or a tiled copy"
+            ));
+        }
+    }
+    let most = max_vec_bits(op, &both[0])?;
+    let repeats = both[1].layout.nullspace().and_then(|null| null.size());
+    if let Ok(repeats @ 2..) = repeats {
+        return Err(format!(
+            "writes each place of the destination {} {repeats} times, from threads that nothing orders; copy into a slice \
+             without modes of stride 0",
+            both[1].layout
+        ));
+    }
+    algorithm::shared_vectors(&both[0], &both[1], threads, most).map(|_| ())
+}

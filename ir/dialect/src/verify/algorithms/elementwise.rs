@@ -1,0 +1,203 @@
+//! Elementwise ops and reductions.
+
+use super::super::{Checked, operands, result_type, tensors};
+use super::copy::check_element_predicate;
+use crate::{
+    algorithm, build,
+    infer::memref_of,
+    types::{self, CuteType},
+};
+use cute_layout::Layout;
+use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
+
+fn same(what: &str, found: Type, expected: Type) -> Checked {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("expected {what} of type {expected}, found {found}"))
+}
+
+pub(in super::super) fn verify_clear(op: OperationRef) -> Checked {
+    let memref = tensors(op, 0, 1)?.remove(0);
+    algorithm::extents("a tensor", &memref.layout).map(|_| ())
+}
+
+pub(in super::super) fn verify_fill(op: OperationRef) -> Checked {
+    let memref = tensors(op, 0, 1)?.remove(0);
+    algorithm::extents("a tensor", &memref.layout)?;
+    same("a value", operands(op)[1].r#type(), memref.element)
+}
+
+pub(in super::super) fn verify_axpby(op: OperationRef) -> Checked {
+    let count = op.operand_count();
+    if !(4..=5).contains(&count) {
+        return Err(format!(
+            "expected (alpha, x, beta, y), perhaps with a predicate behind them, found {count} operands"
+        ));
+    }
+    let values = operands(op);
+    let x = tensors(op, 1, 2)?.remove(0);
+    let y = tensors(op, 3, 4)?.remove(0);
+    if x.element != y.element {
+        return Err(format!(
+            "expected x and y of one element type, found {} and {}; use cute.convert",
+            x.element, y.element
+        ));
+    }
+    if types::element_bits(x.element).is_none_or(|bits| bits < 8) {
+        return Err(format!(
+            "expected elements to calculate with, found {}",
+            x.element
+        ));
+    }
+    same("alpha", values[0].r#type(), x.element)?;
+    same("beta", values[2].r#type(), y.element)?;
+    let size = algorithm::common_size(&x, &y)?;
+    check_distinct("y", &y)?;
+    match count {
+        5 => check_element_predicate(&tensors(op, 4, 5)?[0], size),
+        _ => Ok(()),
+    }
+}
+
+/// A tensor in which every element has a place of its own: others would be written several times.
+fn check_distinct(what: &str, memref: &types::MemRef) -> Checked {
+    let repeats = memref.layout.nullspace().and_then(|null| null.size());
+    match repeats {
+        Ok(repeats @ 2..) => Err(format!(
+            "writes each place of {what} {repeats} times, as {} has modes of stride 0; use a slice without them",
+            memref.layout
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The region's block, if it has one.
+fn body<'c>(op: OperationRef<'c, '_>) -> Option<build::Blk<'c>> {
+    // The op outlives this call.
+    let op: build::Op<'c> = unsafe { OperationRef::from_raw(op.to_raw()) };
+    build::body_of(op, 0)
+}
+
+/// Whether the block has these arguments and yields that type.
+fn check_body(block: build::Blk, arguments: &[Type], yields: Type) -> Checked {
+    let list = |types: &[Type]| {
+        let texts: Vec<String> = types.iter().map(ToString::to_string).collect();
+        texts.join(", ")
+    };
+    let count = unsafe { mlir_sys::mlirBlockGetNumArguments(block.to_raw()) } as usize;
+    let found: Vec<Type> = (0..count)
+        .map(|i| build::argument(block, i).r#type())
+        .collect();
+    if found != arguments {
+        return Err(format!(
+            "expected a region of the arguments ({}), found ({})",
+            list(arguments),
+            list(&found)
+        ));
+    }
+    let end = build::ops_of(block)
+        .pop()
+        .ok_or("expected a region that ends in cute.yield")?;
+    if build::name_of(end) != "cute.yield" {
+        return Err(format!(
+            "expected a region that ends in cute.yield, found '{}'",
+            build::name_of(end)
+        ));
+    }
+    same(
+        "a yielded value",
+        build::operands_of(end)[0].r#type(),
+        yields,
+    )
+}
+
+fn one_block(block: build::Blk) -> Checked {
+    let more = unsafe {
+        !mlir_sys::mlirBlockGetNextInRegion(block.to_raw())
+            .ptr
+            .is_null()
+    };
+    if more {
+        return Err(
+            "expected a region of one block; write branches as arith.select or scf.if".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+fn size_of(layout: &Layout) -> Result<i64, String> {
+    Ok(algorithm::extents("a tensor", layout)?.iter().product())
+}
+
+pub(in super::super) fn verify_transform(op: OperationRef) -> Checked {
+    let values = operands(op);
+    let Some((last, inputs)) = values.split_last() else {
+        return Err("expected at least one tensor".to_owned());
+    };
+    let output = memref_of(*last).ok_or_else(|| {
+        format!(
+            "expected a tensor in memory or registers as the last one, which is written, found {}",
+            last.r#type()
+        )
+    })?;
+    let expected = size_of(&output.layout)?;
+    check_distinct("the result", &output)?;
+    let context = build::context_of_type(last.r#type());
+    let mut arguments = Vec::new();
+    for input in inputs {
+        let (layout, element) = match CuteType::of(input.r#type()) {
+            Some(CuteType::MemRef(memref)) => (memref.layout, memref.element),
+            Some(CuteType::CoordTensor { start, layout }) => {
+                let element = algorithm::coordinate(&start, &layout)?;
+                (layout, types::coord_type(context, &element))
+            }
+            _ => return Err(format!("expected a tensor, found {}", input.r#type())),
+        };
+        let found = size_of(&layout)?;
+        if found != expected {
+            return Err(format!(
+                "expected as many elements in every tensor, found {found} in {layout} and {expected} in {}",
+                output.layout
+            ));
+        }
+        arguments.push(element);
+    }
+    if inputs.is_empty() {
+        arguments.push(output.element);
+    }
+    let block = body(op).ok_or("expected a region that computes an element")?;
+    one_block(block)?;
+    check_body(block, &arguments, output.element)
+}
+
+pub(in super::super) fn verify_reduce(op: OperationRef) -> Checked {
+    let memref = tensors(op, 0, 1)?.remove(0);
+    let init = operands(op)[1].r#type();
+    same("a result", result_type(op), init)?;
+    algorithm::extents("a tensor", &memref.layout)?;
+    let kind = {
+        let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
+        build::attribute_of(op, "kind").and_then(build::string_value)
+    };
+    match (kind, body(op)) {
+        (Some(_), Some(_)) => Err("expected a kind or a region, found both".to_owned()),
+        (None, None) => Err(
+            "expected a kind, such as {kind = \"add\"}, or a region of two arguments".to_owned(),
+        ),
+        (Some("add" | "mul" | "min" | "max"), None) => {
+            same("an initial value", init, memref.element)?;
+            match types::element_bits(init) {
+                Some(8..) => Ok(()),
+                _ => Err(format!("expected elements to calculate with, found {init}")),
+            }
+        }
+        (Some(kind), None) => Err(format!(
+            "expected the kind add, mul, min or max, found \"{kind}\"; write others as a region"
+        )),
+        (None, Some(block)) => {
+            one_block(block)?;
+            check_body(block, &[init, memref.element], init)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), elementwise ops (`elementwise.rs`).
+
+mod copy;
+mod elementwise;
+mod gemm;
+
+pub(super) use copy::*;
+pub(super) use elementwise::*;
+pub(super) use gemm::*;
+
+use super::{Checked, operands, result_type, tensors};
+use crate::types::{self, CuteType, Space};
+use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
+use mlir_sys::*;
+
+pub(super) fn verify_alloca(op: OperationRef) -> Checked {
+    let Some(CuteType::MemRef(memref)) = CuteType::of(result_type(op)) else {
+        return Err("expected a tensor".to_owned());
+    };
+    if memref.space == Space::Gmem {
+        return Err("allocates in gmem; expected smem or rmem: pass it as an argument".to_owned());
+    }
+    memref.check_allocation()?;
+    if let Some(given) = operands(op).first()
+        && let Some(CuteType::Layout(layout)) = CuteType::of(given.r#type())
+        && layout != memref.layout
+    {
+        return Err(format!(
+            "expected a tensor of the layout {layout} that is given, found {}",
+            memref.layout
+        ));
+    }
+    if let Ok(offset) = op.attribute("offset") {
+        let offset =
+            unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };
+        if offset < 0 || offset % memref.align != 0 {
+            return Err(format!(
+                "expected an offset that is a multiple of the alignment {}, found {offset}",
+                memref.align
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn verify_convert(op: OperationRef) -> Checked {
+    let source = tensors(op, 0, 1)?.remove(0);
+    let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
+        return Err("expected a tensor".to_owned());
+    };
+    if source.space != Space::Rmem || result.space != Space::Rmem {
+        return Err("expected tensors in rmem".to_owned());
+    }
+    let (from, to) = (source.element, result.element);
+    if !types::is_float(from)
+        || !types::is_float(to)
+        || types::element_bits(from) == types::element_bits(to)
+    {
+        return Err(format!(
+            "expected floating-point types of different widths, found {from} and {to}"
+        ));
+    }
+    if source.layout != result.layout {
+        return Err(format!(
+            "expected the same layout, found {} and {}",
+            source.layout, result.layout
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Functions of numbers: `math` ops, and those of `arith` that MLIR calls a library for, as instructions.
+//!
+//! What a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
+//! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
+
+use super::registers::{assemble, extract};
+use cute_ir::{Failure, build::*, types, verify::vector_of};
+use melior::ir::{Type, ValueLike};
+
+/// How an op of `math` becomes one of LLVM's.
+enum Form {
+    /// An intrinsic that LLVM selects for any floating-point type, and for vectors.
+    Llvm(&'static str),
+    /// An instruction on one f32. The operand is multiplied by the first number before, the result by the second after.
+    Approximate(&'static str, f32, f32),
+}
+
+const FORMS: &[(&str, Form)] = &[
+    ("arith.maxnumf", Form::Llvm("llvm.maxnum")),
+    ("arith.minnumf", Form::Llvm("llvm.minnum")),
+    ("math.absf", Form::Llvm("llvm.fabs")),
+    ("math.ceil", Form::Llvm("llvm.ceil")),
+    ("math.copysign", Form::Llvm("llvm.copysign")),
+    ("math.floor", Form::Llvm("llvm.floor")),
+    ("math.fma", Form::Llvm("llvm.fma")),
+    ("math.roundeven", Form::Llvm("llvm.roundeven")),
+    ("math.sqrt", Form::Llvm("llvm.sqrt")),
+    ("math.trunc", Form::Llvm("llvm.trunc")),
+    (
+        "math.exp2",
+        Form::Approximate("llvm.nvvm.ex2.approx", 1.0, 1.0),
+    ),
+    (
+        "math.exp",
+        Form::Approximate("llvm.nvvm.ex2.approx", std::f32::consts::LOG2_E, 1.0),
+    ),
+    (
+        "math.log2",
+        Form::Approximate("llvm.nvvm.lg2.approx.f", 1.0, 1.0),
+    ),
+    (
+        "math.log",
+        Form::Approximate("llvm.nvvm.lg2.approx.f", 1.0, std::f32::consts::LN_2),
+    ),
+    (
+        "math.rsqrt",
+        Form::Approximate("llvm.nvvm.rsqrt.approx.f", 1.0, 1.0),
+    ),
+    (
+        "math.sin",
+        Form::Approximate("llvm.nvvm.sin.approx.f", 1.0, 1.0),
+    ),
+    (
+        "math.cos",
+        Form::Approximate("llvm.nvvm.cos.approx.f", 1.0, 1.0),
+    ),
+];
+
+/// Lowers an op of `math`, or one of `arith` that has a form here.
+pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
+    let b = Builder::before(op);
+    let name = name_of(op);
+    let known = FORMS.iter().any(|(known, _)| *known == name);
+    if name.starts_with("arith.") && !known {
+        return Ok(());
+    }
+    if !known {
+        let known = FORMS.iter().map(|(known, _)| *known);
+        let known: Vec<_> = known.filter(|name| name.starts_with("math.")).collect();
+        return Err(b.error(format!(
+            "'{name}' has no instruction; write it with {}, or as llvm.call_intrinsic",
+            known.join(", ")
+        )));
+    }
+    let new = apply(b, name, &operands_of(op), result_of(op, 0).r#type())?;
+    replace_uses(result_of(op, 0), new);
+    erase(op);
+    Ok(())
+}
+
+/// The op of this name, in the form that it has here where it has one.
+pub(super) fn apply<'c>(
+    b: Builder<'c>,
+    name: &str,
+    operands: &[Val<'c>],
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    match FORMS.iter().find(|(known, _)| *known == name) {
+        None => b.value(name, operands, ty, &[]),
+        Some((_, Form::Llvm(intrinsic))) => call(b, intrinsic, operands, ty),
+        Some((_, Form::Approximate(intrinsic, before, after))) => {
+            each(b, name, operands[0], &|b, value| {
+                let value = scaled(b, value, *before)?;
+                let value = call(b, intrinsic, &[value], value.r#type())?;
+                scaled(b, value, *after)
+            })
+        }
+    }
+}
+
+/// A function of f32 on a number, or on each element of a vector; of narrower types through f32.
+fn each<'c>(
+    b: Builder<'c>,
+    name: &str,
+    value: Val<'c>,
+    function: &dyn Fn(Builder<'c>, Val<'c>) -> Result<Val<'c>, Failure>,
+) -> Result<Val<'c>, Failure> {
+    let ty = value.r#type();
+    if let Some((length, element)) = vector_of(ty) {
+        let parts = (0..length)
+            .map(|i| each(b, name, extract(b, value, i, element)?, function))
+            .collect::<Result<Vec<_>, _>>()?;
+        return assemble(b, &parts, ty);
+    }
+    let f32 = b.ty("f32")?;
+    if ty == f32 {
+        return function(b, value);
+    }
+    if !types::is_float(ty) || types::element_bits(ty) != Some(16) {
+        return Err(b.error(format!(
+            "'{name}' is an instruction of f32, and of f16 and bf16 through it; found {ty}: convert it, or compute it by \
+             operations of that type"
+        )));
+    }
+    let wide = b.value("llvm.fpext", &[value], f32, &[])?;
+    let result = function(b, wide)?;
+    b.value("llvm.fptrunc", &[result], ty, &[])
+}
+
+fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Failure> {
+    if factor == 1.0 {
+        return Ok(value);
+    }
+    let ty: Type = b.ty("f32")?;
+    let factor = b.attribute(&format!("{factor:e} : f32"))?;
+    let factor = b.value("llvm.mlir.constant", &[], ty, &[("value", factor)])?;
+    b.value("llvm.fmul", &[value, factor], ty, &[])
+}
+
+/// An intrinsic by its name without types, which LLVM takes from the operands.
+fn call<'c>(
+    b: Builder<'c>,
+    intrinsic: &str,
+    operands: &[Val<'c>],
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    // The LLVM dialect's own ops of these names are illegal to MLIR's conversion of GPU modules, which wants a library.
+    let attributes = [
+        ("intrin", b.string(intrinsic)),
+        (
+            "operandSegmentSizes",
+            b.i32_array(&[operands.len() as i32, 0]),
+        ),
+        ("op_bundle_sizes", b.i32_array(&[])),
+    ];
+    b.value("llvm.call_intrinsic", operands, ty, &attributes)
+}

@@ -1,0 +1,124 @@
+//! The kernels of `test/compile/algorithms.mlir` on the emulator: what they leave is compared with what they say.
+
+use cute_lowering::{CompileOptions, compile};
+use cute_runtime::{
+    HostTensor,
+    device::{Device, DeviceError},
+    emulator::{Config, Emulator},
+    tensor,
+};
+use melior::ir::Module;
+use std::path::Path;
+
+/// Small integers, so that every sum is exact.
+fn fill(tensor: &mut HostTensor, seed: i64) {
+    for i in 0..tensor.layout().size() {
+        tensor.set(i, ((i * 7 + i / 5 + seed) % 9 - 4) as f64);
+    }
+}
+
+fn values(tensor: &HostTensor) -> Vec<f64> {
+    (0..tensor.layout().size())
+        .map(|i| tensor.get(i).unwrap_or(f64::NAN))
+        .collect()
+}
+
+/// The arguments of a function before and after a run; the index of an element is colexicographic.
+fn run(name: &str, arch: &str, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test/compile/algorithms.mlir");
+    let text = std::fs::read_to_string(file).unwrap();
+    let context = cute_ir::context();
+    let mut module = Module::parse(&context, &text).unwrap();
+    let package =
+        compile(&mut module, &CompileOptions::new(arch)).unwrap_or_else(|e| panic!("{e}"));
+    let function = package.function(Some(name)).unwrap();
+    let mut arguments = tensor::generate(function, 0).unwrap();
+    let mut before = Vec::new();
+    for (i, argument) in arguments.iter_mut().enumerate() {
+        fill(argument, i as i64);
+        before.push(values(argument));
+    }
+    let emulator = Emulator::new(Config {
+        seed,
+        ..Config::default()
+    });
+    let mut program = emulator.load(&package, function).unwrap();
+    match program.run(&mut arguments) {
+        Ok(()) => {}
+        Err(DeviceError::Findings(found)) => {
+            panic!("{name}: {}", DeviceError::Findings(found));
+        }
+        Err(error) => panic!("{name}: {error}"),
+    }
+    (before, arguments.iter().map(values).collect())
+}
+
+/// Runs a function and compares its last argument with `expected` of the arguments, element by element.
+fn check(name: &str, expected: impl Fn(&[Vec<f64>], usize) -> f64) {
+    for (arch, seed) in [("sm_90a", 0), ("sm_80", 1)] {
+        let (before, after) = run(name, arch, seed);
+        let last = after.last().unwrap();
+        for (i, found) in last.iter().enumerate() {
+            assert_eq!(
+                *found,
+                expected(&before, i),
+                "{name} for {arch}, element {i}"
+            );
+        }
+    }
+}
+
+#[test]
+fn transpose() {
+    // B (32,64), A (64,32): B(n,m) = A(m,n).
+    check("transpose", |all, i| all[0][i / 32 + i % 32 * 64]);
+}
+
+#[test]
+fn axpby() {
+    check("axpby", |all, i| 2.0 * all[0][i] + 3.0 * all[1][i]);
+}
+
+/// The sum over k of A(m,k) B(n,k), for A of `rows` rows and B of `columns`.
+fn product(all: &[Vec<f64>], [rows, columns, depth]: [usize; 3], i: usize) -> f64 {
+    let (m, n) = (i % rows, i / rows);
+    (0..depth)
+        .map(|k| all[0][m + k * rows] * all[1][n + k * columns])
+        .sum()
+}
+
+#[test]
+fn multiply_add() {
+    check("multiply_add", |all, i| product(all, [32, 32, 16], i));
+}
+
+#[test]
+fn tensor_cores() {
+    check("tensor_cores", |all, i| {
+        2.0 * product(all, [64, 32, 32], i) + 3.0 * all[2][i]
+    });
+}
+
+#[test]
+fn reductions() {
+    check("reductions", |all, i| {
+        let row = (0..24).map(|k| all[0][i % 128 + k * 128]);
+        match i / 128 {
+            0 => row.sum(),
+            1 => row.map(|x| x as f32).product::<f32>().into(),
+            2 => row.fold(1.0, f64::min),
+            3 => row.fold(0.0, f64::max),
+            _ => row.map(|x| x * x).sum(),
+        }
+    });
+}
+
+#[test]
+fn orders() {
+    check("orders", |all, i| all[0][i]);
+}
+
+#[test]
+fn ragged() {
+    check("ragged", |all, i| all[0][i] + all[1][i]);
+}

@@ -1,0 +1,202 @@
+//! What several threads do together: each its part.
+
+use super::{Lower, WIDEST};
+use cute_ir::{
+    Failure, algorithm,
+    build::*,
+    types::{self, CuteType},
+};
+use cute_layout::{IntTuple, Layout, tiled::TiledCopy, tuple};
+use melior::ir::{AttributeLike, Type, ValueLike};
+
+/// The type that an attribute of `op` is.
+fn type_of<'c>(op: Op<'c>, name: &str) -> Option<Type<'c>> {
+    let attribute = attribute_of(op, name)?;
+    unsafe {
+        let raw = attribute.to_raw();
+        mlir_sys::mlirAttributeIsAType(raw)
+            .then(|| Type::from_raw(mlir_sys::mlirTypeAttrGetValue(raw)))
+    }
+}
+
+impl<'c> Lower<'c> {
+    pub(super) fn cooperative_copy(
+        &self,
+        op: Op<'c>,
+        operands: &[Val<'c>],
+    ) -> Result<bool, Failure> {
+        let threads = integer_of(op, "threads").unwrap_or(1);
+        let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
+        let thread = self.thread(operands[0])?;
+        let (source, destination) = (operands[1], operands[2]);
+        let vectors = algorithm::shared_vectors(
+            &self.memref(source)?,
+            &self.memref(destination)?,
+            threads,
+            most,
+        )
+        .map_err(self.wrong())?;
+        let rest = vectors.order.mode(1).map_err(self.wrong())?;
+        let count = rest.size().map_err(self.wrong())?;
+        // Rounds in which every thread has a vector, and what is left for the first threads.
+        let (rounds, left) = (count / threads, count % threads);
+        if left == 0
+            && let Some(order) = by_rounds(&vectors.order, threads, rounds)
+        {
+            let part = |tensor| {
+                let tensor = self.ordered(tensor, &order)?;
+                let all = tuple([
+                    IntTuple::underscore(),
+                    IntTuple::dynamic(),
+                    IntTuple::underscore(),
+                ]);
+                self.slice(tensor, &all, &[thread])
+            };
+            let (source, destination) = (part(source)?, part(destination)?);
+            self.copy_partitions(source, destination, vectors.length, None)?;
+            return Ok(true);
+        }
+        let source = self.ordered(source, &vectors.order)?;
+        let destination = self.ordered(destination, &vectors.order)?;
+        let at = |l: Lower<'c>, round: i64| -> Result<(), Failure> {
+            let b = l.b;
+            let index = if round == 0 {
+                thread
+            } else {
+                let start = b.i32(round * threads)?;
+                b.value("arith.addi", &[thread, start], b.i32_type(), &[])?
+            };
+            let all = tuple([IntTuple::underscore(), IntTuple::dynamic()]);
+            let source = l.slice(source, &all, &[index])?;
+            let destination = l.slice(destination, &all, &[index])?;
+            // One vector, as a partition of one atom.
+            let one = Layout::from_modes(&[
+                Layout::leaf(vectors.length, 1).map_err(l.wrong())?,
+                Layout::leaf(1, 0).map_err(l.wrong())?,
+            ])
+            .map_err(l.wrong())?;
+            l.copy_in_order(source, destination, &one, vectors.length)
+        };
+        self.check_count("vectors", rounds, &self.memref(destination)?.layout)?;
+        for round in 0..rounds {
+            at(*self, round)?;
+        }
+        if left > 0 {
+            self.if_below(thread, left, |inner| at(inner, rounds))?;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn cooperative_gemm(
+        &self,
+        op: Op<'c>,
+        operands: &[Val<'c>],
+    ) -> Result<bool, Failure> {
+        let thread = self.thread(operands[0])?;
+        let thread = self.b.coord(&IntTuple::dynamic(), &[thread])?;
+        let mma = operands[1];
+        let scaled = operands.len() == 7;
+        let first = if scaled { 3 } else { 2 };
+        let (a, b) = (operands[first], operands[first + 1]);
+        let c = operands[operands.len() - 1];
+        let id = |id: i64| [("operand_id", self.b.integer(self.b.i32_type(), id))];
+        let part = |tensor, operand| {
+            self.b.infer(
+                "cute.tiled.mma.partition",
+                &[mma, tensor, thread],
+                &id(operand),
+            )
+        };
+        let sum = if scaled {
+            let sum = self
+                .b
+                .infer("cute.mma.make_fragment", &[mma, part(c, 2)?], &id(2))?;
+            self.b.op("cute.clear", &[sum], &[], &[])?;
+            sum
+        } else {
+            c
+        };
+        let left = self.operand(op, "copy_a", mma, a, part(a, 0)?, thread, 0)?;
+        let right = self.operand(op, "copy_b", mma, b, part(b, 1)?, thread, 1)?;
+        if !self.product(mma, [sum, left, right, sum], false)? {
+            return Err(self.b.error("expected a product"));
+        }
+        if !scaled {
+            return Ok(true);
+        }
+        let (alpha, beta, target) = (operands[2], operands[5], part(c, 2)?);
+        let acc = self.memref(sum)?.element;
+        let memref = self.memref(target)?;
+        if memref.element == acc {
+            self.axpby(&[alpha, sum, beta, target])?;
+            return Ok(true);
+        }
+        // In the accumulator's type, rounded to C's once.
+        let registers = self.registers(memref.element, memref.layout.shape())?;
+        let result = if super::elementwise::is_zero(beta) {
+            let result = self.registers(acc, memref.layout.shape())?;
+            self.b.op("cute.clear", &[result], &[], &[])?;
+            result
+        } else {
+            self.copy_vectors(target, registers, WIDEST)?;
+            self.converted(registers, acc)?
+        };
+        self.axpby(&[alpha, sum, beta, result])?;
+        let rounded = self.converted(result, memref.element)?;
+        self.copy_vectors(rounded, target, WIDEST)?;
+        Ok(true)
+    }
+
+    /// An operand of the product: its part as it is, or registers that the given atom has loaded.
+    #[allow(clippy::too_many_arguments)] // What an operand is, all of it.
+    fn operand(
+        &self,
+        op: Op<'c>,
+        name: &str,
+        mma: Val<'c>,
+        tensor: Val<'c>,
+        part: Val<'c>,
+        thread: Val<'c>,
+        id: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let Some(ty) = type_of(op, name) else {
+            return Ok(part);
+        };
+        let atom = CuteType::of(ty).ok_or(Failure)?;
+        let table = types::copy_atom(&atom).map_err(self.wrong())?;
+        let tiled_mma = CuteType::of(mma.r#type()).ok_or(Failure)?;
+        let tiled_mma = types::tiled_mma(&tiled_mma).map_err(self.wrong())?;
+        let tiled = match id {
+            0 => TiledCopy::make_tiled_copy_a(table, &tiled_mma),
+            _ => TiledCopy::make_tiled_copy_b(table, &tiled_mma),
+        }
+        .map_err(self.wrong())?;
+        let copy = types::tiled_copy_type(self.b.location, ty, tiled.layout_tv(), tiled.tiler_mn())
+            .ok_or(Failure)?;
+        let b = self.b;
+        let atom = b.value("cute.make_atom", &[], ty, &[])?;
+        let copy = b.value("cute.make_tiled_copy", &[atom], copy, &[])?;
+        let attribute = [("operand_id", b.integer(b.i32_type(), id))];
+        let fragment = b.infer("cute.mma.make_fragment", &[mma, part], &attribute)?;
+        let source = b.infer("cute.tiled.copy.partition_S", &[copy, tensor, thread], &[])?;
+        let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+        if !self.copy(copy, source, destination, None)? {
+            b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+        }
+        Ok(fragment)
+    }
+}
+
+/// `((V,1),threads,rounds)` of an order `(V,vectors)`, where the threads divide the modes of the vectors.
+fn by_rounds(order: &Layout, threads: i64, rounds: i64) -> Option<Layout> {
+    let rest = order.mode(1).ok()?;
+    let split = Layout::from_modes(&[
+        Layout::leaf(threads, 1).ok()?,
+        Layout::leaf(rounds, threads).ok()?,
+    ])
+    .ok()?;
+    let split = rest.composition(&split).ok()?;
+    let values = Layout::from_modes(&[order.mode(0).ok()?, Layout::leaf(1, 0).ok()?]).ok()?;
+    let all = Layout::from_modes(&[values, split.mode(0).ok()?, split.mode(1).ok()?]).ok()?;
+    (all.size().ok()? == order.size().ok()?).then_some(all)
+}

@@ -1,0 +1,289 @@
+//! Elementwise ops and reductions of one thread.
+
+use super::{Lower, WIDEST};
+use cute_ir::{
+    Failure, algorithm,
+    build::*,
+    types::{self, CuteType, MemRef, Space},
+    view,
+};
+use cute_layout::{IntTuple, Leaf, int};
+use melior::ir::{AttributeLike, Type, ValueLike, operation::OperationLike};
+
+/// The names of an op on floating-point numbers and on integers.
+fn named(ty: Type, names: [&'static str; 2]) -> &'static str {
+    names[usize::from(!types::is_float(ty))]
+}
+
+/// Whether a value is the constant 0.
+pub(super) fn is_zero(value: Val<'_>) -> bool {
+    let Some(constant) = defining_op(value)
+        .filter(|op| name_of(*op) == "arith.constant")
+        .and_then(|op| attribute_of(op, "value"))
+    else {
+        return false;
+    };
+    unsafe {
+        let raw = constant.to_raw();
+        if mlir_sys::mlirAttributeIsAFloat(raw) {
+            mlir_sys::mlirFloatAttrGetValueDouble(raw) == 0.0
+        } else {
+            mlir_sys::mlirAttributeIsAInteger(raw) && mlir_sys::mlirIntegerAttrGetValueInt(raw) == 0
+        }
+    }
+}
+
+impl<'c> Lower<'c> {
+    /// A vector of one value.
+    fn splat(&self, value: Val<'c>, length: i64) -> Result<Val<'c>, Failure> {
+        let all = vec![value; length as usize];
+        let ty = self.b.vector(length, value.r#type());
+        self.b.value("vector.from_elements", &all, ty, &[])
+    }
+
+    fn size(&self, memref: &MemRef) -> Result<i64, Failure> {
+        let size = memref.layout.size().map_err(self.wrong())?;
+        self.check_count("elements", size, &memref.layout)?;
+        Ok(size)
+    }
+
+    /// `clear`; false where it is of registers.
+    pub(super) fn clear(&self, tensor: Val<'c>) -> Result<bool, Failure> {
+        if self.memref(tensor)?.space == Space::Rmem {
+            return Ok(false);
+        }
+        self.store_everywhere(tensor, |registers| {
+            self.b.op("cute.clear", &[registers], &[], &[]).map(|_| ())
+        })?;
+        Ok(true)
+    }
+
+    pub(super) fn fill(&self, tensor: Val<'c>, value: Val<'c>) -> Result<bool, Failure> {
+        let memref = self.memref(tensor)?;
+        if memref.space == Space::Rmem {
+            self.fill_registers(tensor, value)?;
+        } else {
+            self.store_everywhere(tensor, |registers| self.fill_registers(registers, value))?;
+        }
+        Ok(true)
+    }
+
+    fn fill_registers(&self, tensor: Val<'c>, value: Val<'c>) -> Result<(), Failure> {
+        let size = self.size(&self.memref(tensor)?)?;
+        let vector = self.splat(value, size)?;
+        self.b
+            .op("cute.memref.store_vec", &[vector, tensor], &[], &[])?;
+        Ok(())
+    }
+
+    /// `tensor` in registers, loaded where the predicate holds, with 0 elsewhere.
+    fn loaded_if(&self, tensor: Val<'c>, pred: Option<Val<'c>>) -> Result<Val<'c>, Failure> {
+        let memref = self.memref(tensor)?;
+        let Some(pred) = pred.filter(|_| memref.space != Space::Rmem) else {
+            return self.loaded(tensor);
+        };
+        let registers = self.registers(memref.element, memref.layout.shape())?;
+        self.b.op("cute.clear", &[registers], &[], &[])?;
+        self.copy_elements(tensor, registers, Some(pred))?;
+        Ok(registers)
+    }
+
+    /// y = alpha x + beta y on vectors of all elements.
+    pub(super) fn axpby(&self, operands: &[Val<'c>]) -> Result<bool, Failure> {
+        let (alpha, x, beta, y) = (operands[0], operands[1], operands[2], operands[3]);
+        let pred = operands.get(4).copied();
+        let memref = self.memref(y)?;
+        let element = memref.element;
+        if types::register_type(element) != element {
+            return Err(self.b.error(format!(
+                "cannot calculate with {element}; convert to f16, bf16 or f32 by cute.convert first"
+            )));
+        }
+        let size = self.size(&memref)?;
+        let ty = self.b.vector(size, element);
+        let contract = self.b.attribute("#arith.fastmath<contract>")?;
+        let flags = [("fastmath", contract)];
+        let flags = if types::is_float(element) {
+            &flags[..]
+        } else {
+            &[]
+        };
+        let times = |scalar: Val<'c>, tensor: Val<'c>| -> Result<Val<'c>, Failure> {
+            let vector = self.b.infer("cute.memref.load_vec", &[tensor], &[])?;
+            let scalar = self.splat(scalar, size)?;
+            let name = named(element, ["arith.mulf", "arith.muli"]);
+            self.b.value(name, &[scalar, vector], ty, flags)
+        };
+        let mut result = times(alpha, self.loaded_if(x, pred)?)?;
+        if !is_zero(beta) {
+            let old = times(beta, self.loaded_if(y, pred)?)?;
+            let name = named(element, ["arith.addf", "arith.addi"]);
+            result = self.b.value(name, &[result, old], ty, flags)?;
+        }
+        let target = if memref.space == Space::Rmem && pred.is_none() {
+            y
+        } else {
+            self.registers(element, memref.layout.shape())?
+        };
+        self.b
+            .op("cute.memref.store_vec", &[result, target], &[], &[])?;
+        match pred {
+            Some(_) => {
+                self.copy_elements(target, y, pred)?;
+            }
+            None if key(target) != key(y) => self.copy_vectors(target, y, WIDEST)?,
+            None => {}
+        }
+        Ok(true)
+    }
+
+    /// The element at an index, of a tensor in registers or of one of coordinates.
+    fn element(&self, tensor: Val<'c>, index: i64) -> Result<Val<'c>, Failure> {
+        let at = int(index);
+        let place = self.coord(&at, &[])?;
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tensor.r#type()) else {
+            let element = self.memref(tensor)?.element;
+            return self
+                .b
+                .value("cute.memref.load", &[tensor, place], element, &[]);
+        };
+        let value = view::slice(&layout, &at)
+            .and_then(|view| view.start(&start, &[]))
+            .map_err(self.wrong())?;
+        let ty = types::coord_type(self.b.context, &value);
+        let value = self
+            .b
+            .value("cute.memref.load", &[tensor, place], ty, &[])?;
+        self.freed(
+            value,
+            &algorithm::coordinate(&start, &layout).map_err(self.wrong())?,
+        )
+    }
+
+    /// A coordinate with all of its integers dynamic, as `form` has them.
+    fn freed(&self, value: Val<'c>, form: &IntTuple) -> Result<Val<'c>, Failure> {
+        let Some(CuteType::Coord(found)) = CuteType::of(value.r#type()) else {
+            return Err(self.b.error("expected a coordinate"));
+        };
+        if found == *form {
+            return Ok(value);
+        }
+        let type_of = |leaf: &Leaf| match leaf {
+            Leaf::Dynamic(d) => types::int_type(self.b.context, d.width),
+            Leaf::Static(v) if i32::try_from(*v).is_err() => self.b.i64_type(),
+            _ => self.b.i32_type(),
+        };
+        let types: Vec<_> = found.leaves().into_iter().map(type_of).collect();
+        let scalars = self.b.op("cute.get_scalars", &[value], &types, &[])?;
+        let mut leaves = Vec::new();
+        for (i, leaf) in form.leaves().into_iter().enumerate() {
+            let (scalar, expected) = (result_of(scalars, i), type_of(leaf));
+            let narrow = scalar.r#type() == self.b.i32_type();
+            leaves.push(if scalar.r#type() == expected {
+                scalar
+            } else {
+                let name = if narrow {
+                    "arith.extsi"
+                } else {
+                    "arith.trunci"
+                };
+                self.b.value(name, &[scalar], expected, &[])?
+            });
+        }
+        self.b.coord(form, &leaves)
+    }
+
+    /// What the region yields of these arguments.
+    fn computed(&self, op: Op<'c>, arguments: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+        let block = body_of(op, 0).ok_or(Failure)?;
+        let mut mapping = Mapping::new();
+        for (i, value) in arguments.iter().enumerate() {
+            mapping.insert(key(argument(block, i)), *value);
+        }
+        let mut ops = ops_of(block);
+        let end = ops.pop().ok_or(Failure)?;
+        for inner in ops {
+            self.b
+                .at_location(inner.location())
+                .clone_op(inner, &mut mapping);
+        }
+        let yielded = operands_of(end)[0];
+        Ok(mapping.get(&key(yielded)).copied().unwrap_or(yielded))
+    }
+
+    pub(super) fn transform(&self, op: Op<'c>, operands: &[Val<'c>]) -> Result<bool, Failure> {
+        let Some((output, inputs)) = operands.split_last() else {
+            return Err(self.b.error("expected a tensor"));
+        };
+        let memref = self.memref(*output)?;
+        let size = self.size(&memref)?;
+        let in_registers = memref.space == Space::Rmem;
+        let inputs = if inputs.is_empty() { operands } else { inputs };
+        let mut loaded = Vec::new();
+        for input in inputs {
+            loaded.push(match CuteType::of(input.r#type()) {
+                Some(CuteType::CoordTensor { .. }) => *input,
+                _ => self.loaded(*input)?,
+            });
+        }
+        let target = if in_registers {
+            *output
+        } else {
+            self.registers(memref.element, memref.layout.shape())?
+        };
+        for i in 0..size {
+            let mut arguments = Vec::new();
+            for tensor in &loaded {
+                arguments.push(self.element(*tensor, i)?);
+            }
+            let value = self.computed(op, &arguments)?;
+            let place = self.coord(&int(i), &[])?;
+            self.b
+                .op("cute.memref.store", &[target, place, value], &[], &[])?;
+        }
+        if !in_registers {
+            self.copy_vectors(target, *output, WIDEST)?;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn reduce(
+        &self,
+        op: Op<'c>,
+        tensor: Val<'c>,
+        init: Val<'c>,
+    ) -> Result<bool, Failure> {
+        let size = self.size(&self.memref(tensor)?)?;
+        let tensor = self.loaded(tensor)?;
+        let ty = init.r#type();
+        let names = match string_of(op, "kind") {
+            None => None,
+            Some("add") => Some(["arith.addf", "arith.addi"]),
+            Some("mul") => Some(["arith.mulf", "arith.muli"]),
+            Some("min") => Some(["arith.minimumf", "arith.minsi"]),
+            Some("max") => Some(["arith.maximumf", "arith.maxsi"]),
+            Some(kind) => return Err(self.b.error(format!("no reduction of the kind {kind}"))),
+        };
+        let mut value = init;
+        for i in 0..size {
+            let element = self.element(tensor, i)?;
+            value = match names {
+                Some(names) => self.b.value(named(ty, names), &[value, element], ty, &[])?,
+                None => self.computed(op, &[value, element])?,
+            };
+        }
+        replace_uses(result_of(op, 0), value);
+        Ok(true)
+    }
+
+    /// Rounds registers to another floating-point type; themselves where they have it.
+    pub(super) fn converted(&self, tensor: Val<'c>, element: Type<'c>) -> Result<Val<'c>, Failure> {
+        let memref = self.memref(tensor)?;
+        if memref.element == element {
+            return Ok(tensor);
+        }
+        let to = cute_ir::tensor::registers(element, memref.layout);
+        let ty = to.to_type(self.b.location).ok_or(Failure)?;
+        self.b.value("cute.convert", &[tensor], ty, &[])
+    }
+}
