@@ -22,6 +22,17 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// A text that is in no file.
+    #[allow(dead_code)]
+    pub fn of(file: PathBuf, text: String, options: CompileOptions) -> Self {
+        Self {
+            file,
+            text,
+            wanted: format!("{options:?}"),
+            options,
+        }
+    }
+
     pub fn name(&self) -> String {
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
         format!("{file} with {}", self.wanted)
