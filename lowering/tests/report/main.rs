@@ -141,12 +141,18 @@ fn counted(
 ) -> Result<BTreeMap<Key, Counted>, String> {
     let package = compile(context, &source.text, &source.options)?;
     let mut all: BTreeMap<Key, Counted> = BTreeMap::new();
-    for function in &package.manifest().functions {
+    let functions = &package.manifest().functions;
+    let runs = source.runs();
+    for (function, said) in functions
+        .iter()
+        .flat_map(|function| runs.iter().map(move |said| (function, said)))
+    {
         let emulator = Emulator::new(Config {
             max_instructions: MOST_INSTRUCTIONS,
             ..Config::default()
         });
-        let mut tensors = tensor::generate(function, 0).map_err(|e| e.to_string())?;
+        let given = sources::given(function, said)?;
+        let mut tensors = tensor::generate_given(function, &given, 0).map_err(|e| e.to_string())?;
         let mut program = emulator
             .load(&package, function)
             .map_err(|e| e.to_string())?;
@@ -273,10 +279,8 @@ fn has_kernels(module: &Module) -> bool {
 }
 
 fn small(context: &Context, source: &Compiled) -> bool {
-    match multiply_adds(context, &source.text) {
-        Some(count) => count <= AS_IT_IS,
-        None => source.text.contains("gpu.func") && source.text.contains("cute.computes"),
-    }
+    source.has_kernels()
+        || multiply_adds(context, &source.text).is_some_and(|count| count <= AS_IT_IS)
 }
 
 #[test]
