@@ -16,6 +16,7 @@ pub(super) struct Linear {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Quotient(Linear, i64),
+    Remainder(Linear, i64),
     Part(Symbol, i64),
     Product(Symbol, Symbol),
     Other(&'static str, Vec<Linear>),
@@ -30,6 +31,15 @@ pub(super) struct Symbols {
 
 /// The largest divisor that is kept, beyond all periods that matter.
 const MOST: i64 = 1 << 40;
+
+/// A divisor of what `divisor` divides, at least 1 and at most [`MOST`].
+fn kept(divisor: Option<i64>) -> i64 {
+    match divisor.and_then(i64::checked_abs) {
+        Some(divisor) if (1..=MOST).contains(&divisor) => divisor,
+        Some(divisor) if divisor > MOST => gcd(divisor, MOST),
+        _ => 1,
+    }
+}
 
 fn gcd(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
@@ -105,7 +115,7 @@ impl Linear {
 impl Symbols {
     /// A new unknown number that `divisor` divides.
     pub fn fresh(&mut self, divisor: i64) -> Symbol {
-        self.divisors.push(divisor.clamp(1, MOST));
+        self.divisors.push(kept(Some(divisor)));
         (self.divisors.len() - 1) as Symbol
     }
 
@@ -122,7 +132,7 @@ impl Symbols {
     pub fn divisor(&self, value: &Linear) -> i64 {
         value.terms.iter().fold(0, |all, (symbol, k)| {
             let own = self.divisors[*symbol as usize];
-            gcd(all, k.checked_mul(own).map_or(MOST, |d| gcd(d, MOST)))
+            gcd(all, kept(k.checked_mul(own)))
         })
     }
 
@@ -145,9 +155,8 @@ impl Symbols {
             .add(&(-a.constant.checked_mul(b.constant)?).into())?;
         for (x, j) in &a.terms {
             for (y, k) in &b.terms {
-                let divisor = self.divisors[*x as usize]
-                    .checked_mul(self.divisors[*y as usize])
-                    .unwrap_or(MOST);
+                let divisor =
+                    kept(self.divisors[*x as usize].checked_mul(self.divisors[*y as usize]));
                 let product = self.make(Made::Product(*x.min(y), *x.max(y)), divisor);
                 sum = sum.add(&Linear::symbol(product).scale(j.checked_mul(*k)?)?)?;
             }
@@ -163,7 +172,16 @@ impl Symbols {
         if let Some(known) = a.known() {
             return Some(known.div_euclid(d).into());
         }
-        // Of what is not known, g divides all: what is below g is cut off in every case.
+        let (g, whole) = self.by_divisor(a, d)?;
+        if g == d {
+            return Some(whole);
+        }
+        Some(Linear::symbol(self.make(Made::Quotient(whole, d / g), 1)))
+    }
+
+    /// The largest g that divides d and all that is not known of `a`, and `floor(a / g)`: what is below g is known, and
+    /// cut off in every case.
+    fn by_divisor(&mut self, a: &Linear, d: i64) -> Option<(i64, Linear)> {
         let g = gcd(self.divisor(a), d);
         let mut whole = Linear::from(a.constant.div_euclid(g));
         for (symbol, k) in &a.terms {
@@ -177,14 +195,24 @@ impl Symbols {
             };
             whole = whole.add(&Linear::symbol(part).scale(k / common)?)?;
         }
-        if g == d {
-            return Some(whole);
-        }
-        Some(Linear::symbol(self.make(Made::Quotient(whole, d / g), 1)))
+        Some((g, whole))
     }
 
+    /// What [`Symbols::div`] leaves: what is known below the unknown numbers' divisor, and multiples of that.
     pub fn rem(&mut self, a: &Linear, d: i64) -> Option<Linear> {
-        a.sub(&self.div(a, d)?.scale(d)?)
+        if d <= 0 {
+            return None;
+        }
+        if let Some(known) = a.known() {
+            return Some(known.rem_euclid(d).into());
+        }
+        let (g, whole) = self.by_divisor(a, d)?;
+        let low = Linear::from(a.constant.rem_euclid(g));
+        if g == d {
+            return Some(low);
+        }
+        let rest = self.make(Made::Remainder(whole, d / g), 1);
+        low.add(&Linear::symbol(rest).scale(g)?)
     }
 
     /// A bitwise operation: known where both are, or where `b` is known and all that is not known of `a` is above it.
