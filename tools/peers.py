@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures packages beside cuBLAS and Triton on one GPU, in one run, in alternation.
 
-    tools/peers.py target/release/cute-run PACKAGE [PACKAGE ...] [--rounds N]
+    tools/peers.py target/release/cute-run PACKAGE[@MxNxK] [PACKAGE ...] [--rounds N]
 
-Each package computes one f16 GEMM. A round times each package (cute-run, which verifies it too),
-then cuBLAS through PyTorch and, where it is installed, Triton's autotuned GEMM, on the package's
-shape, on random normal data, through as many sets of inputs as exceed the L2 cache. Printed is the
-median over rounds of each round's median, in TFLOP/s. Needs PyTorch.
+Each package computes one GEMM; @MxNxK is the problem of one that leaves it open. A round times each
+package (cute-run, which in the first round verifies it too), then cuBLAS through PyTorch and, where it
+is installed and the package computes in f16, Triton's autotuned GEMM, on the package's shape, types and
+layouts (f32 without TF32), on random normal data, through as many sets of inputs as exceed the L2 cache.
+Printed is the median over rounds of each round's median, in TFLOP/s. Needs PyTorch.
 """
 
 import argparse
@@ -36,26 +37,52 @@ def main():
     print("Triton", triton.__version__ if triton else "not installed")
     print(f"{'package':40} {'M':>6} {'N':>6} {'K':>6} {'ours':>7} {'cuBLAS':>7} {'Triton':>7}")
     for package in args.packages:
-        m, n, k = shape(args.runner, package)
+        package = Package(args.runner, package)
+        m, n, k = package.extents
         ours, cublas, others = [], [], []
-        inputs = sets(m, n, k)
-        for _ in range(args.rounds):
-            ours.append(run(args.runner, package))
+        inputs = sets(package)
+        for turn in range(args.rounds):
+            ours.append(package.run(verify=turn == 0))
             cublas.append(rate(m, n, k, inputs, lambda a, b, c: torch.matmul(a, b.T, out=c)))
-            if triton:
+            if triton and package.is_half():
                 others.append(rate(m, n, k, inputs, triton_matmul))
         figures = [statistics.median(x) if x else float("nan") for x in (ours, cublas, others)]
-        name = package.rsplit("/", 1)[-1]
-        print(f"{name:40} {m:6} {n:6} {k:6} " + " ".join(f"{x:7.1f}" for x in figures), flush=True)
+        print(f"{package.name:40} {m:6} {n:6} {k:6} " + " ".join(f"{x:7.1f}" for x in figures), flush=True)
 
 
-def shape(runner, package):
-    """M, N and K from the layouts of A, B and C."""
-    info = json.loads(subprocess.run([runner, package, "--info", "--json"], check=True, capture_output=True).stdout)
-    manifest = find(info, "functions")
-    layouts = {arg["name"]: arg["layout"] for arg in manifest[0]["args"]}
-    extents = {name: [int(x) for x in re.findall(r"\d+", text.split(":")[0])] for name, text in layouts.items()}
-    return extents["A"][0], extents["B"][0], extents["A"][1]
+class Package:
+    """A GEMM's package: its tensors' extents, types and which of their modes is contiguous."""
+
+    def __init__(self, runner, text):
+        self.path, _, problem = text.partition("@")
+        self.name, self.runner = self.path.rsplit("/", 1)[-1], runner
+        info = json.loads(subprocess.run([runner, self.path, "--info", "--json"], check=True, capture_output=True).stdout)
+        args = {arg["name"]: arg for arg in find(info, "functions")[0]["args"] if arg["kind"] == "tensor"}
+        self.types = {name: args[name]["element"] for name in "ABC"}
+        # "(M,K):(1,ldA)" has its columns one after the other.
+        self.columns = {name: args[name]["layout"].split(":")[1].startswith("(1,") for name in "ABC"}
+        self.options = []
+        if problem:
+            m, n, k = self.extents = tuple(int(extent) for extent in problem.split("x"))
+            for name, rows, columns in (("A", m, k), ("B", n, k), ("C", m, n)):
+                self.options += ["--shape", f"{name}={rows}x{columns}"]
+        else:
+            extents = {name: [int(x) for x in re.findall(r"\d+", args[name]["layout"].split(":")[0])] for name in "AB"}
+            self.extents = extents["A"][0], extents["B"][0], extents["A"][1]
+
+    def is_half(self):
+        return all(kind == "f16" for kind in self.types.values()) and not any(self.columns.values())
+
+    def tensor(self, name, rows, columns, fill):
+        kind = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[self.types[name]]
+        if self.columns[name]:
+            return fill(columns, rows, device="cuda", dtype=kind).T
+        return fill(rows, columns, device="cuda", dtype=kind)
+
+    def run(self, verify):
+        command = [self.runner, self.path, "--bench", "--json", "--reps", str(REPS), *self.options]
+        result = subprocess.run(command if verify else command + ["--no-verify"], capture_output=True, check=True)
+        return json.loads(result.stdout)["results"][0]["measurement"]["tflops"]
 
 
 def find(value, name):
@@ -72,18 +99,19 @@ def find(value, name):
     return None
 
 
-def run(runner, package):
-    command = [runner, package, "--bench", "--json", "--reps", str(REPS)]
-    result = subprocess.run(command, capture_output=True, check=True)
-    return json.loads(result.stdout)["results"][0]["measurement"]["tflops"]
-
-
-def sets(m, n, k):
+def sets(package):
     """Inputs that together exceed twice the L2 cache."""
-    size = 2 * (m * k + n * k)
+    m, n, k = package.extents
+
+    def one():
+        a = package.tensor("A", m, k, torch.randn)
+        b = package.tensor("B", n, k, torch.randn)
+        return a, b, package.tensor("C", m, n, torch.empty)
+
+    first = one()
+    size = sum(x.numel() * x.element_size() for x in first[:2])
     count = max(2, min(64, -(-2 * torch.cuda.get_device_properties(0).L2_cache_size // size)))
-    half = dict(device="cuda", dtype=torch.float16)
-    return [(torch.randn(m, k, **half), torch.randn(n, k, **half), torch.empty(m, n, **half)) for _ in range(count)]
+    return [first] + [one() for _ in range(count - 1)]
 
 
 def rate(m, n, k, inputs, call):

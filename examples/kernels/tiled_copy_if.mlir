@@ -1,13 +1,30 @@
+// A copy of a matrix whose shape is no whole number of tiles: tiles reach over its ends, and predicates leave out what lies there.
+//
+// CuTe's counterpart is examples/cute/tutorial/tiled_copy_if.cu. A predicate is a question about coordinates, so a tensor whose elements
+// are their own coordinates is tiled and partitioned like the others, and each thread finds in its part where its elements are. Here a
+// question is asked for each instruction, which is enough as columns are whole numbers of vectors; tiled_copy_if_dynamic.mlir takes
+// any shape.
+//
+// RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 3
+
+// 4 tiles and an eighth of one by 5 tiles and an eighth of one.
 !T = !cute.memref<f32, gmem, align<16>, "(528,328):(1,528)">
+!shape = !cute.shape<"(528,328)">
+// The tensor of coordinates: strides are basis vectors, element (i,j) is i (1,0) + j (0,1).
 !C = !cute.coord_tensor<"(0,0)", "(528,328):(1@0,1@1)">
+!tiler = !cute.tile<"[128:1;64:1]">
 !tile = !cute.memref<f32, gmem, align<16>, "(128,64):(1,528)">
 !tileC = !cute.coord_tensor<"(?,?)", "(128,64):(1@0,1@1)">
+// 32 threads along a column with four elements each, 8 threads along the rows.
+!atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
+!copy = !cute.tiled_copy<!atom, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
 !part = !cute.memref<f32, gmem, align<16>, "((4,1),1,8):((1,4),128,4224)">
 !partC = !cute.coord_tensor<"(?,?)", "((4,1),1,8):((1@0,1@1),128@0,8@1)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
-!pred = !cute.memref<i1, rmem, "(1,1,8):(0,0,1)">
-!atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
-!copy = !cute.tiled_copy<!atom, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
+// Of a vector's coordinates the first; a predicate for each.
+!firstC = !cute.coord_tensor<"(?,?)", "((1),1,8):((1@1),128@0,8@1)">
+!pred = !cute.memref<i1, rmem, "((1),1,8):((0),0,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -20,42 +37,50 @@ module attributes {gpu.container_module} {
       %tx32 = arith.index_cast %tx : index to i32
       %block = cute.make_coord(%bx32, %by32) : (i32, i32) -> !cute.coord<"(?,?)">
       %thread = cute.make_coord(%tx32) : (i32) -> !cute.coord<"?">
-      %tile = cute.static : !cute.tile<"[128:1;64:1]">
-      %shape = cute.static : !cute.shape<"(528,328)">
-      %C = cute.make_identity_tensor(%shape : !cute.shape<"(528,328)">) : !C
-      %gS = cute.local_tile(%S, %tile, %block) : (!T, !cute.tile<"[128:1;64:1]">, !cute.coord<"(?,?)">) -> !tile
-      %gD = cute.local_tile(%D, %tile, %block) : (!T, !cute.tile<"[128:1;64:1]">, !cute.coord<"(?,?)">) -> !tile
-      %gC = cute.local_tile(%C, %tile, %block) : (!C, !cute.tile<"[128:1;64:1]">, !cute.coord<"(?,?)">) -> !tileC
+
+      // The block's tile: of both tensors, and of the coordinates.
+      %shape = cute.static : !shape
+      %C = cute.make_identity_tensor(%shape : !shape) : !C
+      %tiler = cute.static : !tiler
+      %gS = cute.local_tile(%S, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
+      %gD = cute.local_tile(%D, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
+      %gC = cute.local_tile(%C, %tiler, %block) : (!C, !tiler, !cute.coord<"(?,?)">) -> !tileC
+
+      // The thread's part, likewise.
       %atom = cute.make_atom() : () -> !atom
       %copy = cute.make_tiled_copy(%atom) : !copy
       %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
       %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
       %tC = cute.tiled.copy.partition_S(%copy, %gC, %thread) : (!copy, !tileC, !cute.coord<"?">) -> !partC
+
+      // Whether the first element of each vector is within the shape; the others are as well, as 528 is a multiple of 4.
+      %of_vectors = cute.static : !cute.coord<"((0,_),_,_)">
+      %firstC = cute.slice(%tC, %of_vectors) : !partC, !cute.coord<"((0,_),_,_)">
       %pred = cute.memref.alloca() : !pred
-      %c0 = arith.constant 0 : i32
-      %c1 = arith.constant 1 : i32
-      %c8 = arith.constant 8 : i32
-      scf.for %n = %c0 to %c8 step %c1 : i32 {
-        %at = cute.make_coord(%n) : (i32) -> !cute.coord<"((0,0),0,?)">
-        %c = cute.memref.load(%tC, %at) : (!partC, !cute.coord<"((0,0),0,?)">) -> !cute.coord<"(?,?)">
-        %within = cute.elem_less(%c, %shape) : !cute.coord<"(?,?)">, !cute.shape<"(528,328)">
-        %p = cute.make_coord(%n) : (i32) -> !cute.coord<"(0,0,?)">
-        cute.memref.store(%pred, %p, %within) : (!pred, !cute.coord<"(0,0,?)">, i1) -> ()
-      } {cute.unroll}
+      cute.transform(%firstC, %pred) : (!firstC, !pred) {
+      ^bb0(%at: !cute.coord<"(?,?)">):
+        %within = cute.elem_less(%at, %shape) : !cute.coord<"(?,?)">, !shape
+        cute.yield %within : i1
+      }
+
+      // Nothing is loaded where a predicate is false: what is there before stays, so that there must be something.
       %frag = cute.memref.alloca() : !frag
       cute.clear(%frag) : (!frag)
-      cute.copy(%copy, %tS, %frag, %pred) : (!copy, !part, !frag, !pred)
-      cute.copy(%copy, %frag, %tD, %pred) : (!copy, !frag, !part, !pred)
+      cute.copy_if(%copy, %pred, %tS, %frag) : (!copy, !pred, !part, !frag)
+      cute.copy_if(%copy, %pred, %frag, %tD) : (!copy, !pred, !frag, !part)
       gpu.return
     }
   }
+
+  // A block for each tile, those that reach over the end too.
   func.func @copy_if(%S: !T, %D: !T) attributes {cute.computes = [{copy = array<i64: 0, 1>}]} {
     %c1 = arith.constant 1 : index
     %c5 = arith.constant 5 : index
     %c6 = arith.constant 6 : index
     %c256 = arith.constant 256 : index
-    %s = arith.constant 0 : i32
-    gpu.launch_func @kernels::@copy_if_kernel blocks in (%c5, %c6, %c1) threads in (%c256, %c1, %c1) dynamic_shared_memory_size %s args(%S : !T, %D : !T)
+    %smem = arith.constant 0 : i32
+    gpu.launch_func @kernels::@copy_if_kernel blocks in (%c5, %c6, %c1) threads in (%c256, %c1, %c1)
+      dynamic_shared_memory_size %smem args(%S : !T, %D : !T)
     return
   }
 }

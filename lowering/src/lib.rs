@@ -11,6 +11,7 @@ mod ptxas;
 mod to_nvvm;
 
 pub use compile::{CompileError, compile};
+pub use llvm::exit_on_fatal_errors;
 pub use package::from_module;
 pub use pipeline::CompileOptions;
 

@@ -18,6 +18,7 @@ const CODE_MODEL_DEFAULT: c_uint = 0;
 const ASSEMBLY: c_uint = 0;
 
 unsafe extern "C" {
+    fn LLVMInstallFatalErrorHandler(handler: unsafe extern "C" fn(*const c_char));
     fn LLVMInitializeNVPTXTargetInfo();
     fn LLVMInitializeNVPTXTarget();
     fn LLVMInitializeNVPTXTargetMC();
@@ -222,4 +223,18 @@ unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
         String::from_utf8(bytes.to_vec())
             .map_err(|_| "LLVM emitted PTX that is not UTF-8".to_owned())
     }
+}
+
+/// For programs that are a compiler and nothing else: what LLVM gives up on ends them with an error and status 1, instead of
+/// aborting with a dump of their stack. LLVM calls it where an instruction has no form on the architecture, and cannot go on.
+pub fn exit_on_fatal_errors() {
+    unsafe extern "C" fn give_up(reason: *const c_char) {
+        let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
+        eprintln!(
+            "error: LLVM cannot compile this module: {reason}; is there an intrinsic or inline assembly that the \
+             architecture does not have? Nothing was written"
+        );
+        std::process::exit(1);
+    }
+    unsafe { LLVMInstallFatalErrorHandler(give_up) }
 }

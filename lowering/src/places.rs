@@ -6,7 +6,7 @@
 //! is to PTX a function that was inlined at the place: `.loc 1 5 3, function_name $L__info_string0,
 //! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.3 and 11.5.4).
 
-use cute_ir::build::*;
+use cute_ir::{build::*, place::place_of};
 use melior::{
     Context,
     ir::{
@@ -109,7 +109,7 @@ impl Places {
         if let Some(number) = self.known.get(&key) {
             return *number;
         }
-        let number = match self.place(location.to_raw()) {
+        let number = match self.place(location) {
             Some(place) => u32::try_from(self.places.index(place) + 1).unwrap_or(0),
             None => 0,
         };
@@ -117,46 +117,14 @@ impl Places {
         number
     }
 
-    /// The outermost name is the step; of several locations, the first that is a place.
-    fn place(&mut self, location: MlirLocation) -> Option<Place> {
-        // Locations nest as deep as anybody likes, and share what they nest.
-        let mut seen = HashSet::new();
-        let mut stack = vec![(location, None::<String>)];
-        while let Some((location, step)) = stack.pop() {
-            if !seen.insert(location.ptr as usize) {
-                continue;
-            }
-            unsafe {
-                if mlirLocationIsAFileLineColRange(location) {
-                    let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
-                    let line = mlirLocationFileLineColRangeGetStartLine(location);
-                    let column = mlirLocationFileLineColRangeGetStartColumn(location);
-                    // Line 0 is no place in a text: a parser says it of what stands around it.
-                    let Some(line) = u32::try_from(line).ok().filter(|line| *line > 0) else {
-                        continue;
-                    };
-                    return Some(Place {
-                        file: self.files.index(text(file)),
-                        line,
-                        column: u32::try_from(column).unwrap_or(0),
-                        step: step.map(|step| self.steps.index(step)),
-                    });
-                }
-                if mlirLocationIsAName(location) {
-                    let name = text(mlirIdentifierStr(mlirLocationNameGetName(location)));
-                    let step = step.or(Some(name).filter(|name| !name.is_empty()));
-                    stack.push((mlirLocationNameGetChildLoc(location), step));
-                } else if mlirLocationIsACallSite(location) {
-                    stack.push((mlirLocationCallSiteGetCallee(location), step));
-                } else if mlirLocationIsAFused(location) {
-                    let count = mlirLocationFusedGetNumLocations(location) as usize;
-                    let mut all = vec![location; count];
-                    mlirLocationFusedGetLocations(location, all.as_mut_ptr());
-                    stack.extend(all.into_iter().rev().map(|one| (one, step.clone())));
-                }
-            }
-        }
-        None
+    fn place(&mut self, location: Location) -> Option<Place> {
+        let place = place_of(location)?;
+        Some(Place {
+            file: self.files.index(place.file),
+            line: place.line,
+            column: place.column,
+            step: place.step.map(|step| self.steps.index(step)),
+        })
     }
 
     /// LLVM's PTX, with what the numbers stand for.
@@ -311,15 +279,6 @@ fn quoted(name: &str) -> String {
         let _ = write!(text, "%{byte:02X}");
     }
     text
-}
-
-/// A string of MLIR's.
-unsafe fn text(string: MlirStringRef) -> String {
-    if string.length == 0 {
-        return String::new();
-    }
-    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast(), string.length) };
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// What LLVM wants to know of functions before it looks at their lines.

@@ -112,3 +112,13 @@ fn reductions() {
         }
     });
 }
+
+#[test]
+fn orders() {
+    check("orders", |all, i| all[0][i]);
+}
+
+#[test]
+fn ragged() {
+    check("ragged", |all, i| all[0][i] + all[1][i]);
+}

@@ -9,6 +9,7 @@ pub mod fold_static;
 pub mod lower_layouts;
 pub mod partition;
 pub mod pipeline;
+pub mod report;
 pub mod simplify_indices;
 mod sync;
 mod testing;
@@ -32,6 +33,7 @@ pub fn passes() -> Vec<PassSpec> {
         fold_static::PASS,
         lower_layouts::PASS,
         simplify_indices::PASS,
+        report::PASS,
         testing::PASS,
     ]
 }

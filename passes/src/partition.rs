@@ -50,7 +50,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 }
 
 /// Whether it is a copy or a product of all threads of a block together.
-fn is_of_a_block(op: Op<'_>) -> bool {
+pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
     match name_of(op) {
         "cute.copy" => op.operand_count() == 2,
         "cute.gemm" => op.operand_count() == 3,

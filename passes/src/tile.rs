@@ -123,7 +123,7 @@ fn target_modules<'c>(module: Op<'c>, arch: &'static Arch) -> Result<(), Failure
 }
 
 /// The text of `targets` of a `gpu.module`.
-fn target_of(arch: &Arch) -> String {
+pub(crate) fn target_of(arch: &Arch) -> String {
     format!(
         "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
         arch.name, arch.ptx

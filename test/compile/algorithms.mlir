@@ -49,6 +49,22 @@
 !row = !cute.memref<f32, gmem, align<16>, "24:1">
 !out = !cute.memref<f32, gmem, align<16>, "(128,5):(1,128)">
 
+// Values in another order than memory's, the same on both sides, and in registers.
+!ordered = !cute.memref<f16, gmem, align<16>, "((2,4),2,32):((4,1),8,16)">
+!sOrdered = !cute.memref<f16, smem, align<16>, "((2,4),2,32):((4,1),8,16)">
+!plain = !cute.memref<f16, gmem, align<16>, "((2,4),2,32):((1,2),8,16)">
+!ordered_t = !cute.memref<f16, gmem, align<16>, "((2,4),2):((4,1),8)">
+!sOrdered_t = !cute.memref<f16, smem, align<16>, "((2,4),2):((4,1),8)">
+!plain_t = !cute.memref<f16, gmem, align<16>, "((2,4),2):((1,2),8)">
+!rPlain = !cute.memref<f16, rmem, align<16>, "((2,4),2):((1,2),8)">
+!vector = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+
+// Threads that do not divide what they copy together, and a fill.
+!odd = !cute.memref<f32, gmem, align<16>, "(9,20):(20,1)">
+!sOdd = !cute.memref<f32, smem, align<16>, "(9,20):(1,9)">
+!wide = !cute.memref<f32, gmem, align<16>, "(9,20):(24,1)">
+!sWide = !cute.memref<f32, smem, align<16>, "(9,20):(20,1)">
+
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @transpose(%A: !A, %B: !At) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -166,6 +182,58 @@ module attributes {gpu.container_module} {
       cute.memref.store(%Y, %c4, %squares) : (!out, !cute.coord<"(?,4)">, f32) -> ()
       gpu.return
     }
+    gpu.func @orders(%A: !ordered, %B: !plain) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      %tx = gpu.thread_id x
+      %t = arith.index_cast %tx : index to i32
+      %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(_,_,?)">
+      %s = cute.memref.alloca() : !sOrdered
+      %r = cute.memref.alloca() : !rPlain
+      %a = cute.slice(%A, %at) : !ordered, !cute.coord<"(_,_,?)">
+      %m = cute.slice(%s, %at) : !sOrdered, !cute.coord<"(_,_,?)">
+      %b = cute.slice(%B, %at) : !plain, !cute.coord<"(_,_,?)">
+      %atom = cute.make_atom() : () -> !vector
+      cute.copy(%atom, %a, %m) : (!vector, !ordered_t, !sOrdered_t)
+      cute.copy(%atom, %m, %r) : (!vector, !sOrdered_t, !rPlain)
+      cute.autovec_copy(%r, %b) : (!rPlain, !plain_t)
+      gpu.return
+    }
+    gpu.func @ragged(%A: !odd, %W: !wide, %B: !odd) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      %tx = gpu.thread_id x
+      %t = arith.index_cast %tx : index to i32
+      %tid = cute.make_coord(%t) : (i32) -> !thread
+      %s = cute.memref.alloca() : !sOdd
+      %w = cute.memref.alloca() : !sWide
+      cute.cooperative_copy(%tid, %A, %s) {threads = 32 : i64} : (!thread, !odd, !sOdd)
+      // 45 vectors of 4.
+      cute.cooperative_copy(%tid, %W, %w) {threads = 32 : i64} : (!thread, !wide, !sWide)
+      gpu.barrier
+      %c9 = arith.constant 9 : i32
+      %in = arith.cmpi slt, %t, %c9 : i32
+      scf.if %in {
+        %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(?,_)">
+        %x = cute.slice(%s, %at) : !sOdd, !cute.coord<"(?,_)">
+        %y = cute.slice(%w, %at) : !sWide, !cute.coord<"(?,_)">
+        %one = arith.constant 1.0 : f32
+        cute.axpby(%one, %y, %one, %x) : (f32, !cute.memref<f32, smem, align<16>, "20:1">, f32, !cute.memref<f32, smem, "20:9">)
+      }
+      gpu.barrier
+      cute.cooperative_copy(%tid, %s, %B) {threads = 32 : i64} : (!thread, !sOdd, !odd)
+      gpu.return
+    }
+  }
+  func.func @orders(%A: !ordered, %B: !plain) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %s = arith.constant 1024 : i32
+    gpu.launch_func @kernels::@orders blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) dynamic_shared_memory_size %s args(%A : !ordered, %B : !plain)
+    return
+  }
+  func.func @ragged(%A: !odd, %W: !wide, %B: !odd) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %s = arith.constant 1440 : i32
+    gpu.launch_func @kernels::@ragged blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) dynamic_shared_memory_size %s args(%A : !odd, %W : !wide, %B : !odd)
+    return
   }
   func.func @transpose(%A: !A, %B: !At) {
     %c1 = arith.constant 1 : index

@@ -513,6 +513,17 @@ func.func @not_the_fragment(%t: !cute.coord<"?">, %mma: !mma, %a: !a, %c: !c) {
 
 // -----
 
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(2,1,1):(1,0,0)">, permutation_MNK = <"[32:1;16:1;16:1]">>
+!a = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+!c = !cute.memref<f32, smem, align<16>, "(32,32):(32,1)">
+func.func @loaded_by_another_atom(%t: !cute.coord<"?">, %mma: !mma, %x: f32, %a: !a, %c: !c) {
+  // expected-error @below {{expected copy_b to be a copy atom of f16, found !cute_nvgpu.atom.universal_copy<f32, 32 b>}}
+  cute.cooperative_gemm(%t, %mma, %x, %a, %a, %x, %c) {copy_b = !cute_nvgpu.atom.universal_copy<f32, 32 b>} : (!cute.coord<"?">, !mma, f32, !a, !a, f32, !c)
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // fill, axpby, transform, reduce
 //===----------------------------------------------------------------------===//

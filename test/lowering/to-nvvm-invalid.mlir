@@ -64,3 +64,13 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @one_dimension(%x: f32) kernel {
+    // expected-error @below {{expected a vector of one dimension}}
+    %0 = vector.broadcast %x : f32 to vector<2x2xf32>
+    gpu.return
+  }
+}

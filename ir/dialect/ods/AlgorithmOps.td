@@ -19,7 +19,8 @@ def Cute_Algorithms : Cute_Group<"Algorithms", [{
   A transposition is a copy between views that lie differently: of a tile `(m,n)` into one whose view
   `cute.composition(%t, (m,n):(n,1))` reads it the other way round. On one side the elements of a
   thread are then apart; `cute.autovec_copy` finds what can still be moved together, and the swizzle
-  of a shared tile keeps the rest from bank conflicts.
+  of a shared tile keeps the rest from bank conflicts. Registers of a warp are transposed by `cute.copy`
+  with the atom of movmatrix, `!cute_nvgpu.atom.movm`.
 }]>;
 
 /// An op on operands of several kinds, of which Rust verifies how many and which.
@@ -230,8 +231,9 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let summary = "One value of all elements of a tensor";
   let description = [{
     From the initial value on, the elements one after the other: by the region, of what there is so
-    far and of an element, or by `kind`, one of "add", "mul", "min" and "max". The value's type may
-    differ from the elements' only where a region is given.
+    far and of an element, or by `kind`, one of "add", "mul", "min" and "max"; of these, the last two
+    give NaN where an element is NaN. The value's type may differ from the elements' only where a
+    region is given.
 
     ```mlir
     !f = !cute.memref<f32, rmem, "(4,2):(1,4)">

@@ -9,6 +9,7 @@ pub mod build;
 pub mod diag;
 mod ffi;
 pub mod infer;
+pub mod place;
 mod register;
 pub mod tensor;
 pub mod types;

@@ -324,14 +324,10 @@ fn slice_layout(layout: &Layout, coord: &IntTuple, next: &mut usize) -> Result<S
     }
 }
 
-/// `coord`, with `_` for the modes that it does not name.
+/// `coord`, with `_` for the modes that it does not name; an integer is the index of all modes together.
 fn padded(coord: &IntTuple, rank: usize) -> IntTuple {
     let IntTuple::Tuple(modes) = coord else {
-        return if rank == 1 || *coord == IntTuple::Leaf(Leaf::Underscore) {
-            coord.clone()
-        } else {
-            padded(&tuple([coord.clone()]), rank)
-        };
+        return coord.clone();
     };
     let rest = rank.saturating_sub(modes.len());
     tuple(
@@ -564,4 +560,128 @@ pub(crate) fn partition_mma(
         other => return Err(format!("expected operand_id 0, 1 or 2, found {other}")),
     }
     .map_err(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_layout::tiled::Residue;
+
+    /// Numbers that are the same every time.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, n: i64) -> i64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (self.0 >> 33) as i64 % n
+        }
+        fn one_of(&mut self, of: &[i64]) -> i64 {
+            of[self.below(of.len() as i64) as usize]
+        }
+    }
+
+    /// A tensor of two modes, one of them perhaps nested, and a tile that divides both.
+    fn tensor_and_tile(n: &mut Numbers) -> (Layout, [i64; 2]) {
+        let tile = [n.one_of(&[1, 2, 4, 6]), n.one_of(&[1, 2, 3, 8])];
+        let rest = [n.one_of(&[1, 2, 3, 5]), n.one_of(&[1, 2, 4])];
+        let (m, k) = (tile[0] * rest[0], tile[1] * rest[1]);
+        let text = match n.below(3) {
+            0 => format!("({m},{k}):(1,{m})"),
+            1 => format!("({m},{k}):({},1)", k + n.below(3)),
+            _ => format!(
+                "({m},({},{})):({},(1,{}))",
+                tile[1],
+                rest[1],
+                k * 2,
+                tile[1] * 2
+            ),
+        };
+        (Layout::parse(&text).unwrap(), tile)
+    }
+
+    /// What the view says, against what `cute-layout` says of the same tensor.
+    fn check(view: View, part: &cute_layout::tiled::Part, indices: &[i64], what: &str) {
+        let leaves: Vec<Leaf> = indices.iter().map(|i| Leaf::Static(*i)).collect();
+        assert_eq!(view.start(&int(0), &leaves).unwrap(), part.offset, "{what}");
+        let (mine, theirs) = (view.layout.flat().unwrap(), part.layout.flat().unwrap());
+        assert_eq!(
+            view.layout.rank(),
+            part.layout.rank(),
+            "{what}: {} {}",
+            view.layout,
+            part.layout
+        );
+        assert_eq!(mine.size(), theirs.size(), "{what}");
+        for i in 0..mine.size() {
+            assert_eq!(mine.at(i), theirs.at(i), "{what}");
+        }
+    }
+
+    #[test]
+    fn tiles_and_partitions_are_those_of_cute_layout() {
+        let mut n = Numbers(7);
+        let dynamic = || IntTuple::dynamic();
+        let keep = || IntTuple::Leaf(Leaf::Underscore);
+        for _ in 0..2000 {
+            let (layout, [tm, tk]) = tensor_and_tile(&mut n);
+            let tiler = Tile::from_shape(&tuple([int(tm), int(tk)])).unwrap();
+            let sizes: Vec<i64> = layout.modes().iter().map(|m| m.size().unwrap()).collect();
+            let rest = [sizes[0] / tm, sizes[1] / tk];
+            let (i, j) = (n.below(rest[0]), n.below(rest[1]));
+            let what = format!("{layout} by {tiler} at ({i},{j})");
+
+            let known = tuple([int(i), int(j)]);
+            let view = inner_partition(&layout, &tiler, &tuple([dynamic(), dynamic()])).unwrap();
+            let part = layout
+                .inner_partition(&tiler, &known, Residue::RoundUp)
+                .unwrap();
+            check(view, &part, &[i, j], &what);
+            let view = inner_partition(&layout, &tiler, &tuple([int(i), keep()])).unwrap();
+            let part = layout
+                .inner_partition(&tiler, &tuple([int(i), keep()]), Residue::RoundUp)
+                .unwrap();
+            check(view, &part, &[], &what);
+
+            let (a, b) = (n.below(tm), n.below(tk));
+            let view = outer_partition(&layout, &tiler, &tuple([dynamic(), int(b)])).unwrap();
+            let part = layout
+                .outer_partition(&tiler, &tuple([int(a), int(b)]), Residue::RoundUp)
+                .unwrap();
+            check(view, &part, &[a], &what);
+
+            // A tile of three modes and a coordinate, of which the tensor has two.
+            let three = Tile::from_shape(&tuple([int(tm), int(5), int(tk)])).unwrap();
+            let proj = tuple([int(1), keep(), int(1)]);
+            let coord = tuple([dynamic(), dynamic(), dynamic()]);
+            let view = projected(&layout, &three, &coord, &proj).unwrap();
+            let known = tuple([int(i), int(3), int(j)]);
+            let part = layout
+                .local_tile(&three, &known, Some(&proj), Residue::RoundUp)
+                .unwrap();
+            check(view, &part, &[i, 3, j], &what);
+
+            let order = n.below(2) == 0;
+            let threads = if order {
+                Layout::col_major(&tuple([int(tm), int(tk)]))
+            } else {
+                Layout::row_major(&tuple([int(tm), int(tk)]))
+            }
+            .unwrap();
+            // Threads beyond the layout start over.
+            let thread = n.below(2 * tm * tk);
+            let view = local_partition(&layout, &threads, &dynamic(), None).unwrap();
+            let part = layout
+                .local_partition(&threads, &Leaf::Static(thread), None, Residue::RoundUp)
+                .unwrap();
+            check(
+                view,
+                &part,
+                &[thread],
+                &format!("{what}, thread {thread} of {threads}"),
+            );
+        }
+    }
 }

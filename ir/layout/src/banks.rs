@@ -76,6 +76,48 @@ pub fn warp_wavefronts(
         .sum()
 }
 
+/// How many passes over the banks `cp.async` of `bytes` a lane (4, 8 or 16) takes, from global memory at `from` to shared
+/// memory at `to`.
+///
+/// Unlike in loads and stores, lanes share nothing: a pass takes from each bank that holds a source, and gives to each
+/// bank of a destination, what one lane moves. The bank of a source is its address's in its 128-byte line. Lanes in
+/// `zeros`, which write zeros alone, read from no bank.
+pub fn async_copy_wavefronts(
+    to: &[u64; LANES],
+    from: &[u64; LANES],
+    active: u32,
+    zeros: u32,
+    bytes: u32,
+) -> u32 {
+    let phase = lanes_a_phase(bytes);
+    let all = u32::MAX >> (LANES - phase);
+    let mut passes = 0;
+    for first in (0..LANES).step_by(phase) {
+        let mut rest = active & (all << first);
+        while rest != 0 {
+            // Lanes in order, each that still finds its banks free.
+            let (mut read, mut written) = (0, 0);
+            for lane in 0..LANES {
+                if rest >> lane & 1 == 0 {
+                    continue;
+                }
+                let source = if zeros >> lane & 1 == 1 {
+                    0
+                } else {
+                    banks_of(from[lane], bytes)
+                };
+                let target = banks_of(to[lane], bytes);
+                if read & source == 0 && written & target == 0 {
+                    (read, written) = (read | source, written | target);
+                    rest &= !(1 << lane);
+                }
+            }
+            passes += 1;
+        }
+    }
+    passes
+}
+
 /// The passes of an access of so many lanes without conflicts or sharing: a row of banks a pass.
 pub fn ideal(lanes: u32, access_bytes: u32) -> u32 {
     lanes.div_ceil(lanes_a_phase(access_bytes) as u32)
@@ -88,6 +130,13 @@ pub fn lanes_a_phase(access_bytes: u32) -> usize {
         5..=8 => 16,
         _ => 8,
     }
+}
+
+// The banks of `bytes` aligned bytes, as a mask.
+fn banks_of(address: u64, bytes: u32) -> u32 {
+    let words = bytes.clamp(1, 16).div_ceil(BANK_BYTES as u32);
+    let bank = (address / BANK_BYTES as u64 % NUM_BANKS as u64) as u32;
+    ((1 << words) - 1) << (bank / words * words)
 }
 
 // Whether each active lane's neighbour, one or two lanes away, is inactive or at the same address.

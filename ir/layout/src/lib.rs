@@ -27,6 +27,7 @@ mod layout;
 mod leaf;
 pub mod ops;
 mod parse;
+pub mod sectors;
 pub mod sm;
 mod swizzle;
 pub mod symbolic;

@@ -248,8 +248,9 @@ impl<'c> Lowering<'c> {
     fn prefetch(&self, op: Op<'c>, tensor: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let pointer = self.address(tensor, b)?.pointer(b, 0)?;
         let level = string_of(op, "level").unwrap_or("L2");
-        let level = b.attribute(&format!("#nvvm<prefetch_cache_level {level}>"))?;
-        b.op("nvvm.prefetch", &[pointer], &[], &[("cacheLevel", level)])?;
+        // LLVM selects its intrinsic from sm_90 on only; PTX has the instruction for all.
+        let text = format!("prefetch.global.{level} [$0];");
+        registers::assembly(b, &text, "l", &[pointer], &[])?;
         Ok(())
     }
 

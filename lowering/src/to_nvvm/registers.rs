@@ -149,7 +149,8 @@ pub(super) fn assembly<'c>(
 
 /// One number of all elements, in pairs: a tree is shallow, and its sums are better than those of a chain.
 fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-    let (length, element) = vector_of(operands[0].r#type()).ok_or(Failure)?;
+    let (length, element) = vector_of(operands[0].r#type())
+        .ok_or_else(|| b.error("expected a vector of one dimension"))?;
     let kind = attribute_of(op, "kind").map_or_else(String::new, |kind| kind.to_string());
     let is_float = types::is_float(element);
     let name = KINDS
@@ -247,7 +248,8 @@ pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
             )?
         }
         "vector.broadcast" if vector_of(operands[0].r#type()).is_none() => {
-            let (length, _) = vector_of(result.r#type()).ok_or(Failure)?;
+            let (length, _) = vector_of(result.r#type())
+                .ok_or_else(|| b.error("expected a vector of one dimension"))?;
             let parts = vec![operands[0]; length as usize];
             assemble(b, &parts, result.r#type())?
         }

@@ -18,13 +18,16 @@ pub struct Parts<'c> {
 
 type Build = Box<dyn for<'c> Fn(&Parts<'c>) -> Result<(), Failure> + Send + Sync>;
 
+/// The tensors of a seed, and what the last of them must be.
+type Data = Box<dyn Fn(u64) -> (Vec<Vec<u64>>, Vec<u64>) + Send + Sync>;
+
 /// One kernel, the tensors it is given for a seed, and what must be in the last of them afterwards.
 pub struct Case {
     pub name: String,
     /// Element types and layouts of the arguments.
     pub arguments: Vec<(&'static str, String)>,
     pub build: Build,
-    pub data: Box<dyn Fn(u64) -> (Vec<Vec<u64>>, Vec<u64>) + Send + Sync>,
+    pub data: Data,
 }
 
 /// Threads of every kernel.

@@ -22,6 +22,17 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// A text that is in no file.
+    #[allow(dead_code)]
+    pub fn of(file: PathBuf, text: String, options: CompileOptions) -> Self {
+        Self {
+            file,
+            text,
+            wanted: format!("{options:?}"),
+            options,
+        }
+    }
+
     pub fn name(&self) -> String {
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
         format!("{file} with {}", self.wanted)
@@ -297,4 +308,27 @@ pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> Compi
         lineinfo: wanted.lineinfo,
         package: String::new(),
     }
+}
+
+#[test]
+fn what_is_said_of_arguments_is_read_from_run_lines() {
+    let line = r#"cute-run %t.cutepkg --seeds 3 --shape A=64x32 --layout "B=(8,4):(1,9)" --set beta=0.5 | FileCheck %s"#;
+    let said = |option: &str, argument: &str, value: &str| Said {
+        option: option.to_owned(),
+        argument: argument.to_owned(),
+        value: value.to_owned(),
+    };
+    assert_eq!(
+        said_of_arguments(line),
+        [
+            said("--shape", "A", "64x32"),
+            said("--layout", "B", "(8,4):(1,9)"),
+            said("--set", "beta", "0.5"),
+        ]
+    );
+    assert_eq!(said_of_arguments("cute-run %t.cutepkg --info"), []);
+    assert!(std::panic::catch_unwind(|| said_of_arguments("cute-run --shape A")).is_err());
+    assert!(matches!(number("2"), Some(Number::Integer(2))));
+    assert!(matches!(number("2.5"), Some(Number::Real(_))));
+    assert!(number("two").is_none());
 }

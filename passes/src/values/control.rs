@@ -200,12 +200,9 @@ impl<'c> Values<'c> {
         for op in ops_of(block) {
             let operands = operands_of(op);
             let target = match name_of(op) {
-                "cute.clear" | "cute.fill" | "cute.memref.store" => operands.first(),
+                "cute.clear" | "cute.memref.store" => operands.first(),
                 "cute.copy" => operands.get(2),
                 "cute.gemm" | "cute.memref.store_vec" => operands.get(1),
-                "cute.axpby" => operands.get(3),
-                // The last operand is what is set.
-                "cute.transform" => operands.last(),
                 _ => None,
             };
             files.extend(target.and_then(|v| self.root(*v)));

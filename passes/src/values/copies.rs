@@ -147,7 +147,7 @@ impl<'c> Values<'c> {
             .map(|mode| mode.flat().map_or(0, |flat| flat.size()))
             .collect();
         let first = if sizes == extents {
-            &at[..]
+            at
         } else if sizes == extents[1..] && extents[0] == 1 {
             &at[1..]
         } else {

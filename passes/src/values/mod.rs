@@ -9,7 +9,6 @@
 mod control;
 mod copies;
 mod elements;
-mod elementwise;
 mod products;
 mod registers;
 
@@ -109,10 +108,6 @@ impl<'c> Values<'c> {
             "cute.memref.load_vec" if on_registers(0) => self.load_vector(op, b),
             "cute.memref.store_vec" if on_registers(1) => self.store_vector(op, b),
             "cute.clear" if on_registers(0) => self.clear(operands[0], b),
-            "cute.fill" if on_registers(0) => self.fill(op, b),
-            "cute.axpby" => self.axpby(op, b),
-            "cute.transform" => self.transform(op, b),
-            "cute.reduce" => self.reduce(op, b),
             "cute.convert" => self.convert(op, operands[0], b),
             "cute.copy" => self.copy(&operands, b),
             "cute.gemm" => self.gemm(&operands, b),
@@ -139,8 +134,11 @@ impl<'c> Values<'c> {
             || (0..op.result_count()).any(|i| is_registers(result_of(op, i).r#type()))
     }
 
+    /// Whether something within `op` is about registers, or has a value form.
     fn touches_within(&self, op: Op<'c>) -> bool {
-        nested_ops(op).into_iter().any(|inner| self.touches(inner))
+        nested_ops(op)
+            .into_iter()
+            .any(|inner| self.touches(inner) || name_of(inner) == "cute.copy")
     }
 
     fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {

@@ -3,5 +3,6 @@
 
 fn main() {
     cute_lowering::initialize();
+    cute_lowering::exit_on_fatal_errors();
     std::process::exit(cute_ir::opt_main(std::env::args()));
 }

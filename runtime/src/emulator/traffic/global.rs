@@ -1,11 +1,8 @@
 //! Sectors and lines of global memory.
 
-use crate::emulator::{LANES, Mask, Row, lanes};
+use cute_layout::sectors::{SECTOR_BYTES, sectors_and_lines as distinct};
 
-/// Bytes of a sector, the unit that L1 asks of L2.
-const SECTOR_BYTES: u64 = 32;
-/// Bytes of a line of L1, which one tag stands for.
-const LINE_BYTES: u64 = 128;
+use crate::emulator::{Mask, Row, lanes};
 
 /// What one instruction of a warp asks of L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,37 +53,6 @@ pub fn global_atomic_sectors(addresses: &Row, active: Mask, bytes: u32) -> Secto
 fn ideal(active: Mask, bytes: u32) -> u32 {
     let moved = u64::from(active.count_ones()) * u64::from(bytes);
     u32::try_from(moved.div_ceil(SECTOR_BYTES)).unwrap_or(u32::MAX)
-}
-
-// Distinct sectors and distinct lines.
-fn distinct(addresses: &Row, active: Mask, bytes: u32) -> (u32, u32) {
-    // Each line with its sectors, as a mask. A lane touches two lines at most, the second if it is misaligned.
-    let mut held = [(0u64, 0u32); 2 * LANES];
-    let mut count = 0;
-    let mut add = |address: u64| {
-        let (line, sector) = (
-            address / LINE_BYTES,
-            1 << (address % LINE_BYTES / SECTOR_BYTES),
-        );
-        // Neighbours are mostly in the line that came last.
-        match held[..count].iter_mut().rev().find(|x| x.0 == line) {
-            Some(x) => x.1 |= sector,
-            None => {
-                held[count] = (line, sector);
-                count += 1;
-            }
-        }
-    };
-    for lane in lanes(active) {
-        let first = addresses[lane];
-        let last = first.wrapping_add(u64::from(bytes.clamp(1, 16)) - 1);
-        add(first);
-        if first / SECTOR_BYTES != last / SECTOR_BYTES {
-            add(last);
-        }
-    }
-    let sectors = held[..count].iter().map(|x| x.1.count_ones()).sum();
-    (sectors, count as u32)
 }
 
 #[cfg(test)]

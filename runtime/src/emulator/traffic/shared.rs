@@ -1,8 +1,6 @@
 //! Passes over the banks of shared memory. Phases, and what lanes share, stand in [`cute_layout::banks`].
 
-use cute_layout::banks::{
-    Access, BANK_BYTES, NUM_BANKS, ideal, lanes_a_phase, warp_wavefronts as passes,
-};
+use cute_layout::banks::{self, Access, BANK_BYTES, NUM_BANKS, ideal, warp_wavefronts as passes};
 
 use crate::emulator::{LANES, Mask, Row, lanes};
 
@@ -45,9 +43,7 @@ pub fn matrix_wavefronts(rows: &Row, matrices: u32) -> Wavefronts {
 
 /// `cp.async` of `bytes` a lane (4, 8 or 16) from global memory at `from` to shared memory at `to`.
 ///
-/// Unlike in loads and stores, lanes share nothing: a pass takes from each bank that holds a source, and gives to each
-/// bank of a destination, what one lane moves. The bank of a source is its address's in its 128-byte line. Lanes in
-/// `zeros`, which write zeros alone because their source size is zero, read from no bank.
+/// Lanes in `zeros` write zeros alone because their source size is zero.
 ///
 /// `cp.async.ca` takes more passes than this if its sources lie in more than four lines, by how a hash of the lines'
 /// addresses places them in L1. `cp.async.cg` has no passes in hardware counters, as its data come through L2; the
@@ -59,29 +55,7 @@ pub fn async_copy_wavefronts(
     zeros: Mask,
     bytes: u32,
 ) -> Wavefronts {
-    let phase = lanes_a_phase(bytes);
-    let all = u32::MAX >> (LANES - phase);
-    let mut actual = 0;
-    for first in (0..LANES).step_by(phase) {
-        let mut rest = active & (all << first);
-        while rest != 0 {
-            // Lanes in order, each that still finds its banks free.
-            let (mut read, mut written) = (0, 0);
-            for lane in lanes(rest) {
-                let source = if zeros >> lane & 1 == 1 {
-                    0
-                } else {
-                    banks(from[lane], bytes)
-                };
-                let target = banks(to[lane], bytes);
-                if read & source == 0 && written & target == 0 {
-                    (read, written) = (read | source, written | target);
-                    rest &= !(1 << lane);
-                }
-            }
-            actual += 1;
-        }
-    }
+    let actual = banks::async_copy_wavefronts(to, from, active, zeros, bytes);
     Wavefronts::new(actual, active, bytes)
 }
 
@@ -119,12 +93,6 @@ pub fn shared_atomic_wavefronts(
 
 fn bank(address: u64) -> usize {
     (address / BANK_BYTES as u64 % NUM_BANKS as u64) as usize
-}
-
-// The banks of `bytes` aligned bytes, as a mask.
-fn banks(address: u64, bytes: u32) -> u32 {
-    let words = bytes.clamp(1, 16).div_ceil(BANK_BYTES as u32);
-    ((1 << words) - 1) << (bank(address) as u32 / words * words)
 }
 
 #[cfg(test)]

@@ -1,0 +1,418 @@
+//! What `cute-report` tells from layouts is what the emulator counts when the kernel runs: sectors, and wavefronts, for each
+//! line and step of every kernel that the tests and the examples compile.
+//!
+//! What they compile is read from their `RUN:` and `GPU:` lines, as `tests/emulate` does. The report is made of the module as it
+//! is lowered, and of the text itself where kernels stand in it.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../emulate/sources.rs"]
+#[allow(dead_code)]
+mod sources;
+
+use common::{Gemm, compile, parallel, root, run_passes, said};
+use cute_ir::build::Op;
+use cute_passes::report::{self, AccessReport};
+use cute_runtime::{
+    device::Device,
+    emulator::{Config, Emulator},
+    tensor,
+};
+use melior::{Context, ir::Module};
+use sources::{Compiled, compiled, configuration, multiply_adds, options_of};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Multiply-adds up to which a source is run.
+const AS_IT_IS: i64 = 1 << 26;
+/// Instructions of a block after which a run is stopped.
+const MOST_INSTRUCTIONS: u64 = 4_000_000;
+
+/// A line, its step and a kind of access.
+type Key = (u32, Option<String>, String);
+
+/// What one op or another of a line asks, in thousandths a warp's request: the least and the most of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Told {
+    /// Threads a request, of those of which it is known.
+    threads: (u64, u64),
+    figure: (u64, u64),
+    assumed: bool,
+}
+
+/// What the emulator counted: executions by warps and by threads, and a figure of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    warps: u64,
+    threads: u64,
+    requests: u64,
+    sectors: u64,
+    wavefronts: u64,
+}
+
+/// Told of sectors, and of wavefronts.
+#[derive(Clone, Debug, Default)]
+struct Lines {
+    sectors: BTreeMap<Key, Told>,
+    wavefronts: BTreeMap<Key, Told>,
+    unknown: Vec<String>,
+}
+
+fn tell(
+    into: &mut BTreeMap<Key, Told>,
+    key: &Key,
+    requests: u64,
+    threads: u64,
+    (least, most): (u64, u64),
+    assumed: bool,
+) {
+    if requests == 0 {
+        return;
+    }
+    let each = |sum: u64| sum * 1000 / requests;
+    let new = Told {
+        threads: (each(threads), each(threads)),
+        figure: (each(least), each(most)),
+        assumed,
+    };
+    into.entry(key.clone())
+        .and_modify(|old| {
+            old.threads = (
+                old.threads.0.min(new.threads.0),
+                old.threads.1.max(new.threads.1),
+            );
+            old.figure = (
+                old.figure.0.min(new.figure.0),
+                old.figure.1.max(new.figure.1),
+            );
+            old.assumed |= new.assumed;
+        })
+        .or_insert(new);
+}
+
+/// The report's lines, after `change`, for a test of this test.
+fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lines {
+    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+    let mut lines = Lines::default();
+    for kernel in report::of_module(op, None).kernels {
+        if let Some((_, why)) = &kernel.unknown {
+            lines.unknown.push(why.clone());
+        }
+        for op in kernel.ops {
+            let Some(place) = op.place else { continue };
+            let step = place.step.filter(|_| steps);
+            for mut access in op.accesses {
+                change(&mut access);
+                let key = (place.line, step.clone(), access.kind.name().to_owned());
+                match &access.global {
+                    Some(Ok(sum)) => tell(
+                        &mut lines.sectors,
+                        &key,
+                        sum.requests,
+                        sum.threads,
+                        (sum.least, sum.most),
+                        access.assumed,
+                    ),
+                    Some(Err(why)) => lines.unknown.push(why.clone()),
+                    None => {}
+                }
+                match &access.shared {
+                    Some(Ok(sum)) => tell(
+                        &mut lines.wavefronts,
+                        &key,
+                        sum.requests,
+                        sum.threads,
+                        (sum.least, sum.most),
+                        access.assumed,
+                    ),
+                    Some(Err(why)) => lines.unknown.push(why.clone()),
+                    None => {}
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// What the emulator counts of a source's functions.
+fn counted(
+    context: &Context,
+    source: &Compiled,
+    steps: bool,
+) -> Result<BTreeMap<Key, Counted>, String> {
+    let package = compile(context, &source.text, &source.options)?;
+    let mut all: BTreeMap<Key, Counted> = BTreeMap::new();
+    let functions = &package.manifest().functions;
+    let runs = source.runs();
+    for (function, said) in functions
+        .iter()
+        .flat_map(|function| runs.iter().map(move |said| (function, said)))
+    {
+        let emulator = Emulator::new(Config {
+            max_instructions: MOST_INSTRUCTIONS,
+            ..Config::default()
+        });
+        let given = sources::given(function, said)?;
+        let mut tensors = tensor::generate_given(function, &given, 0).map_err(|e| e.to_string())?;
+        let mut program = emulator
+            .load(&package, function)
+            .map_err(|e| e.to_string())?;
+        program.run(&mut tensors).map_err(|e| e.to_string())?;
+        let report = program.report().ok_or("no report")?;
+        for step in report.launches.iter().flat_map(|launch| &launch.steps) {
+            let Some(place) = &step.source else { continue };
+            let class = serde_name(&format!("{:?}", step.class));
+            let key = (place.line, place.step.clone().filter(|_| steps), class);
+            let sum = all.entry(key).or_default();
+            sum.warps += step.counts.warps;
+            sum.threads += step.counts.threads;
+            sum.requests += step.counts.global.requests;
+            sum.sectors += step.counts.global.sectors;
+            sum.wavefronts += step.counts.shared.actual;
+        }
+    }
+    Ok(all)
+}
+
+/// `LoadMatrix` as `load_matrix`.
+fn serde_name(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.extend(c.to_lowercase());
+    }
+    text
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    /// Equal, to the thousandth.
+    exact: usize,
+    /// Between two figures of the report.
+    between: usize,
+    /// Not above the report's, which took threads to take part that do not.
+    bounded: usize,
+}
+
+/// Where a report and the emulator differ.
+fn disagreements(
+    told: &Lines,
+    counted: &BTreeMap<Key, Counted>,
+    compared: &mut Compared,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str,
+                       told: &BTreeMap<Key, Told>,
+                       of: &dyn Fn(&Counted) -> (u64, u64)| {
+        for (key, told) in told {
+            let Some(counted) = counted.get(key) else {
+                wrong.push(format!(
+                    "{key:?}: {what} of an access that no thread makes: {told:?}"
+                ));
+                continue;
+            };
+            let (figure, requests) = of(counted);
+            if requests == 0 {
+                continue;
+            }
+            let figure = figure * 1000 / requests;
+            let threads = counted.threads * 1000 / counted.warps.max(1);
+            let all_took_part = (told.threads.0..=told.threads.1).contains(&threads);
+            let known = told.figure.0 == told.figure.1;
+            let holds = if known && figure == told.figure.0 && all_took_part {
+                compared.exact += 1;
+                true
+            } else if told.assumed {
+                // Fewer threads took part than was told, or not all of them read.
+                compared.bounded += 1;
+                figure <= told.figure.1
+            } else {
+                compared.between += usize::from(!known);
+                all_took_part && (told.figure.0..=told.figure.1).contains(&figure)
+            };
+            if !holds {
+                wrong.push(format!(
+                    "{key:?}: {what} a request: told {told:?}, counted {figure} by {threads} threads (thousandths)"
+                ));
+            }
+        }
+    };
+    compare("sectors", &told.sectors, &|c| (c.sectors, c.requests));
+    compare("wavefronts", &told.wavefronts, &|c| (c.wavefronts, c.warps));
+    // Nothing that was counted is left out.
+    for (key, counted) in counted {
+        if counted.sectors > 0 && !told.sectors.contains_key(key) {
+            wrong.push(format!("{key:?}: sectors are not told"));
+        }
+        if counted.wavefronts > 0 && !told.wavefronts.contains_key(key) {
+            wrong.push(format!("{key:?}: wavefronts are not told"));
+        }
+    }
+    wrong.extend(told.unknown.iter().map(|why| format!("not known: {why}")));
+    wrong
+}
+
+/// The module as far as `cute-to-nvvm`.
+fn lowered<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, String> {
+    let mut module = parsed(context, source)?;
+    let passes = common::passes(&source.options)?;
+    let (passes, _) = passes
+        .split_once(",cute-to-nvvm")
+        .ok_or("expected cute-to-nvvm")?;
+    run_passes(&mut module, passes, true)?;
+    Ok(module)
+}
+
+fn parsed<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, String> {
+    said(context, || {
+        Module::parse(context, &source.text).ok_or_else(|| "the text cannot be read".to_owned())
+    })
+}
+
+/// Whether all that is computed is computed by kernels that stand in the module.
+fn has_kernels(module: &Module) -> bool {
+    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+    let report = report::of_module(op, None);
+    !report.kernels.is_empty() && report.untiled == 0
+}
+
+fn small(context: &Context, source: &Compiled) -> bool {
+    source.has_kernels()
+        || multiply_adds(context, &source.text).is_some_and(|count| count <= AS_IT_IS)
+}
+
+#[test]
+fn the_report_is_what_the_emulator_counts() {
+    let all = compiled(&root());
+    let found = parallel(&all, |source| {
+        let context = cute_ir::context();
+        if !small(&context, source) {
+            return None;
+        }
+        let mut compared = Compared::default();
+        let mut wrong = Vec::new();
+        let mut look = |steps: bool, module: Result<Module, String>| -> Result<(), String> {
+            let told = told(&module?, steps, &|_| ());
+            let counted = counted(&context, source, steps)?;
+            let more = disagreements(&told, &counted, &mut compared);
+            wrong.extend(more.into_iter().map(|w| format!("{}: {w}", source.name())));
+            Ok(())
+        };
+        let mut failed = look(true, lowered(&context, source)).err();
+        if parsed(&context, source).is_ok_and(|module| has_kernels(&module)) {
+            failed = failed.or(look(false, parsed(&context, source)).err());
+        }
+        wrong.extend(failed.map(|e| format!("{}: {e}", source.name())));
+        Some((wrong, compared))
+    });
+    let (mut wrong, mut compared, mut sources) = (Vec::new(), Compared::default(), 0);
+    for (more, of) in found.into_iter().flatten() {
+        wrong.extend(more);
+        compared.exact += of.exact;
+        compared.between += of.between;
+        compared.bounded += of.bounded;
+        sources += 1;
+    }
+    println!("{sources} sources with options: {compared:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(sources >= 15, "found {sources} sources");
+    assert!(
+        compared.exact >= 100 && (compared.between + compared.bounded) * 4 <= compared.exact,
+        "{compared:?}"
+    );
+}
+
+/// Configurations of the kernels that are too large to be run as they are, on problems that are not.
+#[test]
+fn the_report_is_right_for_every_configuration() {
+    let all = compiled(&root());
+    let found = parallel(&all, |source: &Compiled| {
+        let context = cute_ir::context();
+        configuration(&context, source)
+    });
+    let (mut seen, mut tasks) = (BTreeSet::new(), Vec::new());
+    for (configs, options) in found.into_iter().map(Result::unwrap) {
+        for (config, arch) in configs {
+            let options = options_of(&config, &arch, &options);
+            if !seen.insert(format!("{options:?}")) {
+                continue;
+            }
+            let [m, n, k] = config.tile;
+            // Rows that begin at lines, and rows that do not.
+            for gaps in [[0, 0, 0], [8, 24, 8]] {
+                let gemm = Gemm {
+                    extents: [2 * m, n, (config.stages + 1) * k],
+                    gaps,
+                };
+                let file = format!("{gemm:?}").into();
+                tasks.push(Compiled::of(file, gemm.source(), options.clone()));
+            }
+        }
+    }
+    let found = parallel(&tasks, |source| {
+        let context = cute_ir::context();
+        let mut compared = Compared::default();
+        let wrong = lowered(&context, source).and_then(|module| {
+            let told = told(&module, true, &|_| ());
+            let counted = counted(&context, source, true)?;
+            Ok(disagreements(&told, &counted, &mut compared))
+        });
+        let wrong = wrong.unwrap_or_else(|e| vec![e]);
+        let named: Vec<String> = wrong
+            .into_iter()
+            .map(|w| format!("{}: {w}", source.name()))
+            .collect();
+        (named, compared)
+    });
+    let (mut wrong, mut compared) = (Vec::new(), Compared::default());
+    for (more, of) in found {
+        wrong.extend(more);
+        compared.exact += of.exact;
+        compared.between += of.between;
+        compared.bounded += of.bounded;
+    }
+    println!("{} configurations: {compared:?}", seen.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen.len() >= 30, "found {} configurations", seen.len());
+}
+
+/// A report that is wrong is found to be.
+#[test]
+fn a_wrong_report_disagrees() {
+    let all = compiled(&root());
+    let context = cute_ir::context();
+    let source = all
+        .iter()
+        .find(|source| small(&context, source))
+        .expect("a small source");
+    let module = lowered(&context, source).unwrap();
+    let counted = counted(&context, source, true).unwrap();
+    let wrong = |change: &dyn Fn(&mut AccessReport)| {
+        disagreements(
+            &told(&module, true, change),
+            &counted,
+            &mut Compared::default(),
+        )
+        .len()
+    };
+    assert_eq!(wrong(&|_| ()), 0);
+    let sectors = |access: &mut AccessReport, by: &dyn Fn(u64) -> u64| {
+        if let Some(Ok(sum)) = &mut access.global {
+            (sum.least, sum.most) = (by(sum.least), by(sum.most));
+        }
+    };
+    let passes = |access: &mut AccessReport, by: &dyn Fn(u64) -> u64| {
+        if let Some(Ok(sum)) = &mut access.shared {
+            (sum.least, sum.most) = (by(sum.least), by(sum.most));
+        }
+    };
+    assert!(wrong(&|access| sectors(access, &|n| n + n / 8 + 1)) > 0);
+    assert!(wrong(&|access| sectors(access, &|n| n - n / 8 - 1)) > 0);
+    assert!(wrong(&|access| passes(access, &|n| 2 * n)) > 0);
+    assert!(wrong(&|access| passes(access, &|n| n / 2)) > 0);
+    assert!(wrong(&|access| access.global = None) > 0);
+    assert!(wrong(&|access| access.shared = None) > 0);
+    assert!(wrong(&|access| access.shared = Some(Err("no".into()))) > 0);
+}

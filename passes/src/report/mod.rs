@@ -1,0 +1,520 @@
+//! `cute-report`: what each copy, partition and kernel costs, told from the layouts alone.
+//!
+//! The IR is not changed. A copy of it is lowered as far as atoms on static views, by the passes of the pipeline; there each
+//! access has its address for every thread ([`walk`]), and from these come sectors and lines of global memory and passes over
+//! the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not known is said to be so.
+
+mod cure;
+mod figures;
+mod linear;
+mod registers;
+mod scalars;
+mod summary;
+mod table;
+mod threads;
+mod walk;
+
+pub use figures::{Global, Range, Shared};
+pub use summary::{AccessReport, Sum};
+pub use walk::Kind;
+
+use crate::{
+    algorithms, allocate_shared,
+    arch::{self, Arch},
+    lower_layouts, partition, tile, values,
+};
+use cute_ir::{
+    Failure, OptionSpec, PassSpec,
+    build::*,
+    diag,
+    infer::memref_of,
+    place::{Place, place_of},
+    types::{CuteType, Space},
+};
+use cute_layout::{ops::Value, sm::Multiprocessor};
+use melior::{
+    diagnostic::DiagnosticSeverity,
+    ir::{AttributeLike, Location, ValueLike, operation::OperationLike},
+};
+use mlir_sys::*;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+use threads::counted;
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-report",
+    description: "Tell what copies, partitions and kernels cost: remarks and a table, or JSON",
+    anchor: "builtin.module",
+    options: &[
+        OptionSpec {
+            name: "arch",
+            description: "What kernels are for whose module has no #nvvm.target: sm_80, sm_89, sm_90, sm_90a or sm_120",
+            default: "",
+        },
+        OptionSpec {
+            name: "json",
+            description: "A file to write the report to, as JSON, instead of remarks and a table",
+            default: "",
+        },
+    ],
+    run,
+};
+
+/// What is assumed where neither the option nor the IR names an architecture.
+const DEFAULT_ARCH: &str = "sm_90";
+
+fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let option = |i: usize| options.get(i).copied().unwrap_or_default();
+    let arch = match option(0) {
+        "" => None,
+        name => Some(
+            Arch::find(name)
+                .map_err(|e| diag::error(module.location(), format!("cute-report: {e}")))?,
+        ),
+    };
+    let report = of_module(module, arch);
+    if option(1).is_empty() {
+        for kernel in &report.kernels {
+            for (location, line) in kernel.located() {
+                diag::remark(location, line);
+            }
+        }
+        eprint!("{}", table::text(&report));
+        return Ok(());
+    }
+    let text = table::json(&report).to_string();
+    std::fs::write(option(1), text + "\n").map_err(|e| {
+        diag::error(
+            module.location(),
+            format!(
+                "cute-report: cannot write {}: {e}; give json= a path in a folder that is there",
+                option(1)
+            ),
+        )
+    })
+}
+
+/// What a module's kernels cost.
+pub struct Report<'c> {
+    pub kernels: Vec<KernelReport<'c>>,
+    /// Products of whole tensors that no kernel computes yet.
+    pub untiled: usize,
+}
+
+/// What one kernel costs.
+pub struct KernelReport<'c> {
+    pub name: String,
+    pub location: Location<'c>,
+    pub arch: &'static Arch,
+    /// Whether the architecture was assumed.
+    pub assumed_arch: bool,
+    /// Along x, y and z; nothing where neither the kernel nor a launch says it.
+    pub block: Option<[i64; 3]>,
+    /// Registers of a thread that fragments are live in at once, estimated; nothing where fragments are no values.
+    pub registers: Option<i64>,
+    /// Bytes of shared memory of a block; nothing where the tensors could not be placed.
+    pub shared: Option<i64>,
+    /// Each tensor in shared memory: its op in `ops`' order of places, its bytes and where it begins.
+    pub parts: Vec<Part>,
+    pub ops: Vec<OpReport<'c>>,
+    /// What could not be found out, and why.
+    pub unknown: Option<(Location<'c>, String)>,
+}
+
+/// A tensor in shared memory.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub place: Option<Place>,
+    pub bytes: i64,
+    pub offset: Option<i64>,
+}
+
+/// What one op costs.
+pub struct OpReport<'c> {
+    pub location: Location<'c>,
+    pub place: Option<Place>,
+    pub name: String,
+    /// What it says of threads.
+    pub lines: Vec<String>,
+    pub accesses: Vec<AccessReport>,
+}
+
+impl<'c> KernelReport<'c> {
+    /// All that is said of the kernel, line by line, each with where it is said.
+    pub fn located(&self) -> Vec<(Location<'c>, String)> {
+        let mut all = vec![(self.location, self.summary())];
+        if let Some((location, what)) = &self.unknown {
+            all.push((
+                *location,
+                format!("what memory accesses cost is not known: {what}"),
+            ));
+        }
+        for op in &self.ops {
+            all.extend(op.lines.iter().map(|line| (op.location, line.clone())));
+            for access in &op.accesses {
+                all.extend(access.lines().into_iter().map(|line| (op.location, line)));
+            }
+        }
+        all
+    }
+
+    /// Threads, registers, shared memory and blocks of the kernel.
+    pub fn summary(&self) -> String {
+        let mut text = format!("kernel {}: ", self.name);
+        text += &match self.block {
+            Some([x, 1, 1]) => counted(x, "thread"),
+            Some([x, y, z]) => format!("{} ({x},{y},{z})", counted(x * y * z, "thread")),
+            None => {
+                "a block of a size that is not known (write known_block_size; figures are those of a first warp along x)"
+                    .to_owned()
+            }
+        };
+        if let Some(registers) = self.registers {
+            text += &format!(
+                ", an estimated {registers} of {} registers a thread for live fragments",
+                arch::REGISTERS_PER_THREAD
+            );
+        }
+        let machine = self.machine();
+        let assumed = if self.assumed_arch { ", assumed" } else { "" };
+        match self.shared {
+            Some(shared) => {
+                text += &format!(
+                    ", {shared} of {} bytes of shared memory a block ({}{assumed})",
+                    machine.block_shared_memory, self.arch.name,
+                );
+                if let Some(blocks) = self.blocks() {
+                    text += &format!(
+                        ", {} a multiprocessor by shared memory and threads",
+                        counted(i64::from(blocks), "block")
+                    );
+                }
+            }
+            None => {
+                let sum: i64 = self.parts.iter().map(|part| part.bytes).sum();
+                text += &format!(
+                    ", {sum} of {} bytes of shared memory a block ({}{assumed}) if no two tensors share any",
+                    machine.block_shared_memory, self.arch.name,
+                );
+            }
+        }
+        text
+    }
+
+    fn machine(&self) -> Multiprocessor {
+        Multiprocessor::of(self.arch.sm / 10, self.arch.sm % 10)
+    }
+
+    /// Blocks that a multiprocessor has room for by shared memory, warps and their number; registers are ptxas' to say.
+    pub fn blocks(&self) -> Option<u32> {
+        let threads = self.block?.iter().product::<i64>();
+        let shared = u64::try_from(self.shared?).ok()?;
+        let found = self
+            .machine()
+            .occupancy(u32::try_from(threads).ok()?, 0, shared);
+        Some(found.blocks)
+    }
+}
+
+/// What the kernels of a module cost. `arch` is theirs where the IR does not say it.
+pub fn of_module<'c>(module: Op<'c>, arch: Option<&'static Arch>) -> Report<'c> {
+    let all = nested_ops(module);
+    let kernels = partition::kernels(module);
+    let untiled = all
+        .iter()
+        .filter(|op| name_of(**op) == "cute.gemm" && parent_of(**op, "gpu.func").is_none())
+        .count();
+    let kernels = (0..kernels.len())
+        .map(|i| of_kernel(module, &all, kernels[i], i, arch))
+        .collect();
+    Report { kernels, untiled }
+}
+
+/// Threads of a block, where the kernel or all that launch it say so.
+fn block_of(module: &[Op<'_>], kernel: Op<'_>) -> Option<[i64; 3]> {
+    if let Some(known) = attribute_of(kernel, "known_block_size") {
+        let raw = known.to_raw();
+        let three =
+            unsafe { mlirAttributeIsADenseI32Array(raw) && mlirDenseArrayGetNumElements(raw) == 3 };
+        return three
+            .then(|| [0, 1, 2].map(|i| i64::from(unsafe { mlirDenseI32ArrayGetElement(raw, i) })))
+            .filter(is_a_block);
+    }
+    let name = |op| string_of(op, "sym_name").unwrap_or_default();
+    let home = parent_of(kernel, "gpu.module")
+        .map(name)
+        .unwrap_or_default();
+    let symbol = format!("@{home}::@{}", name(kernel));
+    let mut found = None;
+    for op in module
+        .iter()
+        .filter(|op| name_of(**op) == "gpu.launch_func")
+    {
+        if attribute_of(*op, "kernel")
+            .map(|a| a.to_string())
+            .as_deref()
+            != Some(&symbol)
+        {
+            continue;
+        }
+        let segments = attribute_of(*op, "operandSegmentSizes")?.to_raw();
+        // Asynchronous dependencies, grid, block.
+        let first = unsafe { mlirDenseI32ArrayGetElement(segments, 0) } as usize + 3;
+        let operands = operands_of(*op);
+        let mut size = [0; 3];
+        for (i, size) in size.iter_mut().enumerate() {
+            let constant = defining_op(*operands.get(first + i)?)?;
+            *size =
+                integer_of(constant, "value").filter(|_| name_of(constant) == "arith.constant")?;
+        }
+        if found.is_some_and(|other| other != size) {
+            return None;
+        }
+        found = Some(size);
+    }
+    found.filter(is_a_block)
+}
+
+fn is_a_block(size: &[i64; 3]) -> bool {
+    size.iter()
+        .all(|n| (1..=arch::THREADS_PER_BLOCK).contains(n))
+        && size.iter().product::<i64>() <= arch::THREADS_PER_BLOCK
+}
+
+/// A lowered copy of a module, erased with this.
+struct Copy<'c>(Op<'c>);
+
+impl Drop for Copy<'_> {
+    fn drop(&mut self) {
+        unsafe { mlirOperationDestroy(self.0.to_raw()) }
+    }
+}
+
+/// The file of the locations that lead from the lowered copy to the ops that are reported on.
+const TAG: &str = "cute-report";
+
+fn tag(location: Location) -> Option<usize> {
+    let place = place_of(location)?;
+    (place.file == TAG).then(|| place.line as usize - 1)
+}
+
+fn of_kernel<'c>(
+    module: Op<'c>,
+    all: &[Op<'c>],
+    kernel: Op<'c>,
+    index: usize,
+    wanted: Option<&'static Arch>,
+) -> KernelReport<'c> {
+    let own = arch::of_kernel(kernel).ok();
+    let arch = own
+        .or(wanted)
+        .or_else(|| Arch::find(DEFAULT_ARCH).ok())
+        .unwrap_or(&arch::ARCHS[0]);
+    let block = block_of(all, kernel);
+    let mut report = KernelReport {
+        name: string_of(kernel, "sym_name").unwrap_or_default().to_owned(),
+        location: kernel.location(),
+        arch,
+        assumed_arch: own.is_none() && wanted.is_none(),
+        block,
+        registers: None,
+        shared: None,
+        parts: Vec::new(),
+        ops: Vec::new(),
+        unknown: None,
+    };
+    let context = context_of(module);
+    let clone = Copy(unsafe { Op::from_raw(mlirOperationClone(module.to_raw())) });
+    for (i, op) in nested_ops(clone.0).into_iter().enumerate() {
+        let location = Location::new(context, TAG, i + 1, 1);
+        // Steps of the original stay, for what is derived of it.
+        unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
+    }
+    let said = Arc::new(Mutex::new(None::<(Option<usize>, String)>));
+    let sink = Arc::clone(&said);
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
+            let mut said = sink.lock().unwrap_or_else(PoisonError::into_inner);
+            said.get_or_insert_with(|| (tag(diagnostic.location()), diagnostic.to_string()));
+        }
+        true
+    });
+    let lowered = diag::catch_panics(kernel.location(), PASS.name, || {
+        lower(clone.0, index, arch, &mut report)
+    });
+    context.detach_diagnostic_handler(handler);
+    let walked = match lowered {
+        Ok(walked) => Some(walked),
+        Err(Failure) => {
+            let said = said.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let (at, text) = said.unwrap_or((None, "the kernel cannot be lowered".to_owned()));
+            let at = at
+                .and_then(|at| all.get(at))
+                .map_or(kernel.location(), |op| op.location());
+            report.unknown = Some((at, text));
+            None
+        }
+    };
+    let accesses = walked
+        .map(|walked| summary::of(&walked, all))
+        .unwrap_or_default();
+    finish(&mut report, all, kernel, accesses);
+    report
+}
+
+/// Lines and accesses of every op of a kernel, in their order.
+fn finish<'c>(
+    report: &mut KernelReport<'c>,
+    all: &[Op<'c>],
+    kernel: Op<'c>,
+    mut accesses: BTreeMap<usize, Vec<AccessReport>>,
+) {
+    let places: Vec<Option<i64>> = std::mem::take(&mut report.parts)
+        .into_iter()
+        .map(|part| part.offset)
+        .collect();
+    let mut placed = places.into_iter();
+    for (i, op) in all.iter().enumerate() {
+        if parent_of(*op, "gpu.func").map(|k| k.to_raw().ptr) != Some(kernel.to_raw().ptr) {
+            continue;
+        }
+        let mut lines = threads::lines(*op).unwrap_or_default();
+        if let Some(memref) = shared_tensor(*op) {
+            let offset = placed.next().flatten();
+            let bytes = memref.bytes().unwrap_or(0);
+            if let (Some(offset), Some(line)) = (offset, lines.first_mut()) {
+                *line += &format!(", from byte {offset} of the block's");
+            }
+            report.parts.push(Part {
+                place: place_of(op.location()),
+                bytes,
+                offset,
+            });
+        }
+        let accesses = accesses.remove(&i).unwrap_or_default();
+        if !lines.is_empty() || !accesses.is_empty() {
+            report.ops.push(OpReport {
+                location: op.location(),
+                place: place_of(op.location()),
+                name: name_of(*op).to_owned(),
+                lines,
+                accesses,
+            });
+        }
+    }
+}
+
+fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
+    (name_of(op) == "cute.memref.alloca")
+        .then(|| memref_of(result_of(op, 0)))
+        .flatten()
+        .filter(|memref| memref.space == Space::Smem)
+}
+
+/// The accesses of a kernel, and the ops of the module that they are of.
+struct Walked {
+    walk: walk::Walk,
+    /// By [`walk::key_of`], the number of the op that a lowered one is of.
+    of: BTreeMap<usize, usize>,
+}
+
+/// Lowers kernel `index` of a copy as far as atoms on static views, and follows its addresses.
+fn lower<'c>(
+    module: Op<'c>,
+    index: usize,
+    arch: &'static Arch,
+    report: &mut KernelReport<'_>,
+) -> Result<Walked, Failure> {
+    let kernels = partition::kernels(module);
+    let kernel = *kernels.get(index).ok_or(Failure)?;
+    // What is not asked about must not fail either.
+    for other in kernels
+        .iter()
+        .filter(|k| k.to_raw().ptr != kernel.to_raw().ptr)
+    {
+        erase(*other);
+    }
+    for op in ops_of(body_of(module, 0).ok_or(Failure)?) {
+        if name_of(op) == "func.func" {
+            erase(op);
+        } else if name_of(op) == "gpu.module" && attribute_of(op, "targets").is_none() {
+            let targets = Builder::before(op).attribute(&tile::target_of(arch))?;
+            set_attribute(op, "targets", targets);
+        }
+    }
+    // Each level is taken down by the pass that leaves it; what is below already stays as it is.
+    if nested_ops(kernel).into_iter().any(partition::is_of_a_block) {
+        (partition::PASS.run)(module, &[])?;
+    }
+    (algorithms::PASS.run)(module, &[])?;
+    if nested_ops(kernel).into_iter().any(has_fragments) {
+        (values::PASS.run)(module, &[])?;
+    }
+    let body = partition::body_of_kernel(kernel)?;
+    report.registers = Some(registers::live(body));
+    (allocate_shared::PASS.run)(module, &[])?;
+    report.shared = integer_of(kernel, allocate_shared::SIZE);
+    for op in nested_ops(kernel) {
+        if shared_tensor(op).is_some() {
+            report.parts.push(Part {
+                place: None,
+                bytes: 0,
+                offset: integer_of(op, "offset"),
+            });
+        }
+    }
+    let divisors = divisors_of(body);
+    (lower_layouts::PASS.run)(module, &["false"])?;
+    let body = partition::body_of_kernel(kernel)?;
+    let divisors = if divisors.len() == walk::arguments(body) {
+        divisors
+    } else {
+        Vec::new()
+    };
+    let walk = walk::Walk::of(report.block.unwrap_or([32, 1, 1]), body, &divisors);
+    let of = nested_ops(kernel)
+        .into_iter()
+        .filter_map(|op| Some((walk::key_of(op), tag(op.location())?)))
+        .collect();
+    Ok(Walked { walk, of })
+}
+
+/// Whether an op is on tensors in registers, or copies tensors.
+fn has_fragments(op: Op<'_>) -> bool {
+    let results = (0..op.result_count()).map(|i| result_of(op, i));
+    name_of(op) == "cute.copy"
+        || operands_of(op)
+            .into_iter()
+            .chain(results)
+            .any(|value| memref_of(value).is_some_and(|memref| memref.space == Space::Rmem))
+}
+
+/// What divides the integers that a kernel is given once dynamic layouts are their leaves.
+fn divisors_of(body: Blk<'_>) -> Vec<i64> {
+    let mut all = Vec::new();
+    for i in 0..walk::arguments(body) {
+        let ty = argument(body, i).r#type();
+        let leaves = |value: &Value| -> Vec<i64> {
+            value.dynamic_leaves().iter().map(|leaf| leaf.div).collect()
+        };
+        match CuteType::of(ty) {
+            Some(CuteType::MemRef(memref)) => {
+                all.push(1);
+                all.extend(leaves(&Value::Layout(memref.layout)));
+            }
+            Some(CuteType::CoordTensor { start, layout }) => {
+                all.extend(leaves(&Value::IntTuple(start)));
+                all.extend(leaves(&Value::Layout(layout)));
+            }
+            Some(CuteType::ArithTupleIter(start)) => all.extend(leaves(&Value::IntTuple(start))),
+            Some(ty) if ty.value().is_some() => {
+                all.extend(ty.value().iter().flat_map(leaves));
+            }
+            _ => all.push(1),
+        }
+    }
+    all
+}

@@ -1,0 +1,121 @@
+//! What each thread holds: tiled copies, tiled products, partitions, fragments.
+
+use cute_ir::{
+    build::*,
+    infer::memref_of,
+    types::{self, CuteType, MemRef, Space, tiled_copy, tiled_mma},
+};
+use cute_layout::Operand;
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// Bits of a register.
+const REGISTER_BITS: i64 = 32;
+
+/// `1 thread`, `2 threads`
+pub(super) fn counted(count: i64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// The 32-bit registers that hold a tensor in `rmem`.
+pub(super) fn registers(memref: &MemRef) -> Option<i64> {
+    let elements = memref.layout.cosize().ok()?;
+    let bits = types::element_bits(memref.element)?;
+    // Predicates have registers of their own.
+    if bits == 1 {
+        return Some(0);
+    }
+    Some(elements.checked_mul(bits)?.checked_add(REGISTER_BITS - 1)? / REGISTER_BITS)
+}
+
+/// What an op says of threads; nothing where it says nothing.
+pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
+    let result = (op.result_count() > 0).then(|| result_of(op, 0));
+    match name_of(op) {
+        "cute.make_tiled_copy" => {
+            let tiled = tiled_copy(&CuteType::of(result?.r#type())?).ok()?;
+            let tile = tiled.tile_shape().ok()?;
+            Some(vec![format!(
+                "{}, {} each, of a tile {tile}",
+                counted(tiled.num_threads(), "thread"),
+                counted(tiled.num_values(), "value"),
+            )])
+        }
+        "cute.make_tiled_mma" => {
+            let tiled = tiled_mma(&CuteType::of(result?.r#type())?).ok()?;
+            let [m, n, k] = tiled.tile_shape();
+            let values = |operand| {
+                let layout = tiled.layout_tv(operand).ok()?;
+                layout.mode(1).ok()?.size().ok()
+            };
+            let mut line = format!(
+                "{}, of a tile {m}x{n}x{k}",
+                counted(tiled.num_threads(), "thread")
+            );
+            if let (Some(a), Some(b), Some(c)) =
+                (values(Operand::A), values(Operand::B), values(Operand::C))
+            {
+                line += &format!(", with {a} values of A, {b} of B and {c} of C each");
+            }
+            Some(vec![line])
+        }
+        "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D" => {
+            let operands = operands_of(op);
+            let tiled = tiled_copy(&CuteType::of(operands.first()?.r#type())?).ok()?;
+            part(tiled.num_threads(), *operands.get(1)?, result?)
+        }
+        "cute.tiled.mma.partition" => {
+            let operands = operands_of(op);
+            let tiled = tiled_mma(&CuteType::of(operands.first()?.r#type())?).ok()?;
+            part(tiled.num_threads(), *operands.get(1)?, result?)
+        }
+        "cute.local_partition" => {
+            let operands = operands_of(op);
+            let threads = match CuteType::of(operands.get(1)?.r#type())? {
+                CuteType::Layout(layout) => layout.size().ok()?,
+                _ => return None,
+            };
+            part(threads, operands[0], result?)
+        }
+        "cute.mma.make_fragment" => fragment(&memref_of(result?)?),
+        "cute.memref.alloca" => {
+            let memref = memref_of(result?)?;
+            match memref.space {
+                Space::Rmem => fragment(&memref),
+                Space::Smem => Some(vec![format!(
+                    "{} of shared memory",
+                    counted(memref.bytes().ok()?, "byte")
+                )]),
+                Space::Gmem => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn part(threads: i64, whole: Val<'_>, part: Val<'_>) -> Option<Vec<String>> {
+    let shape = |value: Val<'_>| {
+        CuteType::of(value.r#type())?
+            .tensor_layout()
+            .map(|layout| layout.shape().clone())
+    };
+    let (whole, shape) = (shape(whole)?, shape(part)?);
+    let values = CuteType::of(part.r#type())?
+        .tensor_layout()?
+        .size()
+        .map_or_else(|_| "values".to_owned(), |size| counted(size, "value"));
+    Some(vec![format!(
+        "{}, {values} each as {shape}, of {whole}",
+        counted(threads, "thread")
+    )])
+}
+
+fn fragment(memref: &MemRef) -> Option<Vec<String>> {
+    let values = memref.layout.cosize().ok()?;
+    Some(vec![format!(
+        "{} of {} in {} a thread",
+        counted(values, "value"),
+        memref.element,
+        counted(registers(memref)?, "register")
+    )])
+}

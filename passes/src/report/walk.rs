@@ -1,0 +1,616 @@
+//! Where each memory access of a kernel goes, thread by thread: views and coordinates, loops and branches.
+//!
+//! This reads IR as `cute-to-nvvm` does: a view is what [`cute_ir::view`] says of the operands' types, an atom's place in it what
+//! [`cute_ir::tensor`] says.
+
+use super::{
+    linear::Linear,
+    scalars::{Lanes, Scalars, is_integer},
+};
+use cute_ir::{
+    build::*,
+    infer,
+    tensor::atom_access,
+    types::{self, CopyOp, CuteType, MemRef, Space},
+    verify::{at_of, copy_op, vector_of},
+    view::{self, Index, View},
+};
+use cute_layout::{IntTuple, Layout, Swizzle};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::HashMap;
+
+/// What an access is in the machine; the names are those of the emulator's classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    GlobalLoad,
+    GlobalStore,
+    SharedLoad,
+    SharedStore,
+    LoadMatrix,
+    StoreMatrix,
+    AsyncCopy,
+}
+
+impl Kind {
+    /// As JSON names it, and the emulator's report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::GlobalLoad => "global_load",
+            Kind::GlobalStore => "global_store",
+            Kind::SharedLoad => "shared_load",
+            Kind::SharedStore => "shared_store",
+            Kind::LoadMatrix => "load_matrix",
+            Kind::StoreMatrix => "store_matrix",
+            Kind::AsyncCopy => "async_copy",
+        }
+    }
+
+    /// As PTX does.
+    pub fn instruction(self) -> &'static str {
+        match self {
+            Kind::GlobalLoad => "ld.global",
+            Kind::GlobalStore => "st.global",
+            Kind::SharedLoad => "ld.shared",
+            Kind::SharedStore => "st.shared",
+            Kind::LoadMatrix => "ldmatrix",
+            Kind::StoreMatrix => "stmatrix",
+            Kind::AsyncCopy => "cp.async",
+        }
+    }
+
+    pub fn is_load(self) -> bool {
+        matches!(self, Kind::GlobalLoad | Kind::SharedLoad)
+    }
+}
+
+/// Where a tensor starts: bytes behind an argument of the kernel, or behind the start of shared memory.
+#[derive(Clone, Debug)]
+struct Address {
+    /// The value that it is of: an argument, or an allocation.
+    root: usize,
+    shared: bool,
+    bytes: Lanes,
+}
+
+/// One side of an access.
+#[derive(Clone, Debug)]
+pub(super) struct Side {
+    pub root: usize,
+    pub swizzle: Option<Swizzle>,
+    /// Of what the thread accesses, in bytes, not swizzled.
+    pub bytes: Lanes,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    /// The op that it is of, by [`key_of`].
+    pub op: usize,
+    pub kind: Kind,
+    /// That a lane moves; of a matrix, that a lane points at.
+    pub bytes: u32,
+    /// Lanes of a warp whose addresses count: all, or eight a matrix.
+    pub lanes: u32,
+    pub global: Option<Side>,
+    pub shared: Option<Side>,
+    /// Which threads take part.
+    pub active: Vec<bool>,
+    /// Whether a condition that is not known was taken to hold.
+    pub assumed: bool,
+}
+
+pub(super) fn key_of(op: Op) -> usize {
+    op.to_raw().ptr as usize
+}
+
+/// Times that what a loop carries is guessed again.
+const GUESSES: usize = 8;
+/// A divisor to begin guessing with.
+const FIRST_GUESS: i64 = 1 << 30;
+/// Loops within loops that are guessed about; what deeper ones carry stays unknown.
+const DEEPEST: usize = 6;
+
+pub(super) struct Walk {
+    pub scalars: Scalars,
+    pub accesses: Vec<Access>,
+    /// Coordinates and integer tuples, by their dynamic leaves.
+    leaves: HashMap<usize, Vec<Lanes>>,
+    addresses: HashMap<usize, Address>,
+    /// The conditions that hold here, and whether each is negated.
+    conditions: Vec<(Lanes, bool)>,
+    recording: bool,
+    loops: usize,
+}
+
+impl Walk {
+    /// Everything in a kernel's body; `divisors` are what is known of its arguments.
+    pub fn of(block: [i64; 3], body: Blk<'_>, divisors: &[i64]) -> Walk {
+        let mut walk = Walk {
+            scalars: Scalars::new(block),
+            accesses: Vec::new(),
+            leaves: HashMap::new(),
+            addresses: HashMap::new(),
+            conditions: Vec::new(),
+            recording: true,
+            loops: 0,
+        };
+        for i in 0..arguments(body) {
+            let value = argument(body, i);
+            match CuteType::of(value.r#type()) {
+                Some(CuteType::Ptr(_) | CuteType::MemRef(_)) => {
+                    let address = Address {
+                        root: key(value),
+                        shared: false,
+                        bytes: Lanes::uniform(0.into()),
+                    };
+                    walk.addresses.insert(key(value), address);
+                }
+                _ if is_integer(value) => {
+                    let divisor = divisors.get(i).copied().unwrap_or(1);
+                    let symbol = walk.scalars.symbol(divisor);
+                    walk.scalars.set(value, symbol);
+                }
+                _ => {}
+            }
+        }
+        walk.block(body);
+        walk
+    }
+
+    fn block(&mut self, block: Blk<'_>) {
+        for op in ops_of(block) {
+            match name_of(op) {
+                "scf.for" => self.for_loop(op),
+                "scf.if" => self.branch(op),
+                _ if has_regions(op) => {
+                    for body in bodies_of(op) {
+                        self.block(body);
+                    }
+                }
+                name if name.starts_with("cute.") => self.cute(op),
+                _ => self.scalars.op(op),
+            }
+        }
+    }
+
+    fn for_loop(&mut self, op: Op<'_>) {
+        let Some(body) = body_of(op, 0) else { return };
+        let operands = operands_of(op);
+        let [lower, _, step, initial @ ..] = &operands[..] else {
+            return;
+        };
+        let (lower, step) = (self.scalars.get(*lower), self.scalars.get(*step));
+        let initial: Vec<Lanes> = initial.iter().map(|v| self.scalars.get(*v)).collect();
+        // What a loop carries is its start and something that is the same for all threads: guessed, then seen to be so.
+        let mut guesses: Vec<Option<i64>> = (0..initial.len())
+            .map(|i| is_integer(argument(body, i + 1)).then_some(FIRST_GUESS))
+            .collect();
+        if self.loops >= DEEPEST {
+            guesses.fill(None);
+        }
+        self.loops += 1;
+        let recording = std::mem::replace(&mut self.recording, false);
+        for last in (0..GUESSES).map(|i| i + 1 == GUESSES) {
+            if guesses.iter().all(Option::is_none) {
+                break;
+            }
+            self.enter(body, &lower, &step, &initial, &guesses);
+            let yielded = self.yielded(body);
+            let mut changed = false;
+            for (i, guess) in guesses.iter_mut().enumerate() {
+                let Some(old) = *guess else { continue };
+                let moved = yielded.get(i).and_then(|y| {
+                    let difference = y.zip(&initial[i], Linear::sub);
+                    let moved = difference.shared()?;
+                    let own = self.scalars.symbols.divisor(moved);
+                    Some(gcd(gcd(own, moved.constant), old))
+                });
+                let new = if last && moved != Some(old) {
+                    None
+                } else {
+                    moved.map(|d| d.max(1))
+                };
+                changed |= new != *guess;
+                *guess = new;
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.recording = recording;
+        self.enter(body, &lower, &step, &initial, &guesses);
+        let yielded = self.yielded(body);
+        self.loops -= 1;
+        for i in 0..op.result_count() {
+            let result = result_of(op, i);
+            // The loop may run not at all, or any number of times.
+            let left = match guesses.get(i).copied().flatten() {
+                Some(divisor) => {
+                    let symbol = self.scalars.symbol(divisor);
+                    initial[i].zip(&symbol, Linear::add)
+                }
+                None => match yielded.get(i) {
+                    Some(y) if *y == initial[i] => y.clone(),
+                    _ => Lanes::unknown(),
+                },
+            };
+            self.scalars.set(result, left);
+        }
+    }
+
+    /// Evaluates a loop's body for any of its iterations.
+    fn enter(
+        &mut self,
+        body: Blk<'_>,
+        lower: &Lanes,
+        step: &Lanes,
+        initial: &[Lanes],
+        guesses: &[Option<i64>],
+    ) {
+        let count = self.scalars.symbol(1);
+        let symbols = &mut self.scalars.symbols;
+        let index = step
+            .zip(&count, |step, count| symbols.mul(step, count))
+            .zip(lower, Linear::add);
+        self.scalars.set(argument(body, 0), index);
+        for (i, (initial, guess)) in initial.iter().zip(guesses).enumerate() {
+            let value = match guess {
+                Some(divisor) => {
+                    let symbol = self.scalars.symbol(*divisor);
+                    initial.zip(&symbol, Linear::add)
+                }
+                None => Lanes::unknown(),
+            };
+            self.scalars.set(argument(body, i + 1), value);
+        }
+        self.block(body);
+    }
+
+    fn yielded(&self, body: Blk<'_>) -> Vec<Lanes> {
+        ops_of(body)
+            .last()
+            .map(|last| {
+                operands_of(*last)
+                    .into_iter()
+                    .map(|v| self.scalars.get(v))
+                    .collect()
+            })
+            .unwrap_or_default()
+    }
+
+    fn branch(&mut self, op: Op<'_>) {
+        let condition = operands_of(op)
+            .first()
+            .map_or_else(Lanes::unknown, |v| self.scalars.get(*v));
+        let mut yields = Vec::new();
+        for (region, negated) in [(0, false), (1, true)] {
+            let Some(body) = body_of(op, region) else {
+                continue;
+            };
+            self.conditions.push((condition.clone(), negated));
+            self.block(body);
+            self.conditions.pop();
+            yields.push(self.yielded(body));
+        }
+        let threads = self.scalars.threads();
+        for i in 0..op.result_count() {
+            let value = match (
+                yields.first().and_then(|y| y.get(i)),
+                yields.get(1).and_then(|y| y.get(i)),
+            ) {
+                (Some(yes), Some(no)) if yes == no => yes.clone(),
+                (Some(yes), Some(no)) => Lanes::each(
+                    (0..threads)
+                        .map(|t| match condition.at(t)?.known()? {
+                            0 => no.at(t).cloned(),
+                            _ => yes.at(t).cloned(),
+                        })
+                        .collect(),
+                ),
+                _ => Lanes::unknown(),
+            };
+            self.scalars.set(result_of(op, i), value);
+        }
+    }
+
+    fn cute(&mut self, op: Op<'_>) {
+        let operands = operands_of(op);
+        match name_of(op) {
+            "cute.make_coord" | "cute.make_int_tuple" => {
+                let leaves = operands.iter().map(|v| self.scalars.get(*v)).collect();
+                self.leaves.insert(key(result_of(op, 0)), leaves);
+            }
+            "cute.memref.alloca" => {
+                let result = result_of(op, 0);
+                if infer::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
+                    let offset = integer_of(op, "offset").unwrap_or(0);
+                    let address = Address {
+                        root: key(result),
+                        shared: true,
+                        bytes: Lanes::uniform(offset.into()),
+                    };
+                    self.addresses.insert(key(result), address);
+                }
+            }
+            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter" => {
+                if let Some(address) = operands.first().and_then(|v| self.addresses.get(&key(*v))) {
+                    let address = address.clone();
+                    self.addresses.insert(key(result_of(op, 0)), address);
+                }
+            }
+            "cute.add_offset" => self.add_offset(op, &operands),
+            "cute.memref.load" | "cute.memref.store" => self.element(op, &operands),
+            "cute.atom_load" | "cute.atom_store" | "cute.atom_copy" => self.atom(op, &operands),
+            _ => self.view(op, &operands),
+        }
+    }
+
+    fn add_offset(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
+        let (Some(address), Some(memref)) = (
+            operands.first().and_then(|v| self.addresses.get(&key(*v))),
+            operands.first().and_then(|v| memory_of(*v)),
+        ) else {
+            return;
+        };
+        let mut address = address.clone();
+        let offset = match CuteType::of(operands[1].r#type()) {
+            Some(CuteType::IntTuple(IntTuple::Leaf(leaf))) => match leaf.as_static() {
+                Some(known) => Lanes::uniform(known.into()),
+                None => self
+                    .leaves
+                    .get(&key(operands[1]))
+                    .and_then(|leaves| leaves.first().cloned())
+                    .unwrap_or_else(Lanes::unknown),
+            },
+            _ => Lanes::unknown(),
+        };
+        let bytes = memref.element_bytes();
+        let offset = offset.map(|o| o.scale(bytes));
+        address.bytes = address.bytes.zip(&offset, Linear::add);
+        self.addresses.insert(key(result_of(op, 0)), address);
+    }
+
+    fn view(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
+        if op.result_count() != 1 {
+            return;
+        }
+        let (mut source, mut coord) = (None, None);
+        let mut types = Vec::new();
+        for operand in operands {
+            let Some(ty) = CuteType::of(operand.r#type()) else {
+                return;
+            };
+            match &ty {
+                CuteType::MemRef(memref) => source = Some((*operand, memref.clone())),
+                CuteType::Coord(_) => coord = Some(*operand),
+                _ => {}
+            }
+            types.push(ty);
+        }
+        let Some((source, memref)) = source else {
+            return;
+        };
+        let (Some(address), Some(Ok(view))) = (
+            self.addresses.get(&key(source)).cloned(),
+            infer::traced_view(op, &types),
+        ) else {
+            return;
+        };
+        let address = self.moved(address, &view, coord, memref.element_bytes());
+        self.addresses.insert(key(result_of(op, 0)), address);
+    }
+
+    /// An address, moved to where a view starts.
+    fn moved(
+        &mut self,
+        mut address: Address,
+        view: &View,
+        coord: Option<Val<'_>>,
+        bytes: i64,
+    ) -> Address {
+        for term in &view.terms {
+            let offset = match term.index {
+                Index::Known(0) => continue,
+                Index::Known(i) => match term.layout.flat().and_then(|flat| flat.checked_at(i)) {
+                    Some(offset) => Lanes::uniform(offset.into()),
+                    None => Lanes::unknown(),
+                },
+                Index::Leaf(k) => {
+                    let index = coord
+                        .and_then(|coord| self.leaves.get(&key(coord))?.get(k).cloned())
+                        .unwrap_or_else(Lanes::unknown);
+                    self.evaluate(&term.layout, &index)
+                }
+            };
+            let offset = offset.map(|o| o.scale(bytes));
+            address.bytes = address.bytes.zip(&offset, Linear::add);
+        }
+        address
+    }
+
+    /// `layout(index)` as the lowering computes it: `(index / before) mod extent * stride` of each mode.
+    fn evaluate(&mut self, layout: &Layout, index: &Lanes) -> Lanes {
+        let Some(flat) = layout.coalesce().ok().and_then(|l| l.flat()) else {
+            return Lanes::unknown();
+        };
+        let modes: Vec<(i64, i64)> = flat.modes().to_vec();
+        let symbols = &mut self.scalars.symbols;
+        index.map(|index| {
+            if let Some(known) = index.known() {
+                return flat.checked_at(known).map(Linear::from);
+            }
+            let (mut sum, mut before) = (Linear::from(0), 1i64);
+            for (i, (extent, stride)) in modes.iter().enumerate() {
+                if *stride != 0 && *extent != 1 {
+                    let mut part = symbols.div(index, before)?;
+                    if i + 1 != modes.len() {
+                        part = symbols.rem(&part, *extent)?;
+                    }
+                    sum = sum.add(&part.scale(*stride)?)?;
+                }
+                before = before.checked_mul(*extent)?;
+            }
+            Some(sum)
+        })
+    }
+
+    /// One element of a tensor.
+    fn element(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
+        let [tensor, coord, ..] = operands else {
+            return;
+        };
+        let (Some(memref), Some(CuteType::Coord(at)), Some(address)) = (
+            memory_of(*tensor),
+            CuteType::of(coord.r#type()),
+            self.addresses.get(&key(*tensor)).cloned(),
+        ) else {
+            return;
+        };
+        let Ok(view) = view::slice(&memref.layout, &at) else {
+            return;
+        };
+        let bytes = memref.element_bytes();
+        let address = self.moved(address, &view, Some(*coord), bytes);
+        let stores = name_of(op) == "cute.memref.store";
+        self.record(
+            op,
+            &[(address, &memref, 0)],
+            bytes,
+            simple(&memref, stores),
+            32,
+        );
+    }
+
+    fn atom<'c>(&mut self, op: Op<'c>, operands: &[Val<'c>]) {
+        let Some(copy) = operands.first().and_then(|v| copy_op(v.r#type())) else {
+            return;
+        };
+        let at = at_of(op);
+        let place = |value: Val<'c>| {
+            let memref = memory_of(value)?;
+            let offset = atom_access(&memref.layout, &at).ok()?.offset * memref.element_bytes();
+            Some((self.addresses.get(&key(value))?.clone(), memref, offset))
+        };
+        let vector_bytes = |value: Val<'_>| {
+            let (length, element) = vector_of(value.r#type())?;
+            Some(length * types::element_bits(element)? / 8)
+        };
+        let (tensors, bytes) = match (name_of(op), operands) {
+            ("cute.atom_load", [_, tensor]) => {
+                (vec![place(*tensor)], vector_bytes(result_of(op, 0)))
+            }
+            ("cute.atom_store", [_, value, tensor]) => (vec![place(*tensor)], vector_bytes(*value)),
+            ("cute.atom_copy", [_, from, to, ..]) => (vec![place(*from), place(*to)], Some(0)),
+            _ => return,
+        };
+        let (Some(tensors), Some(bytes)) = (tensors.into_iter().collect::<Option<Vec<_>>>(), bytes)
+        else {
+            return;
+        };
+        let stores = name_of(op) == "cute.atom_store";
+        let (kind, bytes, lanes) = match copy {
+            CopyOp::SimtAsync { bits, .. } => (Kind::AsyncCopy, bits / 8, 32),
+            CopyOp::Ldsm { matrices, .. } => (Kind::LoadMatrix, 16, 8 * matrices),
+            CopyOp::Stsm { matrices, .. } => (Kind::StoreMatrix, 16, 8 * matrices),
+            _ => (simple(&tensors[0].1, stores), bytes, 32),
+        };
+        let tensors: Vec<(Address, &MemRef, i64)> =
+            tensors.iter().map(|(a, m, o)| (a.clone(), m, *o)).collect();
+        // A predicate that is false copies zeros: the lane still takes part, and reads nothing.
+        let predicate = operands.get(3).filter(|_| kind == Kind::AsyncCopy);
+        let assumed = predicate.is_some_and(|predicate| {
+            let predicate = self.scalars.get(*predicate);
+            let known = |t| predicate.at(t).and_then(Linear::known);
+            (0..self.scalars.threads()).any(|t| known(t).is_none_or(|p| p == 0))
+        });
+        let before = self.accesses.len();
+        self.record(op, &tensors, bytes, kind, lanes);
+        for access in &mut self.accesses[before..] {
+            access.assumed |= assumed;
+        }
+    }
+
+    fn record(
+        &mut self,
+        op: Op<'_>,
+        tensors: &[(Address, &MemRef, i64)],
+        bytes: i64,
+        kind: Kind,
+        lanes: i64,
+    ) {
+        if !self.recording {
+            return;
+        }
+        let (mut global, mut shared) = (None, None);
+        for (address, memref, offset) in tensors {
+            let side = Side {
+                root: address.root,
+                swizzle: memref.swizzle,
+                bytes: address.bytes.map(|b| b.add(&(*offset).into())),
+            };
+            *(if address.shared {
+                &mut shared
+            } else {
+                &mut global
+            }) = Some(side);
+        }
+        let mut assumed = false;
+        let mut active = vec![true; self.scalars.threads()];
+        for (condition, negated) in &self.conditions {
+            for (t, active) in active.iter_mut().enumerate() {
+                match condition.at(t).and_then(Linear::known) {
+                    Some(known) => *active &= (known != 0) != *negated,
+                    None => assumed = true,
+                }
+            }
+        }
+        self.accesses.push(Access {
+            op: key_of(op),
+            kind,
+            bytes: u32::try_from(bytes).unwrap_or(0),
+            lanes: u32::try_from(lanes).unwrap_or(32).min(32),
+            global,
+            shared,
+            active,
+            assumed,
+        });
+    }
+}
+
+fn simple(memref: &MemRef, stores: bool) -> Kind {
+    match (memref.space, stores) {
+        (Space::Smem, false) => Kind::SharedLoad,
+        (Space::Smem, true) => Kind::SharedStore,
+        (_, false) => Kind::GlobalLoad,
+        (_, true) => Kind::GlobalStore,
+    }
+}
+
+/// A tensor's or a pointer's type.
+fn memory_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
+    match CuteType::of(value.r#type()) {
+        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => Some(memref),
+        _ => None,
+    }
+}
+
+fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a.wrapping_rem(b));
+    }
+    a.wrapping_abs()
+}
+
+pub(super) fn arguments(block: Blk<'_>) -> usize {
+    unsafe { mlir_sys::mlirBlockGetNumArguments(block.to_raw()) as usize }
+}
+
+fn has_regions(op: Op<'_>) -> bool {
+    unsafe { mlir_sys::mlirOperationGetNumRegions(op.to_raw()) > 0 }
+}
+
+/// The first block of each region.
+fn bodies_of<'c>(op: Op<'c>) -> Vec<Blk<'c>> {
+    let count = unsafe { mlir_sys::mlirOperationGetNumRegions(op.to_raw()) } as usize;
+    (0..count).filter_map(|i| body_of(op, i)).collect()
+}

@@ -1,0 +1,136 @@
+//! The documents that the client has open, as it edits them.
+
+use serde_json::Value;
+use std::{collections::HashMap, sync::Arc};
+
+/// Open documents by their URI. One whose edits could not be followed is left out.
+#[derive(Default)]
+pub struct Documents(HashMap<String, Arc<str>>);
+
+impl Documents {
+    pub fn get(&self, uri: &str) -> Option<Arc<str>> {
+        self.0.get(uri).cloned()
+    }
+
+    /// Follows a notification of the client.
+    pub fn follow(&mut self, message: &Value) {
+        let document = &message["params"]["textDocument"];
+        let Some(uri) = document["uri"].as_str() else {
+            return;
+        };
+        match message["method"].as_str() {
+            Some("textDocument/didOpen") => match document["text"].as_str() {
+                Some(text) => {
+                    self.0.insert(uri.to_owned(), text.into());
+                }
+                None => {
+                    self.0.remove(uri);
+                }
+            },
+            Some("textDocument/didChange") => {
+                let changes = message["params"]["contentChanges"].as_array();
+                let new = self
+                    .0
+                    .remove(uri)
+                    .and_then(|text| changed(text.to_string(), changes?));
+                if let Some(new) = new {
+                    self.0.insert(uri.to_owned(), new.into());
+                }
+            }
+            Some("textDocument/didClose") => {
+                self.0.remove(uri);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn changed(mut text: String, changes: &[Value]) -> Option<String> {
+    for change in changes {
+        let new = change["text"].as_str()?;
+        match change.get("range") {
+            None | Some(Value::Null) => text = new.to_owned(),
+            Some(range) => {
+                let (start, end) = (
+                    offset(&text, &range["start"])?,
+                    offset(&text, &range["end"])?,
+                );
+                if start > end {
+                    return None;
+                }
+                text.replace_range(start..end, new);
+            }
+        }
+    }
+    Some(text)
+}
+
+/// The byte of a position, whose characters are UTF-16 units; beyond a line's end is its end.
+fn offset(text: &str, position: &Value) -> Option<usize> {
+    let line = usize::try_from(position["line"].as_u64()?).ok()?;
+    let character = usize::try_from(position["character"].as_u64()?).ok()?;
+    let start = if line == 0 {
+        0
+    } else {
+        match text.match_indices('\n').nth(line - 1) {
+            Some((at, _)) => at + 1,
+            None => return Some(text.len()),
+        }
+    };
+    let rest = &text[start..];
+    let rest = rest.split('\n').next().unwrap_or(rest);
+    let mut units = 0;
+    for (at, c) in rest.char_indices() {
+        if units >= character {
+            return Some(start + at);
+        }
+        units += c.len_utf16();
+    }
+    Some(start + rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn after(changes: Value) -> Option<String> {
+        let mut documents = Documents::default();
+        let document = json!({"uri": "u", "text": "a\nb\u{1F600}c\nd"});
+        documents.follow(
+            &json!({"method": "textDocument/didOpen", "params": {"textDocument": document}}),
+        );
+        let params = json!({"textDocument": {"uri": "u"}, "contentChanges": changes});
+        documents.follow(&json!({"method": "textDocument/didChange", "params": params}));
+        documents.get("u").map(|text| text.to_string())
+    }
+
+    fn range(from: (u32, u32), to: (u32, u32)) -> Value {
+        json!({"start": {"line": from.0, "character": from.1}, "end": {"line": to.0, "character": to.1}})
+    }
+
+    #[test]
+    fn edits_are_followed() {
+        let edit = |from, to, text: &str| after(json!([{"range": range(from, to), "text": text}]));
+        assert_eq!(after(json!([{"text": "x"}])).unwrap(), "x");
+        assert_eq!(edit((1, 1), (1, 3), "-").unwrap(), "a\nb-c\nd");
+        assert_eq!(edit((0, 1), (1, 0), "").unwrap(), "ab\u{1F600}c\nd");
+        assert_eq!(edit((2, 9), (7, 0), "!").unwrap(), "a\nb\u{1F600}c\nd!");
+        let two = json!([{"range": range((0, 0), (0, 1)), "text": "xy"}, {"range": range((0, 1), (0, 2)), "text": ""}]);
+        assert_eq!(after(two).unwrap(), "x\nb\u{1F600}c\nd");
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_forgotten() {
+        for changes in [
+            json!([{"range": range((1, 0), (0, 0)), "text": ""}]),
+            json!([{"range": {}, "text": ""}]),
+            json!([{"range": range((0, 0), (0, 0))}]),
+            json!([7]),
+            json!({}),
+            json!(null),
+        ] {
+            assert_eq!(after(changes.clone()), None, "{changes}");
+        }
+    }
+}

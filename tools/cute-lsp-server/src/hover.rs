@@ -1,0 +1,155 @@
+//! What a hover says: the report's lines for the op on the line.
+
+use crate::REPORT;
+use cute_ir::build::Op;
+use melior::ir::Module;
+use serde_json::{Value, json};
+use std::{
+    io::{Read, Write},
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
+
+/// Bytes of a document that is reported on.
+const MOST_TEXT: usize = 4 << 20;
+/// How long a report may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is said of each line: `[line from 0, text]`.
+type Lines = Vec<(u64, String)>;
+
+/// The part of a document between its `// -----` that has the line, with the part's first line.
+fn part(text: &str, line: u64) -> (u64, String) {
+    let (mut first, mut lines) = (0, Vec::new());
+    for (i, l) in text.lines().enumerate() {
+        if l.trim_end() == "// -----" {
+            if i as u64 >= line {
+                break;
+            }
+            first = i as u64 + 1;
+            lines.clear();
+        } else {
+            lines.push(l);
+        }
+    }
+    (first, lines.join("\n") + "\n")
+}
+
+/// What the report says of a line of a document; nothing where it says nothing, and where none can be made in time.
+pub fn text(document: &str, line: u64) -> Option<String> {
+    if document.len() > MOST_TEXT {
+        return None;
+    }
+    let (first, part) = part(document, line);
+    let wanted = line.checked_sub(first)?;
+    let found: Vec<String> = report(part)?
+        .into_iter()
+        .filter(|(at, _)| *at == wanted)
+        .map(|(_, text)| text)
+        .collect();
+    (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// The report on a text, by a child that is ended where it takes too long.
+fn report(text: String) -> Option<Lines> {
+    let mut child = Command::new(std::env::current_exe().ok()?)
+        .arg(REPORT)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    std::thread::spawn(move || {
+        if let Some(mut input) = input {
+            let _ = input.write_all(text.as_bytes());
+        }
+    });
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut output) = output {
+            let _ = output.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(bytes);
+    });
+    let bytes = receiver.recv_timeout(PATIENCE);
+    let _ = child.kill();
+    let _ = child.wait();
+    let found: Value = serde_json::from_slice(&bytes.ok()?).ok()?;
+    found
+        .as_array()?
+        .iter()
+        .map(|line| Some((line[0].as_u64()?, line[1].as_str()?.to_owned())))
+        .collect()
+}
+
+/// Reads a module and prints its report as JSON. Returns the exit status.
+pub fn report_on_stdin() -> i32 {
+    let mut text = String::new();
+    if std::io::stdin().read_to_string(&mut text).is_err() {
+        return 1;
+    }
+    let context = cute_ir::context();
+    let Some(module) = Module::parse(&context, &text) else {
+        return 1;
+    };
+    let op = unsafe {
+        Op::from_raw(melior::ir::operation::OperationLike::to_raw(
+            &module.as_operation(),
+        ))
+    };
+    let report = cute_passes::report::of_module(op, None);
+    let mut lines = Vec::new();
+    for kernel in &report.kernels {
+        for (location, text) in kernel.located() {
+            if let Some(place) = cute_ir::place::place_of(location) {
+                lines.push(json!([place.line - 1, text]));
+            }
+        }
+    }
+    println!("{}", Value::Array(lines));
+    0
+}
+
+/// An answer to a hover, with this text behind what it says.
+pub fn with_text(mut answer: Value, text: &str) -> Value {
+    let text = format!("```text\n{text}\n```");
+    match answer["result"]["contents"]["value"].as_str() {
+        Some(said) => {
+            let all = format!("{said}\n\n---\n{text}");
+            answer["result"]["contents"]["value"] = all.into();
+        }
+        None if answer["result"].is_null() => {
+            answer["result"] = json!({"contents": {"kind": "markdown", "value": text}});
+        }
+        None => {}
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_have_parts() {
+        let text = "a\nb\n// -----\nc\nd";
+        assert_eq!(part(text, 0), (0, "a\nb\n".to_owned()));
+        assert_eq!(part(text, 1), (0, "a\nb\n".to_owned()));
+        assert_eq!(part(text, 4), (3, "c\nd\n".to_owned()));
+        assert_eq!(part("", 9), (0, "\n".to_owned()));
+    }
+
+    #[test]
+    fn answers_keep_what_they_say() {
+        let said = json!({"id": 1, "result": {"contents": {"kind": "markdown", "value": "old"}}});
+        let value = with_text(said, "new")["result"]["contents"]["value"].clone();
+        assert_eq!(value, "old\n\n---\n```text\nnew\n```");
+        let none = with_text(json!({"id": 1, "result": null}), "new");
+        assert_eq!(none["result"]["contents"]["value"], "```text\nnew\n```");
+        let odd = json!({"id": 1, "result": [1]});
+        assert_eq!(with_text(odd.clone(), "new"), odd);
+    }
+}
