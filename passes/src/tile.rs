@@ -509,6 +509,7 @@ fn shared_tile<'c>(
         space: Space::Smem,
         align: VECTOR,
         swizzle: None,
+        inner: None,
         layout,
     };
     memref.swizzle = match choice {

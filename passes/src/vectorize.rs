@@ -77,7 +77,7 @@ fn fits(length: i64, order: &[usize], sides: [(&MemRef, &Vec<i64>); 2]) -> bool 
             let bytes = memref.element_bytes();
             let size = length * bytes;
             let whole = memref
-                .swizzle
+                .byte_swizzle()
                 .is_none_or(|swizzle| size <= 1 << swizzle.m());
             whole
                 && memref.align % size == 0

@@ -109,13 +109,13 @@ func.func private @composed_word(!cute.composed_layout<"S<3,5,4> x 0 o (8,4)">)
 // Tensors and pointers
 //===----------------------------------------------------------------------===//
 
-// expected-error @below {{expected the memory space gmem, smem or rmem, found 'global'}}
+// expected-error @below {{expected the memory space gmem, smem, rmem, generic or tmem, found 'global'}}
 func.func private @space(!cute.memref<f16, global, "8:1">)
 
 // -----
 
-// expected-error @below {{expected the memory space gmem, smem or rmem, found 'tmem'}}
-func.func private @pointer_space(!cute.ptr<f16, tmem>)
+// expected-error @below {{expected the memory space gmem, smem, rmem, generic or tmem, found 'shared'}}
+func.func private @pointer_space(!cute.ptr<f16, shared>)
 
 // -----
 
@@ -124,8 +124,8 @@ func.func private @element(!cute.memref<vector<2xf16>, gmem, "8:1">)
 
 // -----
 
-// expected-error @below {{expected elements of whole bytes in memory, found i4}}
-func.func private @nibbles(!cute.memref<i4, gmem, "8:1">)
+// expected-error @below {{expected elements of 4 bits or of whole bytes in memory, found i3}}
+func.func private @three_bits(!cute.memref<i3, gmem, "8:1">)
 
 // -----
 

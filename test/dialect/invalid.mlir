@@ -374,7 +374,7 @@ func.func @partition_any_thread(%c: !vectors, %t: !tile, %i: !cute.coord<"_">) {
 !vectors = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 func.func @partition_declared(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
-  // expected-error @below {{inferred type(s) '!cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),512,32)">' are incompatible}}
+  // expected-error @below {{inferred type(s) '!cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,0),512,0)">' are incompatible}}
   // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.partition_S(%c, %t, %i) : (!vectors, !tile, !cute.coord<"?">) -> !tile
   return

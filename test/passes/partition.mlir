@@ -39,22 +39,22 @@
 
 // 4 values of an atom, 2 atoms along M, 2 along N.
 // CHECK:         %[[SHAPE:.*]] = cute.tiled.mma.partition_shape C (%[[MMA]], %{{.*}}) : ({{.*}}, !cute.shape<"(32,32)">) -> !cute.shape<"((2,2),2,2)">
-// CHECK:         %[[ACC:.*]] = cute.mma.make_fragment C (%[[MMA]], %[[SHAPE]]) : ({{.*}}) -> !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+// CHECK:         %[[ACC:.*]] = cute.mma.make_fragment C (%[[MMA]], %[[SHAPE]]) : ({{.*}}) -> !cute.memref<f32, rmem, align<16>, "((2,2),2,2):((1,2),4,8)">
 // CHECK:         cute.clear(%[[ACC]])
 // CHECK:         scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
 // CHECK:           %[[CK:.*]] = cute.make_coord(%[[K]])
 // CHECK:           %[[TA:.*]] = cute.slice(%[[GA]], %[[CK]])
-// CHECK:           %[[TAG:.*]] = cute.tiled.copy.partition_S(%[[LOAD]], %[[TA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
-// CHECK:           %[[TAS:.*]] = cute.tiled.copy.partition_D(%[[LOAD]], %[[SA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
+// CHECK:           %[[TAG:.*]] = cute.tiled.copy.partition_S(%[[LOAD]], %[[TA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,0),1024,0)">
+// CHECK:           %[[TAS:.*]] = cute.tiled.copy.partition_D(%[[LOAD]], %[[SA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,0),512,0)">
 // CHECK:           cute.copy(%[[LOAD]], %[[TAG]], %[[TAS]])
 // CHECK:           %[[TB:.*]] = cute.slice(%[[GB]], %[[CK]])
 // CHECK:           %[[TBG:.*]] = cute.tiled.copy.partition_S(%[[LOAD]], %[[TB]], %[[TID]])
 // CHECK:           %[[TBS:.*]] = cute.tiled.copy.partition_D(%[[LOAD]], %[[SB]], %[[TID]])
 // CHECK:           cute.copy(%[[LOAD]], %[[TBG]], %[[TBS]])
 // CHECK:           %[[PA:.*]] = cute.tiled.mma.partition A (%[[MMA]], %[[SA]], %[[TID]])
-// CHECK:           %[[FA:.*]] = cute.mma.make_fragment A (%[[MMA]], %[[PA]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
-// CHECK:           %[[FROMA:.*]] = cute.tiled.copy.partition_S(%[[LDA]], %[[SA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,2):((1,16),512,16)">
-// CHECK:           %[[TOA:.*]] = cute.tiled.copy.retile(%[[LDA]], %[[FA]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((8,1),2,2):((1,0),16,8)">
+// CHECK:           %[[FA:.*]] = cute.mma.make_fragment A (%[[MMA]], %[[PA]]) : ({{.*}}) -> !cute.memref<f16, rmem, align<16>, "((2,2,2),2,2):((1,2,4),16,8)">
+// CHECK:           %[[FROMA:.*]] = cute.tiled.copy.partition_S(%[[LDA]], %[[SA]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,2):((1,0),512,16)">
+// CHECK:           %[[TOA:.*]] = cute.tiled.copy.retile(%[[LDA]], %[[FA]]) : ({{.*}}) -> !cute.memref<f16, rmem, align<16>, "((8,1),2,2):((1,0),16,8)">
 
 // What was copied has landed, for all threads, before it is read.
 // CHECK-NOT:       cute.copy
@@ -64,7 +64,7 @@
 // CHECK:           cute.copy(%[[LDA]], %[[FROMA]], %[[TOA]])
 // CHECK-NOT:       gpu.barrier
 // CHECK:           %[[PB:.*]] = cute.tiled.mma.partition B (%[[MMA]], %[[SB]], %[[TID]])
-// CHECK:           %[[FB:.*]] = cute.mma.make_fragment B (%[[MMA]], %[[PB]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((2,2),2,2):((1,2),8,4)">
+// CHECK:           %[[FB:.*]] = cute.mma.make_fragment B (%[[MMA]], %[[PB]]) : ({{.*}}) -> !cute.memref<f16, rmem, align<8>, "((2,2),2,2):((1,2),8,4)">
 // CHECK:           %[[FROMB:.*]] = cute.tiled.copy.partition_S(%[[LDB]], %[[SB]], %[[TID]])
 // CHECK:           %[[TOB:.*]] = cute.tiled.copy.retile(%[[LDB]], %[[FB]])
 // CHECK:           cute.copy(%[[LDB]], %[[FROMB]], %[[TOB]])
@@ -75,11 +75,11 @@
 
 // CHECK:         %[[HALF:.*]] = cute.convert(%[[ACC]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
 // CHECK:         %[[SC:.*]] = cute.memref.alloca()
-// CHECK:         %[[REG:.*]] = cute.tiled.copy.retile(%[[STC]], %[[HALF]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((2,(2,2)),2,1):((1,(2,8)),4,16)">
-// CHECK:         %[[TCS:.*]] = cute.tiled.copy.partition_D(%[[STC]], %[[SC]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<4>, S<2,4,3>, "((2,(2,2)),2,1):((1,(256,16)),512,32)">
+// CHECK:         %[[REG:.*]] = cute.tiled.copy.retile(%[[STC]], %[[HALF]]) : ({{.*}}) -> !cute.memref<f16, rmem, "((2,(2,2)),2,1):((1,(2,8)),4,0)">
+// CHECK:         %[[TCS:.*]] = cute.tiled.copy.partition_D(%[[STC]], %[[SC]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, smem, align<4>, S<2,4,3>, "((2,(2,2)),2,1):((1,(256,16)),512,0)">
 // CHECK:         cute.copy(%[[STC]], %[[REG]], %[[TCS]])
 // CHECK:         %[[SCO:.*]] = cute.tiled.copy.partition_S(%[[OUT]], %[[SC]], %[[TID]])
-// CHECK:         %[[GCO:.*]] = cute.tiled.copy.partition_D(%[[OUT]], %[[C]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1536,32)">
+// CHECK:         %[[GCO:.*]] = cute.tiled.copy.partition_D(%[[OUT]], %[[C]], %[[TID]]) : ({{.*}}) -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,0),1536,0)">
 // Written by one thread, read by another; nothing asynchronous is left to wait for.
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    cute.copy(%[[OUT]], %[[SCO]], %[[GCO]])

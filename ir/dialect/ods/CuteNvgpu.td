@@ -47,10 +47,14 @@ def CuteNvgpu_UniversalCopyType : CuteNvgpu_Type<"UniversalCopy", "atom.universa
     !cute_nvgpu.atom.universal_copy<f32>
     ```
 
+    `l1_cache_eviction_priority=no_allocate` is a hint to the cache. It is kept, and not
+    lowered: it changes no value.
+
     State: `cache_policy`, an i64, of copies from and to global memory.
   }];
-  let parameters = (ins "::mlir::Type":$valType, "int64_t":$bits);
-  let assemblyFormat = "`<` $valType `` custom<Bits>($bits) `>`";
+  let parameters = (ins "::mlir::Type":$valType, "int64_t":$bits,
+    StringRefParameter<"eviction priority, or nothing">:$eviction);
+  let assemblyFormat = "`<` $valType `` custom<BitsAndEviction>($bits, $eviction) `>`";
 }
 
 def CuteNvgpu_SimtAsyncCopyType : CuteNvgpu_Type<"SimtAsyncCopy", "atom.simt_async_copy"> {

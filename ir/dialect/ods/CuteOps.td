@@ -22,6 +22,7 @@ include "LayoutTiling.td"
 // Tensors and what is done with them.
 include "TensorOps.td"
 include "ViewOps.td"
+include "DslOps.td"
 include "AtomOps.td"
 include "AlgorithmOps.td"
 include "PipelineOps.td"

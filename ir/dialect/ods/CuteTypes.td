@@ -118,6 +118,29 @@ def Cute_ComposedLayoutType : Cute_TextType<"ComposedLayout", "composed_layout">
   }];
 }
 
+class Cute_DivisibleType<string name, string mnem> : Cute_Type<name, mnem> {
+  let parameters = (ins "int64_t":$divisor);
+  let assemblyFormat = "`<` `divby` $divisor `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cute_DivisibleI32Type : Cute_DivisibleType<"DivisibleI32", "i32"> {
+  let summary = "An i32 that a number is known to divide";
+  let description = [{
+    ```mlir
+    !cute.i32<divby 8>
+    ```
+  }];
+}
+def Cute_DivisibleI64Type : Cute_DivisibleType<"DivisibleI64", "i64"> {
+  let summary = "An i64 that a number is known to divide";
+  let description = [{
+    ```mlir
+    !cute.i64<divby 16>
+    ```
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
@@ -133,7 +156,7 @@ def Cute_PtrType : Cute_Type<"Ptr", "ptr"> {
     ```
   }];
   let parameters = (ins
-    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, rmem, generic or tmem">:$space,
     "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -142,7 +165,8 @@ def Cute_PtrType : Cute_Type<"Ptr", "ptr"> {
 def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
   let summary = "A tensor: a pointer and a layout in elements";
   let description = [{
-    The element at coordinate `c` lies at `swizzle(pointer + layout(c) * size)`.
+    The element at coordinate `c` lies at `swizzle(pointer + layout(c) * size)`. In the layout's
+    place may stand `S<B,M,S> o offset o layout`, where the swizzle acts on the offset in elements.
     In `rmem` a tensor lives in registers: of one thread after partitioning;
     before it, of the block's threads together.
 
@@ -151,7 +175,7 @@ def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
     ```
   }];
   let parameters = (ins
-    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem or rmem">:$space,
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, rmem, generic or tmem">:$space,
     "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle,
     StringRefParameter<"layout">:$layout);
   let hasCustomAssemblyFormat = 1;
@@ -212,7 +236,8 @@ def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
   let summary = "An MMA atom repeated over warps and values";
   let description = [{
     `atom_layout_MNK` places atoms over M, N and K; `permutation_MNK` is the
-    tile that they cover, by mode.
+    tile that they cover, by mode. Where it is not written, and where a mode is `_`,
+    that is what the atoms cover once.
 
     ```mlir
     !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >,
@@ -223,8 +248,8 @@ def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
     StringRefParameter<"atoms over (M,N,K)">:$atomLayout,
     StringRefParameter<"tile">:$permutation);
   let assemblyFormat = [{
-    `<` $atom `,` `atom_layout_MNK` `=` `<` custom<LayoutText>($atomLayout) `>` `,`
-        `permutation_MNK` `=` `<` custom<TileText>($permutation) `>` `>` }];
+    `<` $atom `,` `atom_layout_MNK` `=` `<` custom<LayoutText>($atomLayout) `>` ``
+        custom<Permutation>($permutation) `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -263,8 +288,12 @@ def Cute_TokenType : Cute_Type<"Token", "token"> {
 //===----------------------------------------------------------------------===//
 
 /// An integer that fills a dynamic leaf. That the tuple is a single leaf is verified in Rust.
-def Cute_IntegerType : AnyTypeOf<[I32, I64, Cute_IntTupleType],
-    "i32, i64, or !cute.int_tuple of one leaf">;
+def Cute_IntegerType : AnyTypeOf<[I32, I64, Cute_DivisibleI32Type, Cute_DivisibleI64Type,
+    Cute_IntTupleType], "i32, i64, or !cute.int_tuple of one leaf">;
+
+/// An integer, with what is known of it.
+def Cute_ScalarType : AnyTypeOf<[I32, I64, Cute_DivisibleI32Type, Cute_DivisibleI64Type],
+    "i32, i64, !cute.i32 or !cute.i64">;
 
 /// What has a start and a layout.
 def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType],

@@ -180,6 +180,8 @@ def Cute_DiceOp : Cute_AlgebraOp<"dice"> {
     What `cute.slice` drops. The integers themselves do not count, and a composed
     layout keeps its offset.
 
+    The coordinate is an operand or an attribute.
+
     Precondition: the coordinate is static and weakly congruent to the input.
 
     ```mlir
@@ -187,7 +189,8 @@ def Cute_DiceOp : Cute_AlgebraOp<"dice"> {
     %d = cute.dice(%l, %c) : !cute.layout<"(2,3,4):(1,2,6)">, !cute.coord<"(0,_,0)">
     ```
   }];
-  let arguments = (ins Cute_TupleOrLayoutType:$input, Cute_CoordType:$coord);
+  let arguments = (ins Cute_TupleOrLayoutType:$input, Optional<Cute_CoordType>:$at,
+                       OptionalAttr<Cute_CoordAttr>:$coord);
   let results = (outs Cute_TupleOrLayoutType:$result);
   let assemblyFormat = "`(` operands `)` attr-dict `:` type(operands)";
 }

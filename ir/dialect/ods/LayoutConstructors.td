@@ -125,6 +125,8 @@ def Cute_MakeTileOp : Cute_MakeFromLeavesOp<"make_tile"> {
 def Cute_MakeLayoutOp : Cute_InferredOp<"make_layout", [Pure]> {
   let summary = "A layout from its shape and its stride";
   let description = [{
+    Without a stride, column-major.
+
     Precondition: shape and stride are congruent, and every static extent is
     positive.
 
@@ -135,9 +137,9 @@ def Cute_MakeLayoutOp : Cute_InferredOp<"make_layout", [Pure]> {
     %l = cute.make_layout(%s, %d) : (!cute.shape<"(?,8)">, !cute.stride<"(1,?)">) -> !cute.layout<"(?,8):(1,?)">
     ```
   }];
-  let arguments = (ins Cute_ShapeType:$shape, Cute_StrideType:$stride);
+  let arguments = (ins Cute_ShapeType:$shape, Optional<Cute_StrideType>:$stride);
   let results = (outs Cute_LayoutType:$layout);
-  let assemblyFormat = "`(` $shape `,` $stride `)` attr-dict `:` functional-type(operands, $layout)";
+  let assemblyFormat = "`(` $shape (`,` $stride^)? `)` attr-dict `:` functional-type(operands, $layout)";
   let opDocGroup = Cute_Constructors;
 }
 
@@ -246,15 +248,16 @@ def Cute_PrintOp : Cute_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "Prints a value while the program runs";
   let description = [{
     Prints the value as its type writes it, with numbers in the place of dynamic
-    leaves. It counts as a write, so that it stays where it is.
+    leaves. It counts as a write, so that it stays where it is. With a text in front, each
+    `{}` in it stands for a value, and nothing is printed behind it.
 
     ```mlir
     // Given %l: !cute.layout<"(2,?):(1,?)">
     cute.print(%l) : !cute.layout<"(2,?):(1,?)">
     ```
   }];
-  let arguments = (ins Cute_AnyType:$value);
-  let assemblyFormat = "`(` $value `)` `:` type($value) attr-dict";
+  let arguments = (ins Variadic<AnyType>:$values, OptionalAttr<StrAttr>:$fmt);
+  let assemblyFormat = "`(` `` custom<PrintOperands>($fmt, $values) `)` `:` type($values) attr-dict";
   let opDocGroup = Cute_Diagnostics;
 }
 

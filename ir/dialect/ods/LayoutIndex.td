@@ -30,8 +30,9 @@ def Cute_SizeOp : Cute_IndexOp<"size"> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[Cute_ShapeType, Cute_IntTupleType, Cute_LayoutType,
-                           Cute_ComposedLayoutType], "!cute.shape, !cute.int_tuple, !cute.layout or "
-                           "!cute.composed_layout">:$input,
+                           Cute_ComposedLayoutType, Cute_MemRefType, Cute_CoordTensorType],
+                           "!cute.shape, !cute.int_tuple, !cute.layout, !cute.composed_layout, "
+                           "!cute.memref or !cute.coord_tensor">:$input,
                        OptionalAttr<DenseI32ArrayAttr>:$mode);
   let results = (outs Cute_IntTupleType:$result);
   let assemblyFormat = [{ (`<` $mode^ `>`)? `(` $input `)` attr-dict `:`
@@ -121,7 +122,9 @@ def Cute_Crd2IdxOp : Cute_IndexOp<"crd2idx"> {
     %o = cute.crd2idx(%d, %l) : (!cute.coord<"?">, !cute.layout<"(8,4):(1,0)">) -> !cute.int_tuple<"?">
     ```
   }];
-  let arguments = (ins Cute_CoordType:$coord, Cute_ShapeOrLayoutType:$shape);
+  let arguments = (ins Cute_CoordType:$coord, AnyTypeOf<[Cute_ShapeType, Cute_LayoutType,
+                         Cute_ComposedLayoutType],
+                         "!cute.shape, !cute.layout or !cute.composed_layout">:$shape);
   let results = (outs Cute_IntTupleType:$result);
   let assemblyFormat = [{ `(` $coord `,` $shape `)` attr-dict `:`
     functional-type(operands, results) }];
@@ -166,10 +169,10 @@ def Cute_IncrementCoordOp : Cute_IndexOp<"increment_coord"> {
 }
 
 class Cute_ToRankOp<string mnemonic> : Cute_IndexOp<mnemonic> {
-  let arguments = (ins I32Attr:$rank, Cute_TupleOrLayoutType:$input,
+  let arguments = (ins AnyAttrOf<[I32Attr, SI32Attr]>:$rank, Cute_TupleOrLayoutType:$input,
                        Cute_TupleOrLayoutType:$element);
   let results = (outs Cute_TupleOrLayoutType:$result);
-  let assemblyFormat = [{ `<` $rank `>` `(` $input `,` $element `)` attr-dict `:`
+  let assemblyFormat = [{ `<` custom<Rank>($rank) `>` `(` $input `,` $element `)` attr-dict `:`
     qualified(type($input)) `,` qualified(type($element)) }];
 }
 

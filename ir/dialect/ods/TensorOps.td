@@ -24,7 +24,7 @@ def Cute_AllocaOp : Cute_Op<"memref.alloca", [MemoryEffects<[MemAlloc]>]> {
     %s = cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32):(32,1)">
     ```
   }];
-  let arguments = (ins Optional<Cute_LayoutType>:$layout, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins Optional<Cute_AnyLayoutType>:$layout, OptionalAttr<I64Attr>:$offset);
   let results = (outs Cute_MemRefType:$result);
   let assemblyFormat = [{ `(` ($layout^ `:` qualified(type($layout)))? `)` attr-dict `:`
     qualified(type($result)) }];

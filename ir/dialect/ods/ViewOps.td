@@ -42,23 +42,25 @@ def Cute_GetLayoutOp : Cute_ViewOp<"get_layout"> {
     ```
   }];
   let arguments = (ins Cute_TensorType:$tensor);
-  let results = (outs Cute_LayoutType:$result);
+  let results = (outs Cute_AnyLayoutType:$result);
   let assemblyFormat = "`(` $tensor `)` attr-dict `:` type($tensor)";
 }
 
-def Cute_MakeViewOp : Cute_Op<"make_view", [Pure,
-    TypesMatchWith<"the start is that of the result", "result", "iter", "::cute::iterOf($_self)">,
-    TypesMatchWith<"the layout is that of the result", "result", "layout", "::cute::layoutOf($_self)">]> {
+def Cute_MakeViewOp : Cute_Op<"make_view", [Pure]> {
   let summary = "The tensor of a start and a layout";
   let description = [{
+    A static layout may be left out: the type says it.
+
     ```mlir
     // Given %p: !cute.ptr<f16, gmem, align<16>>, %l: !cute.layout<"(?,64):(64,1)">
     %A = cute.make_view(%p, %l) : !cute.memref<f16, gmem, align<16>, "(?,64):(64,1)">
     ```
   }];
-  let arguments = (ins Cute_IterType:$iter, Cute_LayoutType:$layout);
+  let arguments = (ins Cute_IterType:$iter, Optional<Cute_AnyLayoutType>:$layout);
   let results = (outs Cute_TensorType:$result);
-  let assemblyFormat = "`(` $iter `,` $layout `)` attr-dict `:` type($result)";
+  // The operands' types are those that the result's says.
+  let assemblyFormat = [{ `(` $iter (`,` $layout^)? `)` attr-dict `:` type($result)
+    custom<FromResult>(type($iter), type($layout)) }];
   let opDocGroup = Cute_Views;
 }
 

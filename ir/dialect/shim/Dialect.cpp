@@ -68,6 +68,39 @@ static void printOperandId(OpAsmPrinter &printer, Operation *, IntegerAttr attr)
     printer << "<invalid> ";
 }
 
+/// `"text", %a, %b`, or values alone.
+static ParseResult parsePrintOperands(OpAsmParser &parser, StringAttr &,
+                                      SmallVectorImpl<OpAsmParser::UnresolvedOperand> &) {
+  return parser.emitError(parser.getNameLoc(), "expected a form");
+}
+static void printPrintOperands(OpAsmPrinter &printer, Operation *, StringAttr fmt,
+                               OperandRange values) {
+  if (fmt)
+    printer << fmt << ", ";
+  llvm::interleaveComma(values, printer);
+}
+
+/// A rank, which CuTe DSL keeps as a signed integer.
+static ParseResult parseRank(OpAsmParser &parser, Attribute &rank) {
+  int32_t value;
+  if (parser.parseInteger(value))
+    return failure();
+  rank = parser.getBuilder().getI32IntegerAttr(value);
+  return success();
+}
+static void printRank(OpAsmPrinter &printer, Operation *, Attribute rank) {
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(rank))
+    printer << integer.getValue();
+  else
+    printer << rank;
+}
+
+/// The operands' types are not written: `parseForm` has them from the result.
+static ParseResult parseFromResult(OpAsmParser &parser, Type &, Type &) {
+  return parser.emitError(parser.getNameLoc(), "expected a form");
+}
+static void printFromResult(OpAsmPrinter &, Operation *, Type, Type) {}
+
 #include "CuteDialect.cpp.inc"
 #define GET_OP_CLASSES
 #include "CuteOps.cpp.inc"
@@ -78,6 +111,12 @@ static Speculation::Speculatability speculatability(Operation *op) {
                                              : Speculation::NotSpeculatable;
 }
 Speculation::Speculatability cute::ShapeDivOp::getSpeculatability() {
+  return speculatability(getOperation());
+}
+Speculation::Speculatability cute::TupleDivOp::getSpeculatability() {
+  return speculatability(getOperation());
+}
+Speculation::Speculatability cute::TupleModOp::getSpeculatability() {
   return speculatability(getOperation());
 }
 Speculation::Speculatability cute::CeilDivOp::getSpeculatability() {

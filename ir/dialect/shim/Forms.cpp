@@ -36,10 +36,17 @@ struct cute::Form {
   /// The attribute that a text among the operands is, and what it becomes.
   StringRef text = {};
   bool coord = false;
+  /// Whether types and attributes may be missing, or stand the other way round.
+  bool loose = false;
+  /// Whether the operands stand without brackets.
+  bool bare = false;
   /// Whether the op has one result of type i1.
   bool truth = false;
-  /// How types without a name are read: the operand's, the result's.
-  Stripped operand = nullptr, result = nullptr;
+  /// How types without a name are read: each operand's, the result's.
+  SmallVector<Stripped, 3> operands = {};
+  Stripped result = nullptr;
+
+  Stripped operand(size_t i) const { return i < operands.size() ? operands[i] : nullptr; }
 };
 
 /// The ops that are read in more forms than they are printed in.
@@ -56,21 +63,25 @@ static const llvm::StringMap<Form> &forms() {
          "composition", "coalesce", "get_iter", "get_layout", "recast_iter",
          "deref_arith_tuple_iter", "make_arith_tuple_iter", "add_offset"},
         {});
-    add({"get_stride"}, {.operand = stripped<LayoutType>});
-    add({"composed_get_inner", "composed_get_offset"}, {.operand = stripped<ComposedLayoutType>});
+    add({"get_stride"}, {.operands = {stripped<LayoutType>}});
+    add({"composed_get_inner", "composed_get_offset"}, {.operands = {stripped<ComposedLayoutType>}});
     add({"composed_get_outer"},
-        {.operand = stripped<ComposedLayoutType>, .result = stripped<LayoutType>});
+        {.operands = {stripped<ComposedLayoutType>}, .result = stripped<LayoutType>});
     add({"elem_less", "equal"}, {.truth = true});
     add({"group_modes"}, {.numbers = {"begin", "end"}});
     add({"recast_layout"}, {.numbers = {"new_type_bits", "old_type_bits"}});
     add({"append_to_rank", "prepend_to_rank"}, {.numbers = {"rank"}});
+    add({"memref.store_vec"}, {.bare = true});
+    add({"print"}, {.text = "fmt", .loose = true});
     add({"dice"}, {.text = "coord", .coord = true});
     add({"local_tile", "inner_partition", "local_partition"}, {.text = "proj", .coord = true});
     add({"make_layout", "make_view", "make_identity_tensor", "memref.alloca"},
         {.lone = Lone::Result});
     add({"make_identity_layout"}, {.lone = Lone::Either});
     add({"make_composed_layout"},
-        {.lone = Lone::Result, .result = stripped<ComposedLayoutType>});
+        {.lone = Lone::Result,
+         .operands = {nullptr, stripped<IntTupleType>, stripped<LayoutType>},
+         .result = stripped<ComposedLayoutType>});
     return map;
   }();
   return all;
@@ -165,14 +176,27 @@ static ParseResult parseOperands(const Form &form, OpAsmParser &parser, Operatio
     SMLoc where = parser.getCurrentLocation();
     std::string text;
     if (!form.text.empty() && succeeded(parser.parseOptionalString(&text))) {
+      if (!form.coord) {
+        state.addAttribute(form.text, parser.getBuilder().getStringAttr(text));
+        return success();
+      }
       std::string answer;
       if (!callbacks().canonicalize(CuteCoord, wrap(StringRef(text)), append, &answer))
         return parser.emitError(where) << answer;
       state.addAttribute(form.text, CoordAttr::get(parser.getContext(), answer));
       return success();
     }
+    if (form.loose) {
+      OpAsmParser::UnresolvedOperand operand;
+      OptionalParseResult given = parser.parseOptionalOperand(operand);
+      if (given.has_value() && succeeded(*given))
+        operands.push_back(operand);
+      return success(!given.has_value() || succeeded(*given));
+    }
     return parser.parseOperand(operands.emplace_back());
   };
+  if (form.bare)
+    return parser.parseCommaSeparatedList(one);
   if (parser.parseLParen())
     return failure();
   if (succeeded(parser.parseOptionalRParen()))
@@ -223,9 +247,14 @@ ParseResult cute::parseForm(const Form &form, OpAsmParser &parser, OperationStat
     written = succeeded(parser.parseOptionalArrow()) || succeeded(parser.parseOptionalKeyword("to"));
     return written;
   };
+  if (form.loose && operands.empty())
+    return parser.parseOptionalAttrDict(state.attributes);
   if (succeeded(parser.parseOptionalLParen())) {
     types.clear();
-    auto one = [&] { return parseOneType(parser, form.operand, types.emplace_back()); };
+    auto one = [&] {
+      Stripped strip = form.operand(types.size());
+      return parseOneType(parser, strip, types.emplace_back());
+    };
     if (failed(parser.parseOptionalRParen()) &&
         (parser.parseCommaSeparatedList(one) || parser.parseRParen()))
       return failure();
@@ -233,8 +262,10 @@ ParseResult cute::parseForm(const Form &form, OpAsmParser &parser, OperationStat
       return failure();
   } else {
     SmallVector<Type> list;
-    Stripped strip = form.lone == Lone::Result ? form.result : form.operand;
-    auto one = [&] { return parseOneType(parser, strip, list.emplace_back()); };
+    auto one = [&] {
+      Stripped strip = form.lone == Lone::Result ? form.result : form.operand(list.size());
+      return parseOneType(parser, strip, list.emplace_back());
+    };
     if (parser.parseCommaSeparatedList(one))
       return failure();
     if (form.lone != Lone::Result && arrow()) {
@@ -249,17 +280,31 @@ ParseResult cute::parseForm(const Form &form, OpAsmParser &parser, OperationStat
     }
   }
 
+  if (form.loose && parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  // As the parsers do that assembly formats make: what is not of an attribute's kind is an error.
+  auto wrong = [&] {
+    return parser.emitError(parser.getNameLoc())
+           << "'" << state.name.getStringRef() << "' op ";
+  };
+  if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
+    return failure();
   MLIRContext *context = parser.getContext();
   Location location = parser.getEncodedSourceLoc(parser.getNameLoc());
   StringRef name = state.name.getStringRef();
   auto sink = [](MlirType type, void *user) {
     static_cast<SmallVectorImpl<Type> *>(user)->push_back(unwrap(type));
   };
-  // What is not written of the operands follows from the result.
-  if (types.empty() && !operands.empty() && results.size() == 1 &&
-      !callbacks().operandTypes(wrap(name), wrap(location), operands.size(), wrap(results[0]),
-                                sink, &types))
-    return failure();
+  // What is not written of the operands follows from the result, or from the operand that is.
+  Type known = types.empty() && results.size() == 1 ? results[0] : Type();
+  if (form.bare && types.size() == 1 && operands.size() > 1)
+    known = types[0];
+  if (known && !operands.empty()) {
+    types.clear();
+    if (!callbacks().operandTypes(wrap(name), wrap(location), operands.size(), wrap(known), sink,
+                                  &types))
+      return failure();
+  }
   if (types.size() != operands.size())
     return parser.emitError(where) << operands.size() << " operands present, but expected "
                                    << types.size();

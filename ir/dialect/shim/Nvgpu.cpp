@@ -26,7 +26,7 @@ using namespace cute_nvgpu;
 //===----------------------------------------------------------------------===//
 
 static CuteTypeParts partsOf(UniversalCopyType t) {
-  return parts(CuteUniversalCopy, {t.getValType()}, {}, {t.getBits()});
+  return parts(CuteUniversalCopy, {t.getValType()}, {t.getEviction()}, {t.getBits()});
 }
 static CuteTypeParts partsOf(SimtAsyncCopyType t) {
   return parts(CuteSimtAsyncCopy, {t.getValType()}, {t.getCache()}, {t.getBits()});
@@ -91,7 +91,7 @@ Type cute::nvgpuTypeGet(Location at, const CuteTypeParts *p) {
   T##Type::getChecked(emit, context, whole(0), whole(1), whole(2), __VA_ARGS__)
   switch (p->kind) {
   case CuteUniversalCopy:
-    return UniversalCopyType::getChecked(emit, context, type(0), whole(0));
+    return UniversalCopyType::getChecked(emit, context, type(0), whole(0), text(0));
   case CuteSimtAsyncCopy:
     return SimtAsyncCopyType::getChecked(emit, context, type(0), text(0), whole(0));
   case CuteLdsm:
@@ -127,8 +127,9 @@ Type cute::nvgpuTypeGet(Location at, const CuteTypeParts *p) {
 // Verification
 //===----------------------------------------------------------------------===//
 
-LogicalResult UniversalCopyType::verify(Emit emit, Type value, int64_t bits) {
-  return verifyParts(emit, parts(CuteUniversalCopy, {value}, {}, {bits}));
+LogicalResult UniversalCopyType::verify(Emit emit, Type value, int64_t bits,
+                                        StringRef eviction) {
+  return verifyParts(emit, parts(CuteUniversalCopy, {value}, {eviction}, {bits}));
 }
 LogicalResult SimtAsyncCopyType::verify(Emit emit, Type value, StringRef cache, int64_t bits) {
   return verifyParts(emit, parts(CuteSimtAsyncCopy, {value}, {cache}, {bits}));

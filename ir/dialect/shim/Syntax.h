@@ -61,6 +61,29 @@ inline void printBits(AsmPrinter &printer, int64_t bits) {
     printer << ", " << bits << " b";
 }
 
+/// `, N b` and `, l1_cache_eviction_priority=PRIORITY`, each or neither.
+inline ParseResult parseBitsAndEviction(AsmParser &parser, int64_t &bits, std::string &eviction) {
+  bits = 0;
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc where = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalKeyword("l1_cache_eviction_priority"))) {
+      if (parser.parseEqual() || parseKeyword(parser, eviction))
+        return failure();
+      continue;
+    }
+    if (parser.parseInteger(bits) || parser.parseKeyword("b"))
+      return failure();
+    if (bits < 1)
+      return parser.emitError(where) << "expected a positive number of bits, found " << bits;
+  }
+  return success();
+}
+inline void printBitsAndEviction(AsmPrinter &printer, int64_t bits, StringRef eviction) {
+  printBits(printer, bits);
+  if (!eviction.empty())
+    printer << ", l1_cache_eviction_priority=" << eviction;
+}
+
 /// `int_overflow = satfinite` and `binary_op = xor`, each or neither.
 inline ParseResult parseIntOptions(AsmParser &parser, std::string &overflow, std::string &op) {
   if (succeeded(parser.parseOptionalKeyword("int_overflow")) &&

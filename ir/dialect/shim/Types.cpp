@@ -44,6 +44,21 @@ static ParseResult parseTileText(AsmParser &parser, std::string &text) {
 }
 static void printTileText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
 
+/// `, permutation_MNK = <"tile">`, or nothing.
+static ParseResult parsePermutation(AsmParser &parser, std::string &text) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  return failure(parser.parseKeyword("permutation_MNK") || parser.parseEqual() ||
+                 parser.parseLess() || parseTileText(parser, text) || parser.parseGreater());
+}
+static void printPermutation(AsmPrinter &printer, StringRef text) {
+  if (text.empty())
+    return;
+  printer << ", permutation_MNK = <";
+  printTileText(printer, text);
+  printer << '>';
+}
+
 /// `<"text">`, of a type or an attribute.
 template <typename T, CuteTypeKind kind> static T parseTextOf(AsmParser &parser) {
   std::string text;
@@ -85,7 +100,7 @@ static ParseResult parseEngine(AsmParser &parser, Type &element, std::string &sp
         return failure();
       llvm::raw_string_ostream(swizzle) << "S<" << b << ',' << m << ',' << s << '>';
     } else if (layout) {
-      if (parseText(parser, CuteLayout, *layout))
+      if (parseText(parser, CuteMemRef, *layout))
         return failure();
       return parser.parseGreater();
     } else {
@@ -191,6 +206,12 @@ LogicalResult cute::TiledCopyType::verify(Emit emit, Type atom, StringRef tv, St
 LogicalResult cute::TiledMmaType::verify(Emit emit, Type atom, StringRef atoms, StringRef tile) {
   return verifyParts(emit, parts(CuteTiledMma, {atom}, {atoms, tile}, {}));
 }
+LogicalResult cute::DivisibleI32Type::verify(Emit emit, int64_t divisor) {
+  return verifyParts(emit, parts(CuteDivisible, {}, {}, {32, divisor}));
+}
+LogicalResult cute::DivisibleI64Type::verify(Emit emit, int64_t divisor) {
+  return verifyParts(emit, parts(CuteDivisible, {}, {}, {64, divisor}));
+}
 LogicalResult cute::PipelineType::verify(Emit emit, int64_t stages) {
   return verifyParts(emit, parts(CutePipeline, {}, {}, {stages}));
 }
@@ -218,6 +239,14 @@ bool cuteTypeGetParts(MlirType type, CuteTypeParts *result) {
       })
       .Case([&](cute::TiledMmaType t) {
         *result = parts(CuteTiledMma, {t.getAtom()}, {t.getAtomLayout(), t.getPermutation()}, {});
+        return true;
+      })
+      .Case([&](cute::DivisibleI32Type t) {
+        *result = parts(CuteDivisible, {}, {}, {32, t.getDivisor()});
+        return true;
+      })
+      .Case([&](cute::DivisibleI64Type t) {
+        *result = parts(CuteDivisible, {}, {}, {64, t.getDivisor()});
         return true;
       })
       .Case([&](cute::PipelineType t) {
@@ -263,6 +292,10 @@ MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *p) {
   case CuteTiledMma:
     return wrap(Type(
         cute::TiledMmaType::getChecked(emit, context, type(0), text(0), text(1))));
+  case CuteDivisible:
+    if (whole(0) == 32)
+      return wrap(Type(cute::DivisibleI32Type::getChecked(emit, context, whole(1))));
+    return wrap(Type(cute::DivisibleI64Type::getChecked(emit, context, whole(1))));
   case CutePipeline:
     return wrap(Type(cute::PipelineType::getChecked(emit, context, whole(0))));
   case CuteToken:

@@ -24,7 +24,7 @@ enum CuteTypeKind {
   CuteComposedLayout, CutePtr, CuteMemRef, CuteTiledCopy, CuteTiledMma, CutePipeline,
   CuteToken, CuteCoordTensor, CuteArithTupleIter, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteStsm, CuteMovm,
   CuteUniversalFma, CuteSm70Mma, CuteSm75Mma, CuteSm80Mma, CuteSm89Mma, CuteSm90WarpMma,
-  CuteSm90Mma, CuteSm120Mma, CuteSm120MmaBs,
+  CuteSm90Mma, CuteSm120Mma, CuteSm120MmaBs, CuteDivisible,
 };
 
 /// A type, taken apart. Owned by whoever fills it.

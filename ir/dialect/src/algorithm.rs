@@ -329,7 +329,8 @@ fn vectors_in_order(
         && length * 2 * bytes * 8 <= most.min(128)
         && memory.iter().all(|m| {
             m.align >= length * 2 * bytes
-                && m.swizzle.is_none_or(|s| length * 2 * bytes <= 1 << s.m())
+                && m.byte_swizzle()
+                    .is_none_or(|s| length * 2 * bytes <= 1 << s.m())
         })
     {
         length *= 2;
@@ -383,7 +384,8 @@ pub fn shared_vectors(
     let inverse = |m: &MemRef| m.layout.right_inverse().ok();
     let run = |l: &Option<Layout>| l.as_ref().and_then(|l| l.size().ok()).unwrap_or(0);
     let (from, to) = (inverse(source), inverse(destination));
-    let score = |m: &MemRef, longer: bool| (m.swizzle.is_some(), m.space == Space::Smem, longer);
+    let score =
+        |m: &MemRef, longer: bool| (m.byte_swizzle().is_some(), m.space == Space::Smem, longer);
     let by_source =
         score(source, run(&from) > run(&to)) >= score(destination, run(&to) > run(&from));
     let first = if by_source { from } else { to };

@@ -27,7 +27,7 @@ pub mod ops {
     #![allow(missing_docs, clippy::all, unused)]
     melior::dialect! {
         name: "cute",
-        files: ["CuteOps.td"],
+        files: ["../src/ops.td"],
         include_directory_env_vars: ["CUTE_ODS"],
     }
 }

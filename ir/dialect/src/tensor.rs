@@ -33,7 +33,15 @@ pub fn fragment<'c>(mma: &CuteType<'c>, part: &Layout, operand: i64) -> Result<M
     let Some(CuteType::MmaAtom { a, b, acc, .. }) = CuteType::of(*atom) else {
         return Err("expected a tiled MMA over an MMA atom".to_owned());
     };
-    Ok(registers([a, b, acc][operand as usize], layout))
+    let mut fragment = registers([a, b, acc][operand as usize], layout);
+    // As aligned as the atom's own values are long, for they are moved together.
+    let values = fragment.layout.mode(0).and_then(|m| m.size());
+    if let Ok(values) = values
+        && let Some(bytes) = view::power_of_two_in(values, fragment.element_bytes())
+    {
+        fragment.align = bytes;
+    }
+    Ok(fragment)
 }
 
 /// `add_offset(pointer, offset)`: the alignment is what the offset's known divisor leaves of it.
@@ -65,6 +73,7 @@ pub fn registers<'c>(element: melior::ir::Type<'c>, layout: Layout) -> MemRef<'c
         align: 1,
         swizzle: None,
         layout,
+        inner: None,
     };
     memref.align = memref.element_bytes();
     memref
@@ -79,6 +88,7 @@ pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'
         ));
     }
     let layout = tiled_copy(copy)?.retile(&fragment.layout).map_err(text)?;
+    let layout = crate::infer::without_unit_strides(&layout);
     Ok(MemRef {
         layout,
         ..fragment.clone()
@@ -206,7 +216,7 @@ pub(crate) fn check_alignment(
     bytes: i64,
     needed: i64,
 ) -> Result<(), String> {
-    if let Some(swizzle) = memref.swizzle
+    if let Some(swizzle) = memref.byte_swizzle()
         && bytes > 1 << swizzle.m()
     {
         return Err(format!(

@@ -45,9 +45,70 @@ pub(crate) fn power_of_two_in(a: i64, b: i64) -> Option<i64> {
     (a != 0 && b != 0).then(|| 1 << (a.trailing_zeros() + b.trailing_zeros()).min(62))
 }
 
+/// Whether `swizzle(offset + layout(c))` is `swizzle(offset) + layout(c)` at every coordinate: each of the layout's own offsets
+/// is a sum of one below the bits that the swizzle changes, to which `offset` adds no carry, and of one above those it reads.
+fn stays_within(swizzle: cute_layout::Swizzle, layout: &Layout, offset: &IntTuple) -> bool {
+    let IntTuple::Leaf(offset) = offset else {
+        return false;
+    };
+    let div = match offset {
+        Leaf::Static(offset) => *offset,
+        Leaf::Dynamic(offset) => offset.div,
+        _ => return false,
+    };
+    let above = swizzle.period();
+    let mut below = 0;
+    for (extent, stride) in layout
+        .shape()
+        .leaves()
+        .into_iter()
+        .zip(layout.stride().leaves())
+    {
+        match (extent, stride) {
+            (Leaf::Static(1), _) | (_, Leaf::Static(0)) => {}
+            (_, Leaf::Static(stride)) if *stride > 0 && stride % above == 0 => {}
+            (Leaf::Static(extent), Leaf::Static(stride)) if *stride > 0 => {
+                let Some(sum) = (extent - 1)
+                    .checked_mul(*stride)
+                    .and_then(|s| s.checked_add(below))
+                else {
+                    return false;
+                };
+                below = sum;
+            }
+            _ => return false,
+        }
+    }
+    let low = 1 << swizzle.m();
+    if below >= low {
+        return false;
+    }
+    let step = (below as u64 + 1).next_power_of_two() as i64;
+    step <= low && div % step == 0
+}
+
 impl View {
     /// The tensor that it is of `source`; its alignment is what is left of the source's at every place it can start.
-    pub fn of<'c>(self, source: &MemRef<'c>) -> Result<MemRef<'c>, String> {
+    ///
+    /// `indices` are the coordinate's dynamic leaves.
+    pub fn of<'c>(self, source: &MemRef<'c>, indices: &[Leaf]) -> Result<MemRef<'c>, String> {
+        if let Some((swizzle, offset)) = &source.inner {
+            let offset = self.start(offset, indices)?;
+            if !self.terms.is_empty() && !stays_within(*swizzle, &self.layout, &offset) {
+                // Of the swizzled address that is left, only the element's own alignment is known.
+                let align = if offset.as_static() == Some(0) {
+                    source.align
+                } else {
+                    source.element_bytes()
+                };
+                return Ok(MemRef {
+                    layout: self.layout,
+                    align,
+                    inner: Some((*swizzle, offset)),
+                    ..source.clone()
+                });
+            }
+        }
         let bytes = source.element_bytes();
         let mut align = source.align;
         let mut reduce = |stride: i64| {
@@ -76,9 +137,12 @@ impl View {
                 }
             }
         }
+        // The swizzle of where a part starts is the whole of it where the part's own offsets do not meet it.
+        let inner = source.inner.clone().filter(|_| self.terms.is_empty());
         Ok(MemRef {
             layout: self.layout,
             align,
+            inner,
             ..source.clone()
         })
     }
@@ -459,7 +523,7 @@ fn at_thread(thread: &IntTuple, partition: Result<Partition, String>) -> Result<
         ));
     }
     Ok(View {
-        layout: partition.val,
+        layout: infer::without_unit_strides(&partition.val),
         terms: vec![Term {
             layout: partition.thr,
             index,

@@ -40,7 +40,7 @@ pub use algebra::AnyLayout;
 pub use atoms::{CopyAtom, Elem, MmaAtom};
 pub use error::{LayoutError, Result};
 pub use layout::{FlatLayout, Layout};
-pub use leaf::{BinOp, Check, Dyn, Expr, Leaf, Term, Truth, record};
+pub use leaf::{BinOp, Check, Dyn, Expr, Leaf, Term, Truth, record, with_divisors};
 pub use parse::ParseError;
 pub use swizzle::{ComposedLayout, Inner, Swizzle};
 pub use tile::Tile;

@@ -65,6 +65,13 @@ impl<'c> Address<'c> {
         Self { memref, ..self }
     }
 
+    /// Whether its swizzle leaves the start where it is.
+    pub fn is_unswizzled(&self) -> bool {
+        self.memref.swizzle.is_none_or(|swizzle| {
+            self.dynamic.is_none() && swizzle.apply(self.constant) == self.constant
+        })
+    }
+
     /// Moves the start by a computed number of bytes.
     pub fn add(&mut self, b: Builder<'c>, bytes: Option<Val<'c>>) -> Result<(), Failure> {
         self.dynamic = match (self.dynamic, bytes) {

@@ -10,6 +10,7 @@ mod atoms;
 mod math;
 mod memory;
 mod mma_sync;
+mod pointers;
 mod registers;
 mod sm75;
 mod sm80;
@@ -23,7 +24,7 @@ use cute_ir::{
     diag,
     infer::{self, memref_of},
     tensor,
-    types::CuteType,
+    types::{CuteType, MemRef, Space},
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;
@@ -86,6 +87,18 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A tensor with its swizzle on byte addresses, in a space that has them.
+fn in_bytes<'c>(op: Op<'c>, memref: MemRef<'c>) -> Result<MemRef<'c>, Failure> {
+    let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+    if matches!(memref.space, Space::Generic | Space::Tmem) {
+        return Err(wrong(format!(
+            "is in {}, which is not lowered; expected gmem or smem",
+            memref.space
+        )));
+    }
+    memref.in_bytes().map_err(wrong)
 }
 
 struct Lowering<'c> {
@@ -196,7 +209,19 @@ impl<'c> Lowering<'c> {
             // Of a tensor of dynamic layout, the leaves are read by whoever needs them.
             "cute.make_shape" | "cute.make_stride" | "cute.make_layout" => Ok(()),
             "cute.memref.alloca" => self.alloca(op, b),
-            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter" => {
+            "cute.assume" => {
+                self.scalars.insert(key(result_of(op, 0)), operands);
+                Ok(())
+            }
+            "cute.ptrtoint" => pointers::to_integer(op, self.address(operands[0], b)?, b),
+            "cute.inttoptr" => {
+                let integer = self.scalars.get(&key(operands[0])).map_or(operands[0], |v| v[0]);
+                let address = pointers::from_integer(op, integer, b)?;
+                self.addresses.insert(key(result_of(op, 0)), address);
+                Ok(())
+            }
+            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter"
+            | "cute.derefine" => {
                 self.reinterpret(op, operands[0], b)
             }
             "cute.add_offset" => self.add_offset(op, &operands, b),
@@ -252,6 +277,7 @@ impl<'c> Lowering<'c> {
 
     fn alloca(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        let memref = in_bytes(op, memref)?;
         let Some(offset) = integer_of(op, "offset") else {
             return Err(b.error("expected a tensor that has its place in shared memory; run cute-allocate-shared first"));
         };
@@ -334,7 +360,7 @@ impl<'c> Lowering<'c> {
         let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
         let view = view.map_err(wrong)?;
         let address = self.moved(self.address(source, b)?.clone(), &view, coord, b)?;
-        let memref = view.of(&address.memref).map_err(wrong)?;
+        let memref = view.of(&address.memref, &[]).map_err(wrong)?;
         self.addresses
             .insert(key(result_of(op, 0)), address.seen_as(memref));
         Ok(true)
@@ -391,7 +417,14 @@ impl<'c> Lowering<'c> {
                 name_of(op)
             )));
         };
+        let memref = in_bytes(op, memref)?;
         let address = self.address(source, b)?.clone();
+        if memref.swizzle.is_none() && !address.is_unswizzled() {
+            return Err(b.error(format!(
+                "'{}' starts within a swizzled tensor; expected the pointer of the whole tensor, or a pointer with the swizzle",
+                name_of(op)
+            )));
+        }
         self.addresses.insert(key(result), address.seen_as(memref));
         Ok(())
     }

@@ -15,11 +15,12 @@ use cute_ir::{
     Failure, OptionSpec, PassSpec,
     build::*,
     diag, infer,
-    types::{CuteType, value_type},
+    types::{CuteType, layout_type, value_type},
 };
 use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
 use emit::{Emitter, width_of};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
+use mlir_sys::mlirOperationSetOperand;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -109,6 +110,15 @@ impl<'c> Lowering<'c> {
         if self.tensors(op)? {
             return Ok(());
         }
+        if name_of(op) == "cute.print" {
+            return self.print(op);
+        }
+        if name_of(op) == "cute.size" {
+            self.size_of_tensor(op)?;
+        }
+        if name_of(op) == "cute.assume" {
+            return self.assume(op);
+        }
         let algebra = infer::algebra_name(op).filter(|_| self.is_algebra(op));
         match algebra {
             Some("print") => self.print(op),
@@ -154,13 +164,49 @@ impl<'c> Lowering<'c> {
         ))
     }
 
+    /// The size of a tensor is that of its layout.
+    fn size_of_tensor(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let tensor = operands_of(op)[0];
+        let ty = CuteType::of(tensor.r#type());
+        let Some(layout) = ty.as_ref().and_then(CuteType::tensor_layout) else {
+            return Ok(());
+        };
+        let builder = Builder::before(op);
+        let value = if tensors::is_lowered(tensor.r#type()) {
+            let value = builder.infer("cute.get_layout", &[tensor], &[])?;
+            self.op(defining_op(value).ok_or_else(|| unlike(op))?)?;
+            value
+        } else {
+            builder.static_value(layout_type(builder.context, layout))?
+        };
+        unsafe { mlirOperationSetOperand(op.to_raw(), 0, value.to_raw()) };
+        Ok(())
+    }
+
+    /// An integer stays itself: what is assumed of it, types say.
+    fn assume(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let (operand, result) = (operands_of(op)[0], result_of(op, 0));
+        let integer = if is_integer(operand.r#type()) {
+            operand
+        } else {
+            *self.leaves_of(operand)?.first().ok_or_else(|| unlike(op))?
+        };
+        if is_integer(result.r#type()) {
+            replace_uses(result, integer);
+        } else {
+            self.leaves.insert(key(result), vec![integer]);
+        }
+        self.dead.push(op);
+        Ok(())
+    }
+
     fn algebra(&mut self, op: Op<'c>) -> Result<(), Failure> {
         let mut inputs = Vec::new();
         let (mut operands, mut untraced) = (Vec::new(), Vec::new());
         for operand in operands_of(op) {
             let plain = infer::value_of(operand.r#type()).ok_or_else(|| unlike(op))?;
             operands.push(plain.traced(inputs.len()));
-            if matches!(plain, Value::Scalar(_)) {
+            if is_integer(operand.r#type()) {
                 inputs.push(operand);
             } else {
                 inputs.extend(self.leaves_of(operand)?);
@@ -298,6 +344,7 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
         Value::Shape(_) => "cute.make_shape",
         Value::Stride(_) => "cute.make_stride",
         Value::Coord(_) => "cute.make_coord",
+        Value::Scalar(_) => "cute.assume",
         Value::Tile(_) => "cute.make_tile",
         Value::Layout(l) => {
             let (shape, stride) = (
@@ -329,7 +376,7 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
             operands.reverse();
             return builder.value("cute.make_composed_layout", &operands, ty, &[]);
         }
-        Value::Swizzle(_) | Value::Scalar(_) | Value::Bool(_) => {
+        Value::Swizzle(_) | Value::Bool(_) => {
             return Err(builder.error(format!(
                 "cannot keep a dynamic value of type {ty} for an op that is lowered later"
             )));

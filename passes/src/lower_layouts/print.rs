@@ -7,14 +7,20 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 impl<'c> Lowering<'c> {
     pub(super) fn print(&mut self, op: Op<'c>) -> Result<(), Failure> {
-        let operand = operands_of(op)[0];
         let builder = Builder::before(op);
-        let Some(value) = value_of(operand.r#type()) else {
-            return Err(builder.error(format!("cannot print a value of type {}", operand.r#type())));
-        };
-        let leaves = in_text_order(&value, self.leaves_of(operand)?);
-        let mut format = with_formats(&value.to_string());
-        format.push('\n');
+        let (mut format, mut leaves) = (String::new(), Vec::new());
+        let text = string_of(op, "fmt").map(|text| text.replace('%', "%%"));
+        let mut between = text.as_deref().map(|text| text.split("{}"));
+        if let Some(text) = between.as_mut().and_then(Iterator::next) {
+            format.push_str(text);
+        }
+        for operand in operands_of(op) {
+            self.print_one(builder, operand, &mut format, &mut leaves)?;
+            match between.as_mut() {
+                Some(text) => format.push_str(text.next().unwrap_or_default()),
+                None => format.push('\n'),
+            }
+        }
         let on_gpu = parent_of(op, "gpu.module").is_some() || parent_of(op, "gpu.launch").is_some();
         if on_gpu {
             let format = builder.string(&format);
@@ -23,6 +29,44 @@ impl<'c> Lowering<'c> {
             self.printf(op, &format, &leaves)?;
         }
         self.dead.push(op);
+        Ok(())
+    }
+
+    /// Adds the text of a value to `format`, and what its places stand for to `values`.
+    fn print_one(
+        &mut self,
+        builder: Builder<'c>,
+        operand: Val<'c>,
+        format: &mut String,
+        values: &mut Vec<Val<'c>>,
+    ) -> Result<(), Failure> {
+        let ty = operand.r#type();
+        if let Some(value) = value_of(ty) {
+            values.extend(in_text_order(&value, self.leaves_of(operand)?));
+            format.push_str(&with_formats(&value.to_string()));
+            return Ok(());
+        }
+        // C's variadic functions take integers of 32 bits or more, and numbers of 64 bits.
+        let (ty, cast) = match ty.to_string().as_str() {
+            "i32" => ("%d", None),
+            "i64" => ("%lld", None),
+            "i1" => ("%d", Some(("arith.extui", "i32"))),
+            "i8" | "i16" => ("%d", Some(("arith.extsi", "i32"))),
+            "f64" => ("%f", None),
+            "f16" | "bf16" | "f32" => ("%f", Some(("arith.extf", "f64"))),
+            other => {
+                return Err(builder.error(format!(
+                    "cannot print a value of type {other}; expected a number or a value of the layout algebra: of a tensor, print \
+                     its layout or its elements"
+                )));
+            }
+        };
+        let value = match cast {
+            Some((cast, to)) => builder.value(cast, &[operand], builder.ty(to)?, &[])?,
+            None => operand,
+        };
+        format.push_str(ty);
+        values.push(value);
         Ok(())
     }
 

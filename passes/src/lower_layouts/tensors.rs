@@ -92,6 +92,21 @@ impl<'c> Operands<'c> {
     }
 }
 
+/// The values of the layout algebra in a tensor's type, in the order of the integers that stand for it.
+fn numbers(ty: &CuteType<'_>) -> Vec<Value> {
+    match ty {
+        CuteType::MemRef(memref) => vec![Value::Layout(memref.layout.clone())],
+        CuteType::CoordTensor { start, layout } => {
+            vec![
+                Value::IntTuple(start.clone()),
+                Value::Layout(layout.clone()),
+            ]
+        }
+        CuteType::ArithTupleIter(start) => vec![Value::IntTuple(start.clone())],
+        _ => vec![],
+    }
+}
+
 /// A type's values, replaced by `f` of them and of how many dynamic leaves come before.
 fn with_leaves<'c>(ty: &CuteType<'c>, f: &dyn Fn(&Value, usize) -> Value) -> CuteType<'c> {
     let of_layout = |layout: &Layout, skip| match f(&Value::Layout(layout.clone()), skip) {
@@ -182,6 +197,7 @@ impl<'c> Lowering<'c> {
                 let leaves = self.parts_of(operands[0])?;
                 self.leaves.insert(key(result), leaves);
             }
+            ("derefine", Some(result)) => self.derefine(op, result)?,
             ("add_offset", Some(result)) => self.add_to_coordinate(op, result)?,
             ("memref.load" | "memref.store", _) => return self.access(op),
             ("atom_load" | "atom_store" | "atom_copy", _) => {
@@ -245,6 +261,48 @@ impl<'c> Lowering<'c> {
             all.types.push(ty);
         }
         Ok(all)
+    }
+
+    /// The same tensor, with numbers that its type says no more as integers.
+    fn derefine(&mut self, op: Op<'c>, result: Val<'c>) -> Result<(), Failure> {
+        let operand = operands_of(op)[0];
+        let builder = Builder::before(op);
+        let from = CuteType::of(operand.r#type()).ok_or_else(|| unlike(op))?;
+        let to = CuteType::of(result.r#type()).ok_or_else(|| unlike(op))?;
+        let lowered = is_lowered(operand.r#type());
+        let mut inputs = if lowered {
+            self.parts_of(operand)?
+        } else {
+            Vec::new()
+        };
+        let mut parts = Vec::new();
+        if let (CuteType::MemRef(_), CuteType::MemRef(memref)) = (&from, &to) {
+            let start = if lowered {
+                inputs.remove(0)
+            } else {
+                builder.infer("cute.get_iter", &[operand], &[])?
+            };
+            let wanted = memref.to_ptr_type(op.location()).ok_or(Failure)?;
+            parts.push(if start.r#type() == wanted {
+                start
+            } else {
+                builder.value("cute.derefine", &[start], wanted, &[])?
+            });
+        }
+        let mut emitter = Emitter::new(builder, &inputs);
+        let mut first = 0;
+        for (have, want) in numbers(&from).into_iter().zip(numbers(&to)) {
+            let count = have.dynamic_leaves().len();
+            let have = have.traced(first);
+            first += count;
+            for (have, want) in have.leaves().into_iter().zip(want.leaves()) {
+                if let Some(d) = want.as_dynamic() {
+                    parts.push(emitter.leaf(have, d.width)?);
+                }
+            }
+        }
+        self.leaves.insert(key(result), parts);
+        Ok(())
     }
 
     fn iter(&mut self, op: Op<'c>, tensor: Val<'c>, result: Val<'c>) -> Result<(), Failure> {
@@ -376,7 +434,7 @@ impl<'c> Lowering<'c> {
         match CuteType::of(operands[0].r#type()) {
             Some(CuteType::MemRef(memref)) => {
                 let plain = view::slice(&memref.layout, coord)
-                    .and_then(|view| view.of(&memref))
+                    .and_then(|view| view.of(&memref, &[]))
                     .map_err(wrong)?;
                 let pointer = self.parts_of(operands[0])?[0];
                 let indices = dynamic(coord);
@@ -440,7 +498,7 @@ impl<'c> Lowering<'c> {
             }
             let layout = Layout::from_modes(&modes).map_err(|e| wrong(e.to_string()))?;
             let plain = view::slice(&memref.layout, &coordinate)
-                .and_then(|view| view.of(&memref))
+                .and_then(|view| view.of(&memref, &[]))
                 .map_err(wrong)?;
             let part = MemRef { layout, ..plain };
             let (parts, layout) = if memref.layout.is_static() {

@@ -22,16 +22,23 @@ pub(super) fn infer<'c>(
     operands: &[Value],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
-    if let ("crd2idx", [Value::Coord(coord), Value::Layout(_)]) = (name, operands)
+    if let (
+        "crd2idx",
+        [
+            Value::Coord(coord),
+            Value::Layout(_) | Value::ComposedLayout(_),
+        ],
+    ) = (name, operands)
         && coord.has_underscore()
     {
         return Err(format!(
             "expected a coordinate without `_`, found {coord}; take the part at `_` by cute.slice"
         ));
     }
+    let given = with_coordinate(name, operands, entry_of(attributes, "coord"))?;
     let results = apply(
         renamed(name, operands),
-        operands,
+        &given,
         &attrs_of(|name| entry_of(attributes, name)),
     )?;
     Ok(results
@@ -68,13 +75,35 @@ pub fn evaluate(op: Op<'_>, operands: &[Value]) -> Result<Vec<Value>, String> {
     if op.result_count() == 1 {
         attrs.result = value_of(result_of(op, 0).r#type());
     }
-    apply(renamed(name, operands), operands, &attrs)
+    let given = with_coordinate(name, operands, attribute_of(op, "coord"))?;
+    apply(renamed(name, operands), &given, &attrs)
+}
+
+/// The operands, with the coordinate of `dice` behind them where it is an attribute.
+fn with_coordinate(
+    name: &str,
+    operands: &[Value],
+    coord: Option<Attribute>,
+) -> Result<Vec<Value>, String> {
+    let mut all = operands.to_vec();
+    if name == "dice"
+        && let Some(coord) = coord
+    {
+        let coord = types::coord_of_attribute(coord).ok_or("expected coord = #cute.coord<...>")?;
+        if all.len() > 1 {
+            return Err(
+                "expected a coordinate as an operand or as an attribute, found both".to_owned(),
+            );
+        }
+        all.push(Value::Coord(coord));
+    }
+    Ok(all)
 }
 
 /// The offset that a layout gives a coordinate has two names here.
 fn renamed<'a>(name: &'a str, operands: &[Value]) -> &'a str {
     match (name, operands) {
-        ("crd2idx", [_, Value::Layout(_)]) => "layout_eval",
+        ("crd2idx", [_, Value::Layout(_) | Value::ComposedLayout(_)]) => "layout_eval",
         _ => name,
     }
 }
@@ -119,7 +148,8 @@ pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attr
 /// of it known and none of it 0.
 pub(super) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
     let divisor: &IntTuple = match (name, operands) {
-        ("shape_div", [_, Value::Shape(divisor)])
+        ("tuple_div" | "tuple_mod", [_, Value::IntTuple(divisor) | Value::Shape(divisor)])
+        | ("shape_div", [_, Value::Shape(divisor)])
         | ("ceil_div", [_, Value::Shape(divisor) | Value::IntTuple(divisor)]) => divisor,
         _ => return false,
     };

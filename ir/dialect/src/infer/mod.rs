@@ -9,7 +9,7 @@ mod written;
 pub(crate) use algebra::apply;
 pub use algebra::{algebra_name, evaluate, value_of};
 pub use tensors::traced_view;
-pub(crate) use written::{compatible, operand_types};
+pub(crate) use written::{compatible, operand_types, without_unit_strides};
 
 use crate::{
     build::{Op, name_of, operands_of},

@@ -7,7 +7,7 @@ use crate::{
     types::{self, CuteType, MemRef},
     view::{self, View},
 };
-use cute_layout::{Layout, Leaf};
+use cute_layout::{Layout, Leaf, with_divisors};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Location, Type},
@@ -26,6 +26,13 @@ pub(super) fn infer<'c>(
     if let Some((tensor, view)) = find_view(name, operands, &|name| entry_of(attributes, name)) {
         return Some(view.and_then(|(view, indices)| tensor_type(context, tensor, view, &indices)));
     }
+    if name == "size"
+        && let [tensor] = operands
+        && let Some(layout) = tensor.tensor_layout()
+    {
+        let value = cute_layout::ops::Value::Layout(layout.clone());
+        return Some(algebra::infer(name, context, &[value], attributes));
+    }
     let tensors = |result: Result<MemRef<'c>, String>| memref_type(context, result?);
     let one = |ty: Type<'c>| Ok(vec![ty]);
     Some(match (name, operands) {
@@ -36,10 +43,14 @@ pub(super) fn infer<'c>(
         ("get_iter", [CuteType::CoordTensor { start, .. }]) => {
             one(types::arith_tuple_iter_type(context, start))
         }
-        (
-            "get_layout",
-            [CuteType::MemRef(MemRef { layout, .. }) | CuteType::CoordTensor { layout, .. }],
-        ) => one(types::layout_type(context, layout)),
+        ("get_layout", [CuteType::MemRef(memref)]) => one(types::composed_type(
+            context,
+            memref.inner.as_ref(),
+            &memref.layout,
+        )),
+        ("get_layout", [CuteType::CoordTensor { layout, .. }]) => {
+            one(types::layout_type(context, layout))
+        }
         ("make_arith_tuple_iter", [CuteType::IntTuple(start)]) => {
             one(types::arith_tuple_iter_type(context, start))
         }
@@ -121,14 +132,16 @@ fn find_view<'a, 'c>(
         Ok(proj) => proj,
         Err(error) => return Some((tensor, Err(error))),
     };
-    let view = view::apply(
-        name,
-        tensor.tensor_layout()?,
-        &others,
-        &algebra::attrs_of(find),
-        proj.as_ref(),
-        find("operand_id").map(|id| unsafe { mlirIntegerAttrGetValueInt(id.to_raw()) }),
-    )?;
+    let view = with_divisors(|| {
+        view::apply(
+            name,
+            tensor.tensor_layout()?,
+            &others,
+            &algebra::attrs_of(find),
+            proj.as_ref(),
+            find("operand_id").map(|id| unsafe { mlirIntegerAttrGetValueInt(id.to_raw()) }),
+        )
+    })?;
     let indices = others
         .iter()
         .find_map(|operand| match operand {
@@ -155,12 +168,14 @@ fn tensor_type<'c>(
 ) -> Result<Vec<Type<'c>>, String> {
     match tensor {
         CuteType::CoordTensor { start, .. } => {
-            let start = view.start(start, indices)?;
+            let start = with_divisors(|| view.start(start, indices))?;
             types::coord_tensor_type(Location::unknown(context), &start, &view.layout)
                 .map(|ty| vec![ty])
                 .ok_or_else(invalid)
         }
-        CuteType::MemRef(source) => memref_type(context, view.of(source)?),
+        CuteType::MemRef(source) => {
+            memref_type(context, with_divisors(|| view.of(source, indices))?)
+        }
         _ => Err("expected a tensor".to_owned()),
     }
 }

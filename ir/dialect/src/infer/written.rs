@@ -43,14 +43,23 @@ pub(crate) fn operand_types<'c>(
             memref
                 .to_ptr_type(Location::unknown(context))
                 .ok_or("has a result that no pointer starts")?,
-            types::layout_type(context, &memref.layout),
+            types::composed_type(context, memref.inner.as_ref(), &memref.layout),
         ],
         ("make_view", CuteType::CoordTensor { start, layout }) => vec![
             types::arith_tuple_iter_type(context, start),
             types::layout_type(context, layout),
         ],
         ("memref.alloca", CuteType::MemRef(memref)) => {
-            vec![types::layout_type(context, &memref.layout)]
+            vec![types::composed_type(
+                context,
+                memref.inner.as_ref(),
+                &memref.layout,
+            )]
+        }
+        ("memref.store_vec", CuteType::MemRef(memref)) => {
+            let size = memref.layout.size().map_err(|e| e.to_string())?;
+            let size = u64::try_from(size).map_err(|e| e.to_string())?;
+            vec![Type::vector(&[size], memref.element), result]
         }
         _ => {
             return Err(format!(
@@ -83,18 +92,38 @@ pub(crate) fn without_unit_strides(layout: &Layout) -> Layout {
     Layout::new(layout.shape().clone(), stride).unwrap_or_else(|_| layout.clone())
 }
 
-/// Whether `declared` says the same as `inferred`, but for the strides of modes of size 1.
+/// Whether `declared` has the numbers of `inferred`, but for divisors that it leaves out.
+fn vaguer(inferred: &Value, declared: &Value) -> bool {
+    let (a, b) = (inferred.leaves(), declared.leaves());
+    let same = |(a, b): (&Leaf, &Leaf)| match (a, b) {
+        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.div % b.div == 0,
+        _ => a.to_string() == b.to_string(),
+    };
+    a.len() == b.len() && a.into_iter().zip(b).all(same)
+}
+
+/// Whether layouts are one function, of which `declared` may say less.
+fn same_layout(inferred: &Layout, declared: &Layout) -> bool {
+    let (a, b) = (
+        without_unit_strides(inferred),
+        without_unit_strides(declared),
+    );
+    a.shape().congruent(b.shape()) && vaguer(&Value::Layout(a), &Value::Layout(b))
+}
+
+/// Whether `declared` says the same as `inferred`, but for the strides of modes of size 1, or less of divisors and alignment.
 pub(crate) fn compatible(inferred: Type, declared: Type) -> bool {
     let (Some(left), Some(right)) = (CuteType::of(inferred), CuteType::of(declared)) else {
         return false;
     };
     match (left, right) {
         (CuteType::MemRef(left), CuteType::MemRef(right)) => {
-            let layouts = without_unit_strides(&left.layout) == without_unit_strides(&right.layout);
-            layouts
+            same_layout(&left.layout, &right.layout)
+                && left.align % right.align == 0
                 && left
                     == types::MemRef {
                         layout: left.layout.clone(),
+                        align: left.align,
                         ..right
                     }
         }
@@ -104,7 +133,11 @@ pub(crate) fn compatible(inferred: Type, declared: Type) -> bool {
                 start: other_start,
                 layout: other,
             },
-        ) => start == other_start && without_unit_strides(&layout) == without_unit_strides(&other),
+        ) => {
+            start.congruent(&other_start)
+                && vaguer(&Value::IntTuple(start), &Value::IntTuple(other_start))
+                && same_layout(&layout, &other)
+        }
         (CuteType::Layout(left), CuteType::Layout(right)) => {
             without_unit_strides(&left) == without_unit_strides(&right)
         }

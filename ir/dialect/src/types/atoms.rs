@@ -114,6 +114,16 @@ fn check_mode(found: &str) -> Result<(), String> {
 }
 
 /// A copy atom of these parts.
+/// What `l1_cache_eviction_priority` may be (PTX ISA, ld: `.level::eviction_priority` of L1).
+const EVICTIONS: [&str; 6] = [
+    "",
+    "evict_normal",
+    "evict_first",
+    "evict_last",
+    "evict_unchanged",
+    "no_allocate",
+];
+
 pub(super) fn copy_from_parts<'c>(
     kind: Kind,
     parts: &CuteTypeParts,
@@ -121,6 +131,13 @@ pub(super) fn copy_from_parts<'c>(
     let text = |i: usize| text_of(parts.texts[i]);
     let number = parts.ints[0];
     let op = match kind {
+        Kind::UniversalCopy if !EVICTIONS.contains(&text(0)?) => {
+            return Err(format!(
+                "expected l1_cache_eviction_priority to be one of {}, found {}",
+                EVICTIONS[1..].join(", "),
+                text(0)?
+            ));
+        }
         Kind::UniversalCopy if number == 0 => CopyOp::Auto,
         Kind::UniversalCopy => CopyOp::Universal { bits: number },
         Kind::SimtAsyncCopy => CopyOp::SimtAsync {

@@ -36,10 +36,11 @@ pub enum Kind {
     Sm90Mma,
     Sm120Mma,
     Sm120MmaBs,
+    Divisible,
 }
 
 /// Every kind, at its number.
-pub const KINDS: [Kind; 30] = [
+pub const KINDS: [Kind; 31] = [
     Kind::IntTuple,
     Kind::Shape,
     Kind::Stride,
@@ -70,6 +71,7 @@ pub const KINDS: [Kind; 30] = [
     Kind::Sm90Mma,
     Kind::Sm120Mma,
     Kind::Sm120MmaBs,
+    Kind::Divisible,
 ];
 
 impl Kind {

@@ -36,6 +36,21 @@ pub fn shape_type<'c>(context: &'c Context, shape: &IntTuple) -> Type<'c> {
 pub fn layout_type<'c>(context: &'c Context, layout: &Layout) -> Type<'c> {
     text_type(context, Kind::Layout, &layout.to_string())
 }
+/// `!cute.composed_layout<...>` of a swizzle, or `!cute.layout<...>` without one.
+pub fn composed_type<'c>(
+    context: &'c Context,
+    inner: Option<&(cute_layout::Swizzle, IntTuple)>,
+    layout: &Layout,
+) -> Type<'c> {
+    match inner {
+        Some((swizzle, offset)) => text_type(
+            context,
+            Kind::ComposedLayout,
+            &format!("{swizzle} o {offset} o {layout}"),
+        ),
+        None => layout_type(context, layout),
+    }
+}
 /// `!cute.tile<...>`
 pub fn tile_type<'c>(context: &'c Context, tile: &Tile) -> Type<'c> {
     text_type(context, Kind::Tile, &tile.to_string())
@@ -181,7 +196,10 @@ pub fn tiled_mma_type<'c>(
         Kind::TiledMma,
         atom,
         &atoms.to_string(),
-        &permutation.to_string(),
+        &match permutation {
+            Tile::Underscore => String::new(),
+            tile => tile.to_string(),
+        },
     )
 }
 

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::make::get;
 use crate::ffi::{self, CuteTypeParts};
-use cute_layout::{Layout, Swizzle};
+use cute_layout::{IntTuple, Layout, Swizzle};
 use melior::ir::{Location, Type, TypeLike};
 use mlir_sys::*;
 use std::{ffi::c_int, fmt};
@@ -17,6 +17,10 @@ pub enum Space {
     Smem,
     /// Registers.
     Rmem,
+    /// Any of the spaces that have addresses.
+    Generic,
+    /// Tensor memory of SM100.
+    Tmem,
 }
 
 impl Space {
@@ -25,8 +29,10 @@ impl Space {
             "gmem" => Ok(Self::Gmem),
             "smem" => Ok(Self::Smem),
             "rmem" => Ok(Self::Rmem),
+            "generic" => Ok(Self::Generic),
+            "tmem" => Ok(Self::Tmem),
             _ => Err(format!(
-                "expected the memory space gmem, smem or rmem, found '{text}'"
+                "expected the memory space gmem, smem, rmem, generic or tmem, found '{text}'"
             )),
         }
     }
@@ -37,6 +43,8 @@ impl Space {
             Self::Gmem => "gmem",
             Self::Smem => "smem",
             Self::Rmem => "rmem",
+            Self::Generic => "generic",
+            Self::Tmem => "tmem",
         }
     }
 }
@@ -58,6 +66,8 @@ pub struct MemRef<'c> {
     pub swizzle: Option<Swizzle>,
     /// In elements.
     pub layout: Layout,
+    /// A swizzle of the offset in elements, and what is added to the layout's before it.
+    pub inner: Option<(Swizzle, IntTuple)>,
 }
 
 impl<'c> MemRef<'c> {
@@ -74,6 +84,61 @@ impl<'c> MemRef<'c> {
             .ok_or_else(|| format!("the layout {} spans more than 2^63 bytes", self.layout))
     }
 
+    /// Its swizzle of byte addresses: of a swizzle of offsets in elements the same in bytes, which it is on a start that is
+    /// aligned to the bits that it reads.
+    pub fn byte_swizzle(&self) -> Option<Swizzle> {
+        match &self.inner {
+            None => self.swizzle,
+            Some((swizzle, _)) => {
+                let shift = self.element_bytes().trailing_zeros() as i64;
+                let (b, m, s) = (swizzle.b(), swizzle.m(), swizzle.s());
+                Swizzle::new(b.into(), i64::from(m) + shift, s.into()).ok()
+            }
+        }
+    }
+
+    /// The same tensor with its swizzle on byte addresses, where it starts at the swizzle's own start.
+    pub fn in_bytes(self) -> Result<Self, String> {
+        let Some((inner, offset)) = &self.inner else {
+            return Ok(self);
+        };
+        let swizzle = self
+            .byte_swizzle()
+            .filter(|_| offset.as_static() == Some(0) && self.swizzle.is_none());
+        let Some(swizzle) = swizzle else {
+            return Err(format!(
+                "is a tensor whose layout is {inner} o {offset} o {}, which has no swizzle of addresses; expected offset 0 and no \
+                 swizzle on the pointer: make the view of the whole tensor first, and take parts of that",
+                self.layout
+            ));
+        };
+        if self.align % swizzle.period() != 0 {
+            return Err(format!(
+                "is a tensor swizzled by {inner} in elements, {swizzle} in bytes, that is aligned to {} bytes; expected a \
+                 multiple of {}: write align<{}>",
+                self.align,
+                swizzle.period(),
+                swizzle.period()
+            ));
+        }
+        Ok(Self {
+            swizzle: Some(swizzle),
+            inner: None,
+            ..self
+        })
+    }
+
+    /// That its elements have addresses: they are accessed in memory.
+    pub fn check_addressable(&self) -> Result<(), String> {
+        match element_bits(self.element) {
+            Some(bits) if bits % 8 != 0 && self.space != Space::Rmem => Err(format!(
+                "accesses elements of {bits} bits, which have no addresses of their own; expected elements of whole bytes: \
+                 recast the tensor to i8"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// What an allocation must hold beyond what the type says: the alignment that the swizzle
     /// needs, so that it acts on offsets as it does on addresses.
     pub fn check_allocation(&self) -> Result<(), String> {
@@ -83,7 +148,7 @@ impl<'c> MemRef<'c> {
                 self.layout
             ));
         }
-        if let Some(swizzle) = self.swizzle
+        if let Some(swizzle) = self.byte_swizzle()
             && self.align % swizzle.period() != 0
         {
             return Err(format!(
@@ -111,7 +176,10 @@ impl<'c> MemRef<'c> {
     /// The MLIR type, or nothing after a diagnostic at `location`.
     pub fn to_type(&self, location: Location<'c>) -> Option<Type<'c>> {
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
-        let layout = self.layout.to_string();
+        let layout = match &self.inner {
+            Some((swizzle, offset)) => format!("{swizzle} o {offset} o {}", self.layout),
+            None => self.layout.to_string(),
+        };
         let mut parts = CuteTypeParts::empty(Kind::MemRef as c_int);
         parts.types[0] = self.element.to_raw();
         parts.texts[0] = ffi::string_ref(self.space.name());
@@ -130,9 +198,9 @@ impl<'c> MemRef<'c> {
                 memref.element
             ));
         };
-        if bits % 8 != 0 && memref.space != Space::Rmem {
+        if bits % 8 != 0 && bits != 4 && memref.space != Space::Rmem {
             return Err(format!(
-                "expected elements of whole bytes in memory, found {}",
+                "expected elements of 4 bits or of whole bytes in memory, found {}",
                 memref.element
             ));
         }
@@ -146,6 +214,12 @@ impl<'c> MemRef<'c> {
             return Err(format!(
                 "expected an alignment of at least the element's {} bytes, found {align}",
                 memref.element_bytes()
+            ));
+        }
+        if memref.inner.is_some() && memref.space != Space::Smem {
+            return Err(format!(
+                "expected a swizzled layout only of tensors in smem, found one in {}",
+                memref.space
             ));
         }
         if memref.swizzle.is_some() && memref.space != Space::Smem {

@@ -19,19 +19,23 @@ mod text;
 
 pub use atoms::{CopyOp, Field, MmaOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
 pub use make::{
-    arith_tuple_iter_type, coord_tensor_type, coord_type, copy_atom_type, int_tuple_type, int_type,
-    layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
-    tiled_mma_type, token_type, value_type,
+    arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, copy_atom_type,
+    int_tuple_type, int_type, layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type,
+    tiled_copy_type, tiled_mma_type, token_type, value_type,
 };
 pub(crate) use memref::int_width;
 pub use memref::{MemRef, Space, element_bits, is_float, register_type, same_bits};
 pub(crate) use text::canonicalize;
 
 use crate::ffi::{self, CuteTypeParts};
-use cute_layout::{ComposedLayout, IntTuple, Kind as TupleKind, Layout, Swizzle, Tile, ops::Value};
+use cute_layout::{
+    ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, ops::Value,
+};
 use kind::{KINDS, Kind};
 use melior::ir::{Type, TypeLike};
-use text::{parse_composed, parse_layout, parse_swizzle, parse_tile, text_of, tuple};
+use text::{
+    parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, text_of, tuple,
+};
 
 /// A type of the dialects, taken apart and checked.
 #[derive(Clone, Debug)]
@@ -60,6 +64,11 @@ pub enum CuteType<'c> {
         stages: i64,
     },
     Token,
+    /// An integer of `width` bits that `divisor` is known to divide.
+    Divisible {
+        width: i64,
+        divisor: i64,
+    },
     /// A tensor of coordinates: the element at `c` is `start + layout(c)`.
     CoordTensor {
         start: IntTuple,
@@ -108,6 +117,10 @@ impl<'c> CuteType<'c> {
             Kind::ComposedLayout => Self::ComposedLayout(parse_composed(text(0)?)?),
             Kind::Ptr | Kind::MemRef => {
                 let swizzle = text(1)?;
+                let (inner, layout) = match kind {
+                    Kind::Ptr => (None, parse_layout("1:0")?),
+                    _ => parse_memref_layout(text(2)?)?,
+                };
                 let memref = MemRef {
                     element: ty(0),
                     space: Space::parse(text(0)?)?,
@@ -117,7 +130,8 @@ impl<'c> CuteType<'c> {
                     } else {
                         Some(parse_swizzle(swizzle)?)
                     },
-                    layout: parse_layout(if kind == Kind::Ptr { "1:0" } else { text(2)? })?,
+                    layout,
+                    inner,
                 };
                 if kind == Kind::Ptr {
                     Self::Ptr(memref)
@@ -133,10 +147,17 @@ impl<'c> CuteType<'c> {
             Kind::TiledMma => Self::TiledMma {
                 atom: ty(0),
                 atoms: parse_layout(text(0)?)?,
-                permutation: parse_tile(text(1)?)?,
+                permutation: match text(1)? {
+                    "" => Tile::Underscore,
+                    tile => parse_tile(tile)?,
+                },
             },
             Kind::Pipeline => Self::Pipeline { stages: int(0) },
             Kind::Token => Self::Token,
+            Kind::Divisible => Self::Divisible {
+                width: int(0),
+                divisor: int(1),
+            },
             Kind::CoordTensor => Self::CoordTensor {
                 start: tuple(text(0)?, TupleKind::IntTuple)?,
                 layout: parse_layout(text(1)?)?,
@@ -166,6 +187,9 @@ impl<'c> CuteType<'c> {
                 Err(format!("expected at least one stage, found {stages}"))
             }
             Self::CoordTensor { start, layout } => verify_coordinates(start, layout),
+            Self::Divisible { divisor, .. } if *divisor < 1 => {
+                Err(format!("expected a divisor of at least 1, found {divisor}"))
+            }
             Self::CopyAtom { .. } => copy_atom(self).map(|_| ()),
             Self::MmaAtom { .. } => mma_atom(self).map(|_| ()),
             _ => Ok(()),
@@ -201,6 +225,10 @@ impl<'c> CuteType<'c> {
             Self::Tile(tile) => Value::Tile(tile.clone()),
             Self::Swizzle(swizzle) => Value::Swizzle(*swizzle),
             Self::ComposedLayout(composed) => Value::ComposedLayout(composed.clone()),
+            Self::Divisible { width, divisor } => Value::Scalar(Leaf::Dynamic(Dyn::new(
+                if *width == 64 { 64 } else { 32 },
+                *divisor,
+            ))),
             _ => return None,
         })
     }

@@ -26,12 +26,35 @@ pub(crate) fn canonicalize(kind: c_int, text: &str) -> Result<String, String> {
         Kind::Tile => parse_tile(text)?.to_string(),
         Kind::Swizzle => parse_swizzle(text)?.to_string(),
         Kind::ComposedLayout => parse_composed(text)?.to_string(),
+        Kind::MemRef => match parse_memref_layout(text)? {
+            (Some((swizzle, offset)), layout) => format!("{swizzle} o {offset} o {layout}"),
+            (None, layout) => layout.to_string(),
+        },
         _ => return Err("this type has no canonical text".to_owned()),
     })
 }
 
 pub(super) fn parse_layout(text: &str) -> Result<Layout, String> {
     Layout::parse(text).map_err(|e| e.to_string())
+}
+/// A tensor's layout: a swizzle of the offset and what is added before it, if any, and the layout behind them.
+pub(super) fn parse_memref_layout(
+    text: &str,
+) -> Result<(Option<(Swizzle, IntTuple)>, Layout), String> {
+    if !text.contains('o') {
+        return Ok((None, parse_layout(text)?));
+    }
+    let composed = ComposedLayout::parse(text).map_err(|e| e.to_string())?;
+    let outer = composed.outer().clone();
+    match composed.inner() {
+        Inner::Swizzle(swizzle) if swizzle.b() == 0 && composed.offset().as_static() == Some(0) => {
+            Ok((None, outer))
+        }
+        Inner::Swizzle(swizzle) => Ok((Some((*swizzle, composed.offset().clone())), outer)),
+        Inner::Layout(_) => Err(format!(
+            "expected a tensor whose layout is swizzled, found {composed}; give the composition of the two layouts"
+        )),
+    }
 }
 pub(super) fn parse_tile(text: &str) -> Result<Tile, String> {
     Tile::parse(text).map_err(|e| e.to_string())

@@ -143,7 +143,7 @@ fn check_auto_vector(what: &str, ty: Type, memref: &MemRef, at: &[i64]) -> Check
             start * bytes
         ));
     }
-    if let Some(swizzle) = memref.swizzle
+    if let Some(swizzle) = memref.byte_swizzle()
         && size > 1 << swizzle.m()
     {
         return Err(format!(
@@ -159,6 +159,7 @@ pub(super) fn verify_atom_load(op: OperationRef) -> Checked {
     let destination = MemRef {
         space: Space::Rmem,
         swizzle: None,
+        inner: None,
         ..source.clone()
     };
     check_spaces(atom, &source, &destination)?;
@@ -178,6 +179,7 @@ pub(super) fn verify_atom_store(op: OperationRef) -> Checked {
     let source = MemRef {
         space: Space::Rmem,
         swizzle: None,
+        inner: None,
         ..destination.clone()
     };
     check_spaces(atom, &source, &destination)?;

@@ -23,6 +23,7 @@
 
 mod algorithms;
 mod atoms;
+mod facts;
 mod values;
 mod views;
 
@@ -55,6 +56,12 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.equal" | "cute.elem_less" => values::verify_comparison(op, &name),
         "cute.make_atom" => atoms::verify_make_atom(op),
         "cute.memref.alloca" => algorithms::verify_alloca(op),
+        "cute.print" => values::verify_print(op),
+        "cute.make_view" => views::verify_make_view(op),
+        "cute.assume" => facts::verify_assume(op),
+        "cute.derefine" => facts::verify_derefine(op),
+        "cute.ptrtoint" => facts::verify_ptrtoint(op),
+        "cute.inttoptr" => facts::verify_inttoptr(op),
         "cute.memref.load" => views::verify_load(op),
         "cute.memref.store" => views::verify_store(op),
         "cute.memref.store_vec" => views::verify_store_vec(op),

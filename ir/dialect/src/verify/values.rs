@@ -65,3 +65,32 @@ pub(super) fn verify_comparison(op: OperationRef, name: &str) -> Checked {
 fn op_name(name: &str) -> &str {
     name.strip_prefix("cute.").unwrap_or(name)
 }
+
+/// One value, or as many as the text has places for.
+pub(super) fn verify_print(op: OperationRef) -> Checked {
+    use melior::ir::{AttributeLike, operation::OperationLike};
+    let count = operands(op).len();
+    let Ok(fmt) = op.attribute("fmt") else {
+        let value = operands(op)
+            .first()
+            .and_then(|value| CuteType::of(value.r#type())?.value());
+        return match (count, value) {
+            (1, Some(_)) => Ok(()),
+            _ => Err(
+                "expected one value of the layout algebra, or a text with {} for each value"
+                    .to_owned(),
+            ),
+        };
+    };
+    let fmt = unsafe { melior::ir::Attribute::from_raw(fmt.to_raw()) };
+    let places = crate::build::string_value(fmt)
+        .unwrap_or_default()
+        .matches("{}")
+        .count();
+    if places != count {
+        return Err(format!(
+            "expected a value for each {{}} in the text, {places}, found {count}"
+        ));
+    }
+    Ok(())
+}

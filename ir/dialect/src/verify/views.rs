@@ -25,6 +25,37 @@ fn element_at(op: OperationRef) -> Result<IntTuple, String> {
     }
 }
 
+/// The dynamic leaves of a coordinate.
+fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
+    let all = coord.leaves().into_iter();
+    all.filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
+        .cloned()
+        .collect()
+}
+
+/// The operands are those that the result's type says; a layout that is left out is static.
+pub(super) fn verify_make_view(op: OperationRef) -> Checked {
+    let given = operands(op);
+    let expected = infer::operand_types("cute.make_view", given.len(), result_type(op))?;
+    for (what, (value, expected)) in ["a start", "a layout"]
+        .iter()
+        .zip(given.iter().zip(expected))
+    {
+        same(what, value.r#type(), expected)?;
+    }
+    let layout = match CuteType::of(result_type(op)) {
+        Some(CuteType::MemRef(memref)) => memref.layout,
+        Some(CuteType::CoordTensor { layout, .. }) => layout,
+        _ => return Ok(()),
+    };
+    if given.len() < 2 && !layout.is_static() {
+        return Err(format!(
+            "expected a layout as operand 1, for the type does not say all of {layout}"
+        ));
+    }
+    Ok(())
+}
+
 fn same(what: &str, found: Type, expected: Type) -> Checked {
     if found == expected {
         return Ok(());
@@ -36,18 +67,13 @@ pub(super) fn verify_load(op: OperationRef) -> Checked {
     let coord = element_at(op)?;
     match decoded(op, 0)? {
         CuteType::MemRef(memref) => {
-            view::slice(&memref.layout, &coord)?.of(&memref)?;
+            memref.check_addressable()?;
+            view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
             same("a result", result_type(op), memref.element)
         }
         CuteType::CoordTensor { start, layout } => {
             let view = view::slice(&layout, &coord)?;
-            let indices: Vec<Leaf> = coord
-                .leaves()
-                .into_iter()
-                .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
-                .cloned()
-                .collect();
-            let element = view.start(&start, &indices)?;
+            let element = view.start(&start, &dynamic(&coord))?;
             let context = crate::build::context_of_type(result_type(op));
             same(
                 "a result",
@@ -62,7 +88,8 @@ pub(super) fn verify_load(op: OperationRef) -> Checked {
 pub(super) fn verify_store(op: OperationRef) -> Checked {
     let coord = element_at(op)?;
     let memref = tensors(op, 0, 1)?.remove(0);
-    view::slice(&memref.layout, &coord)?.of(&memref)?;
+    memref.check_addressable()?;
+    view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
     same("a value", operands(op)[2].r#type(), memref.element)
 }
 
@@ -101,6 +128,13 @@ pub(super) fn verify_recast(op: OperationRef) -> Checked {
     let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
         return Err("expected a tensor".to_owned());
     };
+    if source.inner.is_some() {
+        return Err(
+            "recasts a tensor whose layout is swizzled in elements; expected a swizzle on the pointer, which acts on bytes: recast \
+             the pointer by cute.recast_iter"
+                .to_owned(),
+        );
+    }
     let layout = recast_layout(&source.layout, bits(source.element)?, bits(result.element)?)?;
     if source.align % result.element_bytes() != 0 {
         return Err(format!(

@@ -4,6 +4,7 @@
 //! divisor is inferred only where a dynamic operand carries one. Where operands carry how they were computed, so does the
 //! result ([`Term`](super::Term)).
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::check::divides_by;
@@ -101,6 +102,26 @@ fn polys(a: Side<'_>, b: Side<'_>) -> Option<(Poly, Poly)> {
 
 type PolyOp = fn(&Poly, &Poly) -> std::result::Result<Poly, crate::symbolic::SymError>;
 
+thread_local! {
+    /// Whether divisors are worked out of known numbers too.
+    static TRACKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f` with what divides a result worked out of every operand: 8 times `?` is `?{div=8}`.
+///
+/// Elsewhere only an operand that is `?{div=N}` itself gives a result a divisor, as types of the published CuTe IR have none.
+/// CuTe DSL works them out for tensors.
+pub fn with_divisors<T>(f: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            TRACKS.set(self.0);
+        }
+    }
+    let _restore = Restore(TRACKS.replace(true));
+    f()
+}
+
 // `div`: what divides the result, given what divides the operands; asked only where a dynamic operand says something.
 fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Result<Leaf> {
     if let Some((p, q)) = polys(a, b) {
@@ -126,7 +147,7 @@ fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i6
     let width = a.width().max(b.width());
     Ok(Leaf::Dynamic(Dyn {
         width,
-        div: if says(a) || says(b) {
+        div: if says(a) || says(b) || TRACKS.get() {
             div(a.div(), b.div()).max(1)
         } else {
             1

@@ -11,6 +11,7 @@ mod term;
 mod truth;
 
 pub(crate) use arith::gcd;
+pub use arith::with_divisors;
 pub(crate) use check::require;
 pub use check::{Check, record};
 pub use term::{BinOp, Expr, Term};

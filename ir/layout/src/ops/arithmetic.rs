@@ -4,6 +4,7 @@ use super::operands::Operands;
 use super::{OpError, OpResult, Value};
 use crate::error::Result;
 use crate::eval;
+use crate::leaf::{Leaf, with_divisors};
 use crate::tile::Tile;
 use crate::tuple::IntTuple;
 
@@ -11,6 +12,9 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
     Some(match args.op {
         "tuple_add" => add_sub(args, IntTuple::add),
         "tuple_sub" => add_sub(args, IntTuple::sub),
+        "tuple_mul" => leaf_by_leaf(args, Leaf::mul),
+        "tuple_div" => leaf_by_leaf(args, Leaf::div),
+        "tuple_mod" => leaf_by_leaf(args, Leaf::rem),
         "shape_div" => shape_div(args),
         "ceil_div" => ceil_div(args),
         "elem_less" => elem_less(args),
@@ -49,6 +53,52 @@ fn add_sub(args: &Operands<'_>, f: fn(&IntTuple, &IntTuple) -> Result<IntTuple>)
         ));
     }
     Ok(vec![make(f(a, b)?)])
+}
+
+/// `f` of the leaves at one place; an integer beside a tuple counts for each of its leaves.
+fn leaf_by_leaf(args: &Operands<'_>, f: fn(&Leaf, &Leaf) -> Result<Leaf>) -> OpResult {
+    fn walk(a: &IntTuple, b: &IntTuple, f: fn(&Leaf, &Leaf) -> Result<Leaf>) -> Result<IntTuple> {
+        Ok(match (a, b) {
+            (IntTuple::Leaf(a), IntTuple::Leaf(b)) => IntTuple::Leaf(f(a, b)?),
+            (IntTuple::Tuple(a), IntTuple::Tuple(b)) => IntTuple::Tuple(
+                a.iter()
+                    .zip(b)
+                    .map(|(a, b)| walk(a, b, f))
+                    .collect::<Result<_>>()?,
+            ),
+            (IntTuple::Tuple(a), leaf) => {
+                IntTuple::Tuple(a.iter().map(|a| walk(a, leaf, f)).collect::<Result<_>>()?)
+            }
+            (leaf, IntTuple::Tuple(b)) => {
+                IntTuple::Tuple(b.iter().map(|b| walk(leaf, b, f)).collect::<Result<_>>()?)
+            }
+        })
+    }
+    fn meet(a: &IntTuple, b: &IntTuple) -> bool {
+        match (a, b) {
+            (IntTuple::Tuple(a), IntTuple::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| meet(a, b))
+            }
+            _ => true,
+        }
+    }
+    let [lhs, rhs] = args.exactly()?;
+    let (a, b, make): (_, _, fn(IntTuple) -> Value) = match (lhs, rhs) {
+        (Value::IntTuple(a), Value::IntTuple(b)) => (a, b, Value::IntTuple),
+        (Value::Shape(a), Value::Shape(b)) => (a, b, Value::Shape),
+        (Value::IntTuple(_) | Value::Shape(_), v) => {
+            return Err(args.kind("rhs", "of the kind of lhs", v));
+        }
+        (v, _) => return Err(args.kind("lhs", "!cute.int_tuple or !cute.shape", v)),
+    };
+    if !meet(a, b) {
+        return Err(args.refuse(
+            "congruent tuples, or an integer beside a tuple",
+            format!("{a} and {b}"),
+            "give both tuples the same nesting",
+        ));
+    }
+    Ok(vec![make(with_divisors(|| walk(a, b, f))?)])
 }
 
 fn shape_div(args: &Operands<'_>) -> OpResult {

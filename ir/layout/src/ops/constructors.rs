@@ -15,6 +15,7 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
         "static" => constant(args),
         "print" => print(args),
         "make_int_tuple" | "make_shape" | "make_stride" | "make_coord" | "make_tile" => fill(args),
+        "derefine" => derefine(args),
         "make_layout" => layout(args),
         "make_composed_layout" => composed(args),
         "make_layout_like" => like(args),
@@ -22,6 +23,12 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
         "make_identity_layout" => identity(args),
         _ => return None,
     })
+}
+
+/// The value itself: what its type says less, the declared type leaves out.
+fn derefine(args: &Operands<'_>) -> OpResult {
+    let [value] = args.exactly()?;
+    Ok(vec![value.clone()])
 }
 
 fn print(args: &Operands<'_>) -> OpResult {
@@ -178,8 +185,11 @@ impl<'a, I: Iterator<Item = (usize, &'a Leaf)>> Filler<'a, '_, I> {
 }
 
 fn layout(args: &Operands<'_>) -> OpResult {
-    let [shape, stride] = args.exactly()?;
+    let (shape, stride) = args.one_or_two()?;
     let shape = args.shape("shape", shape)?;
+    let Some(stride) = stride else {
+        return Ok(vec![Value::Layout(Layout::col_major(shape)?)]);
+    };
     let stride = args.stride("stride", stride)?;
     Ok(vec![Value::Layout(Layout::new(
         shape.clone(),

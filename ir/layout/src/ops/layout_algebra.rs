@@ -13,6 +13,7 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
     Some(match args.op {
         "composition" => composition(args),
         "coalesce" => coalesce(args),
+        "filter" => filter(args),
         "flatten" => flatten(args),
         "complement" => complement(args),
         "group_modes" => group_modes(args),
@@ -238,6 +239,11 @@ fn slice(args: &Operands<'_>) -> OpResult {
             Ok(c.slice(coord)?.0)
         },
     )
+}
+
+fn filter(args: &Operands<'_>) -> OpResult {
+    let [input] = args.exactly()?;
+    Ok(vec![Value::Layout(args.layout("input", input)?.filter()?)])
 }
 
 fn dice(args: &Operands<'_>) -> OpResult {

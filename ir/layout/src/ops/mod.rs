@@ -169,8 +169,9 @@ pub struct Attrs {
     pub result: Option<Value>,
 }
 
-/// Every op of the dialect, by name, in the order of `CuteOps.td`.
-pub const OPS: [&str; 63] = [
+/// Every op of the dialect, by name: those of the published dialect in the order of `CuteOps.td`, then those that CuTe DSL
+/// alone prints.
+pub const OPS: [&str; 70] = [
     "static",
     "print",
     "make_int_tuple",
@@ -234,6 +235,13 @@ pub const OPS: [&str; 63] = [
     "tiled_divide",
     "flat_divide",
     "tile_to_shape",
+    "filter",
+    "tuple_mul",
+    "tuple_div",
+    "tuple_mod",
+    "tuple.product",
+    "tuple.product_each",
+    "derefine",
 ];
 
 /// The results of `op` (without the dialect's prefix) on `operands`.

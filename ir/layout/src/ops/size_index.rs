@@ -11,7 +11,9 @@ pub(super) fn apply(args: &Operands<'_>) -> Option<OpResult> {
     Some(match args.op {
         "size" => size(args),
         "cosize" => cosize(args),
-        "tuple_product" | "tuple_product_each" => product(args),
+        "tuple_product" | "tuple_product_each" | "tuple.product" | "tuple.product_each" => {
+            product(args)
+        }
         "layout_eval" => layout_eval(args),
         "crd2idx" => crd2idx(args),
         "idx2crd" => idx2crd(args),
@@ -60,7 +62,7 @@ fn product(args: &Operands<'_>) -> OpResult {
     let [input] = args.exactly()?;
     let compute = |t: &IntTuple| -> Result<IntTuple, OpError> {
         Ok(match args.op {
-            "tuple_product" => IntTuple::Leaf(t.product()?),
+            "tuple_product" | "tuple.product" => IntTuple::Leaf(t.product()?),
             // An integer is a tuple of one mode here, as CuTe IR has it.
             _ => IntTuple::Tuple(t.product_each()?.modes().to_vec()),
         })

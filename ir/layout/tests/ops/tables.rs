@@ -480,14 +480,48 @@ tile_to_shape | layout (2,2):(1,2) ; shape (4,6) ; int_tuple 0 | error expected 
 tile_to_shape | shape 4 ; shape 8 | error expected input to be !cute.layout or !cute.composed_layout, found !cute.shape `4`
 ";
 
-pub const ALL: [&str; 6] = [
+/// Ops that CuTe DSL alone prints.
+pub const DSL: &str = "
+make_layout | shape (4,(2,?)) | layout (4,(2,?)):(1,(4,8))
+filter | layout (1,8):(0,1) | layout 8:1
+filter | layout (4,8,2):(0,1,8) | layout 16:1
+filter | shape 4 | error expected input to be !cute.layout, found !cute.shape `4`
+tuple_mul | int_tuple (2,?) ; int_tuple (3,8) | int_tuple (6,?{div=8})
+tuple_mul | int_tuple 32 ; int_tuple ? | int_tuple ?{div=32}
+tuple_mul | shape (2,(3,4)) ; shape 5 | shape (10,(15,20))
+tuple_mul | int_tuple 1 ; shape 2 | error expected rhs to be of the kind of lhs, found !cute.shape `2`
+tuple_mul | int_tuple (1,2) ; int_tuple (1,2,3) | error expected congruent tuples, or an integer beside a tuple, found (1,2) and (1,2,3)
+tuple_div | int_tuple (9,?) ; int_tuple 2 | int_tuple (4,?)
+tuple_div | int_tuple -7 ; int_tuple 2 | int_tuple -3
+tuple_div | int_tuple 1 ; shape 2 | error expected rhs to be of the kind of lhs, found !cute.shape `2`
+tuple_mod | int_tuple (9,?) ; int_tuple 2 | int_tuple (1,?)
+tuple_mod | int_tuple -7 ; int_tuple 2 | int_tuple -1
+tuple_mod | layout 1:0 ; int_tuple 2 | error expected lhs to be !cute.int_tuple or !cute.shape, found !cute.layout `1:0`
+tuple.product | int_tuple (2,(3,4)) | int_tuple 24
+tuple.product | shape (2,?) | shape ?
+tuple.product | layout 1:0 | error expected input to be !cute.int_tuple or !cute.shape, found !cute.layout `1:0`
+tuple.product_each | int_tuple (2,(3,4)) | int_tuple (2,12)
+tuple.product_each | shape ((8,16),8) | shape (128,8)
+tuple.product_each | layout 1:0 | error expected input to be !cute.int_tuple or !cute.shape, found !cute.layout `1:0`
+derefine | coord (0,?{div=8}) | coord (0,?{div=8})
+derefine | layout (4,2):(1,4) | layout (4,2):(1,4)
+derefine | | error expected 1 operand(s), found 0
+";
+
+pub const ALL: [&str; 7] = [
     CONSTRUCTORS,
     ACCESSORS,
     ALGEBRA,
     SIZE_INDEX,
     ARITHMETIC,
     TILING,
+    DSL,
 ];
+
+#[test]
+fn ops_of_the_dsl() {
+    check(DSL);
+}
 
 #[test]
 fn constructors() {

@@ -22,14 +22,19 @@ pub(super) fn verify_alloca(op: OperationRef) -> Checked {
     }
     memref.check_allocation()?;
     if let Some(given) = operands(op).first()
-        && let Some(CuteType::Layout(layout)) = CuteType::of(given.r#type())
-        && layout != memref.layout
+        && let expected = types::composed_type(
+            crate::build::context_of_type(given.r#type()),
+            memref.inner.as_ref(),
+            &memref.layout,
+        )
+        && expected != given.r#type()
     {
         return Err(format!(
-            "expected a tensor of the layout {layout} that is given, found {}",
-            memref.layout
+            "expected a layout of type {expected}, as the tensor has, found {}",
+            given.r#type()
         ));
     }
+    memref.check_addressable()?;
     if let Ok(offset) = op.attribute("offset") {
         let offset =
             unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };

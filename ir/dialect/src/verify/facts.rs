@@ -1,0 +1,148 @@
+//! Integers and pointers with what is known of them.
+
+use super::{Checked, operands, result_type};
+use crate::{
+    infer,
+    types::{CuteType, MemRef, Space, int_width},
+};
+use cute_layout::{Leaf, ops::Value};
+use melior::ir::{OperationRef, Type, ValueLike};
+
+/// The width and the known divisor of an integer type.
+fn integer(ty: Type) -> Option<(u32, i64)> {
+    if let Some(CuteType::Divisible { width, divisor }) = CuteType::of(ty) {
+        return Some((width as u32, divisor));
+    }
+    int_width(ty).map(|width| (width, 1))
+}
+
+pub(super) fn verify_assume(op: OperationRef) -> Checked {
+    let (from, to) = (operands(op)[0].r#type(), result_type(op));
+    match (integer(from), integer(to)) {
+        (Some((a, _)), Some((b, _))) if a == b => Ok(()),
+        _ => Err(format!(
+            "expected integers of one width, found {from} and {to}"
+        )),
+    }
+}
+
+/// Whether `weak` says nothing of a leaf that `strong` does not.
+fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
+    match (strong, weak) {
+        (Leaf::Static(value), Leaf::Dynamic(d)) => {
+            value % d.div == 0 && (d.width == 64 || i32::try_from(*value).is_ok())
+        }
+        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.div % b.div == 0,
+        (a, b) => a == b,
+    }
+}
+
+/// Whether `weak` is `strong` with some of what it says left out.
+fn weaker(strong: &Value, weak: &Value) -> bool {
+    let (a, b) = (strong.leaves(), weak.leaves());
+    strong.kind() == weak.kind()
+        && a.len() == b.len()
+        && profile(strong) == profile(weak)
+        && a.into_iter().zip(b).all(|(a, b)| weaker_leaf(a, b))
+}
+
+/// The text of a value with each number left out.
+fn profile(value: &Value) -> String {
+    let mut inside = false;
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        match c {
+            '{' => inside = true,
+            '}' => inside = false,
+            _ if inside => {}
+            '0'..='9' | '?' | '-' => {}
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn weaker_memref(from: &MemRef, to: &MemRef) -> bool {
+    from.element == to.element
+        && (from.space == to.space || to.space == Space::Generic)
+        && from.swizzle == to.swizzle
+        && from.inner == to.inner
+        && from.align % to.align == 0
+        && weaker(
+            &Value::Layout(from.layout.clone()),
+            &Value::Layout(to.layout.clone()),
+        )
+}
+
+pub(super) fn verify_derefine(op: OperationRef) -> Checked {
+    let (from, to) = (operands(op)[0].r#type(), result_type(op));
+    let holds = match (CuteType::of(from), CuteType::of(to)) {
+        (Some(CuteType::Ptr(a)), Some(CuteType::Ptr(b)))
+        | (Some(CuteType::MemRef(a)), Some(CuteType::MemRef(b))) => weaker_memref(&a, &b),
+        (
+            Some(CuteType::CoordTensor { start, layout }),
+            Some(CuteType::CoordTensor {
+                start: s,
+                layout: l,
+            }),
+        ) => {
+            weaker(&Value::IntTuple(start), &Value::IntTuple(s))
+                && weaker(&Value::Layout(layout), &Value::Layout(l))
+        }
+        (Some(CuteType::ArithTupleIter(a)), Some(CuteType::ArithTupleIter(b))) => {
+            weaker(&Value::IntTuple(a), &Value::IntTuple(b))
+        }
+        _ => match (infer::value_of(from), infer::value_of(to)) {
+            (Some(a), Some(b)) => weaker(&a, &b),
+            _ => false,
+        },
+    };
+    if holds {
+        return Ok(());
+    }
+    Err(format!(
+        "expected a type that says less than {from}, with ? for some of its numbers, smaller divisors and alignments, found {to}"
+    ))
+}
+
+/// The width of addresses in a space.
+fn address_width(space: Space) -> Result<u32, String> {
+    match space {
+        Space::Smem => Ok(32),
+        Space::Gmem | Space::Generic => Ok(64),
+        Space::Rmem | Space::Tmem => Err(format!("expected memory with addresses, found {space}")),
+    }
+}
+
+pub(super) fn verify_ptrtoint(op: OperationRef) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(operands(op)[0].r#type()) else {
+        return Err("expected a pointer".to_owned());
+    };
+    let width = address_width(pointer.space)?;
+    match int_width(result_type(op)) {
+        Some(found) if found == width => Ok(()),
+        _ => Err(format!(
+            "expected a result of type i{width}, as addresses in {} are wide, found {}",
+            pointer.space,
+            result_type(op)
+        )),
+    }
+}
+
+pub(super) fn verify_inttoptr(op: OperationRef) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(result_type(op)) else {
+        return Err("expected a pointer".to_owned());
+    };
+    address_width(pointer.space)?;
+    let Some((_, divisor)) = integer(operands(op)[0].r#type()) else {
+        return Err("expected an integer".to_owned());
+    };
+    if divisor % pointer.align != 0 {
+        return Err(format!(
+            "expected an integer that {} is known to divide, as the pointer is aligned, found {}; use cute.assume",
+            pointer.align,
+            operands(op)[0].r#type()
+        ));
+    }
+    Ok(())
+}
