@@ -19,7 +19,7 @@ pub use summary::{AccessReport, Sum};
 pub use walk::Kind;
 
 use crate::{
-    allocate_shared,
+    algorithms, allocate_shared,
     arch::{self, Arch},
     lower_layouts, partition, tile, values,
 };
@@ -449,6 +449,7 @@ fn lower<'c>(
     if nested_ops(kernel).into_iter().any(partition::is_of_a_block) {
         (partition::PASS.run)(module, &[])?;
     }
+    (algorithms::PASS.run)(module, &[])?;
     if nested_ops(kernel).into_iter().any(has_fragments) {
         (values::PASS.run)(module, &[])?;
     }
