@@ -36,7 +36,17 @@ struct Told {
     /// Threads a request, of those of which it is known.
     threads: (u64, u64),
     figure: (u64, u64),
+    /// All requests and what they ask together, where each op is executed as often as the others; least and most.
+    requests: u64,
+    sums: (u64, u64),
     assumed: bool,
+}
+
+impl Told {
+    /// What all ask, if each op of the line is executed as often as the others.
+    fn mean(&self) -> Option<u64> {
+        (self.sums.0 == self.sums.1).then(|| self.sums.0 * 1000 / self.requests.max(1))
+    }
 }
 
 /// What the emulator counted: executions by warps and by threads, and a figure of them.
@@ -72,6 +82,8 @@ fn tell(
     let new = Told {
         threads: (each(threads), each(threads)),
         figure: (each(least), each(most)),
+        requests,
+        sums: (least, most),
         assumed,
     };
     into.entry(key.clone())
@@ -84,6 +96,8 @@ fn tell(
                 old.figure.0.min(new.figure.0),
                 old.figure.1.max(new.figure.1),
             );
+            old.requests += new.requests;
+            old.sums = (old.sums.0 + new.sums.0, old.sums.1 + new.sums.1);
             old.assumed |= new.assumed;
         })
         .or_insert(new);
@@ -190,10 +204,34 @@ fn serde_name(name: &str) -> String {
 struct Compared {
     /// Equal, to the thousandth.
     exact: usize,
+    /// Equal, but LLVM says of the loads that they are on the line of what uses them.
+    moved: usize,
     /// Between two figures of the report.
     between: usize,
     /// Not above the report's, which took threads to take part that do not.
     bounded: usize,
+}
+
+/// Lines behind a load's on which LLVM may say that it is, as those of what uses the value.
+const MOVED: u32 = 3;
+
+/// What was counted of loads on the lines behind that of `key`.
+fn strays<'a>(
+    key: &'a Key,
+    counted: &'a BTreeMap<Key, Counted>,
+) -> impl Iterator<Item = &'a Counted> {
+    let (line, step, kind) = key;
+    let lines = if kind.ends_with("_load") { MOVED } else { 0 };
+    (1..=lines).filter_map(move |by| counted.get(&(line + by, step.clone(), kind.clone())))
+}
+
+/// What was told of loads on the lines before that of `key`.
+fn before<'a>(key: &Key, told: &'a BTreeMap<Key, Told>) -> Vec<&'a Told> {
+    let (line, step, kind) = key;
+    let lines = if kind.ends_with("_load") { MOVED } else { 0 };
+    (1..=lines.min(line - 1))
+        .filter_map(|by| told.get(&(line - by, step.clone(), kind.clone())))
+        .collect()
 }
 
 /// Where a report and the emulator differ.
@@ -208,9 +246,15 @@ fn disagreements(
                        of: &dyn Fn(&Counted) -> (u64, u64)| {
         for (key, told) in told {
             let Some(counted) = counted.get(key) else {
-                wrong.push(format!(
-                    "{key:?}: {what} of an access that no thread makes: {told:?}"
-                ));
+                if !strays(key, counted).any(|stray| {
+                    let (figure, requests) = of(stray);
+                    requests > 0 && Some(figure * 1000 / requests) == told.mean()
+                }) {
+                    wrong.push(format!(
+                        "{key:?}: {what} of an access that no thread makes: {told:?}"
+                    ));
+                }
+                compared.moved += 1;
                 continue;
             };
             let (figure, requests) = of(counted);
@@ -220,8 +264,8 @@ fn disagreements(
             let figure = figure * 1000 / requests;
             let threads = counted.threads * 1000 / counted.warps.max(1);
             let all_took_part = (told.threads.0..=told.threads.1).contains(&threads);
-            let known = told.figure.0 == told.figure.1;
-            let holds = if known && figure == told.figure.0 && all_took_part {
+            let known = told.mean();
+            let holds = if known == Some(figure) && all_took_part {
                 compared.exact += 1;
                 true
             } else if told.assumed {
@@ -229,7 +273,7 @@ fn disagreements(
                 compared.bounded += 1;
                 figure <= told.figure.1
             } else {
-                compared.between += usize::from(!known);
+                compared.between += 1;
                 all_took_part && (told.figure.0..=told.figure.1).contains(&figure)
             };
             if !holds {
@@ -242,14 +286,25 @@ fn disagreements(
     compare("sectors", &told.sectors, &|c| (c.sectors, c.requests));
     compare("wavefronts", &told.wavefronts, &|c| (c.wavefronts, c.warps));
     // Nothing that was counted is left out.
-    for (key, counted) in counted {
-        if counted.sectors > 0 && !told.sectors.contains_key(key) {
-            wrong.push(format!("{key:?}: sectors are not told"));
-        }
-        if counted.wavefronts > 0 && !told.wavefronts.contains_key(key) {
-            wrong.push(format!("{key:?}: wavefronts are not told"));
-        }
-    }
+    let mut left_out =
+        |what: &str, told: &BTreeMap<Key, Told>, of: &dyn Fn(&Counted) -> (u64, u64)| {
+            for (key, counted) in counted {
+                let (figure, requests) = of(counted);
+                if figure == 0 || requests == 0 || told.contains_key(key) {
+                    continue;
+                }
+                let figure = figure * 1000 / requests;
+                let before = before(key, told);
+                if !before
+                    .into_iter()
+                    .any(|t| (t.figure.0..=t.figure.1).contains(&figure))
+                {
+                    wrong.push(format!("{key:?}: {what} are not told: {counted:?}"));
+                }
+            }
+        };
+    left_out("sectors", &told.sectors, &|c| (c.sectors, c.requests));
+    left_out("wavefronts", &told.wavefronts, &|c| (c.wavefronts, c.warps));
     wrong.extend(told.unknown.iter().map(|why| format!("not known: {why}")));
     wrong
 }
@@ -311,6 +366,7 @@ fn the_report_is_what_the_emulator_counts() {
     for (more, of) in found.into_iter().flatten() {
         wrong.extend(more);
         compared.exact += of.exact;
+        compared.moved += of.moved;
         compared.between += of.between;
         compared.bounded += of.bounded;
         sources += 1;
@@ -319,7 +375,7 @@ fn the_report_is_what_the_emulator_counts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(sources >= 15, "found {sources} sources");
     assert!(
-        compared.exact >= 100 && (compared.between + compared.bounded) * 4 <= compared.exact,
+        compared.exact >= 400 && (compared.between + compared.bounded) * 3 <= compared.exact,
         "{compared:?}"
     );
 }
@@ -370,6 +426,7 @@ fn the_report_is_right_for_every_configuration() {
     for (more, of) in found {
         wrong.extend(more);
         compared.exact += of.exact;
+        compared.moved += of.moved;
         compared.between += of.between;
         compared.bounded += of.bounded;
     }
