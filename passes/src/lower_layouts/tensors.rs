@@ -410,7 +410,18 @@ impl<'c> Lowering<'c> {
             }
             _ => return Err(unlike(op)),
         }
-        parts.extend(emit_dynamic(&mut emitter, &Value::Layout(plain.layout))?);
+        // A declared type may know less of what was computed: the stride of an extent of 1.
+        let declared = dynamic_layout(result.r#type()).ok_or_else(|| unlike(op))?;
+        let (want, have) = (Value::Layout(declared), Value::Layout(plain.layout));
+        let (want, have) = (want.leaves(), have.leaves());
+        if want.len() != have.len() {
+            return Err(unlike(op));
+        }
+        for (want, have) in want.into_iter().zip(have) {
+            if let Some(d) = want.as_dynamic() {
+                parts.push(emitter.leaf(have, d.width)?);
+            }
+        }
         if part_types(result.r#type()).map(|types| types.len()) != Some(parts.len()) {
             return Err(unlike(op));
         }

@@ -221,16 +221,16 @@ impl Walk {
         self.enter(body, &lower, &step, &initial, &guesses);
         let yielded = self.yielded(body);
         self.loops -= 1;
-        for i in 0..op.result_count() {
+        for (i, initial) in initial.iter().enumerate().take(op.result_count()) {
             let result = result_of(op, i);
             // The loop may run not at all, or any number of times.
             let left = match guesses.get(i).copied().flatten() {
                 Some(divisor) => {
                     let symbol = self.scalars.symbol(divisor);
-                    initial[i].zip(&symbol, Linear::add)
+                    initial.zip(&symbol, Linear::add)
                 }
                 None => match yielded.get(i) {
-                    Some(y) if *y == initial[i] => y.clone(),
+                    Some(y) if y == initial => y.clone(),
                     _ => Lanes::unknown(),
                 },
             };
