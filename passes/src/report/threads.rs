@@ -86,7 +86,7 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
                     "{} of shared memory",
                     counted(memref.bytes().ok()?, "byte")
                 )]),
-                Space::Gmem => None,
+                Space::Gmem | Space::Generic | Space::Tmem => None,
             }
         }
         _ => None,
