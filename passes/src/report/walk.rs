@@ -545,7 +545,7 @@ impl Walk {
         for (address, memref, offset) in tensors {
             let side = Side {
                 root: address.root,
-                swizzle: memref.swizzle,
+                swizzle: memref.byte_swizzle(),
                 bytes: address.bytes.map(|b| b.add(&(*offset).into())),
             };
             *(if address.shared {
