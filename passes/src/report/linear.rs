@@ -122,7 +122,12 @@ impl Symbols {
     pub fn divisor(&self, value: &Linear) -> i64 {
         value.terms.iter().fold(0, |all, (symbol, k)| {
             let own = self.divisors[*symbol as usize];
-            gcd(all, k.checked_mul(own).map_or(MOST, |d| gcd(d, MOST)))
+            let product = match k.checked_mul(own) {
+                Some(product) if product.unsigned_abs() <= MOST as u64 => product,
+                // The powers of two in it are what periods are made of.
+                _ => 1 << (k.trailing_zeros() + own.trailing_zeros()).min(MOST.trailing_zeros()),
+            };
+            gcd(all, product)
         })
     }
 
@@ -184,6 +189,10 @@ impl Symbols {
     }
 
     pub fn rem(&mut self, a: &Linear, d: i64) -> Option<Linear> {
+        let divisor = self.divisor(a);
+        if d > 0 && divisor % d == 0 {
+            return Some(a.constant.rem_euclid(d).into());
+        }
         a.sub(&self.div(a, d)?.scale(d)?)
     }
 
