@@ -3,7 +3,7 @@
 //! Sources: CuTe's `algorithm/*.hpp`, `atom/copy_atom.hpp`.
 
 use crate::{
-    tensor::{check_alignment, check_steps},
+    tensor::{ATOM_VALUES, check_alignment, check_steps},
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
@@ -80,9 +80,6 @@ pub fn atom_side(what: &str, layout: &Layout, count: i64) -> Result<AtomSide, St
         sizes[0]
     ))
 }
-
-/// More values than any instruction takes from one thread.
-const ATOM_VALUES: i64 = 1 << 12;
 
 /// The order of an atom's values in memory: where each lies behind the first, a permutation of 0, 1, 2, ...
 ///
@@ -177,8 +174,8 @@ fn all_zero(layout: &Layout) -> bool {
         .all(|(n, s)| **s == Leaf::Static(0) || **n == Leaf::Static(1))
 }
 
-/// What the predicate of a copy means, whose other side is `side`.
-pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
+/// Whether a tensor may be a predicate: truth values, in registers.
+pub(crate) fn check_predicate(pred: &MemRef) -> Result<(), String> {
     let bits = types::element_bits(pred.element);
     if types::is_float(pred.element) || !matches!(bits, Some(1 | 8)) {
         return Err(format!(
@@ -192,6 +189,12 @@ pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
             pred.space
         ));
     }
+    Ok(())
+}
+
+/// What the predicate of a copy means, whose other side is `side`.
+pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
+    check_predicate(pred)?;
     let found = extents("a predicate", &pred.layout)?;
     let expected = &side.extents;
     let tail = |n: usize| expected.get(n..).unwrap_or_default();

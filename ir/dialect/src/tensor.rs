@@ -131,7 +131,7 @@ pub fn atom_values(partition: &Layout) -> Result<Layout, String> {
 }
 
 /// More values than any instruction takes from one thread.
-const ATOM_VALUES: i64 = 1 << 12;
+pub(crate) const ATOM_VALUES: i64 = 1 << 12;
 
 /// Whether `at` has an index for each extent of [`atom_extents`], within it.
 pub fn check_at(partition: &Layout, at: &[i64]) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Traced arithmetic as `arith` operations.
 
 use cute_ir::{Failure, build::*};
-use cute_layout::{BinOp, Expr, Leaf, Term, Truth};
+use cute_layout::{BinOp, Expr, Leaf, Term, Truth, ops::Value};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::{collections::HashMap, sync::Arc};
 
@@ -33,6 +33,24 @@ impl<'a, 'c> Emitter<'a, 'c> {
             Leaf::Basis { value, .. } => self.leaf(value, width),
             Leaf::Underscore => Err(self.builder.error("expected an integer, found _")),
         }
+    }
+
+    /// The leaves of `have` at which `want`, which may know less, has dynamic ones; nothing where their forms differ.
+    pub fn leaves_for(
+        &mut self,
+        want: &Value,
+        have: &Value,
+    ) -> Result<Option<Vec<Val<'c>>>, Failure> {
+        let (want, have) = (want.leaves(), have.leaves());
+        if want.len() != have.len() {
+            return Ok(None);
+        }
+        let pairs = want.into_iter().zip(have);
+        let leaves = pairs.filter_map(|(want, have)| Some((have, want.as_dynamic()?.width)));
+        leaves
+            .map(|(leaf, width)| self.leaf(leaf, width))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// A condition as an `i1`.

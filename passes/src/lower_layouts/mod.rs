@@ -246,17 +246,9 @@ impl<'c> Lowering<'c> {
                 value => {
                     // A declared type may know less than what was computed, where the op allows it.
                     let want = value_of(ty).ok_or_else(|| unlike(op))?;
-                    let (want, have) = (want.leaves(), value.leaves());
-                    if want.len() != have.len() {
-                        return Err(unlike(op));
-                    }
-                    let mut leaves = Vec::new();
-                    for (want, have) in want.into_iter().zip(have) {
-                        if let Some(d) = want.as_dynamic() {
-                            leaves.push(emitter.leaf(have, d.width)?);
-                        }
-                    }
-                    self.leaves.insert(key(old), leaves);
+                    let leaves = emitter.leaves_for(&want, value)?;
+                    self.leaves
+                        .insert(key(old), leaves.ok_or_else(|| unlike(op))?);
                 }
             }
         }

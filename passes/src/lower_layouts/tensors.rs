@@ -295,11 +295,8 @@ impl<'c> Lowering<'c> {
             let count = have.dynamic_leaves().len();
             let have = have.traced(first);
             first += count;
-            for (have, want) in have.leaves().into_iter().zip(want.leaves()) {
-                if let Some(d) = want.as_dynamic() {
-                    parts.push(emitter.leaf(have, d.width)?);
-                }
-            }
+            let leaves = emitter.leaves_for(&want, &have)?;
+            parts.extend(leaves.ok_or_else(|| unlike(op))?);
         }
         self.leaves.insert(key(result), parts);
         Ok(())
@@ -412,16 +409,8 @@ impl<'c> Lowering<'c> {
         }
         // A declared type may know less of what was computed: the stride of an extent of 1.
         let declared = dynamic_layout(result.r#type()).ok_or_else(|| unlike(op))?;
-        let (want, have) = (Value::Layout(declared), Value::Layout(plain.layout));
-        let (want, have) = (want.leaves(), have.leaves());
-        if want.len() != have.len() {
-            return Err(unlike(op));
-        }
-        for (want, have) in want.into_iter().zip(have) {
-            if let Some(d) = want.as_dynamic() {
-                parts.push(emitter.leaf(have, d.width)?);
-            }
-        }
+        let leaves = emitter.leaves_for(&Value::Layout(declared), &Value::Layout(plain.layout))?;
+        parts.extend(leaves.ok_or_else(|| unlike(op))?);
         if part_types(result.r#type()).map(|types| types.len()) != Some(parts.len()) {
             return Err(unlike(op));
         }

@@ -41,7 +41,7 @@ fn kept(divisor: Option<i64>) -> i64 {
     }
 }
 
-fn gcd(mut a: i64, mut b: i64) -> i64 {
+pub(super) fn gcd(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a.wrapping_rem(b));
     }

@@ -4,7 +4,7 @@
 //! [`cute_ir::tensor`] says.
 
 use super::{
-    linear::Linear,
+    linear::{Linear, gcd},
     scalars::{Lanes, Scalars, is_integer},
 };
 use cute_ir::{
@@ -592,13 +592,6 @@ fn memory_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
         Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => Some(memref),
         _ => None,
     }
-}
-
-fn gcd(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a.wrapping_rem(b));
-    }
-    a.wrapping_abs()
 }
 
 pub(super) fn arguments(block: Blk<'_>) -> usize {

@@ -2,7 +2,7 @@
 
 use super::{Values, registers::places};
 use cute_ir::{
-    Failure,
+    Failure, algorithm,
     build::*,
     types::{self, CuteType},
 };
@@ -22,18 +22,11 @@ impl Operand {
         let start = self.offset + self.modes[0].at(i) + self.modes[1].at(j);
         places(&self.values, start, b)
     }
-
-    fn size(&self, mode: usize) -> i64 {
-        self.modes[mode].flat().map_or(0, |flat| flat.size())
-    }
 }
 
 impl<'c> Values<'c> {
     /// Atom by atom, a k-slice at a time; odd rows of M backwards over N, so that the B of the
     /// turn is used again.
-    ///
-    /// Forms, as in CuTe's `gemm`: (V)x(V)=>(V), (M)x(N)=>(M,N), (M,K)x(N,K)=>(M,N), (V,M)x(V,N)=>(V,M,N),
-    /// (V,M,K)x(V,N,K)=>(V,M,N).
     pub(super) fn gemm(&mut self, operands: &[Val<'c>], b: Builder<'c>) -> Result<(), Failure> {
         let [mma, d, a, bb, c] = operands[..] else {
             return Err(b.error("expected a product of fragments; run cute-partition first"));
@@ -45,68 +38,39 @@ impl<'c> Values<'c> {
         let [vd, va, vb, vc] = &views[..] else {
             return Err(Failure);
         };
-        let ranks = [va.layout.rank(), vb.layout.rank(), vc.layout.rank()];
-        // Which mode of each operand is its values, and which follow.
-        let forms = match ranks {
-            [1, 1, 1] => [[Some(0), None, None]; 3],
-            [1, 1, 2] => [
-                [None, Some(0), None],
-                [None, Some(0), None],
-                [None, Some(0), Some(1)],
-            ],
-            [2, 2, 2] => [
-                [None, Some(0), Some(1)],
-                [None, Some(0), Some(1)],
-                [None, Some(0), Some(1)],
-            ],
-            [2, 2, 3] => [
-                [Some(0), Some(1), None],
-                [Some(0), Some(1), None],
-                [Some(0), Some(1), Some(2)],
-            ],
-            [3, 3, 3] => [[Some(0), Some(1), Some(2)]; 3],
-            _ => {
-                return Err(b.error(format!(
-                    "expected A, B and C of ranks (V)x(V)=>(V), (M)x(N)=>(M,N), (M,K)x(N,K)=>(M,N), (V,M)x(V,N)=>(V,M,N) \
-                     or (V,M,K)x(V,N,K)=>(V,M,N), found {}, {} and {}",
-                    va.layout, vb.layout, vc.layout
-                )));
+        let product = algorithm::product_of(mma.r#type())
+            .ok_or_else(|| b.error("expected an MMA atom or a tiled MMA"))?;
+        let extents = product
+            .and_then(|p| {
+                algorithm::product_extents([&va.layout, &vb.layout, &vc.layout], p.values)
+            })
+            .map_err(|e| b.error(e))?;
+        // A mode that the ranks leave out has one place.
+        let operand = |view: &super::View<'c>| -> Result<Operand, Failure> {
+            let one = Layout::leaf(1, 0).map_err(|e| b.error(e.to_string()))?;
+            let mut modes = view.layout.modes();
+            if !extents.values {
+                modes.insert(0, one.clone());
             }
+            modes.resize(3, one);
+            let [values, first, second] = <[Layout; 3]>::try_from(modes).map_err(|_| Failure)?;
+            Ok(Operand {
+                offset: view.offset,
+                values,
+                modes: [first, second],
+            })
         };
-        let operand =
-            |view: &super::View<'c>, form: [Option<usize>; 3]| -> Result<Operand, Failure> {
-                let mode = |at: Option<usize>| {
-                    match at {
-                        Some(at) => view.layout.mode(at),
-                        None => Layout::leaf(1, 0),
-                    }
-                    .map_err(|e| b.error(e.to_string()))
-                };
-                Ok(Operand {
-                    offset: view.offset,
-                    values: mode(form[0])?,
-                    modes: [mode(form[1])?, mode(form[2])?],
-                })
-            };
-        let (la, lb) = (operand(va, forms[0])?, operand(vb, forms[1])?);
-        let (lc, ld) = (operand(vc, forms[2])?, operand(vd, forms[2])?);
-        let (m_size, n_size, k_size) = (la.size(0), lb.size(0), la.size(1));
-        for (what, left, right) in [
-            ("M of A and C", m_size, lc.size(0)),
-            ("N of B and C", n_size, lc.size(1)),
-            ("K of A and B", k_size, lb.size(1)),
-        ] {
-            if left != right {
-                return Err(b.error(format!(
-                    "expected the same {what}, found {left} and {right}"
-                )));
-            }
-        }
+        let (la, lb) = (operand(va)?, operand(vb)?);
+        let (lc, ld) = (operand(vc)?, operand(vd)?);
         let mma = self.tiled(mma, b)?;
-        for k in 0..k_size {
-            for m in 0..m_size {
-                for step in 0..n_size {
-                    let n = if m % 2 == 0 { step } else { n_size - 1 - step };
+        for k in 0..extents.k {
+            for m in 0..extents.m {
+                for step in 0..extents.n {
+                    let n = if m % 2 == 0 {
+                        step
+                    } else {
+                        extents.n - 1 - step
+                    };
                     let left = self.read(va, &la.at(m, k, b)?, b)?;
                     let right = self.read(vb, &lb.at(n, k, b)?, b)?;
                     let sum = self.read(vc, &lc.at(m, n, b)?, b)?;

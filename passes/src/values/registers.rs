@@ -87,6 +87,14 @@ pub(super) fn places(layout: &Layout, offset: i64, b: Builder) -> Result<Vec<i64
     Ok((0..flat.size()).map(|i| offset + flat.at(i)).collect())
 }
 
+/// The places of elements of which `ratio` make one of those at `places`.
+fn narrowed(places: &[i64], ratio: i64) -> Vec<i64> {
+    places
+        .iter()
+        .flat_map(|p| (0..ratio).map(move |i| p * ratio + i))
+        .collect()
+}
+
 impl<'c> Values<'c> {
     /// The elements of a view at these places, as one vector.
     pub(super) fn read(
@@ -105,11 +113,7 @@ impl<'c> Values<'c> {
         }
         if own > has {
             let ratio = own / has;
-            let within: Vec<i64> = places
-                .iter()
-                .flat_map(|p| (0..ratio).map(move |i| p * ratio + i))
-                .collect();
-            let value = self.read_file(view.file, &within, b)?;
+            let value = self.read_file(view.file, &narrowed(places, ratio), b)?;
             return bitcast(b, value, ty);
         }
         let ratio = has / own;
@@ -144,12 +148,8 @@ impl<'c> Values<'c> {
         }
         if own > has {
             let ratio = own / has;
-            let within: Vec<i64> = places
-                .iter()
-                .flat_map(|p| (0..ratio).map(move |i| p * ratio + i))
-                .collect();
             let value = bitcast(b, value, b.vector(length * ratio, element))?;
-            return self.write_file(view.file, &within, value, b);
+            return self.write_file(view.file, &narrowed(places, ratio), value, b);
         }
         let ratio = has / own;
         for (i, place) in places.iter().enumerate() {

@@ -34,16 +34,22 @@ fn same_nesting(a: &IntTuple, b: &IntTuple) -> bool {
     }
 }
 
-fn add_sub(args: &Operands<'_>, f: fn(&IntTuple, &IntTuple) -> Result<IntTuple>) -> OpResult {
+/// Both operands, integer tuples or shapes, and what makes the result of their kind.
+#[allow(clippy::type_complexity)]
+fn both_of_a_kind<'a>(
+    args: &Operands<'a>,
+) -> std::result::Result<(&'a IntTuple, &'a IntTuple, fn(IntTuple) -> Value), OpError> {
     let [lhs, rhs] = args.exactly()?;
-    let (a, b, make): (_, _, fn(IntTuple) -> Value) = match (lhs, rhs) {
-        (Value::IntTuple(a), Value::IntTuple(b)) => (a, b, Value::IntTuple),
-        (Value::Shape(a), Value::Shape(b)) => (a, b, Value::Shape),
-        (Value::IntTuple(_) | Value::Shape(_), v) => {
-            return Err(args.kind("rhs", "of the kind of lhs", v));
-        }
-        (v, _) => return Err(args.kind("lhs", "!cute.int_tuple or !cute.shape", v)),
-    };
+    match (lhs, rhs) {
+        (Value::IntTuple(a), Value::IntTuple(b)) => Ok((a, b, Value::IntTuple)),
+        (Value::Shape(a), Value::Shape(b)) => Ok((a, b, Value::Shape)),
+        (Value::IntTuple(_) | Value::Shape(_), v) => Err(args.kind("rhs", "of the kind of lhs", v)),
+        (v, _) => Err(args.kind("lhs", "!cute.int_tuple or !cute.shape", v)),
+    }
+}
+
+fn add_sub(args: &Operands<'_>, f: fn(&IntTuple, &IntTuple) -> Result<IntTuple>) -> OpResult {
+    let (a, b, make) = both_of_a_kind(args)?;
     let both = a.is_tuple() && b.is_tuple();
     if both && !same_nesting(a, b) {
         return Err(args.refuse(
@@ -82,15 +88,7 @@ fn leaf_by_leaf(args: &Operands<'_>, f: fn(&Leaf, &Leaf) -> Result<Leaf>) -> OpR
             _ => true,
         }
     }
-    let [lhs, rhs] = args.exactly()?;
-    let (a, b, make): (_, _, fn(IntTuple) -> Value) = match (lhs, rhs) {
-        (Value::IntTuple(a), Value::IntTuple(b)) => (a, b, Value::IntTuple),
-        (Value::Shape(a), Value::Shape(b)) => (a, b, Value::Shape),
-        (Value::IntTuple(_) | Value::Shape(_), v) => {
-            return Err(args.kind("rhs", "of the kind of lhs", v));
-        }
-        (v, _) => return Err(args.kind("lhs", "!cute.int_tuple or !cute.shape", v)),
-    };
+    let (a, b, make) = both_of_a_kind(args)?;
     if !meet(a, b) {
         return Err(args.refuse(
             "congruent tuples, or an integer beside a tuple",

@@ -200,19 +200,7 @@ pub(in super::super) fn verify_copy_if(op: OperationRef) -> Checked {
 
 /// A predicate for each of `size` elements.
 pub(super) fn check_element_predicate(pred: &MemRef, size: i64) -> Checked {
-    let bits = types::element_bits(pred.element);
-    if types::is_float(pred.element) || !matches!(bits, Some(1 | 8)) {
-        return Err(format!(
-            "expected a predicate of i1 or i8, found {}",
-            pred.element
-        ));
-    }
-    if pred.space != Space::Rmem {
-        return Err(format!(
-            "expected a predicate in rmem, found one in {}; load it into registers",
-            pred.space
-        ));
-    }
+    algorithm::check_predicate(pred)?;
     let found = pred.layout.size().map_err(|e| e.to_string())?;
     if found != size {
         return Err(format!(
