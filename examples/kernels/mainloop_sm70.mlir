@@ -61,7 +61,7 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    gpu.func @mainloop_kernel(%A: !A, %B: !B, %C: !C, %alpha: f32, %beta: f32) kernel
+    gpu.func @mainloop_kernel(%A: !A {cute.noalias}, %B: !B {cute.noalias}, %C: !C {cute.noalias}, %alpha: f32, %beta: f32) kernel
         attributes {known_block_size = array<i32: 128, 1, 1>} {
       // Who this thread is, and which tile of C its block computes.
       %tx = gpu.thread_id x

@@ -10,7 +10,8 @@
 
 // As many rows as there are, and a weight for each column.
 !X = !cute.memref<f16, gmem, align<16>, "(?,4096):(4096,1)">
-!row = !cute.memref<f16, gmem, align<16>, "4096:1">
+!row = !cute.memref<f16, gmem, align<16>, "(4096):(1)">
+!weights = !cute.memref<f16, gmem, align<16>, "4096:1">
 // 16 bytes are 8 elements: 256 threads take 2048 elements at once, so a thread has 2 vectors.
 !atom = !cute_nvgpu.atom.universal_copy<f16, 128 b>
 !copy = !cute.tiled_copy<!atom, layout_copy_tv = <"(256,8):(8,1)">, tiler_mn = <"[2048:1]">>
@@ -25,7 +26,7 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    gpu.func @rms_norm_kernel(%X: !X, %W: !row, %Y: !X, %epsilon: f32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    gpu.func @rms_norm_kernel(%X: !X, %W: !weights {cute.noalias}, %Y: !X, %epsilon: f32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c5 = arith.constant 5 : i32
@@ -51,7 +52,7 @@ module attributes {gpu.container_module} {
       %atom = cute.make_atom() : () -> !atom
       %copy = cute.make_tiled_copy(%atom) : !copy
       %tx_x = cute.tiled.copy.partition_S(%copy, %x, %thread) : (!copy, !row, !cute.coord<"?">) -> !part
-      %tx_w = cute.tiled.copy.partition_S(%copy, %W, %thread) : (!copy, !row, !cute.coord<"?">) -> !part
+      %tx_w = cute.tiled.copy.partition_S(%copy, %W, %thread) : (!copy, !weights, !cute.coord<"?">) -> !part
       %tx_y = cute.tiled.copy.partition_D(%copy, %y, %thread) : (!copy, !row, !cute.coord<"?">) -> !part
       %x_frag = cute.memref.alloca() : !frag
       %w_frag = cute.memref.alloca() : !frag
@@ -105,7 +106,7 @@ module attributes {gpu.container_module} {
   }
 
   // A block for each row. epsilon is a number that the caller gives.
-  func.func @rms_norm(%X: !X, %W: !row, %Y: !X, %epsilon: f32) attributes {
+  func.func @rms_norm(%X: !X, %W: !weights, %Y: !X, %epsilon: f32) attributes {
       cute.computes = [{rms_norm = array<i64: 0, 1, 2>, epsilon = 3 : index}]} {
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
@@ -114,7 +115,7 @@ module attributes {gpu.container_module} {
     %rows32 = cute.get_scalars <{only_dynamic}>(%layout) : !cute.layout<"(?,4096):(4096,1)">
     %rows = arith.index_cast %rows32 : i32 to index
     gpu.launch_func @kernels::@rms_norm_kernel blocks in (%rows, %c1, %c1) threads in (%c256, %c1, %c1)
-      dynamic_shared_memory_size %smem args(%X : !X, %W : !row, %Y : !X, %epsilon : f32)
+      dynamic_shared_memory_size %smem args(%X : !X, %W : !weights, %Y : !X, %epsilon : f32)
     return
   }
 }

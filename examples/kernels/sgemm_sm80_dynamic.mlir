@@ -86,7 +86,7 @@
 !tYgC_n = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),4):((1,(?{div=64},16)),?{div=256})">
 // The coordinates of the pairs' first elements, and a predicate for each.
 !tYcC = !cute.coord_tensor<"(?,?)", "((2,(2,2)),4,4):((1@1,(8@0,16@1)),32@0,32@1)">
-!tYcC_n = !cute.coord_tensor<"(?,?)", "(((2,2)),4):(((8@0,16@1)),32@0)">
+!tYcC_n = !cute.coord_tensor<"(?,?)", "(2,2,4):(8@0,16@1,32@0)">
 !tYpC = !cute.memref<i1, rmem, "((2,2),4):((1,2),4)">
 
 module attributes {gpu.container_module} {

@@ -10,7 +10,7 @@
 
 // As many rows as there are.
 !X = !cute.memref<f32, gmem, align<16>, "(?,4096):(4096,1)">
-!row = !cute.memref<f32, gmem, align<16>, "4096:1">
+!row = !cute.memref<f32, gmem, align<16>, "(4096):(1)">
 // 256 threads with 4 neighbouring elements each take 1024 elements at once, so a thread has 4 vectors, 1024 elements apart.
 !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !copy = !cute.tiled_copy<!atom, layout_copy_tv = <"(256,4):(4,1)">, tiler_mn = <"[1024:1]">>
@@ -18,7 +18,7 @@
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),4):((1,0),4)">
 // What the 8 warps tell each other: a maximum and a sum each.
 !exchange = !cute.memref<f32, smem, align<16>, "(8,2):(1,8)">
-!warps = !cute.memref<f32, smem, align<16>, "8:1">
+!warps = !cute.memref<f32, smem, align<16>, "(8):(1)">
 // Every thread reads all 8, by two vectors.
 !gather = !cute.tiled_copy<!atom, layout_copy_tv = <"(1,4):(0,1)">, tiler_mn = <"[4:1]">>
 !gather_part = !cute.memref<f32, smem, align<16>, "((4,1),2):((1,4),4)">

@@ -23,12 +23,12 @@
 !partC = !cute.coord_tensor<"(?,?)", "((4,1),1,8):((1@0,1@1),128@0,8@1)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
 // Of a vector's coordinates the first; a predicate for each.
-!firstC = !cute.coord_tensor<"(?,?)", "((1),1,8):((1@1),128@0,8@1)">
+!firstC = !cute.coord_tensor<"(?,?)", "(1,1,8):(1@1,128@0,8@1)">
 !pred = !cute.memref<i1, rmem, "((1),1,8):((0),0,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    gpu.func @copy_if_kernel(%S: !T, %D: !T) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    gpu.func @copy_if_kernel(%S: !T {cute.noalias}, %D: !T {cute.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       %bx = gpu.block_id x
       %by = gpu.block_id y
       %tx = gpu.thread_id x

@@ -2,13 +2,13 @@
 //! PTX, then of PTX and cubin.
 
 use crate::{llvm, places, ptxas};
-use cute_ir::{Failure, OptionSpec, PassSpec, build::*, diag};
+use cute_ir::{Failure, OptionSpec, PassSpec, build::*, diag, target::Target};
 use cute_passes::{
-    allocate_shared,
-    arch::Arch,
+    allocate_shared, arch,
     config::{Config, Request},
 };
-use melior::ir::{Attribute, AttributeLike, operation::OperationLike};
+use cute_target::Arch;
+use melior::ir::{Attribute, AttributeLike, ValueLike, operation::OperationLike};
 use mlir_sys::*;
 
 /// LLVM's part.
@@ -59,33 +59,28 @@ fn elements<'c>(array: Attribute<'c>) -> Vec<Attribute<'c>> {
 
 fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for op in ops_named(module, "gpu.module")? {
+        crate::to_nvvm::types::check(op)?;
         let b = Builder::before(op);
-        let targets = attribute_of(op, "targets")
-            .map(elements)
-            .filter(|t| !t.is_empty());
-        let targets = targets.ok_or_else(|| {
-            b.error(
+        let targets = Target::all(op).map_err(|e| b.error(e))?;
+        if targets.is_empty() {
+            return Err(b.error(
                 "expected a gpu.module with a target, such as [#nvvm.target<chip = \"sm_90a\">]",
-            )
-        })?;
+            ));
+        }
+        check_lowered(op)?;
         let properties = b.attribute(&format!("{{{}}}", kernel_notes(op).join(", ")))?;
         let places = places::number(op);
         let mut objects = Vec::new();
         for target in targets {
-            let (chip, features) = chip_of(target).map_err(|e| b.error(e))?;
-            let arch = Arch::find(&chip).map_err(|e| b.error(e))?;
-            let features = if features.is_empty() {
-                arch.ptx
-            } else {
-                &features
-            };
-            let features = &with_ptx(features, integer_of(op, PTX).unwrap_or(0));
-            let ptx = llvm::ptx(op, arch.name, features)
-                .and_then(|ptx| places.write(&ptx))
-                .map_err(|e| b.error(e))?;
+            let arch = arch::of_target(&target).map_err(|e| b.error(e))?;
+            let features = with_ptx(target.features, arch, integer_of(op, PTX).unwrap_or(0));
+            let ptx = places
+                .led_back(b.context, || llvm::ptx(op, &arch.to_string(), &features))
+                .map_err(|e| e.map_or(Failure, |e| b.error(e)))?;
+            let ptx = places.write(&ptx).map_err(|e| b.error(e))?;
             objects.push(object(
                 &b,
-                target,
+                target.attribute,
                 FORMAT_ASSEMBLY,
                 ptx.as_bytes(),
                 properties,
@@ -93,6 +88,30 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
         erase(op);
+    }
+    Ok(())
+}
+
+/// Checks that everything of a `gpu.module` is in a dialect that LLVM IR can be made of.
+fn check_lowered(module: Op<'_>) -> Result<(), Failure> {
+    for op in nested_ops(module) {
+        let name = name_of(op);
+        if name.starts_with("llvm.") || name.starts_with("nvvm.") {
+            continue;
+        }
+        let types = |values: &mut dyn Iterator<Item = Val<'_>>| -> String {
+            let all: Vec<String> = values.map(|v| v.r#type().to_string()).collect();
+            format!("({})", all.join(", "))
+        };
+        let from = types(&mut operands_of(op).into_iter());
+        let to = types(&mut (0..op.result_count()).map(|i| result_of(op, i)));
+        return Err(diag::error(
+            op.location(),
+            format!(
+                "'{name}' : {from} -> {to} has no instruction: no pass before has made one of it; compute it by other operations, \
+                 or on other types"
+            ),
+        ));
     }
     Ok(())
 }
@@ -110,13 +129,19 @@ pub(crate) fn require_ptx(kernel: Op<'_>, version: i64) {
     }
 }
 
-/// LLVM's features with a PTX version of at least `version`.
-fn with_ptx(features: &str, version: i64) -> String {
-    let raised = |feature: &str| match feature.strip_prefix("+ptx").map(str::parse::<i64>) {
-        Some(Ok(given)) if given < version => format!("+ptx{version}"),
-        _ => feature.to_owned(),
-    };
-    let all: Vec<String> = features.split(',').map(raised).collect();
+/// LLVM's features with a PTX version of at least `version`. One that does not know the architecture, as MLIR's default does
+/// not, gives way to that which kernels for it have.
+fn with_ptx(features: &str, arch: Arch, version: i64) -> String {
+    let given = |feature: &str| feature.strip_prefix("+ptx")?.parse::<i64>().ok();
+    let most = features.split(',').filter_map(given).max();
+    let known = arch.brought_by_ptx().unwrap_or_default().into();
+    let own = arch.ptx_version().unwrap_or_default().into();
+    let ptx = most.filter(|given| *given >= known).unwrap_or(own);
+    let others = features
+        .split(',')
+        .filter(|f| !f.is_empty() && given(f).is_none());
+    let ptx = format!("+ptx{}", ptx.max(version));
+    let all: Vec<&str> = std::iter::once(ptx.as_str()).chain(others).collect();
     all.join(",")
 }
 
@@ -200,10 +225,12 @@ fn assemble<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
                 objects.push(object);
                 continue;
             }
-            let (chip, _) = chip_of(target).map_err(|e| b.error(e))?;
+            let arch = Target::of(target)
+                .and_then(|target| arch::of_target(&target))
+                .map_err(|e| b.error(e))?;
             let ptx = ptx_of(object);
             let assembled =
-                ptxas::assemble(&ptx, &chip, lineinfo).map_err(|e| b.error(e.to_string()))?;
+                ptxas::assemble(&ptx, arch, lineinfo).map_err(|e| b.error(e.to_string()))?;
             let notes = unsafe {
                 mlirGPUObjectAttrHasProperties(object.to_raw())
                     .then(|| Attribute::from_raw(mlirGPUObjectAttrGetProperties(object.to_raw())))
@@ -261,21 +288,6 @@ fn object<'c>(
             properties.to_raw(),
         ))
     }
-}
-
-/// Chip and features of an `#nvvm.target`, from its text: the C interface has no accessors.
-fn chip_of(target: Attribute) -> Result<(String, String), String> {
-    let text = target.to_string();
-    if !text.starts_with("#nvvm.target") {
-        return Err(format!("expected the target #nvvm.target, found {text}"));
-    }
-    let field = |name: &str| {
-        let (_, rest) = text.split_once(&format!("{name} = \""))?;
-        rest.split('"').next().map(str::to_owned)
-    };
-    let chip =
-        field("chip").ok_or_else(|| format!("expected a target with a chip, found {text}"))?;
-    Ok((chip, field("features").unwrap_or_default()))
 }
 
 /// A kernel that spills is not what was asked for; its configuration names a lighter one.

@@ -2,7 +2,12 @@
 
 use crate::binary::LINEINFO;
 use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{arch::Arch, config::Request, tile};
+use cute_passes::{config::Request, tile};
+use cute_runtime::cuda::CudaDevice;
+use cute_target::Arch;
+
+/// The architecture of this machine's GPU.
+const NATIVE: &str = "native";
 
 /// The pipeline.
 pub const PIPELINE: PipelineSpec = PipelineSpec {
@@ -25,6 +30,7 @@ const OPTIONS: &[OptionSpec] = &[
         description: "Whether egg simplifies index arithmetic: true or false",
         default: "true",
     },
+    tile::OPTIONS[6],
     LINEINFO,
     OptionSpec {
         name: "package",
@@ -36,7 +42,7 @@ const OPTIONS: &[OptionSpec] = &[
 /// What to compile for, and how.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// `sm_90a`, ...
+    /// `sm_90a`, ..., or `native`: that of the first GPU of this machine, with its number of multiprocessors.
     pub arch: String,
     /// `128x128x32`; chosen where empty, as are those that follow.
     pub tile: String,
@@ -44,6 +50,8 @@ pub struct CompileOptions {
     pub stages: String,
     pub swizzle: String,
     pub raster: String,
+    /// Multiprocessors to cut problems up for; those of the GPU for `native`, else those of a GPU of the architecture.
+    pub sms: String,
     /// Leaves index arithmetic as the layouts give it.
     pub no_simplify: bool,
     /// Puts into the cubin which line each instruction is from, for profilers and compute-sanitizer. PTX
@@ -66,7 +74,13 @@ impl CompileOptions {
     /// quoted.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut options = Self::default();
-        for (name, value) in split(text)? {
+        let given = split(text)?;
+        for (i, (name, value)) in given.iter().enumerate() {
+            if let Some((_, before)) = given[..i].iter().find(|(other, _)| other == name) {
+                return Err(format!(
+                    "the option {name} is given twice, as '{before}' and as '{value}'; expected it once"
+                ));
+            }
             let slot = match name.as_str() {
                 "arch" => &mut options.arch,
                 "tile" => &mut options.tile,
@@ -74,13 +88,14 @@ impl CompileOptions {
                 "stages" => &mut options.stages,
                 "swizzle" => &mut options.swizzle,
                 "raster" => &mut options.raster,
+                "sms" => &mut options.sms,
                 "package" => &mut options.package,
                 "simplify" => {
-                    options.no_simplify = !boolean(&name, &value)?;
+                    options.no_simplify = !boolean(name, value)?;
                     continue;
                 }
                 "lineinfo" => {
-                    options.lineinfo = boolean(&name, &value)?;
+                    options.lineinfo = boolean(name, value)?;
                     continue;
                 }
                 _ => {
@@ -91,34 +106,56 @@ impl CompileOptions {
                     ));
                 }
             };
-            *slot = value;
+            slot.clone_from(value);
         }
         Ok(options)
     }
 
-    /// The textual pass pipeline.
+    /// The architecture, and the multiprocessors to cut problems up for, as text.
+    fn target(&self) -> Result<(Arch, String), String> {
+        if self.arch != NATIVE {
+            let arch = Arch::find(&self.arch).map_err(|e| e.to_string())?;
+            return Ok((arch, self.sms.clone()));
+        }
+        let cure = "name the architecture to compile for, such as arch=sm_90a";
+        let gpu = CudaDevice::describe(0)
+            .map_err(|e| format!("arch=native asks for this machine's GPU: {e}; or {cure}"))?;
+        let arch = Arch::for_gpu(gpu.compute_capability)
+            .map_err(|e| format!("arch=native found {}: {e}", gpu.name))?;
+        let sms = match self.sms.as_str() {
+            "" => gpu.multiprocessors.to_string(),
+            given => given.to_owned(),
+        };
+        Ok((arch, sms))
+    }
+
+    /// The textual pass pipeline. Errors: an option that has no meaning, and with `native` no driver, no GPU, or one that
+    /// nothing is compiled for.
     pub fn pipeline(&self) -> Result<String, String> {
-        Arch::find(&self.arch)?;
+        let (arch, sms) = self.target()?;
         Request::parse(
             &self.tile,
             &self.warps,
             &self.stages,
             &self.swizzle,
             &self.raster,
+            &sms,
         )?;
-        let mut cut = format!("arch={}", self.arch);
+        let mut cut = format!("arch={arch}");
         for (name, value) in [
             ("tile", &self.tile),
             ("warps", &self.warps),
             ("stages", &self.stages),
             ("swizzle", &self.swizzle),
             ("raster", &self.raster),
+            ("sms", &sms),
         ] {
             if !value.is_empty() {
                 cut += &format!(" {name}={value}");
             }
         }
         let mut passes = vec![
+            "cute-check".to_owned(),
             format!("cute-tile{{{cut}}}"),
             "cute-partition".to_owned(),
             "cute-lower-algorithms".to_owned(),

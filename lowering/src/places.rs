@@ -6,19 +6,22 @@
 //! is to PTX a function that was inlined at the place: `.loc 1 5 3, function_name $L__info_string0,
 //! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.3 and 11.5.4).
 
-use cute_ir::{build::*, place::place_of};
+use cute_ir::{build::*, diag, place::place_of};
 use melior::{
     Context,
+    diagnostic::DiagnosticSeverity,
     ir::{
         Attribute, AttributeLike, Location, attribute::StringAttribute, operation::OperationLike,
     },
 };
 use mlir_sys::*;
 use std::{
+    cell::RefCell,
     collections::{HashMap, HashSet},
     fmt::Write,
     hash::Hash,
     ptr,
+    rc::Rc,
 };
 
 /// What LLVM calls the only file that it is told of.
@@ -104,6 +107,57 @@ pub(crate) fn number(module: Op) -> Places {
 }
 
 impl Places {
+    /// Returns what `translate` gives; diagnostics at a number's line are said at the place that it stands for.
+    ///
+    /// # Errors
+    /// `translate`'s, or nothing where a diagnostic has said it.
+    pub(crate) fn led_back<'c, T>(
+        &self,
+        context: &'c Context,
+        translate: impl FnOnce() -> Result<T, String>,
+    ) -> Result<T, Option<String>> {
+        type Said<'c> = (DiagnosticSeverity, Location<'c>, String);
+        let said: Rc<RefCell<Vec<Said<'c>>>> = Rc::default();
+        let heard = said.clone();
+        let handler = context.attach_diagnostic_handler(move |diagnostic| {
+            // The context outlives its diagnostics.
+            let location = unsafe { Location::from_raw(diagnostic.location().to_raw()) };
+            let message = diagnostic.to_string();
+            heard
+                .borrow_mut()
+                .push((diagnostic.severity(), location, message));
+            true
+        });
+        let result = translate();
+        context.detach_diagnostic_handler(handler);
+        let mut is_said = false;
+        for (severity, location, message) in said.take() {
+            let location = self.of_line(context, location).unwrap_or(location);
+            if matches!(severity, DiagnosticSeverity::Error) {
+                // MLIR says that much of every error, behind it.
+                if is_said && message.starts_with("LLVM Translation failed for operation") {
+                    continue;
+                }
+                is_said = true;
+                let message = format!("LLVM IR cannot be made of this: {message}");
+                let _ = diag::error(location, message);
+            } else {
+                diag::warning(location, message, &[]);
+            }
+        }
+        result.map_err(|error| (!is_said).then_some(error))
+    }
+
+    /// The place that the number of a line stands for.
+    fn of_line<'c>(&self, context: &'c Context, location: Location<'c>) -> Option<Location<'c>> {
+        let said = place_of(location).filter(|place| place.file == FILE)?;
+        let number = usize::try_from(said.line).ok()?;
+        let place = self.places.0.get(number.checked_sub(1)?)?;
+        let file = self.files.0.get(place.file)?;
+        let (line, column) = (place.line as usize, place.column as usize);
+        Some(Location::new(context, file, line, column))
+    }
+
     fn number(&mut self, location: Location) -> u32 {
         let key = location.to_raw().ptr as usize;
         if let Some(number) = self.known.get(&key) {

@@ -1,6 +1,7 @@
 //! The assembler: where it is, what it is asked, and what it says.
 
 use crate::lineinfo;
+use cute_target::Arch;
 use std::{
     borrow::Cow,
     fmt, fs, io,
@@ -72,7 +73,7 @@ pub fn find() -> Result<PathBuf, PtxasError> {
 
 /// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant. The line
 /// table goes into the cubin only if it is asked for.
-pub fn assemble(ptx: &str, arch: &str, lineinfo: bool) -> Result<Assembled, PtxasError> {
+pub fn assemble(ptx: &str, arch: Arch, lineinfo: bool) -> Result<Assembled, PtxasError> {
     let path = find()?;
     let folder = scratch()?;
     let (input, output) = (
@@ -103,7 +104,7 @@ pub fn assemble(ptx: &str, arch: &str, lineinfo: bool) -> Result<Assembled, Ptxa
     let log = log.replace(&input.display().to_string(), "kernel.ptx");
     if !result.status.success() {
         return Err(PtxasError::Rejected {
-            arch: arch.to_owned(),
+            arch: arch.to_string(),
             log: log.trim().to_owned(),
         });
     }
@@ -132,7 +133,7 @@ pub fn assemble(ptx: &str, arch: &str, lineinfo: bool) -> Result<Assembled, Ptxa
         .collect();
     if !warnings.is_empty() && !spills {
         return Err(PtxasError::Warned {
-            arch: arch.to_owned(),
+            arch: arch.to_string(),
             log: warnings.join("; "),
         });
     }

@@ -2,23 +2,28 @@
 //!
 //! Tensors that are not used at the same time share bytes: a tensor lives from the first to the
 //! last operation of the kernel's body that uses it, loops counting as one. Where a tensor takes
-//! over bytes of an earlier one, a barrier stands between the two unless there is one already. The
-//! size reaches the launch, and must be within what the architecture has.
+//! over bytes of an earlier one, a barrier stands between the two unless there is one already; a
+//! kernel that somebody wrote by hand gets a barrier only where there is no room for both tensors,
+//! or fewer blocks would run at once. The size reaches the launch, and must be within what the
+//! architecture has.
 
 use crate::{
-    arch::Arch,
     config::Config,
+    launch::{Part, launches_of, operands_in},
     partition::{body_of_kernel, is_memory, kernels, root_of},
+    shared::{self, Buffer, overlap, pack},
     sync,
 };
 use cute_ir::{
     Failure, PassSpec,
+    block::block_size_of,
     build::*,
     diag,
     infer::memref_of,
     types::{CuteType, Space},
 };
-use melior::ir::{AttributeLike, ValueLike, operation::OperationLike};
+use cute_target::Arch;
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -32,22 +37,6 @@ pub const PASS: PassSpec = PassSpec {
 
 /// What a kernel's dynamic shared memory needs, in bytes, is left on it under this name.
 pub const SIZE: &str = "cute.dynamic_smem";
-
-/// A tensor in shared memory. Positions are those of the body's operations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Buffer {
-    bytes: i64,
-    align: i64,
-    first: usize,
-    last: usize,
-}
-
-impl Buffer {
-    fn used(&mut self, position: usize) {
-        self.first = self.first.min(position);
-        self.last = self.last.max(position);
-    }
-}
 
 /// Whether a tensor or a pointer is into shared memory.
 fn in_shared(value: Val<'_>) -> bool {
@@ -64,25 +53,14 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         let config = Config::load_if_any(kernel).map_err(wrong)?;
         let size = place(kernel, config.map(|(config, _)| config), arch)?;
         set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
-        let name = |op| string_of(op, "sym_name").unwrap_or_default();
-        let home = parent_of(kernel, "gpu.module")
-            .map(name)
-            .unwrap_or_default();
-        let symbol = format!("@{home}::@{}", name(kernel));
-        for launch in nested_ops(module)
-            .into_iter()
-            .filter(|op| name_of(*op) == "gpu.launch_func")
-        {
-            let target = attribute_of(launch, "kernel").map(|a| a.to_string());
-            if target.as_deref() == Some(&symbol) {
-                resize(launch, size)?;
-            }
+        for launch in launches_of(module, kernel) {
+            resize(launch, size)?;
         }
     }
     Ok(())
 }
 
-fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64, Failure> {
+fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, Failure> {
     let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
     let mut index: HashMap<usize, usize> = HashMap::new();
@@ -99,12 +77,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
                         .map_err(|e| diag::error(inner.location(), e))?;
                     index.insert(key(result_of(inner, 0)), buffers.len());
                     allocations.push(inner);
-                    buffers.push(Buffer {
-                        bytes,
-                        align: memref.align,
-                        first: usize::MAX,
-                        last: 0,
-                    });
+                    buffers.push(Buffer::unused(bytes, memref.align));
                 }
                 continue;
             }
@@ -140,14 +113,25 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
             ..*buffer
         };
     }
-    let offsets = pack(&buffers);
-    let size = buffers
-        .iter()
-        .zip(&offsets)
-        .map(|(b, o)| o + b.bytes)
-        .max()
-        .unwrap_or(0);
-    if size > arch.shared_memory() {
+    let is_ordered = |earlier: &Buffer, later: &Buffer| {
+        ops[earlier.last + 1..later.first]
+            .iter()
+            .any(|op| name_of(*op) == "gpu.barrier")
+    };
+    let mut offsets = pack(&buffers, Buffer::meets);
+    let mut size = shared::size(&buffers, &offsets);
+    if config.is_none() {
+        // As if tensors that no barrier orders were used at the same time.
+        let apart = pack(&buffers, |a, b| {
+            let (earlier, later) = if a.first <= b.first { (a, b) } else { (b, a) };
+            a.meets(b) || !is_ordered(earlier, later)
+        });
+        let whole = shared::size(&buffers, &apart);
+        if blocks_at_once(kernel, arch, whole) >= blocks_at_once(kernel, arch, size).max(1) {
+            (offsets, size) = (apart, whole);
+        }
+    }
+    if size > i64::from(arch.max_smem()) {
         let cure = config.map_or("; use smaller or fewer tensors".to_owned(), |config| {
             crate::config::Request::default()
                 .alternative(config, config.tile, arch)
@@ -158,9 +142,8 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
         return Err(diag::error(
             kernel.location(),
             format!(
-                "the kernel needs {size} bytes of shared memory, {} has {}{cure}",
-                arch.name,
-                arch.shared_memory()
+                "the kernel needs {size} bytes of shared memory, {arch} has {}{cure}",
+                arch.max_smem()
             ),
         ));
     }
@@ -169,9 +152,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
         let reuses = buffers.iter().zip(&offsets).any(|(other, at)| {
             other.last < buffer.first
                 && overlap(*offset, buffer.bytes, *at, other.bytes)
-                && !ops[other.last + 1..buffer.first]
-                    .iter()
-                    .any(|op| name_of(*op) == "gpu.barrier")
+                && !is_ordered(other, buffer)
         });
         if reuses {
             Builder::before(ops[buffer.first]).step(sync::THREADS).op(
@@ -185,102 +166,31 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: &Arch) -> Result<i64,
     Ok(size)
 }
 
-fn overlap(a: i64, a_bytes: i64, b: i64, b_bytes: i64) -> bool {
-    a < b + b_bytes && b < a + a_bytes
-}
-
-/// Offsets, the largest buffers first, each at the lowest place that no buffer of its time has.
-fn pack(buffers: &[Buffer]) -> Vec<i64> {
-    let mut order: Vec<usize> = (0..buffers.len()).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(buffers[*i].bytes));
-    let mut offsets = vec![0; buffers.len()];
-    let mut placed: Vec<usize> = Vec::new();
-    for i in order {
-        let buffer = &buffers[i];
-        let mut taken: Vec<(i64, i64)> = placed
-            .iter()
-            .filter(|j| buffers[**j].first <= buffer.last && buffer.first <= buffers[**j].last)
-            .map(|j| (offsets[*j], offsets[*j] + buffers[*j].bytes))
-            .collect();
-        taken.sort_unstable();
-        let mut offset = 0i64;
-        for (from, to) in taken {
-            if offset + buffer.bytes <= from {
-                break;
-            }
-            offset = round_up(offset.max(to), buffer.align);
-        }
-        offsets[i] = offset;
-        placed.push(i);
-    }
-    offsets
-}
-
-fn round_up(value: i64, to: i64) -> i64 {
-    (value + to - 1) / to * to
+/// Blocks of the kernel that a multiprocessor runs at once, as far as threads and shared memory limit them; of 1024 threads
+/// where it does not say how many it has.
+fn blocks_at_once(kernel: Op<'_>, arch: Arch, bytes: i64) -> u32 {
+    let threads =
+        block_size_of(kernel).map_or(1024, |size| size.into_iter().fold(1, i64::saturating_mul));
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    arch.multiprocessor().occupancy(threads, 0, bytes).blocks
 }
 
 /// Sets the launch's dynamic shared memory.
 fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
     let b = Builder::before(launch);
-    match dynamic_size_operand(launch) {
-        Some(index) => {
+    match operands_in(launch, Part::SharedMemory) {
+        Some((index, 1)) => {
             let size = b.i32(bytes)?;
             unsafe {
                 mlir_sys::mlirOperationSetOperand(launch.to_raw(), index as isize, size.to_raw());
             }
             Ok(())
         }
-        None if bytes == 0 => Ok(()),
-        None => Err(b.error(format!(
+        _ if bytes == 0 => Ok(()),
+        _ => Err(b.error(format!(
             "expected a launch with dynamic_shared_memory_size, for the kernel needs {bytes} bytes; write \
              `dynamic_shared_memory_size %c0`: the compiler sets it"
         ))),
-    }
-}
-
-/// The place of `dynamicSharedMemorySize` among the operands of a `gpu.launch_func`.
-fn dynamic_size_operand(launch: Op<'_>) -> Option<usize> {
-    // Asynchronous dependencies, grid, block, cluster, the size, what the kernel takes, the stream.
-    const SIZE: usize = 10;
-    let segments = attribute_of(launch, "operandSegmentSizes")?.to_raw();
-    let count = |i: usize| unsafe { mlir_sys::mlirDenseI32ArrayGetElement(segments, i as isize) };
-    (unsafe { mlir_sys::mlirDenseArrayGetNumElements(segments) } > SIZE as isize
-        && count(SIZE) == 1)
-        .then(|| (0..SIZE).map(|i| count(i) as usize).sum())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn buffer(bytes: i64, align: i64, first: usize, last: usize) -> Buffer {
-        Buffer {
-            bytes,
-            align,
-            first,
-            last,
-        }
-    }
-
-    #[test]
-    fn buffers_of_one_time_do_not_overlap_and_others_do() {
-        let buffers = [
-            buffer(24576, 512, 1, 5),
-            buffer(24576, 512, 1, 5),
-            buffer(32768, 2048, 6, 7),
-            buffer(100, 16, 5, 6),
-        ];
-        let offsets = pack(&buffers);
-        for (i, a) in buffers.iter().enumerate() {
-            assert_eq!(offsets[i] % a.align, 0);
-            for (j, b) in buffers.iter().enumerate().skip(i + 1) {
-                let together = a.first <= b.last && b.first <= a.last;
-                assert!(!together || !overlap(offsets[i], a.bytes, offsets[j], b.bytes));
-            }
-        }
-        assert_eq!(offsets[2], 0);
-        let end = buffers.iter().zip(&offsets).map(|(b, o)| b.bytes + o).max();
-        assert_eq!(end, Some(2 * 24576 + 112 - 12));
     }
 }

@@ -1,51 +1,45 @@
 //! Whether a kernel's atoms can be lowered for its architectures.
 
-use crate::arch::Arch;
+use crate::{arch, config::VECTOR};
 use cute_ir::{
     Failure,
     build::*,
     diag,
     types::{self, CuteType},
 };
-use melior::ir::{AttributeLike, Type, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use cute_layout::{CopyAtom, MmaAtom};
+use cute_target::{Arch, Requirement};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
-/// The architectures that the module of a kernel is compiled for; none where it has no targets yet.
-pub fn archs_of<'c>(kernel: Op<'c>) -> Result<Vec<&'static Arch>, Failure> {
-    let module = parent_of(kernel, "gpu.module");
-    let Some(targets) = module.and_then(|module| attribute_of(module, "targets")) else {
-        return Ok(Vec::new());
-    };
-    let raw = targets.to_raw();
-    let count = unsafe {
-        if mlirAttributeIsAArray(raw) {
-            mlirArrayAttrGetNumElements(raw)
-        } else {
-            0
-        }
-    };
-    let mut archs = Vec::new();
-    for i in 0..count {
-        let target =
-            unsafe { melior::ir::Attribute::from_raw(mlirArrayAttrGetElement(raw, i)).to_string() };
-        let chip = target
-            .split_once("chip = \"")
-            .and_then(|(_, rest)| rest.split('"').next());
-        if let Some(chip) = chip {
-            archs.push(Arch::find(chip).map_err(|e| diag::error(kernel.location(), e))?);
+/// Checks that an architecture has what `cute-tile` cuts products of whole tensors up for: asynchronous copies into shared
+/// memory, and products of 16x8x16.
+pub(crate) fn check_gemm(arch: Arch) -> Result<(), String> {
+    let copy = CopyAtom::cp_async(VECTOR, 8 * VECTOR).map_err(|e| e.to_string())?;
+    let product = MmaAtom::named(PRODUCT).map_err(|e| e.to_string())?;
+    for (name, requires) in [(copy.name, copy.requires), (product.name, product.requires)] {
+        if !arch.has(requires) {
+            return Err(format!(
+                "is computed with {name}, which exists on {requires}; found arch={arch}: compile it for an architecture that \
+                 has it, or write the kernel by hand with atoms that {arch} has (docs/kernels.md)"
+            ));
         }
     }
-    Ok(archs)
+    Ok(())
 }
+
+/// The product of the kernels that `cute-tile` makes.
+const PRODUCT: &str = "SM80_16x8x16_F32F16F16F32_TN";
 
 /// Checks that every atom of a kernel is lowered, and that its architectures have it.
 pub fn check(kernel: Op<'_>) -> Result<(), Failure> {
-    let archs = archs_of(kernel)?;
+    let archs = parent_of(kernel, "gpu.module")
+        .map_or(Ok(Vec::new()), arch::of_module)
+        .map_err(|e| diag::error(kernel.location(), e))?;
     for op in nested_ops(kernel) {
         if !matches!(name_of(op), "cute.make_atom" | "cute.static") {
             continue;
         }
-        let Some((name, min_sm, lowered)) = table_of(result_of(op, 0).r#type()) else {
+        let Some((name, requires, lowered)) = table_of(result_of(op, 0).r#type()) else {
             continue;
         };
         let fail = |message: String| {
@@ -60,28 +54,32 @@ pub fn check(kernel: Op<'_>) -> Result<(), Failure> {
                  an atom that is lowered, such as !cute_nvgpu.sm80.mma of f16, bf16, tf32, f64 or 8-bit integers"
             ));
         }
-        if let Some(arch) = archs.iter().find(|arch| arch.sm < min_sm) {
+        if let Some(arch) = archs.iter().find(|arch| !arch.has(requires)) {
+            let cure = match requires.archs().next() {
+                Some(first) => {
+                    format!("compile it for arch={first}, or choose an atom that {arch} has")
+                }
+                None => format!("choose an atom that {arch} has"),
+            };
             return fail(format!(
-                "makes {name}, which comes with sm_{min_sm}; the kernel is compiled for {}: compile it for arch=sm_{min_sm} \
-                 or later, or choose an older atom",
-                arch.name
+                "makes {name}, which exists on {requires}; the kernel is compiled for {arch}: {cure}"
             ));
         }
     }
     Ok(())
 }
 
-/// (name, first architecture, whether it is lowered) of an atom, or of that which something is tiled over.
-fn table_of(ty: Type<'_>) -> Option<(String, u32, bool)> {
+/// (name, where it exists, whether it is lowered) of an atom, or of that which something is tiled over.
+fn table_of(ty: Type<'_>) -> Option<(String, Requirement, bool)> {
     match CuteType::of(ty)? {
         CuteType::TiledCopy { atom, .. } | CuteType::TiledMma { atom, .. } => table_of(atom),
         atom @ CuteType::CopyAtom { .. } => {
             let table = types::copy_atom(&atom).ok()?;
-            Some((table.name, table.min_sm, true))
+            Some((table.name, table.requires, true))
         }
         atom @ CuteType::MmaAtom { .. } => {
             let table = types::mma_atom(&atom).ok()?;
-            Some((table.name, table.min_sm, table.lowered))
+            Some((table.name, table.requires, table.lowered))
         }
         _ => None,
     }

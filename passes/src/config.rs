@@ -4,14 +4,19 @@
 //! fits the architecture, and leaves it on the kernel as `cute.config`; every later pass reads it
 //! there.
 
-use crate::arch::{Arch, REGISTERS, REGISTERS_PER_THREAD, THREADS_PER_BLOCK, WARP};
-use cute_ir::build::{Builder, Op, attribute_of, entry_of, integer_of};
+use crate::arch::{REGISTERS, REGISTERS_PER_THREAD, THREADS_PER_BLOCK, WARP};
+use crate::shared::{self, Buffer, SharedTile, pack};
+use cute_ir::build::{Builder, Op, attribute_of, entry_of, integer_of, string_of};
 use cute_ir::diag::Failure;
+use cute_ir::types::MOST_STAGES;
+use cute_target::Arch;
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
 /// Of an m16n8k16 MMA.
 pub const ATOM: [i64; 3] = [16, 8, 16];
+/// Bytes of an f16.
+const F16: i64 = 2;
 /// Bytes that one cp.async copies, and one vector store.
 pub const VECTOR: i64 = 16;
 
@@ -49,10 +54,33 @@ impl Config {
         [self.tile[0] / self.warps[0], self.tile[1] / self.warps[1]]
     }
 
-    /// Bytes of shared memory: the ring of A and B tiles, reused by the C tile.
-    pub fn shared_memory(&self) -> i64 {
+    /// The tiles of A, B and C in shared memory. Errors: a swizzle that is none.
+    pub(crate) fn shared_tiles(&self) -> Result<[SharedTile; 3], String> {
         let [m, n, k] = self.tile;
-        (self.stages * (m + n) * k * 2).max(m * n * 2)
+        let tile = |rows, columns, choice| SharedTile::new(rows, columns, F16, choice);
+        Ok([
+            tile(m, k, self.swizzle)?,
+            tile(n, k, self.swizzle)?,
+            tile(m, n, SwizzleChoice::Auto)?,
+        ])
+    }
+
+    /// Bytes of shared memory: the rings of A and B tiles, reused by the C tile, placed as cute-allocate-shared does.
+    /// Errors: a swizzle that is none.
+    pub fn shared_memory(&self) -> Result<i64, String> {
+        let [a, b, c] = self.shared_tiles()?;
+        let buffer = |tile: SharedTile, stages, position| Buffer {
+            bytes: tile.ring_bytes(stages),
+            align: tile.align(),
+            first: position,
+            last: position,
+        };
+        let buffers = [
+            buffer(a, self.stages, 0),
+            buffer(b, self.stages, 0),
+            buffer(c, 1, 1),
+        ];
+        Ok(shared::size(&buffers, &pack(&buffers, Buffer::meets)))
     }
 
     /// Registers of a thread, estimated: accumulators, two sets of fragments, and addresses.
@@ -72,7 +100,7 @@ impl Config {
         for (name, value, most) in [
             ("tile", m.max(n).max(k), 1 << 16),
             ("warps", wm.max(wn), THREADS_PER_BLOCK / WARP),
-            ("stages", self.stages, 1 << 10),
+            ("stages", self.stages, MOST_STAGES),
             ("raster", self.raster, i64::from(i32::MAX)),
         ] {
             if value > most {
@@ -89,7 +117,7 @@ impl Config {
     }
 
     /// What does not fit, with both figures.
-    pub fn check(&self, arch: &Arch) -> Result<(), String> {
+    pub fn check(&self, arch: Arch) -> Result<(), String> {
         let [m, n, k] = self.tile;
         let [wm, wn] = self.warps;
         self.check_range()?;
@@ -119,21 +147,26 @@ impl Config {
                 ));
             }
         }
-        if self.shared_memory() > arch.shared_memory() {
-            return Err(format!(
-                "{} stages of {m}x{n}x{k} need {} bytes of shared memory, {} has {}",
-                self.stages,
-                self.shared_memory(),
-                arch.name,
-                arch.shared_memory()
-            ));
-        }
         let limit = REGISTERS_PER_THREAD.min(REGISTERS / self.threads() / 8 * 8);
         if self.registers() > limit {
             return Err(format!(
                 "{wm}x{wn} warps on {m}x{n} need about {} registers a thread, at most {limit} \
                  can be had",
                 self.registers()
+            ));
+        }
+        // Without what alignment adds, which takes longer to tell.
+        let least = (self.stages * (m + n) * k * F16).max(m * n * F16);
+        let most = i64::from(arch.max_smem());
+        let bytes = if least > most {
+            least
+        } else {
+            self.shared_memory()?
+        };
+        if bytes > most {
+            return Err(format!(
+                "{} stages of {m}x{n}x{k} need {bytes} bytes of shared memory, {arch} has {most}",
+                self.stages
             ));
         }
         Ok(())
@@ -155,7 +188,7 @@ impl Config {
     }
 
     /// Leaves it on a kernel.
-    pub fn store<'c>(&self, builder: &Builder<'c>, arch: &Arch) -> Result<Attribute<'c>, Failure> {
+    pub fn store<'c>(&self, builder: &Builder<'c>, arch: Arch) -> Result<Attribute<'c>, Failure> {
         let [m, n, k] = self.tile;
         let [wm, wn] = self.warps;
         let swizzle = match self.swizzle {
@@ -164,26 +197,26 @@ impl Config {
             SwizzleChoice::Given(b, base, s) => format!("{b},{base},{s}"),
         };
         builder.attribute(&format!(
-            "{{arch = \"{}\", tile = array<i64: {m}, {n}, {k}>, warps = array<i64: {wm}, {wn}>, \
+            "{{arch = \"{arch}\", tile = array<i64: {m}, {n}, {k}>, warps = array<i64: {wm}, {wn}>, \
              stages = {} : i64, raster = {} : i64, swizzle = \"{swizzle}\"}}",
-            arch.name, self.stages, self.raster
+            self.stages, self.raster
         ))
     }
 
     /// Reads it from a kernel.
-    pub fn load(kernel: Op) -> Result<(Config, &'static Arch), String> {
+    pub fn load(kernel: Op) -> Result<(Config, Arch), String> {
         Self::from_attribute(attribute_of(kernel, "cute.config").ok_or_else(missing)?)
     }
 
     /// As [`Config::load`], nothing where the kernel was written by hand and has none.
-    pub fn load_if_any(kernel: Op) -> Result<Option<(Config, &'static Arch)>, String> {
+    pub fn load_if_any(kernel: Op) -> Result<Option<(Config, Arch)>, String> {
         attribute_of(kernel, "cute.config")
             .map(Self::from_attribute)
             .transpose()
     }
 
     /// Reads it from the attribute that [`Config::store`] makes.
-    pub fn from_attribute(attribute: Attribute) -> Result<(Config, &'static Arch), String> {
+    pub fn from_attribute(attribute: Attribute) -> Result<(Config, Arch), String> {
         let get = |name: &str| entry_of(attribute, name);
         let integers = |name: &str| -> Result<Vec<i64>, String> {
             let raw = get(name).ok_or_else(missing)?.to_raw();
@@ -204,7 +237,7 @@ impl Config {
                 .and_then(cute_ir::build::string_value)
                 .ok_or_else(missing)
         };
-        let arch = Arch::find(text("arch")?)?;
+        let arch = Arch::find(text("arch")?).map_err(|e| e.to_string())?;
         let config = Config {
             tile: integers("tile")?.try_into().map_err(|_| missing())?,
             warps: integers("warps")?.try_into().map_err(|_| missing())?,
@@ -311,6 +344,8 @@ pub struct Request {
     pub stages: Option<i64>,
     pub swizzle: Option<SwizzleChoice>,
     pub raster: Option<i64>,
+    /// Multiprocessors of the GPU.
+    pub sms: Option<i64>,
 }
 
 const DEFAULT_RASTER: i64 = 8;
@@ -323,6 +358,7 @@ impl Request {
         stages: &str,
         swizzle: &str,
         raster: &str,
+        sms: &str,
     ) -> Result<Self, String> {
         let number = |name: &str, text: &str| -> Result<Option<i64>, String> {
             match text {
@@ -353,11 +389,13 @@ impl Request {
                 Some(parse_swizzle(swizzle)?)
             },
             raster: number("raster", raster)?,
+            sms: number("sms", sms)?,
         })
     }
 
     /// What `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
-    pub fn or_attributes(mut self, op: Op) -> Self {
+    /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
+    pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {
         let array = |name: &str| -> Option<Vec<i64>> {
             let raw = attribute_of(op, name)?.to_raw();
             unsafe {
@@ -372,11 +410,16 @@ impl Request {
         self.warps = self.warps.or_else(|| array("cute.warps")?.try_into().ok());
         self.stages = self.stages.or_else(|| integer_of(op, "cute.stages"));
         self.raster = self.raster.or_else(|| integer_of(op, "cute.raster"));
-        self
+        if self.swizzle.is_none()
+            && let Some(text) = string_of(op, "cute.swizzle")
+        {
+            self.swizzle = Some(parse_swizzle(text)?);
+        }
+        Ok(self)
     }
 
     /// A configuration for the problem M, N, K, or why there is none and one that would do.
-    pub fn resolve(&self, problem: [i64; 3], arch: &Arch) -> Result<Config, String> {
+    pub fn resolve(&self, problem: [i64; 3], arch: Arch) -> Result<Config, String> {
         let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
         let raster = self.raster.unwrap_or(DEFAULT_RASTER);
         let complete = |base: Config| Config {
@@ -402,7 +445,8 @@ impl Request {
         }
         // With nothing left open the candidates are all the same.
         if self.tile.is_none() && self.warps.is_none() {
-            prefer_full_waves(&mut candidates, problem);
+            let sms = self.sms.unwrap_or_else(|| arch.multiprocessors().into());
+            prefer_full_waves(&mut candidates, problem, sms);
         }
         if let Some(config) = candidates.first() {
             return Ok(*config);
@@ -420,6 +464,10 @@ impl Request {
         };
         match self.alternative(asked, problem, arch) {
             Some(config) => reason += &format!("; {} fits", config.to_options()),
+            None if asked.divides(problem) && matches!(asked.swizzle, SwizzleChoice::Given(..)) => {
+                reason += "; nothing fits with this swizzle, whose period is the alignment of each buffer: take a shorter \
+                           one, or swizzle=auto";
+            }
             None => {
                 reason += "; no tile divides it: pad M, N and K to multiples of 16, better of 128";
             }
@@ -428,11 +476,15 @@ impl Request {
     }
 
     /// The configuration of the same problem with the next fewer registers that fits.
-    pub fn lighter(&self, asked: Config, arch: &Arch) -> Option<Config> {
+    pub fn lighter(&self, asked: Config, arch: Arch) -> Option<Config> {
+        let swizzled = |config| Config {
+            swizzle: asked.swizzle,
+            ..config
+        };
         let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Config { warps, ..asked });
         warps
             .into_iter()
-            .chain(table(asked.raster))
+            .chain(table(asked.raster).map(swizzled))
             .filter(|config| {
                 asked
                     .tile
@@ -446,11 +498,16 @@ impl Request {
     }
 
     /// A configuration that fits, as near to what was asked for as can be.
-    pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: &Arch) -> Option<Config> {
+    pub fn alternative(&self, asked: Config, problem: [i64; 3], arch: Arch) -> Option<Config> {
         let fits = |config: &Config| config.divides(problem) && config.check(arch).is_ok();
         // More buffers than that never fit.
         let most = asked.stages.clamp(1, 64);
         let stages = (1..=most).rev().map(|stages| Config { stages, ..asked });
+        // What is named keeps what it does not name.
+        let swizzled = |config| Config {
+            swizzle: asked.swizzle,
+            ..config
+        };
         let warps = [
             [2, 2],
             [2, 4],
@@ -472,35 +529,56 @@ impl Request {
         });
         stages
             .chain(warps)
-            .chain(table(asked.raster))
+            .chain(table(asked.raster).map(swizzled))
             .filter(|config| *config != asked)
             .find(fits)
     }
 }
 
-/// Puts the configurations first that leave fewer SMs idle, where the grid is small.
-fn prefer_full_waves(candidates: &mut [Config], problem: [i64; 3]) {
-    // The SMs of the smallest data-center part of these architectures.
-    const SMS: i64 = 108;
+/// Puts the configurations first that leave fewer of `sms` multiprocessors idle, where the grid is small.
+///
+/// A grid on more than half of them is not: tiles of half the size would be two for some multiprocessor, which takes as
+/// long as one of the whole size, and longer (`docs/performance.md` has the times).
+fn prefer_full_waves(candidates: &mut [Config], problem: [i64; 3], sms: i64) {
     let blocks = |c: &Config| (problem[0] / c.tile[0]) * (problem[1] / c.tile[1]);
     candidates.sort_by_key(|config| match blocks(config) {
-        enough if enough >= SMS => 0,
-        few => SMS - few,
+        enough if 2 * enough > sms => 0,
+        few => sms - few,
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cute_target::Requirement;
 
-    fn arch(name: &str) -> &'static Arch {
+    fn arch(name: &str) -> Arch {
         Arch::find(name).unwrap()
+    }
+
+    #[test]
+    fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
+        let tile = |sms| {
+            let request = Request {
+                sms,
+                ..Request::default()
+            };
+            request
+                .resolve([1024, 1024, 1024], arch("sm_90a"))
+                .unwrap()
+                .tile
+        };
+        assert_eq!(tile(Some(16)), [128, 256, 64]);
+        assert_eq!(tile(Some(64)), [128, 128, 64]);
+        assert_eq!(tile(Some(127)), [128, 128, 64]);
+        assert_eq!(tile(Some(128)), [128, 64, 32]);
+        assert_eq!(tile(None), tile(Some(132)));
     }
 
     #[test]
     fn every_entry_of_the_table_fits_every_architecture_somehow() {
         for config in table(DEFAULT_RASTER) {
-            for arch in crate::arch::ARCHS {
+            for arch in Requirement::Since(8, 0).archs() {
                 let request = Request {
                     tile: Some(config.tile),
                     warps: Some(config.warps),
@@ -508,8 +586,7 @@ mod tests {
                 };
                 assert!(
                     request.resolve(config.tile, arch).is_ok(),
-                    "{config:?} {}",
-                    arch.name
+                    "{config:?} {arch}"
                 );
             }
         }
@@ -533,11 +610,51 @@ mod tests {
                 .find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
                 .unwrap()
         };
-        let cured = Request::parse(value("tile"), value("warps"), value("stages"), "", "").unwrap();
+        let cured =
+            Request::parse(value("tile"), value("warps"), value("stages"), "", "", "").unwrap();
         assert!(
             cured.resolve([4096, 4096, 4096], arch("sm_90a")).is_ok(),
             "{error}"
         );
+    }
+
+    #[test]
+    fn cures_have_room_for_the_swizzle_that_was_asked_for() {
+        let arch = arch("sm_120");
+        for (tile, swizzle) in [
+            ([160, 16, 48], "S<3,4,4>"),
+            ([96, 64, 96], "S<4,5,-7>"),
+            ([64, 64, 32], "S<1,5,-7>"),
+            ([16, 16, 48], "S<3,4,-3>"),
+        ] {
+            let mut asked = Request {
+                tile: Some(tile),
+                warps: Some([1, 1]),
+                stages: Some(64),
+                swizzle: Some(parse_swizzle(swizzle).unwrap()),
+                ..Request::default()
+            };
+            let problem = tile.map(|extent| 3 * extent);
+            // Each cure is asked for, until there is nothing to cure; the first one is right.
+            let Err(error) = asked.resolve(problem, arch) else {
+                panic!("64 stages of {tile:?} fit");
+            };
+            let Some((_, cure)) = error.rsplit_once("; tile=") else {
+                assert!(error.contains("nothing fits with this swizzle"), "{error}");
+                continue;
+            };
+            let value = |name: &str| {
+                let cure = format!("tile={}", cure.trim_end_matches(" fits"));
+                let found = cure
+                    .split(' ')
+                    .find_map(|part| Some(part.strip_prefix(name)?.strip_prefix('=')?.to_owned()));
+                found.unwrap()
+            };
+            asked.tile = Some(parse_extents("tile", &value("tile")).unwrap());
+            asked.warps = Some(parse_extents("warps", &value("warps")).unwrap());
+            asked.stages = value("stages").parse().ok();
+            assert!(asked.resolve(problem, arch).is_ok(), "{error}");
+        }
     }
 
     #[test]

@@ -4,16 +4,21 @@ pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
 pub mod atoms;
+pub mod check;
 pub mod config;
+mod divergence;
 pub mod fold_static;
+pub mod launch;
 pub mod lower_layouts;
 pub mod partition;
 pub mod pipeline;
 pub mod report;
+mod shared;
 pub mod simplify_indices;
 mod sync;
 mod testing;
 pub mod tile;
+mod usage;
 pub mod values;
 mod vectorize;
 
@@ -22,6 +27,7 @@ use cute_ir::PassSpec;
 /// Every pass of this crate, in the order in which the pipeline runs them.
 pub fn passes() -> Vec<PassSpec> {
     vec![
+        check::PASS,
         tile::PASS,
         partition::PASS,
         algorithms::PASS,

@@ -6,10 +6,12 @@
 
 use crate::{
     config::{ATOM, Config, VECTOR, copy_threads},
+    divergence::Divergence,
     sync,
 };
 use cute_ir::{
     Failure, PassSpec,
+    block::block_size_of,
     build::*,
     diag,
     infer::memref_of,
@@ -42,6 +44,25 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             continue;
         }
         let (config, _) = Config::load(kernel).map_err(wrong)?;
+        if let Some(size) = block_size_of(kernel)
+            && size != [config.threads(), 1, 1]
+        {
+            let [wm, wn] = config.warps;
+            return Err(wrong(format!(
+                "expected known_block_size of {}, 1, 1, the threads of the {wm}x{wn} warps of cute.config, found {}, {}, {}",
+                config.threads(),
+                size[0],
+                size[1],
+                size[2]
+            )));
+        }
+        let divergence = Divergence::of(kernel);
+        for op in nested_ops(kernel)
+            .into_iter()
+            .filter(|op| is_of_a_block(*op))
+        {
+            divergence.check(op, "is done by all threads of the block together")?;
+        }
         let body = body_of_kernel(kernel)?;
         Partition::new(config, body, kernel)?.block(body)?;
         sync::guard(body)?;
@@ -77,9 +98,9 @@ pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
 
 /// A second body of a kernel, empty, whose arguments stand for those of the old one.
 pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mapping<'c>) -> Blk<'c> {
-    let count = unsafe { mlir_sys::mlirBlockGetNumArguments(old.to_raw()) } as usize;
-    let arguments: Vec<_> = (0..count)
-        .map(|i| (argument(old, i).r#type(), kernel.location()))
+    let arguments: Vec<_> = arguments_of(old)
+        .into_iter()
+        .map(|value| (value.r#type(), kernel.location()))
         .collect();
     let new = unsafe {
         let raw = melior::ir::Block::new(&arguments).into_raw();
@@ -89,18 +110,30 @@ pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mappin
         );
         Blk::from_raw(raw)
     };
-    for i in 0..count {
-        mapping.insert(key(argument(old, i)), argument(new, i));
+    for (old, new) in arguments_of(old).into_iter().zip(arguments_of(new)) {
+        mapping.insert(key(old), new);
     }
     new
 }
 
-/// Erases a body that another has taken the place of.
-pub(crate) fn drop_body(old: Blk) {
+/// Erases a body that another has taken the place of. Errors: a value of it that is used outside of it.
+pub(crate) fn drop_body(old: Blk) -> Result<(), Failure> {
+    let values = nested_ops_of(old).into_iter().flat_map(results_of);
+    if let Some((_, user)) = used_outside(values.chain(arguments_of(old)), &ops_of(old)) {
+        return Err(diag::error(
+            user.location(),
+            format!(
+                "internal error: '{}' uses a value of a body that was replaced; this is a bug in cute-opt, \
+                 please report it with the input",
+                name_of(user)
+            ),
+        ));
+    }
     unsafe {
         mlir_sys::mlirBlockDetach(old.to_raw());
         mlir_sys::mlirBlockDestroy(old.to_raw());
     }
+    Ok(())
 }
 
 /// The kernels of a module.
@@ -197,7 +230,7 @@ impl<'c> Partition<'c> {
                 "cute.gemm" if operands.len() == 3 => self.gemm(b, &operands)?,
                 "cute.copy" if operands.len() == 2 => self.copy(b, operands[0], operands[1])?,
                 _ => {
-                    if let Some(inner) = body_of(op, 0) {
+                    for inner in blocks_of(op) {
                         self.block(inner)?;
                     }
                     continue;
@@ -205,9 +238,7 @@ impl<'c> Partition<'c> {
             }
             dead.push(op);
         }
-        // Users before what they use.
-        dead.into_iter().rev().for_each(erase);
-        Ok(())
+        erase_all(dead)
     }
 
     fn fragment(&self, b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
@@ -220,6 +251,15 @@ impl<'c> Partition<'c> {
     /// Each thread's part of a register tile of the block.
     fn accumulators(&self, b: Builder<'c>, op: Op<'c>) -> Result<Val<'c>, Failure> {
         let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        if let Err(error) =
+            cute_ir::tensor::partition_shape(&self.mma_type, memref.layout.shape(), 2)
+        {
+            return Err(b.error(format!(
+                "expected a register tensor that cute.config's warps can divide, as an accumulator of the block's tile, found {}: \
+                 {error}; a kernel whose threads have their own registers takes no cute.config and no copy or product of whole tiles",
+                memref.layout
+            )));
+        }
         let shape = types::shape_type(b.context, memref.layout.shape());
         let shape = b.static_value(shape)?;
         let id = [("operand_id", b.integer(b.i32_type(), 2))];
@@ -259,7 +299,7 @@ impl<'c> Partition<'c> {
                 &[],
             )?;
             let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
-            b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+            b.copy(&[copy, source, destination])?;
             fragments.push(fragment);
         }
         let arguments = [
@@ -302,7 +342,7 @@ impl<'c> Partition<'c> {
                     &[copy, destination, self.thread],
                     &[],
                 )?;
-                b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+                b.copy(&[copy, source, destination])?;
                 Ok(())
             }
             (from, to) => Err(b.error(format!("no way to copy a tile from {from} to {to}"))),
@@ -340,7 +380,7 @@ impl<'c> Partition<'c> {
             &[copy, destination, self.thread],
             &[],
         )?;
-        b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+        b.copy(&[copy, source, destination])?;
         Ok(())
     }
 
@@ -366,7 +406,7 @@ fn is_registers(value: Val) -> bool {
 }
 
 /// The allocation or argument that a tensor or a pointer is of; where a loop, a branch or a choice gives it, that.
-pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
+pub fn root_of(value: Val<'_>) -> Val<'_> {
     let mut value = value;
     while let Some(op) = defining_op(value) {
         let makes_its_own = matches!(
@@ -385,7 +425,7 @@ pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
 }
 
 /// Whether a value is a tensor or a pointer.
-pub(crate) fn is_memory(value: Val<'_>) -> bool {
+pub fn is_memory(value: Val<'_>) -> bool {
     matches!(
         CuteType::of(value.r#type()),
         Some(CuteType::MemRef(_) | CuteType::Ptr(_))

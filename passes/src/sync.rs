@@ -1,10 +1,13 @@
 //! Waits and barriers between the threads of a block that share memory.
 //!
 //! Works on whole allocations: a read after an asynchronous copy waits for it; what one thread
-//! wrote and another may read, or read and another may overwrite, has a barrier between. Only
-//! `cute.copy` on partitions touches shared memory at this level.
+//! wrote and another may read, or read and another may overwrite, has a barrier between. Whatever takes a tensor in
+//! shared memory and is neither a copy nor a view of it is taken to read and to write it.
 
-use crate::partition::{root_of, space_of};
+use crate::{
+    partition::{is_memory, root_of, space_of},
+    pipeline::graph::is_pure,
+};
 use cute_ir::{
     Failure,
     build::*,
@@ -40,32 +43,57 @@ pub(crate) fn guard(body: Blk<'_>) -> Result<(), Failure> {
 
 fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
     for op in ops_of(block) {
-        if name_of(op) == "cute.copy" {
-            access(op, state)?;
-        } else if let Some(inner) = body_of(op, 0) {
-            // The body follows what came before, and itself.
+        if name_of(op) == "cute.copy" && op.operand_count() == 3 {
+            copy(op, state)?;
+        } else if op.region_count() == 0 {
+            let views =
+                name_of(op).starts_with("cute.") && results_of(op).into_iter().any(is_memory);
+            if !views && !is_pure(op) {
+                let touched: Vec<usize> = operands_of(op).into_iter().filter_map(shared).collect();
+                access(op, state, &touched, &touched, false)?;
+            }
+        } else {
+            // A region follows what came before, itself, and any other of the operation; or does not run.
             if !state.is_clear() {
                 barrier(Builder::before(op), state)?;
             }
-            visit(inner, state)?;
-            if !state.is_clear() {
-                let last = ops_of(inner).pop().ok_or(Failure)?;
-                // An end that nobody wrote has no place of its own.
-                barrier(Builder::before(last).at_location(op.location()), state)?;
+            for inner in blocks_of(op) {
+                visit(inner, state)?;
+                if let (false, Some(last)) = (state.is_clear(), ops_of(inner).pop()) {
+                    // An end that nobody wrote has no place of its own.
+                    barrier(Builder::before(last).at_location(op.location()), state)?;
+                }
             }
         }
     }
     Ok(())
 }
 
-fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
+/// The allocation in shared memory that a tensor is of.
+fn shared(value: Val<'_>) -> Option<usize> {
+    (space_of(value) == Some(Space::Smem)).then(|| key(root_of(value)))
+}
+
+/// A copy by an atom from a tensor to another.
+fn copy(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
     let operands = operands_of(op);
-    let [copy, source, destination] = operands[..] else {
-        return Ok(());
-    };
-    let shared = |value| (space_of(value) == Some(Space::Smem)).then(|| key(root_of(value)));
-    let (reads, writes) = (shared(source), shared(destination));
-    let meets = |set: &HashSet<usize>, it: Option<usize>| it.is_some_and(|it| set.contains(&it));
+    let asynchronous = matches!(
+        copy_op(operands[0].r#type()),
+        Some(CopyOp::SimtAsync { .. })
+    );
+    let (reads, writes) = (shared(operands[1]), shared(operands[2]));
+    access(op, state, reads.as_slice(), writes.as_slice(), asynchronous)
+}
+
+/// An access of allocations, with a barrier before it where others have touched them.
+fn access(
+    op: Op<'_>,
+    state: &mut State,
+    reads: &[usize],
+    writes: &[usize],
+    asynchronous: bool,
+) -> Result<(), Failure> {
+    let meets = |set: &HashSet<usize>, those: &[usize]| those.iter().any(|it| set.contains(it));
     let hazard = meets(&state.pending, reads)
         || meets(&state.pending, writes)
         || meets(&state.written, reads)
@@ -75,7 +103,7 @@ fn access(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
         barrier(Builder::before(op), state)?;
     }
     state.read.extend(reads);
-    if matches!(copy_op(copy.r#type()), Some(CopyOp::SimtAsync { .. })) {
+    if asynchronous {
         state.pending.extend(writes);
     } else {
         state.written.extend(writes);

@@ -5,8 +5,9 @@
 //! of A and B along K; copies and products are still whole tiles, done by all threads together.
 
 use crate::{
-    arch::Arch,
-    config::{Config, Request, SwizzleChoice, VECTOR},
+    arch, atoms,
+    config::{Config, Request, VECTOR},
+    shared::SharedTile,
 };
 use cute_ir::{
     Failure, OptionSpec, PassSpec,
@@ -16,7 +17,8 @@ use cute_ir::{
     tensor,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Swizzle, Tile, banks::wavefronts, int, tuple};
+use cute_layout::{IntTuple, Layout, Tile, int, tuple};
+use cute_target::Arch;
 use melior::ir::{
     Type, ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
 };
@@ -31,10 +33,10 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 /// Its options, in the order in which it reads them.
-pub const OPTIONS: &[OptionSpec; 6] = &[
+pub const OPTIONS: &[OptionSpec; 7] = &[
     OptionSpec {
         name: "arch",
-        description: "sm_80, sm_89, sm_90, sm_90a or sm_120",
+        description: "The architecture, from sm_75 to sm_121a",
         default: "",
     },
     OptionSpec {
@@ -62,13 +64,20 @@ pub const OPTIONS: &[OptionSpec; 6] = &[
         description: "Blocks along M that are neighbours in launch order",
         default: "",
     },
+    OptionSpec {
+        name: "sms",
+        description: "Multiprocessors of the GPU, by which a configuration is chosen; those of a GPU of the architecture where not given",
+        default: "",
+    },
 ];
 
 fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
-    let arch = Arch::find(options[0]).map_err(fail)?;
-    let request =
-        Request::parse(options[1], options[2], options[3], options[4], options[5]).map_err(fail)?;
+    let arch = Arch::find(options[0]).map_err(|e| fail(e.to_string()))?;
+    let [_, tile, warps, stages, swizzle, raster, sms] = options[..] else {
+        return Err(Failure);
+    };
+    let request = Request::parse(tile, warps, stages, swizzle, raster, sms).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
     target_modules(module, arch)?;
@@ -94,39 +103,35 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
 }
 
 /// Kernels that were written by hand are compiled for the same architecture, unless their module says another.
-fn target_modules<'c>(module: Op<'c>, arch: &'static Arch) -> Result<(), Failure> {
+fn target_modules<'c>(module: Op<'c>, arch: Arch) -> Result<(), Failure> {
     for gpu in ops_of(body_of(module, 0).ok_or(Failure)?) {
         if name_of(gpu) != "gpu.module" {
             continue;
         }
-        match attribute_of(gpu, "targets") {
-            None => {
-                let targets = Builder::before(gpu).attribute(&target_of(arch))?;
-                set_attribute(gpu, "targets", targets);
-            }
-            Some(targets) => {
-                let targets = targets.to_string();
-                if !targets.contains(&format!("chip = \"{}\"", arch.name)) {
-                    return Err(diag::error(
-                        gpu.location(),
-                        format!(
-                            "expected kernels for {}, found a module with the targets {targets}; leave them away, or \
-                             compile with their arch=",
-                            arch.name
-                        ),
-                    ));
-                }
-            }
+        let found = arch::of_module(gpu).map_err(|e| diag::error(gpu.location(), e))?;
+        if found.is_empty() {
+            let targets = Builder::before(gpu).attribute(&target_of(arch))?;
+            set_attribute(gpu, "targets", targets);
+        } else if !found.contains(&arch) {
+            let found: Vec<String> = found.iter().map(|arch| arch.to_string()).collect();
+            return Err(diag::error(
+                gpu.location(),
+                format!(
+                    "expected kernels for {arch}, found a module with #nvvm.target for {}; leave the targets away, or \
+                     compile with their arch=",
+                    found.join(", ")
+                ),
+            ));
         }
     }
     Ok(())
 }
 
 /// The text of `targets` of a `gpu.module`.
-pub(crate) fn target_of(arch: &Arch) -> String {
+pub(crate) fn target_of(arch: Arch) -> String {
     format!(
-        "[#nvvm.target<chip = \"{}\", features = \"{}\", O = 3>]",
-        arch.name, arch.ptx
+        "[#nvvm.target<chip = \"{arch}\", features = \"{}\", O = 3>]",
+        arch::features_of(arch)
     )
 }
 
@@ -136,21 +141,17 @@ struct Gemm<'c> {
     function: Op<'c>,
     tensors: [MemRef<'c>; 3],
     accumulate: Type<'c>,
-    arch: &'static Arch,
+    arch: Arch,
     config: Config,
     /// M, N, K
     problem: [i64; 3],
 }
 
 impl<'c> Gemm<'c> {
-    fn check(
-        op: Op<'c>,
-        function: Op<'c>,
-        arch: &'static Arch,
-        request: &Request,
-    ) -> Result<Self, Failure> {
+    fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
+        atoms::check_gemm(arch).map_err(fail)?;
         let parent = parent_of(op, "func.func");
         let direct = op.block().zip(body_of(function, 0));
         if parent != Some(function) || direct.is_none_or(|(a, b)| a.to_raw().ptr != b.to_raw().ptr)
@@ -198,6 +199,7 @@ impl<'c> Gemm<'c> {
         let problem = [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?];
         let config = request
             .or_attributes(op)
+            .map_err(fail)?
             .resolve(problem, arch)
             .map_err(fail)?;
         Ok(Self {
@@ -324,6 +326,11 @@ impl<'c> Gemm<'c> {
                     place.i32_array(&[self.config.threads() as i32, 1, 1]),
                 ),
                 ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
+                // Blocks read A and B while others write C.
+                (
+                    "arg_attrs",
+                    place.attribute("[{cute.noalias}, {cute.noalias}, {cute.noalias}]")?,
+                ),
                 // Without it ptxas may spill to fit more blocks than shared memory allows.
                 ("nvvm.minctasm", place.integer(place.i32_type(), 1)),
                 ("cute.config", self.config.store(&place, self.arch)?),
@@ -374,14 +381,15 @@ impl<'c> Gemm<'c> {
         )?;
 
         // Shared memory and accumulators.
-        let shared = |element: Type<'c>, rows: i64, columns: i64, choice: SwizzleChoice| {
-            let ty = shared_tile(element, rows, columns, choice).map_err(|e| b.error(e))?;
+        let [tile_a, tile_b, tile_c] = self.config.shared_tiles().map_err(|e| b.error(e))?;
+        let shared = |element: Type<'c>, tile: SharedTile| {
+            let ty = shared_tile(element, tile).map_err(|e| b.error(e))?;
             let ty = ty.to_type(b.location).ok_or(Failure)?;
             b.value("cute.memref.alloca", &[], ty, &[])
         };
         let element = self.tensors[0].element;
-        let shared_a = shared(element, tm, tk, self.config.swizzle)?;
-        let shared_b = shared(element, tn, tk, self.config.swizzle)?;
+        let shared_a = shared(element, tile_a)?;
+        let shared_b = shared(element, tile_b)?;
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let accumulators = accumulators.to_type(b.location).ok_or(Failure)?;
         let accumulators = b.value("cute.memref.alloca", &[], accumulators, &[])?;
@@ -409,7 +417,7 @@ impl<'c> Gemm<'c> {
         let rounded = rounded.to_type(b.location).ok_or(Failure)?;
         let convert = b.step("convert C");
         let rounded = convert.value("cute.convert", &[accumulators], rounded, &[])?;
-        let shared_c = shared(element, tm, tn, SwizzleChoice::Auto)?;
+        let shared_c = shared(element, tile_c)?;
         b.step("gather C")
             .op("cute.copy", &[rounded, shared_c], &[], &[])?;
         b.step("store C")
@@ -495,68 +503,16 @@ fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
     Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
 }
 
-/// A row-major tile in shared memory.
-fn shared_tile<'c>(
-    element: Type<'c>,
-    rows: i64,
-    columns: i64,
-    choice: SwizzleChoice,
-) -> Result<MemRef<'c>, String> {
-    let shape = tuple([int(rows), int(columns)]);
-    let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
-    let mut memref = MemRef {
+/// A tile of a GEMM as a tensor in shared memory.
+fn shared_tile<'c>(element: Type<'c>, tile: SharedTile) -> Result<MemRef<'c>, String> {
+    Ok(MemRef {
         element,
         space: Space::Smem,
-        align: VECTOR,
-        swizzle: None,
+        align: tile.align(),
+        swizzle: tile.swizzle,
         inner: None,
-        layout,
-    };
-    memref.swizzle = match choice {
-        SwizzleChoice::None => None,
-        SwizzleChoice::Given(b, m, s) => Some(Swizzle::new(b, m, s).map_err(|e| e.to_string())?),
-        SwizzleChoice::Auto => conflict_free(columns * memref.element_bytes()),
-    };
-    // At least a line of all 32 banks, so that rows meet banks as the swizzle supposes.
-    memref.align = memref
-        .swizzle
-        .map_or(128, |swizzle| swizzle.period().max(128));
-    Ok(memref)
-}
-
-/// The swizzle with the fewest bank conflicts where 8 consecutive rows of `row` bytes are read at
-/// one column of 16 bytes, as ldmatrix does; among equals the smallest. None where none helps.
-fn conflict_free(row: i64) -> Option<Swizzle> {
-    // Bits above a chunk of 16 bytes; beyond 8 chunks all banks are reached.
-    const CHUNK_BITS: i64 = 4;
-    let mut best: (u32, Option<Swizzle>) = (conflicts(row, None), None);
-    for bits in 1..=3 {
-        for shift in 3..=6 {
-            let Ok(swizzle) = Swizzle::new(bits, CHUNK_BITS, shift) else {
-                continue;
-            };
-            let cost = conflicts(row, Some(swizzle));
-            if cost < best.0 {
-                best = (cost, Some(swizzle));
-            }
-        }
-    }
-    best.1
-}
-
-/// Wavefronts to read each column of 16 bytes of 16 rows, 8 rows at a time.
-fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
-    let place = |offset: i64| swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
-    let mut sum = 0;
-    for first in [0, 8] {
-        for column in (0..row).step_by(16) {
-            let offsets: Vec<i64> = (first..first + 8)
-                .map(|r| place(r * row + column))
-                .collect();
-            sum += wavefronts(&offsets, 16);
-        }
-    }
-    sum
+        layout: tile.layout()?,
+    })
 }
 
 /// A tile that a block's threads hold together.
@@ -587,18 +543,5 @@ mod tests {
                 .collect();
             assert_eq!(seen, expected, "{grid:?} {group}");
         }
-    }
-
-    #[test]
-    fn rows_of_whole_chunks_are_free_of_conflicts() {
-        for row in [32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024] {
-            let columns = row as u32 / 16;
-            assert_eq!(conflicts(row, conflict_free(row)), 2 * columns, "{row}");
-        }
-        let text = |row| conflict_free(row).map(|s| s.to_string());
-        assert_eq!(text(32).as_deref(), Some("S<1,4,3>"));
-        assert_eq!(text(64).as_deref(), Some("S<2,4,3>"));
-        assert_eq!(text(128).as_deref(), Some("S<3,4,3>"));
-        assert_eq!(text(256).as_deref(), Some("S<3,4,4>"));
     }
 }

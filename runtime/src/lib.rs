@@ -11,7 +11,6 @@
 //! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the
 //! driver.
 
-pub mod arch;
 pub mod cuda;
 pub mod device;
 pub mod element;
@@ -24,7 +23,7 @@ pub mod ptx;
 pub mod tensor;
 pub mod verify;
 
-pub use arch::Arch;
+pub use cute_target::Arch;
 pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{

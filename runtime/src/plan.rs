@@ -48,13 +48,21 @@ impl Planned {
     }
 }
 
-/// The launches for some arguments, one tensor for each; a scalar is a tensor of one element.
+/// The launches for some arguments, one tensor for each, on a device with `sm_count` multiprocessors; a scalar is a tensor of
+/// one element.
 ///
 /// # Errors
 /// [`ArgError`]: an argument that the function does not take, shapes that do not fit together, a launch that is beyond CUDA's
 /// limits, or a condition of the kernels that does not hold.
-pub fn plan(function: &Function, tensors: &[HostTensor]) -> Result<Vec<Planned>, ArgError> {
-    let environment = check(function, tensors)?;
+pub fn plan(
+    function: &Function,
+    tensors: &[HostTensor],
+    sm_count: u32,
+) -> Result<Vec<Planned>, ArgError> {
+    let environment = Environment {
+        sm_count: Some(sm_count),
+        ..check(function, tensors)?
+    };
     for launch in &function.launches {
         for requirement in &launch.requires {
             let failed = |reason: String| ArgError::Launch {
@@ -86,6 +94,31 @@ pub fn plan(function: &Function, tensors: &[HostTensor]) -> Result<Vec<Planned>,
         ))
     });
     launches.collect()
+}
+
+/// Checks that tensors have no byte in common where a kernel was compiled so, each given by its address and its length in
+/// bytes, one for each argument.
+///
+/// # Errors
+/// [`ArgError::Launch`]: two that overlap.
+pub fn check_disjoint(function: &Function, places: &[(u64, u64)]) -> Result<(), ArgError> {
+    for launch in &function.launches {
+        for [a, b] in &launch.disjoint {
+            let ((at_a, length_a), (at_b, length_b)) = (places[*a], places[*b]);
+            // No tensor reaches beyond the end of the address space.
+            if at_a < at_b + length_b && at_b < at_a + length_a {
+                let (a, b) = (function.args[*a].name(), function.args[*b].name());
+                return Err(ArgError::Launch {
+                    kernel: launch.kernel.clone(),
+                    reason: format!(
+                        "the arguments {a} ({length_a} bytes at {at_a:#x}) and {b} ({length_b} bytes at {at_b:#x}) overlap, \
+                         but the kernel was compiled for tensors that do not (cute.noalias); expected memory of their own"
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn value(

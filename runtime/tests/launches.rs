@@ -66,6 +66,7 @@ fn function() -> Function {
                 condition: Expr::apply(Op::Lt, vec![Expr::Leaf(0, 0), Expr::Constant(1000)]),
                 message: "there are fewer than 1000 rows".into(),
             }],
+            disjoint: Vec::new(),
             ..Launch::fixed("scale", [1, 1, 1], [32, 1, 1], 0, [])
         }],
         computes: vec![Compute::Axpby {
@@ -156,7 +157,7 @@ fn launches_are_planned() {
     let function = function();
     let given = [shape([3, 70]), shape([3, 70]), alpha(2.0)];
     let tensors = generate_given(&function, &given, 0).unwrap();
-    let launches = plan(&function, &tensors).unwrap();
+    let launches = plan(&function, &tensors, 132).unwrap();
     assert_eq!(launches[0].grid, [3, 3, 1]);
     let bytes = |bytes: &[u8]| Value::Bytes(bytes.to_vec());
     let params = [
@@ -168,6 +169,22 @@ fn launches_are_planned() {
         bytes(&2f32.to_le_bytes()),
     ];
     assert_eq!(launches[0].params, params);
+}
+
+/// A grid of two blocks a multiprocessor is another on another device.
+#[test]
+fn launches_follow_from_the_device() {
+    let mut function = function();
+    assert!(!function.launches[0].asks_device());
+    let two = vec![Expr::Constant(2), Expr::SmCount];
+    function.launches[0].grid[0] = Expr::apply(Op::Mul, two);
+    assert!(function.launches[0].asks_device() && !function.launches[0].is_fixed());
+    let given = [shape([3, 70]), shape([3, 70]), alpha(2.0)];
+    let tensors = generate_given(&function, &given, 0).unwrap();
+    for sm_count in [1, 16, 132] {
+        let launches = plan(&function, &tensors, sm_count).unwrap();
+        assert_eq!(launches[0].grid, [2 * sm_count, 3, 1]);
+    }
 }
 
 /// Nothing is launched: the error is there before.
@@ -302,7 +319,7 @@ fn arguments_that_do_not_suit_are_refused() {
     );
     let mut tensors = generate_given(&function(), &good(), 0).unwrap();
     tensors[2] = HostTensor::scalar(cute_runtime::Element::F64, Number::Real(1.0)).unwrap();
-    let error = plan(&function(), &tensors).unwrap_err().to_string();
+    let error = plan(&function(), &tensors, 132).unwrap_err().to_string();
     assert_eq!(
         error,
         "argument alpha: expected elements of type f32, found f64"

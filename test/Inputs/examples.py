@@ -38,7 +38,7 @@ def module(kind, name, fence):
     if kind == "type":
         return "".join(f"func.func private @example{i}({line})\n" for i, line in enumerate(lines))
     if kind == "attribute":
-        return "".join(f"module attributes {{cute.example = {line}}} {{}}\n" for line in lines)
+        return "".join(f"func.func private @example{i}() attributes {{example = {line}}}\n" for i, line in enumerate(lines))
     aliases, given, body = [], [], []
     for line in lines:
         if re.match(r"!\w+ = ", line):

@@ -46,7 +46,7 @@
 
 // Sums, products and extremes of rows.
 !rows = !cute.memref<f32, gmem, align<16>, "(128,24):(24,1)">
-!row = !cute.memref<f32, gmem, align<16>, "24:1">
+!row = !cute.memref<f32, gmem, align<16>, "(24):(1)">
 !out = !cute.memref<f32, gmem, align<16>, "(128,5):(1,128)">
 
 // Values in another order than memory's, the same on both sides, and in registers.
@@ -214,7 +214,7 @@ module attributes {gpu.container_module} {
         %x = cute.slice(%s, %at) : !sOdd, !cute.coord<"(?,_)">
         %y = cute.slice(%w, %at) : !sWide, !cute.coord<"(?,_)">
         %one = arith.constant 1.0 : f32
-        cute.axpby(%one, %y, %one, %x) : (f32, !cute.memref<f32, smem, align<16>, "20:1">, f32, !cute.memref<f32, smem, "20:9">)
+        cute.axpby(%one, %y, %one, %x) : (f32, !cute.memref<f32, smem, align<16>, "(20):(1)">, f32, !cute.memref<f32, smem, "(20):(9)">)
       }
       gpu.barrier
       cute.cooperative_copy(%tid, %s, %B) {threads = 32 : i64} : (!thread, !sOdd, !odd)

@@ -1,18 +1,126 @@
-// One GEMM for every architecture. ptxas assembles each; its warnings and spills are errors.
+// One GEMM for every architecture, and for sm_75, which has no asynchronous copies, a kernel written by hand. ptxas assembles
+// each; its warnings and spills are errors.
 //
 // RUN: rm -rf %t && mkdir %t
-// RUN: cute-opt %s --cute-compile="arch=sm_80 package=%t/sm_80.cutepkg" -o %t/sm_80.mlir
-// RUN: FileCheck %s --input-file=%t/sm_80.mlir -DARCH=sm_80
-// RUN: cute-opt %s --cute-compile="arch=sm_89 package=%t/sm_89.cutepkg" -o %t/sm_89.mlir
-// RUN: FileCheck %s --input-file=%t/sm_89.mlir -DARCH=sm_89
-// RUN: cute-opt %s --cute-compile="arch=sm_90 package=%t/sm_90.cutepkg" -o %t/sm_90.mlir
-// RUN: FileCheck %s --input-file=%t/sm_90.mlir -DARCH=sm_90
-// RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t/sm_90a.cutepkg" -o %t/sm_90a.mlir
-// RUN: FileCheck %s --input-file=%t/sm_90a.mlir -DARCH=sm_90a
-// RUN: cute-opt %s --cute-compile="arch=sm_120 package=%t/sm_120.cutepkg" -o %t/sm_120.mlir
-// RUN: FileCheck %s --input-file=%t/sm_120.mlir -DARCH=sm_120
 //
-// RUN: cute-run --info %t/sm_80.cutepkg %t/sm_89.cutepkg %t/sm_90.cutepkg %t/sm_90a.cutepkg %t/sm_120.cutepkg | FileCheck %s --check-prefix=INFO
+// DEFINE: %{arch} =
+// DEFINE: %{compile} = cute-opt %s --cute-compile="arch=%{arch} package=%t/%{arch}.cutepkg" -o %t/%{arch}.mlir
+// DEFINE: %{check} = FileCheck %s --input-file=%t/%{arch}.mlir -DARCH=%{arch}
+// DEFINE: %{info} = cute-run --info %t/%{arch}.cutepkg | FileCheck %s --check-prefix=INFO -DARCH=%{arch}
+//
+// REDEFINE: %{arch} = sm_80
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_86
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_87
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_88
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_89
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_90
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_90a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_100
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_100f
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_100a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_103
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_103f
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_103a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_110
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_110f
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_110a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_120
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_120f
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_120a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_121
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_121f
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// REDEFINE: %{arch} = sm_121a
+// RUN: %{compile}
+// RUN: %{check}
+// RUN: %{info}
+//
+// RUN: cute-opt %S/../../examples/kernels/mainloop_sm75.mlir --cute-compile="arch=sm_75 package=%t/sm_75.cutepkg" -o %t/sm_75.mlir
+// RUN: FileCheck %s --check-prefix=SM75 --input-file=%t/sm_75.mlir
+// RUN: cute-run %t/sm_75.cutepkg --device=emulator
 //
 // The same input gives the same package, byte by byte.
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t/again.cutepkg" -o /dev/null
@@ -34,16 +142,14 @@
 // 16 bytes at a time; newer architectures count them in 64 bits.
 // CHECK-SAME:   st.global.v{{4.b32|2.b64}}
 
-// INFO: image sm_80: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// INFO: image [[ARCH]]: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
 // INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
-// INFO: image sm_89: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
-// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
-// INFO: image sm_90: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
-// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
-// INFO: image sm_90a: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
-// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
-// INFO: image sm_120: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
-// INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
+
+// SM75:      gpu.binary
+// SM75-SAME:   #nvvm.target<O = 3, chip = "sm_75",
+// SM75-SAME:   bin = "\7FELF
+// SM75-SAME:   .target sm_75\0A
+// SM75-SAME:   mma.sync.aligned.m16n8k8
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
   cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
   return

@@ -8,13 +8,13 @@
 // FLAG: Did you mean '--cute-compile=arch=sm_80'?
 //
 // RUN: not cute-opt %s --cute-compile 2>&1 | FileCheck %s --check-prefix=NO-ARCH
-// NO-ARCH: --cute-compile: no architecture: give arch=, one of sm_80, sm_89, sm_90, sm_90a, sm_120
+// NO-ARCH: --cute-compile: no architecture: give arch=, one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
-// ARCH: --cute-compile: unsupported architecture 'sm_70': expected one of sm_80, sm_89, sm_90, sm_90a, sm_120
+// ARCH: --cute-compile: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, lineinfo, package
+// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, sms, lineinfo, package
 //
 // RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
 // PAIR: --cute-compile: expected name=value, found 'sm_80'

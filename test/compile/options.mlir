@@ -3,6 +3,7 @@
 // The pipeline is printed, with its options, and what is printed is a pipeline.
 // RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2" --dump-pass-pipeline -o %t.mlir 2>&1 | FileCheck %s --check-prefix=DUMP
 // DUMP:      builtin.module(
+// DUMP-NEXT:   cute-check,
 // DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 warps=1x2},
 // DUMP-NEXT:   cute-partition,
 // DUMP:        cute-to-nvvm,
@@ -24,6 +25,12 @@
 // RUN: cute-run --info "%t.dir/a b.cutepkg" | FileCheck %s --check-prefix=PACKAGE
 // PACKAGE: launch 0: gemm_kernel(A, B, C)
 //
+// An option that is given twice is an error, of the pipeline and of a pass alone.
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 stages=2 stages=3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: the option stages is given twice, as '2' and as '3'; expected it once
+// RUN: not cute-opt %s --cute-tile="arch=sm_80 stages=2 stages=3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE-PASS
+// TWICE-PASS: cute-tile: the option stages is given twice; expected it once
+//
 // RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2" --mlir-timing -o /dev/null 2>&1 | FileCheck %s --check-prefix=TIMING
 // TIMING: Execution time report
 // TIMING-DAG: cute-tile
@@ -44,7 +51,7 @@
 // CRASH: {{.*}}.crash.mlir
 // RUN: FileCheck %s --check-prefix=REPRODUCER --input-file=%t.crash.mlir
 // REPRODUCER: cute.gemm
-// REPRODUCER: pipeline: "builtin.module(cute-tile{arch=sm_80
+// REPRODUCER: pipeline: "builtin.module(cute-check, cute-tile{arch=sm_80
 // RUN: not cute-opt --run-reproducer %t.crash.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: 'cute.gemm' op
 //

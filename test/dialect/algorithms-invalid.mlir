@@ -640,7 +640,6 @@ func.func @reduce_to_another_type(%x: !x, %v: f64) {
 func.func @thread_of_another_copy(%copy: !copy, %g: !tile) {
   %t = cute.static : !cute.coord<"64">
   // expected-error @below {{expected a thread in [0, 64), as the tiled operation has, found 64}}
-  // expected-error @below {{'cute.tiled.copy.partition_S' op failed to infer returned types}}
   %p = cute.tiled.copy.partition_S(%copy, %g, %t) : (!copy, !tile, !cute.coord<"64">)
     -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
   return

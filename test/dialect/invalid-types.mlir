@@ -339,8 +339,23 @@ func.func private @small_permutation(!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x1
 // Pipelines, and types that are not there
 //===----------------------------------------------------------------------===//
 
-// expected-error @below {{expected at least one stage, found 0}}
+// expected-error @below {{expected 1 to 1024 stages, found 0}}
 func.func private @no_stages(!cute.pipeline<0>)
+
+// -----
+
+// expected-error @below {{expected 1 to 1024 stages, found 4294967296}}
+func.func private @too_many_stages(!cute.pipeline<4294967296>)
+
+// -----
+
+// expected-error @below {{expected an alignment of at most 1073741824 bytes, found 4294967296}}
+func.func private @aligned_to_everything(!cute.memref<f16, gmem, align<4294967296>, "8:1">)
+
+// -----
+
+// expected-error @below {{expected an alignment of at most 1073741824 bytes, found 2147483648}}
+func.func private @aligned_beyond_an_attribute(!cute.ptr<f16, gmem, align<2147483648>>)
 
 // -----
 

@@ -118,7 +118,6 @@ func.func @atom_foreign() {
 
 func.func @crd2idx_underscore(%c: !cute.coord<"(?,_)">, %l: !cute.layout<"(8,4):(1,8)">) {
   // expected-error @below {{'cute.crd2idx' op expected a coordinate without `_`, found (?,_)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(?,_)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return
 }
@@ -127,7 +126,6 @@ func.func @crd2idx_underscore(%c: !cute.coord<"(?,_)">, %l: !cute.layout<"(8,4):
 
 func.func @crd2idx_rank(%c: !cute.coord<"(?,?,?)">, %l: !cute.layout<"(8,4):(1,8)">) {
   // expected-error @below {{'cute.crd2idx' op expected a coordinate of rank 2 (that of (8,4)), or an integer, found (?,?,?)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(?,?,?)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return
 }
@@ -136,7 +134,6 @@ func.func @crd2idx_rank(%c: !cute.coord<"(?,?,?)">, %l: !cute.layout<"(8,4):(1,8
 
 func.func @crd2idx_static_rank(%c: !cute.coord<"(1,2,3)">, %l: !cute.layout<"(8,4):(1,8)">) {
   // expected-error @below {{'cute.crd2idx' op expected a coordinate of rank 2 (that of (8,4)), or an integer, found (1,2,3)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(1,2,3)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"?">
   return
 }
@@ -146,8 +143,7 @@ func.func @crd2idx_static_rank(%c: !cute.coord<"(1,2,3)">, %l: !cute.layout<"(8,
 // The declared type is compared with the inferred one: 1 + 2 * 8.
 func.func @crd2idx_declared(%c: !cute.coord<"(1,2)">, %l: !cute.layout<"(8,4):(1,8)">) {
   cute.crd2idx(%c, %l) : (!cute.coord<"(1,2)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"17">
-  // expected-error @below {{inferred type(s) '!cute.int_tuple<"17">' are incompatible with return type(s) of operation '!cute.int_tuple<"18">'}}
-  // expected-error @below {{failed to infer returned types}}
+  // expected-error @below {{expected a result of type '!cute.int_tuple<"17">', which follows from its operands, found '!cute.int_tuple<"18">'}}
   cute.crd2idx(%c, %l) : (!cute.coord<"(1,2)">, !cute.layout<"(8,4):(1,8)">) -> !cute.int_tuple<"18">
   return
 }
@@ -265,7 +261,6 @@ func.func @slice_negative(%t: !cute.memref<f16, gmem, "(8,4):(1,8)">, %c: !cute.
 
 func.func @tile_rank(%t: !cute.memref<f16, gmem, "(8,4):(1,8)">, %b: !cute.tile<"[4:1;2:1;1:0]">, %c: !cute.coord<"(?)">) {
   // expected-error @below {{'cute.local_tile' op expected a tile of at most the tensor's rank 2, found [4:1;2:1;1:0]}}
-  // expected-error @below {{failed to infer returned types}}
   cute.local_tile(%t, %b, %c) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.tile<"[4:1;2:1;1:0]">, !cute.coord<"(?)">) -> !cute.memref<f16, gmem, "8:1">
   return
 }
@@ -274,7 +269,6 @@ func.func @tile_rank(%t: !cute.memref<f16, gmem, "(8,4):(1,8)">, %b: !cute.tile<
 
 func.func @tile_coord(%t: !cute.memref<f16, gmem, "(8,8):(1,8)">, %b: !cute.tile<"[4:1;4:1]">, %c: !cute.coord<"(?,?,?)">) {
   // expected-error @below {{'cute.local_tile' op expected a coordinate of rank 2}}
-  // expected-error @below {{failed to infer returned types}}
   cute.local_tile(%t, %b, %c) : (!cute.memref<f16, gmem, "(8,8):(1,8)">, !cute.tile<"[4:1;4:1]">, !cute.coord<"(?,?,?)">) -> !cute.memref<f16, gmem, "8:1">
   return
 }
@@ -285,8 +279,7 @@ func.func @tile_coord(%t: !cute.memref<f16, gmem, "(8,8):(1,8)">, %b: !cute.tile
 func.func @tile_alignment(%t: !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">, %b: !cute.tile<"[8:1;2:1]">, %c: !cute.coord<"(0,?)">) {
   cute.local_tile(%t, %b, %c) : (!cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">, !cute.tile<"[8:1;2:1]">, !cute.coord<"(0,?)">)
     -> !cute.memref<f16, gmem, align<4>, "(8,2):(8,1)">
-  // expected-error @below {{inferred type(s) '!cute.memref<f16, gmem, align<4>, "(8,2):(8,1)">' are incompatible}}
-  // expected-error @below {{failed to infer returned types}}
+  // expected-error @below {{expected a result of type '!cute.memref<f16, gmem, align<4>, "(8,2):(8,1)">', which follows from its operands}}
   cute.local_tile(%t, %b, %c) : (!cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">, !cute.tile<"[8:1;2:1]">, !cute.coord<"(0,?)">)
     -> !cute.memref<f16, gmem, align<16>, "(8,2):(8,1)">
   return
@@ -331,7 +324,6 @@ func.func @mma_over_another_atom(%a: !cute_nvgpu.sm80.mma<16x8x8, elem_type = (f
 !tile = !cute.memref<f16, gmem, align<16>, "(24,32):(32,1)">
 func.func @partition_divides(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
   // expected-error @below {{a tensor whose mode 0 (M) is a multiple of 16, found (24,32):(32,1)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.partition_S(%c, %t, %i) : (!vectors, !tile, !cute.coord<"?">) -> !tile
   return
 }
@@ -342,7 +334,6 @@ func.func @partition_divides(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
 !tile = !cute.memref<f16, gmem, align<16>, "32:1">
 func.func @partition_rank(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
   // expected-error @below {{a tensor of rank at least 2, found 32:1}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.partition_D(%c, %t, %i) : (!vectors, !tile, !cute.coord<"?">) -> !tile
   return
 }
@@ -353,7 +344,6 @@ func.func @partition_rank(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
 !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 func.func @partition_threads(%c: !vectors, %t: !tile, %i: !cute.coord<"(?,?)">) {
   // expected-error @below {{'cute.tiled.copy.partition_S' op expected a thread index as the coordinate, found (?,?)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.partition_S(%c, %t, %i) : (!vectors, !tile, !cute.coord<"(?,?)">) -> !tile
   return
 }
@@ -364,7 +354,6 @@ func.func @partition_threads(%c: !vectors, %t: !tile, %i: !cute.coord<"(?,?)">) 
 !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 func.func @partition_any_thread(%c: !vectors, %t: !tile, %i: !cute.coord<"_">) {
   // expected-error @below {{'cute.tiled.copy.partition_D' op expected a thread index as the coordinate, found _}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.partition_D(%c, %t, %i) : (!vectors, !tile, !cute.coord<"_">) -> !tile
   return
 }
@@ -374,8 +363,7 @@ func.func @partition_any_thread(%c: !vectors, %t: !tile, %i: !cute.coord<"_">) {
 !vectors = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 func.func @partition_declared(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
-  // expected-error @below {{inferred type(s) '!cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,0),512,0)">' are incompatible}}
-  // expected-error @below {{failed to infer returned types}}
+  // expected-error @below {{expected a result of type '!cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,0),512,0)">', which follows from its operands}}
   cute.tiled.copy.partition_S(%c, %t, %i) : (!vectors, !tile, !cute.coord<"?">) -> !tile
   return
 }
@@ -386,7 +374,6 @@ func.func @partition_declared(%c: !vectors, %t: !tile, %i: !cute.coord<"?">) {
 !tile = !cute.memref<f16, smem, align<16>, "(32,24):(24,1)">
 func.func @mma_divides(%m: !mma, %t: !tile, %i: !cute.coord<"?">) {
   // expected-error @below {{a tensor whose mode 1 (K) is a multiple of 16, found (32,24):(24,1)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.mma.partition A (%m, %t, %i) : (!mma, !tile, !cute.coord<"?">) -> !tile
   return
 }
@@ -397,7 +384,6 @@ func.func @mma_divides(%m: !mma, %t: !tile, %i: !cute.coord<"?">) {
 !tile = !cute.memref<f16, smem, align<16>, "(16,32):(32,1)">
 func.func @mma_divides_n(%m: !mma, %t: !tile, %i: !cute.coord<"?">) {
   // expected-error @below {{a tensor whose mode 0 (N) is a multiple of 32, found (16,32):(32,1)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.mma.partition B (%m, %t, %i) : (!mma, !tile, !cute.coord<"?">) -> !tile
   return
 }
@@ -408,7 +394,6 @@ func.func @mma_divides_n(%m: !mma, %t: !tile, %i: !cute.coord<"?">) {
 !tile = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
 func.func @mma_thread(%m: !mma, %t: !tile, %i: !cute.coord<"(?,?)">) {
   // expected-error @below {{'cute.tiled.mma.partition' op expected a thread index as the coordinate, found (?,?)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.mma.partition C (%m, %t, %i) : (!mma, !tile, !cute.coord<"(?,?)">) -> !tile
   return
 }
@@ -427,7 +412,6 @@ func.func @operand_letter(%m: !mma, %s: !cute.shape<"(32,32)">) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
 func.func @operand_number(%m: !mma, %s: !cute.shape<"(32,32)">) {
   // expected-error @below {{expected operand_id 0, 1 or 2, found 3}}
-  // expected-error @below {{failed to infer returned types}}
   "cute.tiled.mma.partition_shape"(%m, %s) {operand_id = 3 : i32} : (!mma, !cute.shape<"(32,32)">) -> !cute.shape<"((2,2),2,2)">
   return
 }
@@ -446,7 +430,6 @@ func.func @operand_number_missing(%m: !mma, %s: !cute.shape<"(32,32)">) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
 func.func @shape_divides(%m: !mma, %s: !cute.shape<"(32,24)">) {
   // expected-error @below {{a tensor whose mode 1 (N) is a multiple of 32}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.mma.partition_shape C (%m, %s) : (!mma, !cute.shape<"(32,24)">) -> !cute.shape<"((2,2),2,2)">
   return
 }
@@ -456,7 +439,6 @@ func.func @shape_divides(%m: !mma, %s: !cute.shape<"(32,24)">) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
 func.func @fragment_of_the_whole(%m: !mma, %s: !cute.shape<"(32,32)">) {
   // expected-error @below {{`fragment` expected a tensor of rank at least 3, found (32,32)}}
-  // expected-error @below {{failed to infer returned types}}
   cute.mma.make_fragment C (%m, %s) : (!mma, !cute.shape<"(32,32)">) -> !cute.memref<f32, rmem, "8:1">
   return
 }
@@ -466,7 +448,6 @@ func.func @fragment_of_the_whole(%m: !mma, %s: !cute.shape<"(32,32)">) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
 func.func @fragment_values(%m: !mma, %s: !cute.shape<"((2,2),2,2)">) {
   // expected-error @below {{expected 8 values in mode 0, as SM80_16x8x16_F32F16F16F32_TN holds, found}}
-  // expected-error @below {{failed to infer returned types}}
   cute.mma.make_fragment A (%m, %s) : (!mma, !cute.shape<"((2,2),2,2)">) -> !cute.memref<f16, rmem, "8:1">
   return
 }
@@ -477,7 +458,6 @@ func.func @fragment_values(%m: !mma, %s: !cute.shape<"((2,2),2,2)">) {
 !part = !cute.memref<bf16, smem, "((2,2,2),2,2):((1,256,8),512,16)">
 func.func @fragment_element(%m: !mma, %p: !part) {
   // expected-error @below {{'cute.mma.make_fragment' op expected a tensor of f16, as the atom multiplies, found bf16}}
-  // expected-error @below {{failed to infer returned types}}
   cute.mma.make_fragment A (%m, %p) : (!mma, !part) -> !cute.memref<f16, rmem, "8:1">
   return
 }
@@ -488,7 +468,6 @@ func.func @fragment_element(%m: !mma, %p: !part) {
 !shared = !cute.memref<f16, smem, "((2,2,2),2,2):((1,2,4),16,8)">
 func.func @retile_memory(%c: !ldsm, %f: !shared) {
   // expected-error @below {{'cute.tiled.copy.retile' op expected a fragment in rmem, found smem}}
-  // expected-error @below {{failed to infer returned types}}
   cute.tiled.copy.retile(%c, %f) : (!ldsm, !shared) -> !shared
   return
 }

@@ -19,6 +19,12 @@ gpu.binary @no_ptx [#gpu.object<#nvvm.target<chip = "sm_80">, assembly = "not PT
 
 // -----
 
+// ptxas would say "not defined for option".
+// expected-error @below {{unsupported architecture '(8,8):(8,1)': expected one of sm_75, sm_80, }}
+gpu.binary @chip [#gpu.object<#nvvm.target<chip = "(8,8):(8,1)">, assembly = ".version 8.0\0A.target sm_80\0A.address_size 64\0A.visible .entry k() { ret; }\0A">]
+
+// -----
+
 // Code that does not run where it is meant to.
 // expected-error @below {{ptxas rejects the PTX for sm_80}}
 gpu.binary @newer [#gpu.object<#nvvm.target<chip = "sm_80">, assembly = ".version 8.0\0A.target sm_90\0A.address_size 64\0A.visible .entry k() { ret; }\0A">]

@@ -70,7 +70,7 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{expected cute.computes = [{gemm = array<i64: A, B, C>, accumulate = f32}], arguments by index}}
+  // expected-error @below {{'func.func' op expected cute.computes = an array, found "product"}}
   func.func @computes() attributes {cute.computes = "product"} {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
@@ -98,7 +98,7 @@ module attributes {gpu.container_module} {
 
 // A launch plan knows arguments, not views of them.
 !t = !cute.memref<f16, gmem, align<16>, "(8,2):(1,8)">
-!v = !cute.memref<f16, gmem, align<16>, "8:1">
+!v = !cute.memref<f16, gmem, align<16>, "(8):(1)">
 module attributes {gpu.container_module} {
   func.func @view(%t: !t) {
     %one = arith.constant 1 : index
@@ -206,7 +206,7 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{argument 0: expected cute.default to be a number, found "one"}}
+  // expected-error @below {{expected cute.default = a number, found "one"}}
   func.func @default(%x: f32 {cute.default = "one"}) {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
@@ -219,7 +219,7 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{argument 0: expected cute.name to be a string, found 1 : i64}}
+  // expected-error @below {{expected cute.name = a string, found 1 : i64}}
   func.func @name(%x: f32 {cute.name = 1}) {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
@@ -257,4 +257,17 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @chip() {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  // expected-error @below {{unsupported architecture 'sm_7': expected one of sm_75, sm_80, }}
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_7">, "x">]
 }

@@ -74,3 +74,92 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Types of ours are no types of LLVM's.
+gpu.module @kernels {
+  gpu.func @address(%p: !llvm.ptr<1>, %i: i32) kernel {
+    // expected-error @below {{'llvm.getelementptr' op has the type !cute.int_tuple<"30">; expected a type that LLVM has}}
+    %q = llvm.getelementptr %p[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, !cute.int_tuple<"30">
+    %v = llvm.load %q : !llvm.ptr<1> -> i8
+    llvm.store %v, %p : i8, !llvm.ptr<1>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @within(%p: !llvm.ptr<1>, %i: i32) kernel {
+    // expected-error @below {{'llvm.getelementptr' op has the type !cute.int_tuple<"30">; expected a type that LLVM has}}
+    %q = llvm.getelementptr %p[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, !llvm.array<4 x !cute.int_tuple<"30">>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @long(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) kernel {
+    // expected-error @below {{'llvm.load' op has the type vector<1099511627776xi32>; expected a vector of at most 4096 elements}}
+    %v = llvm.load %p {alignment = 16 : i64} : !llvm.ptr<1> -> vector<1099511627776xi32>
+    llvm.store %v, %q {alignment = 16 : i64} : vector<1099511627776xi32>, !llvm.ptr<1>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'gpu.func' op has the type vector<100000xf32>; expected a vector of at most 4096 elements}}
+  gpu.func @reduced(%p: !llvm.ptr<1>, %v: vector<100000xf32>) kernel {
+    %a = vector.reduction <add>, %v : vector<100000xf32> into f32
+    llvm.store %a, %p : f32, !llvm.ptr<1>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'gpu.func' op has the type i4096; expected an integer of at most 128 bits}}
+  gpu.func @wide(%i: i4096) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// A tensor that a branch gives has no address that is known.
+!s = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
+gpu.module @kernels {
+  gpu.func @chosen(%i: i1) kernel {
+    %a = cute.memref.alloca() {offset = 0 : i64} : !s
+    %b = cute.memref.alloca() {offset = 4096 : i64} : !s
+    %x = scf.if %i -> !s {
+      // expected-error @below {{'scf.yield' op takes a value of type !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">, which has no form of its own on the level below}}
+      scf.yield %a : !s
+    } else {
+      scf.yield %b : !s
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  func.func private @load(%x: f32, %c: !cute.coord<"?">) -> f32 {
+    return %x : f32
+  }
+  gpu.func @called(%x: f32, %p: !llvm.ptr<1>) kernel {
+    %tx = gpu.thread_id x
+    %t = arith.index_cast %tx : index to i32
+    %c = cute.make_coord(%t) : (i32) -> !cute.coord<"?">
+    // expected-error @below {{'func.call' op takes a value of type !cute.coord<"?">, which has no form of its own on the level below}}
+    %w = func.call @load(%x, %c) : (f32, !cute.coord<"?">) -> f32
+    llvm.store %w, %p : f32, !llvm.ptr<1>
+    gpu.return
+  }
+}

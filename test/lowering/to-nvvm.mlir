@@ -49,7 +49,7 @@
 // CHECK:         nvvm.cp.async.shared.global %[[Q2]], %[[P2]], 16, cache = cg
 // CHECK:         gpu.return
 gpu.module @copies {
-  gpu.func @async(%A: !A, %i: i32) kernel {
+  gpu.func @async(%A: !A {cute.noalias}, %i: i32) kernel {
     %atom = cute.make_atom() : () -> !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
     %copy = cute.make_tiled_copy(%atom) : !async
     %s = cute.memref.alloca() {offset = 512 : i64} : !s
@@ -153,7 +153,7 @@ gpu.module @kernels {
 
 // Loads and stores of as many bytes as the atom has, in registers of 32 bits; constant offsets.
 // CHECK-LABEL: gpu.func @vectors(
-// CHECK-SAME:    %[[A:.*]]: !llvm.ptr<1> {llvm.align = 16 : i32, llvm.noalias}, %[[B:.*]]: !llvm.ptr<1> {llvm.align = 16 : i32, llvm.noalias}, %[[C:.*]]: !llvm.ptr<1> {llvm.align = 2 : i32, llvm.noalias}) kernel
+// CHECK-SAME:    %[[A:.*]]: !llvm.ptr<1> {llvm.align = 16 : i32}, %[[B:.*]]: !llvm.ptr<1> {llvm.align = 16 : i32}, %[[C:.*]]: !llvm.ptr<1> {llvm.align = 2 : i32}) kernel
 // CHECK:         %[[P:.*]] = llvm.getelementptr %[[A]][48] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
 // CHECK:         %[[V:.*]] = llvm.load %[[P]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK:         llvm.store %[[V]], %[[A]] {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
@@ -182,7 +182,7 @@ gpu.module @kernels {
 // -----
 
 !c128 = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"(1,8):(0,1)">, tiler_mn = <"[8:1]">>
-!A = !cute.memref<f16, gmem, align<16>, "(((8,1),1),65536,4):(((1,8),0),65536,8)">
+!A = !cute.memref<f16, gmem, align<16>, "((8,1),1,65536,4):((1,8),0,65536,8)">
 !row = !cute.memref<f16, gmem, align<16>, "((8,1),1):((1,8),0)">
 
 // Beyond 2 GiB offsets have 64 bits; what a static coordinate adds is constant.
@@ -197,8 +197,8 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @wide(%A: !A, %i: i32) kernel {
     %copy = cute.static : !c128
-    %c = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,?,3)">
-    %row = cute.slice(%A, %c) : !A, !cute.coord<"(_,?,3)">
+    %c = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?,3)">
+    %row = cute.slice(%A, %c) : !A, !cute.coord<"(_,_,?,3)">
     %v = cute.atom_load(%copy, %row) at [0, 0] : (!c128, !row) -> vector<8xf16>
     cute.atom_store(%copy, %v, %row) at [0, 0] : (!c128, vector<8xf16>, !row)
     gpu.return
@@ -236,7 +236,7 @@ gpu.module @kernels {
 // CHECK-SAME:    %[[T:.*]]: !cute.memref<f16, gmem, align<16>, "8:1">, %[[N:.*]]: i32)
 // CHECK:         %[[P:.*]] = builtin.unrealized_conversion_cast %[[T]] : !cute.memref<f16, gmem, align<16>, "8:1"> to !llvm.ptr<1>
 // CHECK:         gpu.launch_func @kernels::@kernel {{.*}} args(%[[P]] : !llvm.ptr<1>, %[[N]] : i32)
-// CHECK:         gpu.func @kernel(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i32, llvm.noalias}, %{{.*}}: i32) kernel
+// CHECK:         gpu.func @kernel(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i32}, %{{.*}}: i32) kernel
 module attributes {gpu.container_module} {
   func.func @host(%t: !t, %n: i32) {
     %one = arith.constant 1 : index

@@ -80,3 +80,80 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What a branch takes from around it is what its iteration has: the buffer of the interval before.
+// CHECK-LABEL: gpu.func @branch
+// CHECK: %[[FIRST:.*]] = cute.pipeline.producer_acquire
+// CHECK: scf.for %{{.*}} iter_args(%[[SLOT:.*]] = %[[FIRST]]) -> (i32)
+// CHECK:   %[[NEXT:.*]] = cute.pipeline.producer_acquire
+// CHECK:   %[[K:.*]] = arith.subi
+// CHECK:   scf.if
+// CHECK:     arith.addi %[[SLOT]], %[[K]] : i32
+// CHECK:   scf.yield %[[NEXT]] : i32
+// CHECK-NOT: cute.stage
+gpu.module @kernels {
+  gpu.func @branch(%c: i1, %m: !cute.memref<i32, gmem, "16:1">) kernel {
+    %zero = arith.constant 0 : i32
+    %n = arith.constant 8 : i32
+    %one = arith.constant 1 : i32
+    %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
+    scf.for %k = %zero to %n step %one : i32 {
+      %s = cute.pipeline.producer_acquire(%p, %free, %k) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
+      scf.if %c {
+        %x = arith.addi %s, %k : i32
+        %i = cute.make_coord(%x) : (i32) -> !cute.coord<"?">
+        cute.memref.store(%m, %i, %x) : (!cute.memref<i32, gmem, "16:1">, !cute.coord<"?">, i32) -> ()
+      } {cute.stage = 1 : i32, cute.order = 1 : i32}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A scheduled loop within a scheduled one is expanded wherever it is written out.
+// CHECK-LABEL: gpu.func @inner
+// CHECK-NOT: cute.stage
+// CHECK: gpu.return
+gpu.module @kernels {
+  gpu.func @inner() kernel {
+    %zero = arith.constant 0 : i32
+    %n = arith.constant 8 : i32
+    %one = arith.constant 1 : i32
+    %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
+    scf.for %k = %zero to %n step %one : i32 {
+      %f = cute.pipeline.producer_commit(%p) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
+      scf.for %j = %zero to %n step %one : i32 {
+        %g = cute.pipeline.producer_commit(%p) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
+        %s = cute.pipeline.consumer_wait(%p, %f, %j) {cute.stage = 1 : i32, cute.order = 1 : i32} : !cute.pipeline<2>
+      } {cute.stage = 1 : i32, cute.order = 1 : i32}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// An argument that is handed on unchanged is what it was before the loop.
+// CHECK-LABEL: gpu.func @unchanged
+// CHECK: %[[P:.*]], %[[FREE:.*]] = cute.pipeline.create
+// CHECK: scf.for
+// CHECK:   cute.pipeline.producer_acquire(%[[P]], %[[FREE]],
+// CHECK: cute.pipeline.consumer_wait(%[[P]], %[[FREE]],
+gpu.module @kernels {
+  gpu.func @unchanged(%n: i32) kernel {
+    %zero = arith.constant 0 : i32
+    %five = arith.constant 5 : i32
+    %one = arith.constant 1 : i32
+    %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
+    %r = scf.for %k = %zero to %five step %one iter_args(%t = %free) -> (!cute.token) : i32 {
+      %s = cute.pipeline.producer_acquire(%p, %t, %k) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
+      %f = cute.pipeline.producer_commit(%p) {cute.stage = 1 : i32, cute.order = 1 : i32} : !cute.pipeline<2>
+      scf.yield %t : !cute.token
+    }
+    %s = cute.pipeline.consumer_wait(%p, %r, %zero) : !cute.pipeline<2>
+    gpu.return
+  }
+}

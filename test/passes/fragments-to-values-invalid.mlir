@@ -5,6 +5,7 @@
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
 gpu.module @kernels {
   gpu.func @never_written() kernel {
+    // expected-note @below {{the registers are allocated here}}
     %f = cute.memref.alloca() : !f
     // expected-error @below {{reads registers that nothing has written; cute.clear them first}}
     %h = cute.convert(%f) : (!f) -> !cute.memref<f16, rmem, "(4,2):(1,4)">
@@ -56,6 +57,7 @@ gpu.module @kernels {
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
 gpu.module @kernels {
   gpu.func @half_written(%if: i1) kernel {
+    // expected-note @below {{the registers are allocated here}}
     %f = cute.memref.alloca() : !f
     %c = cute.static : !cute.coord<"0">
     scf.if %if {

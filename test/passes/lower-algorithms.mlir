@@ -19,7 +19,7 @@
 // CHECK:      cute.copy({{.*}}) : ({{.*}}, !cute.memref<f16, gmem, align<16>, "((8,1),2):((1,8),64)">, !cute.memref<f16, rmem, "((8,1),2):((1,8),8)">, !cute.memref<i1, rmem, "(2):(1)">)
 // CHECK-NOT:  cute.copy_if
 // CHECK:      %[[P:.*]] = cute.slice({{.*}}) : !cute.memref<i8, rmem, "(8,2):(0,1)">, !cute.coord<"(0,_)">
-// CHECK:      cute.copy({{.*}}, %[[P]]) : ({{.*}}, !cute.memref<i8, rmem, "2:1">)
+// CHECK:      cute.copy({{.*}}, %[[P]]) : ({{.*}}, !cute.memref<i8, rmem, "(2):(1)">)
 // CHECK:      cute.copy({{.*}}) : ({{.*}}, !cute.memref<f16, gmem, align<16>, "(((4,2),1),2):(((1,4),4),64)">, !cute.memref<f16, smem, align<16>, "(((4,2),1),2):(((1,4),4),8)">)
 // CHECK:      gpu.return
 gpu.module @kernels {
@@ -91,7 +91,7 @@ gpu.module @kernels {
 // CHECK:      %[[D:.*]] = cute.memref.alloca() : !cute.memref<f32, rmem, "(4,3):(1,4)">
 // CHECK:      %[[FMA:.*]] = cute.make_atom() : () -> !cute_nvgpu.atom.universal_fma<1x1x1, (f32, f32) -> f32 >
 // CHECK:      cute.slice(%[[A]], {{.*}}) : {{.*}}, !cute.coord<"(_,0)">
-// CHECK:      %[[A0:.*]] = cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
+// CHECK:      %[[A0:.*]] = cute.memref.alloca() : !cute.memref<f32, rmem, "(4):(1)">
 // CHECK:      cute.copy({{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, {{.*}})
 // CHECK:      %[[B0:.*]] = cute.slice(%[[B]], {{.*}}) : {{.*}}, !cute.coord<"(_,0)">
 // CHECK:      cute.gemm(%[[FMA]], %[[D]], %[[A0]], %[[B0]], %[[C]])
@@ -188,7 +188,7 @@ gpu.module @kernels {
 // CHECK:      scf.if %[[FIRST]] {
 // CHECK:        cute.copy({{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, {{.*}})
 // CHECK:      }
-// CHECK-COUNT-6: cute.prefetch({{.*}}) {level = "L1"} : (!cute.memref<f16, gmem, align<16>, "16:1">)
+// CHECK-COUNT-6: cute.prefetch({{.*}}) {level = "L1"} : (!cute.memref<f16, gmem, align<16>, "(16):(1)">)
 // CHECK-NOT:  cute.prefetch
 // CHECK:      gpu.return
 gpu.module @kernels {

@@ -314,3 +314,35 @@ func.func @kept(%l: !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})">) ->
   %i = builtin.unrealized_conversion_cast %l : !cute.composed_layout<"S<3,4,3> o ? o (?,8):(8,?{i64})"> to i32
   return %i : i32
 }
+
+// A function of the host takes tensors as they are, and returns the values that one consists of.
+// CHECK-LABEL: func.func @returned(
+// CHECK-SAME:    %[[T:.*]]: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">) -> (!cute.ptr<f32, gmem, align<16>>, i32, i32, i32)
+// CHECK-DAG:     %[[P:.*]] = builtin.unrealized_conversion_cast %[[T]] : {{.*}} to !cute.ptr<f32, gmem, align<16>>
+// CHECK-DAG:     %[[L:.*]]:3 = builtin.unrealized_conversion_cast %[[T]] : {{.*}} to i32, i32, i32
+// CHECK:         return %[[P]], %[[L]]#0, %[[L]]#1, %[[L]]#2
+func.func @returned(%m: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">) -> !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)"> {
+  return %m : !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
+}
+
+// What calls it passes a tensor, and other blocks take the values.
+// CHECK-LABEL: func.func @calls_and_branches(
+// CHECK-SAME:    %[[T:[a-z0-9]*]]: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)"> {cute.access = "read"}, %{{.*}}: i1)
+// CHECK:         %[[R:.*]]:4 = call @returned(%[[T]])
+// CHECK:         cf.cond_br %{{.*}}, ^bb1(%[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3 : {{.*}}), ^bb1(
+// CHECK:       ^bb1(%[[P:.*]]: !cute.ptr<f32, gmem, align<16>>, %[[A:.*]]: i32, %[[B:.*]]: i32, %[[C:.*]]: i32):
+// CHECK:         return %[[P]], %[[A]], %[[B]], %[[C]]
+func.func @calls_and_branches(%m: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)"> {cute.access = "read"}, %c: i1) -> !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)"> {
+  %r = func.call @returned(%m) : (!cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">) -> !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
+  cf.cond_br %c, ^a(%r : !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">), ^a(%m : !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">)
+^a(%x: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">):
+  return %x : !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
+}
+
+// What is said of a tensor is said of its pointer alone, and what is said of a layout of each leaf.
+// CHECK: gpu.func @facts(%{{.*}}: !cute.ptr<f32, gmem, align<16>> {cute.noalias}, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32)
+gpu.module @facts {
+  gpu.func @facts(%m: !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)"> {cute.noalias}, %n: i32) kernel {
+    gpu.return
+  }
+}

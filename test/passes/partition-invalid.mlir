@@ -22,7 +22,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{unsupported architecture 'sm_10': expected one of sm_80}}
+  // expected-error @below {{unsupported architecture 'sm_10': expected one of sm_75}}
   gpu.func @old() kernel attributes {
       cute.config = {arch = "sm_10", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
     gpu.return
@@ -60,8 +60,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @rows() kernel attributes {
       cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
-    // expected-error @below {{a tensor whose mode 0 (M) is a multiple of 16}}
-    // expected-error @below {{cannot build 'cute.tiled.mma.partition_shape'}}
+    // expected-error @below {{expected a register tensor that cute.config's warps can divide, as an accumulator of the block's tile, found (24,32):(32,1)}}
     %acc = cute.memref.alloca() : !acc
     cute.clear(%acc) : (!acc)
     gpu.return
@@ -79,6 +78,33 @@ gpu.module @kernels {
     %s = cute.memref.alloca() : !s
     // expected-error @below {{'cute.copy' op failed to vectorize: the values of a thread in the source lie at 8:64, expected places side by side; the contiguous mode of (32,32):(1,64) is another one: use thread layout (4,8):(1,4) with value layout (8,1)}}
     cute.copy(%a, %s) : (!g, !s)
+    gpu.return
+  }
+}
+
+// -----
+
+// The pass says what the verifier would say of what it makes.
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(1,32)">
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+gpu.module @k [#nvvm.target<chip = "sm_80">] {
+  gpu.func @other_major(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+    %sa = cute.memref.alloca() : !s
+    // expected-error @below {{'cute.copy' op failed to vectorize}}
+    cute.copy(%A, %sa) : (!g, !s)
+    gpu.return
+  }
+}
+
+// -----
+
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+gpu.module @k [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{expected known_block_size of 32, 1, 1, the threads of the 1x1 warps of cute.config, found 2, 1, 1}}
+  gpu.func @fewer_threads(%A: !g) kernel attributes {known_block_size = array<i32: 2, 1, 1>, cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+    %sa = cute.memref.alloca() : !s
+    cute.copy(%A, %sa) : (!g, !s)
     gpu.return
   }
 }

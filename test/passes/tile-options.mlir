@@ -2,10 +2,19 @@
 // one that does (compile/cures.test compiles them).
 //
 // RUN: not cute-opt %s --cute-tile 2>&1 | FileCheck %s --check-prefix=NO-ARCH
-// NO-ARCH: error: cute-tile: no architecture: give arch=, one of sm_80, sm_89, sm_90, sm_90a, sm_120
+// NO-ARCH: error: cute-tile: no architecture: give arch=, one of sm_75, sm_80, sm_86,
 //
-// RUN: not cute-opt %s --cute-tile="arch=sm_75" 2>&1 | FileCheck %s --check-prefix=ARCH
-// ARCH: error: cute-tile: unsupported architecture 'sm_75': expected one of sm_80, sm_89, sm_90, sm_90a, sm_120
+// RUN: not cute-opt %s --cute-tile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
+// ARCH: error: cute-tile: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86,
+//
+// RUN: not cute-opt %s --cute-tile="arch=native" 2>&1 | FileCheck %s --check-prefix=NATIVE
+// NATIVE: error: cute-tile: arch=native is for --cute-compile, which asks the driver for this machine's GPU: expected one of sm_75,
+//
+// RUN: not cute-opt %s --cute-tile="arch=sm_75" 2>&1 | FileCheck %s --check-prefix=TURING
+// TURING: tile-options.mlir:[[#]]:3: error: 'cute.gemm' op is computed with SM80_CP_ASYNC_16, which exists on sm_80 and later; found arch=sm_75: compile it for an architecture that has it, or write the kernel by hand with atoms that sm_75 has (docs/kernels.md)
+//
+// RUN: not cute-opt %s --cute-tile="arch=sm_80 sms=none" 2>&1 | FileCheck %s --check-prefix=SMS
+// SMS: error: cute-tile: expected sms= a positive number, found 'none'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=128x128" 2>&1 | FileCheck %s --check-prefix=EXTENTS
 // EXTENTS: error: cute-tile: expected tile such as 128x128x32, found '128x128'

@@ -32,7 +32,7 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 }
 
 // CHECK:       gpu.module @gemm_kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
-// CHECK-NEXT:    gpu.func @gemm_kernel(%[[A:.*]]: !cute.memref<{{.*}}>, %[[B:.*]]: !cute.memref<{{.*}}>, %[[C:.*]]: !cute.memref<{{.*}}>) kernel attributes {
+// CHECK-NEXT:    gpu.func @gemm_kernel(%[[A:.*]]: !cute.memref<{{.*}}> {cute.noalias}, %[[B:.*]]: !cute.memref<{{.*}}> {cute.noalias}, %[[C:.*]]: !cute.memref<{{.*}}> {cute.noalias}) kernel attributes {
 // CHECK-SAME:      cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 2>}
 // CHECK-SAME:      known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 6, 1, 1>
 

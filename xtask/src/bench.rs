@@ -31,7 +31,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let folder = workspace.target.join("bench");
     std::fs::create_dir_all(&folder)?;
     let source = workspace.root.join("examples/gemm_f16.mlir");
-    let arch = gpu::arch().unwrap_or_else(|| gpu::DEFAULT_ARCH.to_string());
+    let arch = gpu::arch()?.unwrap_or_else(|| gpu::DEFAULT_ARCH.to_string());
     let step = Step::new(format!(
         "{RUNS} runs of cute-opt on {}",
         workspace.short(&source)

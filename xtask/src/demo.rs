@@ -2,7 +2,7 @@
 //! run of a smaller one on the emulator.
 
 use crate::gpu;
-use crate::process::show;
+use crate::process::{quiet, show};
 use crate::setup::{self, Setup};
 use crate::ui::seconds;
 use crate::workspace::{Profile, Workspace};
@@ -20,7 +20,11 @@ const EMULATED: &str = "gemm_f16_512";
 pub fn run(workspace: &Workspace) -> Result<()> {
     let setup = setup::run(workspace)?;
     workspace.build(Profile::Release, &["cute-opt", "cute-run"])?;
-    let found = gpu::arch();
+    let found = match gpu::arch()? {
+        // A Jetson's nvidia-smi does not say it; the driver does.
+        None => native(workspace, &setup)?.then(|| "native".to_owned()),
+        found => found,
+    };
     let arch = found.as_deref().unwrap_or(gpu::DEFAULT_ARCH);
     let folder = workspace.target.join("demo");
     std::fs::create_dir_all(&folder)?;
@@ -58,6 +62,16 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         bail!("cute-run failed: see its messages above");
     }
     Ok(())
+}
+
+/// Tells whether the driver finds a GPU that is compiled for.
+fn native(workspace: &Workspace, setup: &Setup) -> Result<bool> {
+    let folder = tempfile::tempdir()?;
+    let source = workspace.root.join(format!("examples/{EMULATED}.mlir"));
+    let package = folder.path().join("native.cutepkg");
+    let mut compile = compile(workspace, &source, "arch=native", &package);
+    compile.args(["-o", "/dev/null"]);
+    Ok(quiet(compile.env("CUTE_PTXAS", &setup.ptxas)).is_ok())
 }
 
 /// What the steps of the demo share.

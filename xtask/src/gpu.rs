@@ -1,24 +1,26 @@
 //! Is there a GPU, and which.
 
 use crate::process::quiet;
+use anyhow::Result;
+use cute_target::Arch;
 use std::process::Command;
 
 /// The architecture to compile for where there is no GPU.
 pub const DEFAULT_ARCH: &str = "sm_90a";
 
-/// The architecture of the first GPU, as `cute-opt` wants it.
-pub fn arch() -> Option<String> {
+/// The architecture of the first GPU, as `cute-opt` wants it; nothing where nvidia-smi finds none. Errors: a GPU that nothing is
+/// compiled for.
+pub fn arch() -> Result<Option<String>> {
     let query = ["--query-gpu=compute_cap", "--format=csv,noheader"];
-    arch_of(&quiet(Command::new("nvidia-smi").args(query)).ok()?)
+    let answer = quiet(Command::new("nvidia-smi").args(query)).unwrap_or_default();
+    let found = capability_of(&answer).map(Arch::for_gpu).transpose()?;
+    Ok(found.map(|arch| arch.to_string()))
 }
 
 /// From what `nvidia-smi` prints: a compute capability a line.
-fn arch_of(answer: &str) -> Option<String> {
+fn capability_of(answer: &str) -> Option<(u32, u32)> {
     let (major, minor) = answer.lines().next()?.trim().split_once('.')?;
-    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
-    // The instructions of Hopper's own path exist only in the target with the `a`.
-    let suffix = if (major, minor) == (9, 0) { "a" } else { "" };
-    Some(format!("sm_{major}{minor}{suffix}"))
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -27,10 +29,18 @@ mod tests {
 
     #[test]
     fn the_architecture_is_read_from_the_compute_capability() {
-        assert_eq!(arch_of("9.0\n").as_deref(), Some(DEFAULT_ARCH));
-        assert_eq!(arch_of("8.6\n9.0\n").as_deref(), Some("sm_86"));
-        assert_eq!(arch_of("12.0").as_deref(), Some("sm_120"));
-        assert_eq!(arch_of("No devices were found"), None);
-        assert_eq!(arch_of(""), None);
+        let arch = |answer| {
+            let capability = capability_of(answer)?;
+            Some(Arch::for_gpu(capability).unwrap().to_string())
+        };
+        assert_eq!(arch("9.0\n").as_deref(), Some(DEFAULT_ARCH));
+        // An RTX 3090, a Jetson Orin, a B200, a DGX Spark.
+        assert_eq!(arch("8.6\n9.0\n").as_deref(), Some("sm_86"));
+        assert_eq!(arch("8.7\n").as_deref(), Some("sm_87"));
+        assert_eq!(arch("10.0\n").as_deref(), Some("sm_100a"));
+        assert_eq!(arch("12.1").as_deref(), Some("sm_121a"));
+        assert_eq!(capability_of("No devices were found"), None);
+        assert_eq!(capability_of("[N/A]"), None);
+        assert_eq!(capability_of(""), None);
     }
 }

@@ -46,7 +46,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     }
     let runner = workspace.programs(Profile::Release).join("cute-run");
     let mut passed = 0;
-    if gpu::arch().is_some() {
+    if gpu::arch()?.is_some() {
         for package in &packages {
             println!("\nrunning {}", workspace.short(package));
             if show(Command::new(&runner).arg(package))? {

@@ -3,8 +3,10 @@
 mod bench;
 mod demo;
 mod docs;
+mod fuzz;
 mod gpu;
 mod gpu_test;
+mod outside;
 mod process;
 mod setup;
 mod test;
@@ -30,8 +32,10 @@ enum Task {
     Setup,
     /// Compiles a GEMM from an IR file to a cubin, and runs it on the GPU; without one, a smaller one on the emulator.
     Demo,
-    /// Everything that CI checks: formatting, lints, Rust tests, lit tests.
+    /// Everything that CI checks: formatting, lints, Rust tests, lit tests, the program of docs/embedding.md, and some fuzzing.
     Test,
+    /// Fuzzes the compiler, the package reader, the PTX parser and the emulator: docs/fuzzing.md.
+    Fuzz(fuzz::Options),
     /// Compiles the kernels of test/gpu, and runs them if there is a GPU.
     GpuTest,
     /// Benchmarks of the crates, and how long compiling the example takes.
@@ -61,6 +65,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Setup => setup::run(&workspace).map(|_| true),
         Task::Demo => demo::run(&workspace).map(|()| true),
         Task::Test => test::run(&workspace),
+        Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::GpuTest => gpu_test::run(&workspace),
         Task::Bench => bench::run(&workspace).map(|()| true),
         Task::Docs => docs::run(&workspace).map(|()| true),

@@ -1,5 +1,7 @@
 //! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running.
 
+use crate::fuzz;
+use crate::outside;
 use crate::process::{show, watched};
 use crate::setup::{self, Setup};
 use crate::ui::{explained, seconds};
@@ -58,6 +60,12 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         stage(&mut stages, "lit tests", || {
             workspace.build(Profile::Dev, &PROGRAMS)?;
             lit_tests(workspace, setup)
+        });
+        stage(&mut stages, "a program outside", || {
+            Ok((outside::check(workspace)?, Count::default()))
+        });
+        stage(&mut stages, "fuzzing", || {
+            Ok((fuzz::check(workspace, setup)?, Count::default()))
         });
     }
     println!();

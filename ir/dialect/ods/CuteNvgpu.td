@@ -24,7 +24,16 @@ def CuteNvgpu_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let usePropertiesForAttributes = 0;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 
+  let extraClassDeclaration = [{
+    /// Names what an unknown op may have been meant to be.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
+      return ::cute::unknownOperation();
+    }
+  }];
 }
 
 class CuteNvgpu_Type<string name, string mnem> : TypeDef<CuteNvgpu_Dialect, name> {

@@ -48,6 +48,26 @@ def Cute_DerefineOp : Cute_Op<"derefine", [Pure]> {
   let opDocGroup = Cute_Facts;
 }
 
+def Cute_SmCountOp : Cute_Op<"sm_count", [Pure]> {
+  let summary = "The number of multiprocessors of the device that a function launches kernels on";
+  let description = [{
+    It is read when the function is called, from the device that runs it: one package has a grid for
+    each GPU. It is for host functions, whose launches pass it on as a size or as a number; a kernel
+    knows its grid.
+
+    ```mlir
+    // A persistent grid: a block for each multiprocessor, and no more than there are tiles.
+    // Given %tiles: index
+    %sms = cute.sm_count() : index
+    %blocks = arith.minsi %sms, %tiles : index
+    ```
+  }];
+  let arguments = (ins);
+  let results = (outs Index:$count);
+  let assemblyFormat = "`(` `)` attr-dict `:` type($count)";
+  let opDocGroup = Cute_Facts;
+}
+
 def Cute_PtrToIntOp : Cute_Op<"ptrtoint", [Pure]> {
   let summary = "A pointer's address";
   let description = [{

@@ -229,7 +229,9 @@ def Cute_LocalPartitionOp : Cute_ViewOp<"local_partition"> {
 def Cute_DomainOffsetOp : Cute_ViewOp<"domain_offset"> {
   let summary = "A tensor from a coordinate on";
   let description = [{
-    The same layout, starting at the coordinate.
+    The same layout, starting at the coordinate, which may be outside of the tensor: `(-1,-1)` is where the halo of one
+    element starts that a stencil or padding needs. Elements that are outside are only there to be predicated away: an
+    identity tensor with the same offset has their coordinates.
 
     ```mlir
     // Given %A: !cute.memref<f32, gmem, "(128,8):(1,128)">, %c: !cute.coord<"(?,0)">

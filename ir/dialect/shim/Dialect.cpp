@@ -22,7 +22,89 @@ void cuteSetCallbacks(const CuteCallbacks *callbacks) { theCallbacks = *callback
 // Ops
 //===----------------------------------------------------------------------===//
 
-LogicalResult cute::verifyOp(Operation *op) { return success(theCallbacks.verifyOp(wrap(op))); }
+/// The name of `names` that is spelt most like `name`, with a question mark, where one is near.
+template <typename Names> static std::string didYouMean(StringRef name, const Names &names) {
+  unsigned least = std::max<size_t>(2, name.size() / 4) + 1;
+  StringRef nearest;
+  for (StringRef known : names)
+    if (unsigned distance = name.edit_distance(known, /*AllowReplacements=*/true, least);
+        distance < least) {
+      least = distance;
+      nearest = known;
+    }
+  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+}
+
+static ParseResult refuseOperation(OpAsmParser &parser, OperationState &state) {
+  StringRef op = state.name.getStringRef();
+  SmallVector<StringRef> names;
+  for (RegisteredOperationName known : parser.getContext()->getRegisteredOperations())
+    if (known.getDialectNamespace() == state.name.getDialectNamespace())
+      names.push_back(known.getStringRef());
+  // The parser puts the op's name before it.
+  return parser.emitError(parser.getNameLoc()) << "is unknown" << didYouMean(op, names);
+}
+
+// The parser keeps a reference to it.
+Dialect::ParseOpHook cute::unknownOperation() { return refuseOperation; }
+
+/// The declared result types are those that follow from the operands.
+static LogicalResult verifyResultTypes(Operation *op) {
+  if (!op->hasTrait<RustInfer>())
+    return success();
+  SmallVector<Type> inferred;
+  if (failed(inferTypes(op->getName().getStringRef(), op->getContext(), op->getLoc(),
+                        op->getOperands(), op->getAttrDictionary(), inferred)))
+    return failure();
+  if (compatibleTypes(inferred, op->getResultTypes()))
+    return success();
+  return emitError(op->getLoc()) << "'" << op->getName() << "' op expected a result of type "
+                                 << inferred << ", which follows from its operands, found "
+                                 << op->getResultTypes();
+}
+
+/// Attributes without a dialect's prefix are the op's own.
+static LogicalResult verifyAttributeNames(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName();
+    if (name.contains('.'))
+      continue;
+    SmallVector<StringRef> names;
+    for (StringAttr known : op->getName().getAttributeNames())
+      names.push_back(known);
+    return emitError(op->getLoc()) << "'" << op->getName() << "' op has no attribute '" << name
+                                   << "'" << didYouMean(name, names);
+  }
+  return success();
+}
+
+LogicalResult cute::verifyOp(Operation *op) {
+  if (failed(verifyResultTypes(op)) || failed(verifyAttributeNames(op)))
+    return failure();
+  return success(theCallbacks.verifyOp(wrap(op)));
+}
+
+LogicalResult cute::verifyAttribute(Operation *op, AttributeOf where, unsigned index,
+                                    NamedAttribute attribute) {
+  return success(theCallbacks.verifyAttribute(wrap(op), static_cast<int>(where), index,
+                                              wrap(attribute.getName().strref()),
+                                              wrap(attribute.getValue())));
+}
+
+CUTE_ATTRIBUTE_VERIFIERS(cute::CuteDialect)
+
+void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user) {
+  Operation *operation = unwrap(op);
+  auto each = [&](Type type) { type.walk([&](Type inner) { sink(wrap(inner), user); }); };
+  for (Type type : operation->getResultTypes())
+    each(type);
+  for (Region &region : operation->getRegions())
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        each(argument.getType());
+  for (NamedAttribute attribute : operation->getAttrs())
+    attribute.getValue().walk([&](TypeAttr type) { each(type.getValue()); });
+}
 
 LogicalResult cute::inferTypes(StringRef op, MLIRContext *context,
                                std::optional<Location> location, ValueRange operands,

@@ -31,6 +31,9 @@ llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
                                mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                                llvm::SmallVectorImpl<mlir::Type> &types);
 
+/// The parser of an op that the dialects lack: an error that names the op that is spelt most alike.
+mlir::Dialect::ParseOpHook unknownOperation();
+
 /// Whether the declared types say the same as the inferred ones.
 bool compatibleTypes(mlir::TypeRange inferred, mlir::TypeRange declared);
 
@@ -51,9 +54,17 @@ mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::Dictionary
   return attributes;
 }
 
+/// Hands the verification of an attribute that one of the dialects names to Rust.
+enum class AttributeOf { Op = 0, Argument = 1, Result = 2 };
+llvm::LogicalResult verifyAttribute(mlir::Operation *op, AttributeOf where, unsigned index,
+                                    mlir::NamedAttribute attribute);
+
 /// The type of a tensor's start, and of its layout.
 mlir::Type iterOf(mlir::Type tensor);
 mlir::Type layoutOf(mlir::Type tensor);
+
+template <typename ConcreteOp>
+class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 
 template <typename ConcreteOp>
 class RustVerify : public mlir::OpTrait::TraitBase<ConcreteOp, RustVerify> {
@@ -72,6 +83,20 @@ public:
 
 #include "CuteDialect.h.inc"
 #include "CuteNvgpuDialect.h.inc"
+
+/// The hooks by which MLIR has a dialect verify its attributes.
+#define CUTE_ATTRIBUTE_VERIFIERS(DIALECT)                                                        \
+  LogicalResult DIALECT::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {     \
+    return cute::verifyAttribute(op, cute::AttributeOf::Op, 0, attribute);                       \
+  }                                                                                              \
+  LogicalResult DIALECT::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,       \
+                                                  NamedAttribute attribute) {                    \
+    return cute::verifyAttribute(op, cute::AttributeOf::Argument, index, attribute);             \
+  }                                                                                              \
+  LogicalResult DIALECT::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,    \
+                                                     NamedAttribute attribute) {                 \
+    return cute::verifyAttribute(op, cute::AttributeOf::Result, index, attribute);               \
+  }
 
 #define GET_ATTRDEF_CLASSES
 #include "CuteAttrs.h.inc"

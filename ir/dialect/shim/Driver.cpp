@@ -59,6 +59,15 @@ static void registerDialects(DialectRegistry &registry) {
 
 void cuteRegisterDialects(MlirDialectRegistry registry) { registerDialects(*unwrap(registry)); }
 
+bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features) {
+  auto nvvm = llvm::dyn_cast<NVVM::NVVMTargetAttr>(unwrap(target));
+  if (!nvvm)
+    return false;
+  *chip = wrap(nvvm.getChip());
+  *features = wrap(nvvm.getFeatures());
+  return true;
+}
+
 void cuteRegisterUpstreamPasses(void) {
   registerTransformsPasses();
   registerConvertGpuOpsToNVVMOps();
@@ -118,8 +127,15 @@ public:
   void runOnOperation() override {
     SmallVector<std::string> values;
     SmallVector<MlirStringRef> refs;
-    for (const auto &option : options)
+    for (const auto &option : options) {
+      // MLIR takes the last one without a word.
+      if (option->getNumOccurrences() > 1) {
+        getOperation()->emitError() << spec.name << ": the option " << option->getArgStr()
+                                    << " is given twice; expected it once";
+        return signalPassFailure();
+      }
       values.push_back(option->getValue());
+    }
     for (const std::string &value : values)
       refs.push_back(wrap(StringRef(value)));
     if (!cute::callbacks().runPass(spec.index, wrap(getOperation()), refs.size(), refs.data()))
@@ -173,11 +189,20 @@ void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef desc
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
+static void attachNotes(InFlightDiagnostic &&diagnostic, intptr_t numNotes,
+                        const MlirLocation *locations, const MlirStringRef *notes) {
+  for (intptr_t i = 0; i < numNotes; ++i)
+    diagnostic.attachNote(unwrap(locations[i])) << unwrap(notes[i]);
+}
+
 void cuteEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
                    const MlirLocation *noteLocations, const MlirStringRef *notes) {
-  InFlightDiagnostic diagnostic = emitError(unwrap(location)) << unwrap(message);
-  for (intptr_t i = 0; i < numNotes; ++i)
-    diagnostic.attachNote(unwrap(noteLocations[i])) << unwrap(notes[i]);
+  attachNotes(emitError(unwrap(location)) << unwrap(message), numNotes, noteLocations, notes);
+}
+
+void cuteEmitWarning(MlirLocation location, MlirStringRef message, intptr_t numNotes,
+                     const MlirLocation *noteLocations, const MlirStringRef *notes) {
+  attachNotes(emitWarning(unwrap(location)) << unwrap(message), numNotes, noteLocations, notes);
 }
 
 void cuteEmitRemark(MlirLocation location, MlirStringRef message) {

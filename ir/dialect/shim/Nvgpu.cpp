@@ -21,6 +21,8 @@ using namespace cute;
 
 using namespace cute_nvgpu;
 
+CUTE_ATTRIBUTE_VERIFIERS(CuteNvgpuDialect)
+
 //===----------------------------------------------------------------------===//
 // Types, taken apart and put together
 //===----------------------------------------------------------------------===//

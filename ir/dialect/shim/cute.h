@@ -59,6 +59,10 @@ typedef struct {
   bool (*compatible)(MlirType inferred, MlirType declared);
   /// Whether the op may run where it would not have run, as seen from its operands' types.
   bool (*speculatable)(MlirOperation op);
+  /// Verifies an attribute that one of the dialects names, of the op itself (`where` 0), of an argument of its region (1)
+  /// or of its result as a function (2); emits its own diagnostics.
+  bool (*verifyAttribute)(MlirOperation op, int where, intptr_t index, MlirStringRef name,
+                          MlirAttribute value);
   /// Runs pass `index` on `op`; emits its own diagnostics.
   bool (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
                   const MlirStringRef *options);
@@ -79,6 +83,9 @@ bool cuteTypeGetParts(MlirType type, CuteTypeParts *parts);
 /// Null, and a diagnostic at `location`, where the parts are not valid.
 MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *parts);
 
+/// The chip and the features of an `#nvvm.target`, which live as long as the context; false where it is none.
+bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features);
+
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
                       MlirStringRef anchor, intptr_t numOptions, const CuteOption *options);
 void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef description,
@@ -88,6 +95,12 @@ void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef desc
 void cuteEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
                    const MlirLocation *noteLocations, const MlirStringRef *notes);
 void cuteEmitRemark(MlirLocation location, MlirStringRef message);
+/// A warning with notes.
+void cuteEmitWarning(MlirLocation location, MlirStringRef message, intptr_t numNotes,
+                     const MlirLocation *noteLocations, const MlirStringRef *notes);
+
+/// Gives `sink` each type that an op's results, its attributes and its regions' arguments have, and each type within those.
+void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user);
 
 int cuteOptMain(int argc, char **argv);
 int cuteLspServerMain(int argc, char **argv);

@@ -6,7 +6,7 @@ use crate::{
     tensor::{ATOM_VALUES, check_alignment, check_steps},
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 use melior::ir::Type;
 
 fn text(error: impl ToString) -> String {
@@ -524,19 +524,84 @@ pub fn product_extents(layouts: [&Layout; 3], values: [i64; 3]) -> Result<Extent
 
 //===-- Coordinates -----------------------------------------------------------===//
 
-/// The form of a coordinate tensor's elements: all of its integers dynamic.
+/// The form of a coordinate tensor's elements: all of its integers dynamic, of 64 bits where 32 do not hold each of them.
 pub fn coordinate(start: &IntTuple, layout: &Layout) -> Result<IntTuple, String> {
-    fn free(t: &IntTuple) -> IntTuple {
+    fn zeros(t: &IntTuple) -> IntTuple {
         match t {
-            IntTuple::Leaf(_) => IntTuple::dynamic(),
-            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(free).collect()),
+            IntTuple::Leaf(_) => int(0),
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(zeros).collect()),
+        }
+    }
+    fn free(t: &IntTuple, widths: &mut impl Iterator<Item = u32>) -> IntTuple {
+        match t {
+            IntTuple::Leaf(_) => {
+                IntTuple::Leaf(Leaf::Dynamic(Dyn::new(widths.next().unwrap_or(32), 1)))
+            }
+            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| free(t, widths)).collect()),
         }
     }
     let first = layout
         .eval(&int(0))
         .and_then(|offset| start.add(&offset))
         .map_err(text)?;
-    Ok(free(&first))
+    let mut reaches: Vec<Reach> = first.leaves().into_iter().map(Reach::from).collect();
+    let origin = zeros(&first);
+    // The end of each mode, alone: what is reached in between is a sum of parts of these.
+    let (shape, stride) = (layout.shape().leaves(), layout.stride().leaves());
+    for (extent, stride) in shape.into_iter().zip(stride) {
+        let last = extent.sub(&Leaf::Static(1)).map_err(text)?;
+        let step = Layout::new(
+            IntTuple::Leaf(extent.clone()),
+            IntTuple::Leaf(stride.clone()),
+        );
+        let end = step
+            .and_then(|step| step.eval(&IntTuple::Leaf(last)))
+            .and_then(|end| origin.add(&end))
+            .map_err(text)?;
+        for (reach, by) in reaches.iter_mut().zip(end.leaves()) {
+            reach.extend(by);
+        }
+    }
+    Ok(free(&first, &mut reaches.iter().map(Reach::width)))
+}
+
+/// The integers that one leaf of a tensor's coordinates is.
+struct Reach {
+    /// The least and the greatest of what is known of it.
+    least: i64,
+    greatest: i64,
+    /// The bits of what is not.
+    width: u32,
+}
+
+impl From<&Leaf> for Reach {
+    fn from(leaf: &Leaf) -> Self {
+        let mut reach = Self {
+            least: 0,
+            greatest: 0,
+            width: 32,
+        };
+        reach.extend(leaf);
+        reach
+    }
+}
+
+impl Reach {
+    fn extend(&mut self, by: &Leaf) {
+        match by {
+            Leaf::Static(by) => {
+                self.least = self.least.saturating_add((*by).min(0));
+                self.greatest = self.greatest.saturating_add((*by).max(0));
+            }
+            Leaf::Dynamic(by) => self.width = self.width.max(by.width),
+            _ => {}
+        }
+    }
+
+    fn width(&self) -> u32 {
+        let known = i32::try_from(self.least).is_ok() && i32::try_from(self.greatest).is_ok();
+        if known { self.width } else { 64 }
+    }
 }
 
 /// Bytes that one prefetch asks for: two sectors, as CuTe's `cooperative_prefetch` takes.

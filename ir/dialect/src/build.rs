@@ -20,7 +20,7 @@ use melior::{
 };
 use mlir_sys::*;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Mutex, PoisonError},
 };
 
@@ -120,11 +120,14 @@ impl<'c> Builder<'c> {
         let operation = builder
             .build()
             .map_err(|error| self.error(format!("cannot build '{name}': {error}")))?;
-        let op = match self.before {
+        Ok(self.place(operation))
+    }
+
+    fn place(&self, operation: melior::ir::Operation<'c>) -> Op<'c> {
+        match self.before {
             Some(before) => self.block.insert_operation_before(before, operation),
             None => self.block.append_operation(operation),
-        };
-        Ok(op)
+        }
     }
 
     fn start(
@@ -178,7 +181,17 @@ impl<'c> Builder<'c> {
         let start = self
             .start(name, operands, attributes)
             .enable_result_type_inference();
-        self.insert(start, name).map(|op| result_of(op, 0))
+        // Inference says itself what is wrong.
+        let operation = start.build().map_err(|_| Failure)?;
+        Ok(result_of(self.place(operation), 0))
+    }
+
+    /// A `cute.copy` of a copy, a source, a destination and perhaps a predicate, verified: what it is made of may come from
+    /// somebody's hand. Errors: those of the verifier, at the builder's location.
+    pub fn copy(&self, operands: &[Val<'c>]) -> Result<Op<'c>, Failure> {
+        let copy = self.op("cute.copy", operands, &[], &[])?;
+        crate::verify::verify(copy)?;
+        Ok(copy)
     }
 
     /// An operation with regions.
@@ -318,6 +331,16 @@ pub fn attribute_of<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
     }
 }
 
+/// An attribute of argument `index` of a function.
+pub fn argument_attribute<'c>(function: Op<'c>, index: usize, name: &str) -> Option<Attribute<'c>> {
+    let all = attribute_of(function, "arg_attrs")?.to_raw();
+    unsafe {
+        let own = (mlirAttributeIsAArray(all) && mlirArrayAttrGetNumElements(all) > index as isize)
+            .then(|| Attribute::from_raw(mlirArrayAttrGetElement(all, index as isize)))?;
+        entry_of(own, name)
+    }
+}
+
 /// The entry of a dictionary attribute.
 pub fn entry_of<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
     unsafe {
@@ -398,33 +421,120 @@ pub fn body_of<'c>(op: Op<'c>, index: usize) -> Option<Blk<'c>> {
     }
 }
 
+/// The blocks of all regions of `op`, in order.
+pub fn blocks_of<'c>(op: Op<'c>) -> Vec<Blk<'c>> {
+    (0..op.region_count())
+        .flat_map(|region| blocks_of_region(op, region))
+        .collect()
+}
+
+/// The blocks of region `index` of `op`, none where it has no such region.
+pub fn blocks_of_region<'c>(op: Op<'c>, index: usize) -> Vec<Blk<'c>> {
+    let mut blocks = Vec::new();
+    let mut next = body_of(op, index);
+    while let Some(block) = next {
+        blocks.push(block);
+        next = unsafe { BlockRef::from_option_raw(mlirBlockGetNextInRegion(block.to_raw())) };
+    }
+    blocks
+}
+
+/// The arguments of `block`.
+pub fn arguments_of<'c>(block: Blk<'c>) -> Vec<Val<'c>> {
+    let count = unsafe { mlirBlockGetNumArguments(block.to_raw()) } as usize;
+    (0..count).map(|i| argument(block, i)).collect()
+}
+
+/// The results of `op`.
+pub fn results_of<'c>(op: Op<'c>) -> Vec<Val<'c>> {
+    (0..op.result_count()).map(|i| result_of(op, i)).collect()
+}
+
+/// All attributes of `op`, by name.
+pub fn attributes_of<'c>(op: Op<'c>) -> Vec<(&'c str, Attribute<'c>)> {
+    unsafe {
+        (0..mlirOperationGetNumAttributes(op.to_raw()))
+            .map(|i| {
+                let named = mlirOperationGetAttribute(op.to_raw(), i);
+                let name = crate::ffi::bytes(mlirIdentifierStr(named.name));
+                let name = std::str::from_utf8(name).unwrap_or_default();
+                (name, Attribute::from_raw(named.attribute))
+            })
+            .collect()
+    }
+}
+
+/// The types of an op's results, of its regions' arguments and in its attributes, and the types that those are made of.
+pub fn types_of<'c>(op: Op<'c>) -> Vec<Type<'c>> {
+    unsafe extern "C" fn sink(ty: MlirType, user: *mut std::ffi::c_void) {
+        let types = unsafe { &mut *user.cast::<Vec<MlirType>>() };
+        types.push(ty);
+    }
+    let mut types: Vec<MlirType> = Vec::new();
+    unsafe {
+        crate::ffi::cuteWalkTypes(op.to_raw(), sink, std::ptr::from_mut(&mut types).cast());
+        types.into_iter().map(|ty| Type::from_raw(ty)).collect()
+    }
+}
+
 /// All operations within `op`, outermost first, collected so that they may be changed.
 pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
-    fn visit<'c>(op: Op<'c>, all: &mut Vec<Op<'c>>) {
-        unsafe {
-            for i in 0..mlirOperationGetNumRegions(op.to_raw()) {
-                let mut block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op.to_raw(), i));
-                while !block.ptr.is_null() {
-                    for inner in ops_of(BlockRef::from_raw(block)) {
-                        all.push(inner);
-                        visit(inner, all);
-                    }
-                    block = mlirBlockGetNextInRegion(block);
-                }
+    blocks_of(op).into_iter().flat_map(nested_ops_of).collect()
+}
+
+/// All operations within `block`, outermost first, collected so that they may be changed.
+pub fn nested_ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
+    fn visit<'c>(block: Blk<'c>, all: &mut Vec<Op<'c>>) {
+        for inner in ops_of(block) {
+            all.push(inner);
+            for block in blocks_of(inner) {
+                visit(block, all);
             }
         }
     }
     let mut all = Vec::new();
-    visit(op, &mut all);
+    visit(block, &mut all);
     all
+}
+
+/// The values that `op` uses: its operands, and what its regions take from around it.
+pub fn values_used_by<'c>(op: Op<'c>) -> Vec<Val<'c>> {
+    let mut used = operands_of(op);
+    if op.region_count() == 0 {
+        return used;
+    }
+    let within = nested_ops(op);
+    let arguments = std::iter::once(op).chain(within.iter().copied());
+    let own: HashSet<usize> = within
+        .iter()
+        .flat_map(|op| results_of(*op))
+        .chain(arguments.flat_map(blocks_of).flat_map(arguments_of))
+        .map(key)
+        .collect();
+    let mut met: HashSet<usize> = used.iter().copied().map(key).collect();
+    for value in within.into_iter().flat_map(operands_of) {
+        if !own.contains(&key(value)) && met.insert(key(value)) {
+            used.push(value);
+        }
+    }
+    used
+}
+
+/// The operation that a block is of.
+pub fn owner_of<'c>(block: Blk<'c>) -> Option<Op<'c>> {
+    unsafe { OperationRef::from_option_raw(mlirBlockGetParentOperation(block.to_raw())) }
+}
+
+/// The operation that `op` is in.
+pub fn parent_op<'c>(op: Op<'c>) -> Option<Op<'c>> {
+    unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw())) }
 }
 
 /// The innermost operation around `op` with that name.
 pub fn parent_of<'c>(op: Op<'c>, name: &str) -> Option<Op<'c>> {
     let mut op = op;
     loop {
-        op =
-            unsafe { OperationRef::from_option_raw(mlirOperationGetParentOperation(op.to_raw()))? };
+        op = parent_op(op)?;
         if name_of(op) == name {
             return Some(op);
         }
@@ -455,6 +565,41 @@ pub fn erase(op: Op<'_>) {
         mlirOperationRemoveFromParent(op.to_raw());
         mlirOperationDestroy(op.to_raw());
     }
+}
+
+/// The first of these values that an operation uses which is not among `inside`, nor within them, and that operation.
+pub fn used_outside<'c>(
+    values: impl IntoIterator<Item = Val<'c>>,
+    inside: &[Op<'c>],
+) -> Option<(Val<'c>, Op<'c>)> {
+    let inside: HashSet<usize> = inside
+        .iter()
+        .flat_map(|op| nested_ops(*op).into_iter().chain([*op]))
+        .map(|op| op.to_raw().ptr as usize)
+        .collect();
+    let outside = |user: &Op<'c>| !inside.contains(&(user.to_raw().ptr as usize));
+    values.into_iter().find_map(|value| {
+        let user = users_of(value).into_iter().find(outside)?;
+        Some((value, user))
+    })
+}
+
+/// Erases operations that others have taken the place of, users first. Errors, at the user, with nothing erased: a result that is
+/// used by an operation which stays.
+pub fn erase_all(ops: Vec<Op<'_>>) -> Result<(), Failure> {
+    if let Some((value, user)) = used_outside(ops.iter().flat_map(|op| results_of(*op)), &ops) {
+        return Err(diag::error(
+            user.location(),
+            format!(
+                "'{}' op takes a value of type {}, which has no form of its own on the level below; expected it to be used where \
+                 it is made: let branches, loops and calls hand on integers, and make coordinates and tensors of them there",
+                name_of(user),
+                value.r#type()
+            ),
+        ));
+    }
+    ops.into_iter().rev().for_each(erase);
+    Ok(())
 }
 
 /// Changes the type of a value in place.

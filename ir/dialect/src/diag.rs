@@ -38,6 +38,21 @@ pub fn error_with_notes(
     Failure
 }
 
+/// Emits a warning with notes, each at a location of its own.
+pub fn warning(location: Location, message: impl AsRef<str>, notes: &[(Location, &str)]) {
+    let locations: Vec<_> = notes.iter().map(|(l, _)| l.to_raw()).collect();
+    let texts: Vec<_> = notes.iter().map(|(_, t)| ffi::string_ref(t)).collect();
+    unsafe {
+        ffi::cuteEmitWarning(
+            location.to_raw(),
+            ffi::string_ref(message.as_ref()),
+            notes.len() as isize,
+            locations.as_ptr(),
+            texts.as_ptr(),
+        );
+    }
+}
+
 /// Emits a remark at `location`.
 pub fn remark(location: Location, message: impl AsRef<str>) {
     unsafe { ffi::cuteEmitRemark(location.to_raw(), ffi::string_ref(message.as_ref())) }

@@ -69,6 +69,8 @@ pub struct CuteCallbacks {
     ) -> bool,
     pub compatible: unsafe extern "C" fn(MlirType, MlirType) -> bool,
     pub speculatable: unsafe extern "C" fn(MlirOperation) -> bool,
+    pub verify_attribute:
+        unsafe extern "C" fn(MlirOperation, c_int, isize, MlirStringRef, MlirAttribute) -> bool,
     pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
 }
@@ -79,6 +81,11 @@ unsafe extern "C" {
     pub fn cuteRegisterUpstreamPasses();
     pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteTypeParts) -> bool;
     pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteTypeParts) -> MlirType;
+    pub fn cuteTargetGet(
+        target: MlirAttribute,
+        chip: *mut MlirStringRef,
+        features: *mut MlirStringRef,
+    ) -> bool;
     pub fn cuteRegisterPass(
         index: isize,
         name: MlirStringRef,
@@ -102,6 +109,18 @@ unsafe extern "C" {
         notes: *const MlirStringRef,
     );
     pub fn cuteEmitRemark(location: MlirLocation, message: MlirStringRef);
+    pub fn cuteWalkTypes(
+        op: MlirOperation,
+        sink: unsafe extern "C" fn(MlirType, *mut c_void),
+        user: *mut c_void,
+    );
+    pub fn cuteEmitWarning(
+        location: MlirLocation,
+        message: MlirStringRef,
+        num_notes: isize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
     pub fn cuteOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn cuteLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
 }

@@ -5,12 +5,14 @@
 //! ([`verify`]) and result types ([`infer`]).
 
 pub mod algorithm;
+pub mod block;
 pub mod build;
 pub mod diag;
 mod ffi;
 pub mod infer;
 pub mod place;
 mod register;
+pub mod target;
 pub mod tensor;
 pub mod types;
 pub mod verify;

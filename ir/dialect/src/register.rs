@@ -68,6 +68,7 @@ pub fn initialize() {
             operand_types,
             compatible,
             speculatable,
+            verify_attribute,
             run_pass,
             build_pipeline,
         });
@@ -309,6 +310,26 @@ unsafe extern "C" fn speculatable(op: MlirOperation) -> bool {
         Ok(infer::speculatable(op))
     })
     .unwrap_or(false)
+}
+
+unsafe extern "C" fn verify_attribute(
+    op: MlirOperation,
+    place: c_int,
+    index: isize,
+    name: MlirStringRef,
+    value: MlirAttribute,
+) -> bool {
+    let (op, value) = unsafe { (OperationRef::from_raw(op), Attribute::from_raw(value)) };
+    diag::catch_panics(op.location(), "a verifier", || {
+        let name = unsafe { utf8(name) }.map_err(|error| diag::error(op.location(), error))?;
+        let place = match place {
+            0 => verify::Place::Op,
+            1 => verify::Place::Argument(index as usize),
+            _ => verify::Place::Result(index as usize),
+        };
+        verify::attribute(op, place, name, value)
+    })
+    .is_ok()
 }
 
 unsafe extern "C" fn run_pass(

@@ -18,6 +18,8 @@ use cute_layout::{
 pub struct Term {
     pub layout: Layout,
     pub index: Index,
+    /// Tells whether the index may be negative or beyond the layout: it is then taken apart with its sign, as [`Layout::at`] does.
+    pub signed: bool,
 }
 
 /// An index into a mode, as a coordinate gives it.
@@ -251,35 +253,58 @@ fn relayout(
     }
 }
 
-/// A tensor's layout at a coordinate: modes at `_` stay.
+/// A tensor's layout at a coordinate: modes at `_` stay, those of nested tuples beside the others, as of a layout
+/// ([`Layout::slice_modes`]). One element, at a coordinate without `_`, is `1:0`.
 pub fn slice(layout: &Layout, coord: &IntTuple) -> Result<View, String> {
-    let (kept, terms) = slice_layout(layout, coord, &mut 0)?;
-    let layout = match kept.len() {
-        0 => Layout::leaf(1, 0).map_err(text)?,
-        1 => kept.into_iter().next().expect("one mode"),
+    let (kept, terms) = slice_layout(layout, coord, &mut Slicing::default())?;
+    let layout = match (coord, &kept[..]) {
+        (_, []) => Layout::leaf(1, 0).map_err(text)?,
+        (IntTuple::Leaf(_), [whole]) => whole.clone(),
         _ => Layout::from_modes(&kept).map_err(text)?,
     };
     Ok(View { layout, terms })
 }
 
-/// The same layout, from a coordinate on.
+/// The same layout, from a coordinate on, which may be outside of it: before its start for a halo.
 fn domain_offset(layout: &Layout, coord: &IntTuple) -> Result<View, String> {
+    let mut slicing = Slicing {
+        anywhere: true,
+        ..Slicing::default()
+    };
     Ok(View {
         layout: layout.clone(),
-        terms: slice_layout(layout, coord, &mut 0)?.1,
+        terms: slice_layout(layout, coord, &mut slicing)?.1,
     })
 }
 
 type Sliced = (Vec<Layout>, Vec<Term>);
 
-/// The modes of `layout` that `coord` keeps, and what the others add; `next` counts the coordinate's dynamic leaves.
-fn slice_layout(layout: &Layout, coord: &IntTuple, next: &mut usize) -> Result<Sliced, String> {
+/// Where in a coordinate a slice is.
+#[derive(Default)]
+struct Slicing {
+    /// Dynamic leaves of the coordinate so far.
+    next: usize,
+    /// Tells whether the coordinate may be outside of the layout.
+    anywhere: bool,
+}
+
+/// The modes of `layout` that `coord` keeps, and what the others add.
+fn slice_layout(
+    layout: &Layout,
+    coord: &IntTuple,
+    slicing: &mut Slicing,
+) -> Result<Sliced, String> {
+    let signed = slicing.anywhere;
     let at = |index| Term {
         layout: layout.clone(),
         index,
+        signed,
     };
     match coord {
         IntTuple::Leaf(Leaf::Underscore) => Ok((vec![layout.clone()], vec![])),
+        IntTuple::Leaf(Leaf::Static(index)) if signed => {
+            Ok((vec![], vec![at(Index::Known(*index))]))
+        }
         IntTuple::Leaf(Leaf::Static(index)) => {
             // A dynamic extent is the caller's affair, as a dynamic index is.
             if let Ok(size) = layout.size()
@@ -297,8 +322,8 @@ fn slice_layout(layout: &Layout, coord: &IntTuple, next: &mut usize) -> Result<S
             Ok((vec![], vec![at(Index::Known(*index))]))
         }
         IntTuple::Leaf(Leaf::Dynamic(_)) => {
-            *next += 1;
-            Ok((vec![], vec![at(Index::Leaf(*next - 1))]))
+            slicing.next += 1;
+            Ok((vec![], vec![at(Index::Leaf(slicing.next - 1))]))
         }
         IntTuple::Leaf(other) => Err(format!("expected an integer or _, found {other}")),
         IntTuple::Tuple(modes) => {
@@ -310,13 +335,8 @@ fn slice_layout(layout: &Layout, coord: &IntTuple, next: &mut usize) -> Result<S
             }
             let (mut kept, mut terms) = (vec![], vec![]);
             for (mode, part) in layout.modes().iter().zip(modes.iter()) {
-                let (k, t) = slice_layout(mode, part, next)?;
-                match k.len() {
-                    0 => {}
-                    // A nested tuple of modes stays one mode of the result.
-                    1 if !part.is_tuple() => kept.extend(k),
-                    _ => kept.push(Layout::from_modes(&k).map_err(text)?),
-                }
+                let (k, t) = slice_layout(mode, part, slicing)?;
+                kept.extend(k);
                 terms.extend(t);
             }
             Ok((kept, terms))
@@ -357,7 +377,7 @@ fn halves(layout: &Layout, tile: &Tile) -> Result<(Layout, Layout), String> {
 fn inner_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<View, String> {
     let (inner, rest) = halves(layout, tile)?;
     let coord = padded(coord, rest.rank());
-    let (kept, terms) = slice_layout(&rest, &coord, &mut 0)?;
+    let (kept, terms) = slice_layout(&rest, &coord, &mut Slicing::default())?;
     let mut modes = inner.modes();
     // `_` for the whole of the rest keeps it as modes, as a coordinate of `_`s does.
     if coord == IntTuple::Leaf(Leaf::Underscore) {
@@ -375,7 +395,7 @@ fn inner_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<Vie
 fn outer_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<View, String> {
     let (inner, rest) = halves(layout, tile)?;
     let coord = padded(coord, inner.rank());
-    let (mut modes, terms) = slice_layout(&inner, &coord, &mut 0)?;
+    let (mut modes, terms) = slice_layout(&inner, &coord, &mut Slicing::default())?;
     modes.extend(rest.modes());
     Ok(View {
         layout: Layout::from_modes(&modes).map_err(text)?,
@@ -421,6 +441,7 @@ fn local_partition(
                 terms.push(Term {
                     layout: of.composition(&coordinate).map_err(text)?,
                     index,
+                    signed: false,
                 });
             }
             before *= extent;
@@ -527,6 +548,7 @@ fn at_thread(thread: &IntTuple, partition: Result<Partition, String>) -> Result<
         terms: vec![Term {
             layout: partition.thr,
             index,
+            signed: false,
         }],
     })
 }
@@ -618,6 +640,72 @@ mod tests {
         for i in 0..mine.size() {
             assert_eq!(mine.at(i), theirs.at(i), "{what}");
         }
+    }
+
+    /// A coordinate of a layout: `_`, an index, or a coordinate of each mode.
+    fn some_coordinate(n: &mut Numbers, layout: &Layout) -> IntTuple {
+        match n.below(4) {
+            0 => IntTuple::Leaf(Leaf::Underscore),
+            1 => int(n.below(layout.size().unwrap())),
+            _ if layout.shape().is_tuple() => {
+                tuple(layout.modes().iter().map(|mode| some_coordinate(n, mode)))
+            }
+            _ => IntTuple::Leaf(Leaf::Underscore),
+        }
+    }
+
+    #[test]
+    fn slices_are_those_of_layouts() {
+        let mut n = Numbers(3);
+        let mut nested = 0;
+        for text in [
+            "((2,2),4,8):((1,2),4,16)",
+            "(((2,3),4),(5,(6,7))):(((1,2),6),(24,(120,720)))",
+            "((8,1),2):((1,0),8)",
+            "12:5",
+        ] {
+            let layout = Layout::parse(text).unwrap();
+            for _ in 0..500 {
+                let coord = some_coordinate(&mut n, &layout);
+                let (theirs, offset) = layout.slice(&coord).unwrap();
+                let mine = slice(&layout, &coord).unwrap();
+                let what = format!("{layout} at {coord}");
+                assert_eq!(mine.start(&int(0), &[]).unwrap(), int(offset), "{what}");
+                if coord.has_underscore() {
+                    assert_eq!(mine.layout, theirs, "{what}");
+                    nested += usize::from(coord.depth() > 1);
+                } else {
+                    assert_eq!(mine.layout.size(), Ok(1), "{what}");
+                }
+            }
+        }
+        assert!(nested > 100, "{nested}");
+    }
+
+    #[test]
+    fn offsets_of_a_domain_may_be_outside_of_it() {
+        let layout = Layout::parse("(4,(2,3)):(1,(4,8))").unwrap();
+        for (coord, expected) in [
+            (tuple([int(-1), int(0)]), -1),
+            (tuple([int(0), int(-3)]), -(4 + 8)),
+            (tuple([int(5), int(7)]), 5 + 4 + 3 * 8),
+            (int(-1), -1),
+        ] {
+            let view = domain_offset(&layout, &coord).unwrap();
+            assert_eq!(view.layout, layout);
+            assert_eq!(view.start(&int(0), &[]).unwrap(), int(expected), "{coord}");
+            for term in &view.terms {
+                let Index::Known(index) = term.index else {
+                    panic!("{coord} is known");
+                };
+                assert!(term.signed && term.layout.flat().unwrap().checked_at(index).is_some());
+            }
+        }
+        let beyond = slice(&layout, &tuple([int(-1), int(0)])).unwrap_err();
+        assert!(
+            beyond.contains("expected a coordinate in [0, 4)"),
+            "{beyond}"
+        );
     }
 
     #[test]

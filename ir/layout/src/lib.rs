@@ -20,15 +20,12 @@ extern crate self as cute_layout;
 
 pub mod algebra;
 pub mod atoms;
-pub mod banks;
 mod error;
 pub mod eval;
 mod layout;
 mod leaf;
 pub mod ops;
 mod parse;
-pub mod sectors;
-pub mod sm;
 mod swizzle;
 pub mod symbolic;
 mod text;

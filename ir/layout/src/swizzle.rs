@@ -67,6 +67,20 @@ impl Swizzle {
         }
     }
 
+    /// A bound of the offsets that those below `length` are swizzled to: `length` rounded up to the blocks of `2^(B+M)`,
+    /// for negative S `2^(B+M+|S|)`, that the pattern permutes within. It is `length` itself where no offset below it has a
+    /// bit that the pattern reads. Nothing where the bound is beyond 2^63.
+    pub fn span(&self, length: i64) -> Option<i64> {
+        let up = if self.s < 0 { self.s.unsigned_abs() } else { 0 };
+        let down = if self.s > 0 { self.s.unsigned_abs() } else { 0 };
+        let (reads, writes) = (self.m + down, self.m + up + self.b);
+        if self.b == 0 || length <= 1i64 << reads {
+            return Some(length);
+        }
+        let block = 1i64 << writes;
+        Some(length.checked_add(block - 1)? / block * block)
+    }
+
     /// The alignment, in units of the offset, that makes the pattern start afresh: `2^(B+M+|S|)`.
     pub fn period(&self) -> i64 {
         1i64 << (self.b + self.m + self.s.unsigned_abs())

@@ -3,6 +3,7 @@
 
 use cute_layout::atoms::{BitOp, Family, FragKind, Major, MmaSpec, Scale};
 use cute_layout::{CopyAtom, Elem, FlatLayout, Layout, MmaAtom};
+use cute_target::Requirement;
 
 fn flat(l: &Layout) -> FlatLayout {
     l.flat().expect("static")
@@ -90,7 +91,10 @@ fn small_floats_lie_as_bytes_or_as_halves_of_them() {
         check(name, &atom.a_tv, 16, 16 * k / 32, &a16(per));
         check(name, &atom.b_tv, 8, 8 * k / 32, &b8(per));
         check(name, &atom.c_tv, 16, 4, &c16x8);
-        assert!(!atom.lowered && atom.min_sm == 120, "{name}");
+        assert!(
+            !atom.lowered && atom.requires == Requirement::Family(12, 0),
+            "{name}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 50 + 25 + 3);
@@ -252,8 +256,8 @@ fn matrices_go_both_ways() {
             assert_eq!(store.src_bits, load.dst_bits);
             assert_eq!(store.dst_bits, load.src_bits);
             assert_eq!(
-                (store.num_val, store.align, store.min_sm),
-                (load.num_val, 16, 90)
+                (store.num_val, store.align, store.requires),
+                (load.num_val, 16, Requirement::Since(9, 0))
             );
         }
     }

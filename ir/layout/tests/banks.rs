@@ -1,7 +1,7 @@
 //! Bank conflicts of the access patterns that GEMMs have.
 
-use cute_layout::banks::{Access, ideal, warp_wavefronts, wavefronts};
 use cute_layout::{CopyAtom, Layout, MmaAtom, Swizzle, Tile, TiledCopy, TiledMma};
+use cute_target::banks::{Access, ideal, warp_wavefronts, wavefronts};
 
 fn lanes(n: i64, f: impl Fn(i64) -> i64) -> Vec<i64> {
     (0..n).map(f).collect()

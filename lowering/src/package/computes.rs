@@ -32,13 +32,8 @@ pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
     let Some(all) = attribute_of(op, "cute.computes") else {
         return Ok(Vec::new());
     };
+    // The verifier has seen that it is an array.
     let raw = all.to_raw();
-    if !unsafe { mlirAttributeIsAArray(raw) } {
-        return Err(wrong(
-            op,
-            "expected cute.computes = [{gemm = array<i64: A, B, C>, accumulate = f32}], arguments by index",
-        ));
-    }
     let count = unsafe { mlirArrayAttrGetNumElements(raw) };
     (0..count)
         .map(|i| {

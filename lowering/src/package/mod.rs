@@ -11,8 +11,10 @@ use cute_ir::{
     Failure, OptionSpec, PassSpec,
     build::*,
     diag,
+    target::Target,
     types::{CuteType, MemRef},
 };
+use cute_passes::arch;
 use cute_runtime::Element;
 use cute_runtime::package::{
     Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package, Param,
@@ -184,9 +186,9 @@ impl<'c> Argument<'c> {
             _ => None,
         });
         Ok(Arg::Scalar {
-            name: self.name(roles.collect(), computes)?,
+            name: self.name(roles.collect(), computes),
             element,
-            default: self.default()?,
+            default: self.default(),
         })
     }
 
@@ -195,7 +197,7 @@ impl<'c> Argument<'c> {
         let roles: Vec<_> = roles.filter(|role| role.arg == self.index).collect();
         let reads = roles.iter().any(|role| role.access.reads());
         let writes = roles.iter().any(|role| role.access.writes());
-        let access = match (self.text("cute.access")?.as_deref(), reads, writes) {
+        let access = match (self.text("cute.access"), reads, writes) {
             (Some("read"), ..) | (None, true, false) => Access::Read,
             (Some("write"), ..) | (None, false, true) => Access::Write,
             (Some("read_write") | None, ..) => Access::ReadWrite,
@@ -206,7 +208,7 @@ impl<'c> Argument<'c> {
             }
         };
         Ok(Arg::Tensor {
-            name: self.name(roles.iter().map(|role| role.name).collect(), computes)?,
+            name: self.name(roles.iter().map(|role| role.name).collect(), computes),
             element: memref.element.to_string(),
             layout: memref.layout.to_string(),
             align: memref.align as u32,
@@ -215,54 +217,32 @@ impl<'c> Argument<'c> {
     }
 
     /// What it is called: by its attribute, by the only thing that it is in the only compute, or by its index.
-    fn name(&self, roles: Vec<&str>, computes: &[Compute]) -> Result<String, Failure> {
-        Ok(match (self.text("cute.name")?, &roles[..]) {
-            (Some(name), _) => name,
+    fn name(&self, roles: Vec<&str>, computes: &[Compute]) -> String {
+        match (self.text("cute.name"), &roles[..]) {
+            (Some(name), _) => name.to_owned(),
             (None, [role]) if computes.len() == 1 => (*role).to_owned(),
             _ => format!("arg{}", self.index),
-        })
+        }
     }
 
-    fn default(&self) -> Result<Option<Number>, Failure> {
-        let Some(attribute) = self.attribute("cute.default") else {
-            return Ok(None);
-        };
-        let raw = attribute.to_raw();
+    fn default(&self) -> Option<Number> {
+        let raw = self.attribute("cute.default")?.to_raw();
         unsafe {
-            if mlirAttributeIsAFloat(raw) {
-                Ok(Some(Number::Real(mlirFloatAttrGetValueDouble(raw))))
-            } else if mlirAttributeIsAInteger(raw) {
-                Ok(Some(Number::Integer(mlirIntegerAttrGetValueInt(raw))))
+            Some(if mlirAttributeIsAFloat(raw) {
+                Number::Real(mlirFloatAttrGetValueDouble(raw))
             } else {
-                Err(self.wrong(format!(
-                    "expected cute.default to be a number, found {attribute}"
-                )))
-            }
+                Number::Integer(mlirIntegerAttrGetValueInt(raw))
+            })
         }
     }
 
-    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        let Some(attribute) = self.attribute(name) else {
-            return Ok(None);
-        };
-        match string_value(attribute) {
-            Some(text) => Ok(Some(text.to_owned())),
-            None => Err(self.wrong(format!("expected {name} to be a string, found {attribute}"))),
-        }
+    fn text(&self, name: &str) -> Option<&'c str> {
+        self.attribute(name).and_then(string_value)
     }
 
-    /// An attribute of this argument.
+    /// An attribute of this argument; the verifier has seen to its form.
     fn attribute(&self, name: &str) -> Option<Attribute<'c>> {
-        let all = attribute_of(self.op, "arg_attrs")?.to_raw();
-        unsafe {
-            if !mlirAttributeIsAArray(all)
-                || mlirArrayAttrGetNumElements(all) <= self.index as isize
-            {
-                return None;
-            }
-            let own = mlirArrayAttrGetElement(all, self.index as isize);
-            entry_of(Attribute::from_raw(own), name)
-        }
+        argument_attribute(self.op, self.index, name)
     }
 
     fn wrong(&self, message: String) -> Failure {
@@ -278,12 +258,11 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
     unsafe {
         for i in 0..mlirArrayAttrGetNumElements(objects) {
             let object = mlirArrayAttrGetElement(objects, i);
-            let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(object)).to_string();
-            let arch = target
-                .split_once("chip = \"")
-                .and_then(|(_, rest)| rest.split('"').next())
-                .ok_or_else(|| diag::error(op.location(), "expected an object with a chip"))?
-                .to_owned();
+            let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(object));
+            let arch = Target::of(target)
+                .and_then(|target| arch::of_target(&target))
+                .map_err(|e| diag::error(op.location(), e))?
+                .to_string();
             let image = images.entry(arch.clone()).or_insert_with(|| ImageSource {
                 arch,
                 ..ImageSource::default()

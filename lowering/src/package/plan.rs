@@ -1,9 +1,12 @@
 //! A host function as a launch plan: what its launches pass, and sizes as expressions of its arguments.
 
+use crate::to_nvvm::aliasing;
 use cute_ir::{Failure, build::*, diag, types::CuteType};
+use cute_passes::launch::{kernel_of, segments};
 use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement};
-use melior::ir::{AttributeLike, Type, TypeLike, ValueLike, operation::OperationLike};
+use melior::ir::{Type, TypeLike, ValueLike, operation::OperationLike};
 use mlir_sys::*;
+use std::collections::BTreeSet;
 
 /// The launches of a host function, in their order.
 pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch>, Failure> {
@@ -45,21 +48,9 @@ pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch
     Ok(launches)
 }
 
-/// How many operands of a `gpu.launch_func` are of each kind: tokens, grid x, y, z, block x, y, z, cluster x, y, z, dynamic
-/// shared memory, arguments, and an object.
-const SEGMENTS: &str = "operandSegmentSizes";
-
 fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
     let fail = |message: &str| diag::error(op.location(), message);
-    let kernel = attribute_of(op, "kernel")
-        .map(|a| a.to_string())
-        .unwrap_or_default();
-    let kernel = kernel
-        .rsplit("::@")
-        .next()
-        .unwrap_or_default()
-        .trim_matches('"')
-        .to_owned();
+    let [_, kernel] = kernel_of(op).ok_or_else(|| fail("expected a launch of @module::@kernel"))?;
     let segments =
         segments(op).ok_or_else(|| fail("expected a gpu.launch_func as MLIR 22 has it"))?;
     let mut operands = operands_of(op).into_iter();
@@ -88,29 +79,25 @@ fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
         }
     }
     let params = parts[11].iter().map(|value| param(op, *value));
+    let params = params.collect::<Result<Vec<_>, _>>()?;
+    let disjoint =
+        aliasing::pairs_of(op)
+            .into_iter()
+            .filter_map(|pair| match pair.map(|i| params.get(i)) {
+                [Some(Param::Pointer(a)), Some(Param::Pointer(b))] => Some([*a.min(b), *a.max(b)]),
+                _ => None,
+            });
+    let disjoint: BTreeSet<[usize; 2]> = disjoint.collect();
     Ok(Launch {
-        kernel,
+        kernel: kernel.to_owned(),
         grid: [size(1)?, size(2)?, size(3)?],
         block: [size(4)?, size(5)?, size(6)?],
         cluster,
         dynamic_smem: size(10)?,
-        params: params.collect::<Result<_, _>>()?,
+        params,
         requires: Vec::new(),
+        disjoint: disjoint.into_iter().collect(),
     })
-}
-
-fn segments<'c>(op: Op<'c>) -> Option<Vec<usize>> {
-    let raw = attribute_of(op, SEGMENTS)?.to_raw();
-    unsafe {
-        if !mlirAttributeIsADenseI32Array(raw) {
-            return None;
-        }
-        let count = mlirDenseArrayGetNumElements(raw);
-        let sizes: Option<Vec<usize>> = (0..count)
-            .map(|i| usize::try_from(mlirDenseI32ArrayGetElement(raw, i)).ok())
-            .collect();
-        sizes.filter(|sizes| sizes.len() >= 12)
-    }
 }
 
 /// What a value of the host function is to a launch plan.
@@ -215,6 +202,9 @@ fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Fa
         } else {
             constant
         }));
+    }
+    if name_of(op) == "cute.sm_count" {
+        return Ok(Expr::SmCount);
     }
     let integers = operands_of(op).iter().all(|o| bits(o.r#type()).is_some());
     if !integers || !name_of(op).starts_with("arith.") {

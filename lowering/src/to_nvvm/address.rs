@@ -197,38 +197,50 @@ pub(super) fn constant_gep<'c>(
     }
 }
 
-/// `scale * layout(index)`: for each mode `(index / before) mod extent * stride`. Nothing where
-/// that is zero. `index` must be within the layout.
+/// `scale * layout(index)` in `width` bits: for each mode `(index / before) mod extent * stride`. Nothing where
+/// that is zero. `index` must be within the layout, unless it is `signed`.
 pub(super) fn evaluate<'c>(
     b: Builder<'c>,
     layout: &Layout,
     index: Val<'c>,
+    signed: bool,
     scale: i64,
     width: u32,
 ) -> Result<Option<Val<'c>>, Failure> {
     let fail = |e: cute_layout::LayoutError| b.error(e.to_string());
-    let flat = layout
-        .coalesce()
-        .and_then(|l| l.flat_or("evaluate"))
-        .map_err(fail)?;
-    let ty = integer_type(b, width);
-    let mut index = index;
-    if width == 64 && index.r#type() == b.i32_type() {
-        index = b.value("arith.extui", &[index], ty, &[])?;
+    // Beyond a layout, modes of extent 1 count too.
+    let flat = if signed {
+        layout.flat_or("evaluate")
+    } else {
+        layout.coalesce().and_then(|l| l.flat_or("evaluate"))
     }
+    .map_err(fail)?;
+    let [extend, divide, remainder] = if signed {
+        ["arith.extsi", "arith.divsi", "arith.remsi"]
+    } else {
+        ["arith.extui", "arith.divui", "arith.remui"]
+    };
+    let mut index = index;
+    let narrow = index.r#type() == b.i32_type();
+    if width == 64 && narrow {
+        index = b.value(extend, &[index], b.i64_type(), &[])?;
+    }
+    // An index of 64 bits is taken apart in 64 bits; its offset fits `width`.
+    let ty = integer_type(b, if narrow { width } else { 64 });
     let mut sum: Option<Val<'c>> = None;
     let mut before = 1i64;
     let modes = flat.modes();
     for (i, (extent, stride)) in modes.iter().enumerate() {
-        if *stride != 0 && *extent != 1 {
+        let last = i + 1 == modes.len();
+        if *stride != 0 && (*extent != 1 || (signed && last)) {
             let mut part = index;
             if before != 1 {
                 let divisor = b.constant(ty, before)?;
-                part = b.value("arith.divui", &[part, divisor], ty, &[])?;
+                part = b.value(divide, &[part, divisor], ty, &[])?;
             }
-            if i + 1 != modes.len() {
+            if !last {
                 let divisor = b.constant(ty, *extent)?;
-                part = b.value("arith.remui", &[part, divisor], ty, &[])?;
+                part = b.value(remainder, &[part, divisor], ty, &[])?;
             }
             let factor = stride
                 .checked_mul(scale)
@@ -244,5 +256,10 @@ pub(super) fn evaluate<'c>(
         }
         before *= extent;
     }
-    Ok(sum)
+    match sum {
+        Some(wide) if !narrow && width != 64 => b
+            .value("arith.trunci", &[wide], integer_type(b, width), &[])
+            .map(Some),
+        sum => Ok(sum),
+    }
 }

@@ -11,7 +11,12 @@ use cute_ir::{
     verify::{at_of, copy_op, field_of},
 };
 use cute_layout::atoms::Family;
+use cute_passes::arch;
+use cute_target::Requirement;
 use melior::ir::ValueLike;
+
+/// Where loads, stores and `cp.async` take a cache policy. (PTX ISA, `ld`, `.level::cache_hint`.)
+const CACHE_POLICY: Requirement = Requirement::Since(8, 0);
 
 /// The parts of a state, in the order of [`CuteType::fields`]: those that were set.
 pub(super) type State<'c> = Vec<Option<Val<'c>>>;
@@ -117,7 +122,19 @@ impl<'c> Lowering<'c> {
 
     fn policy(&self, copy: Val<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
         // The only part of the state of copies.
-        Ok(self.state(copy, b)?.first().copied().flatten())
+        let policy = self.state(copy, b)?.first().copied().flatten();
+        if policy.is_some() {
+            let archs = parent_of(self.kernel, "gpu.module")
+                .map_or(Ok(Vec::new()), arch::of_module)
+                .map_err(|e| b.error(e))?;
+            if let Some(arch) = archs.iter().find(|arch| !arch.has(CACHE_POLICY)) {
+                return Err(b.error(format!(
+                    "copies with a cache policy, which exists on {CACHE_POLICY}; the kernel is compiled for {arch}: leave out \
+                     cute_nvgpu.atom.set_value, or compile it for an architecture that has it"
+                )));
+            }
+        }
+        Ok(policy)
     }
 
     /// The state of an atom, or of what is tiled over one.

@@ -5,7 +5,7 @@
 
 use super::registers::{assemble, extract};
 use cute_ir::{Failure, build::*, types, verify::vector_of};
-use melior::ir::{Type, ValueLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// How an op of `math` becomes one of LLVM's.
 enum Form {
@@ -62,7 +62,7 @@ pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
     let name = name_of(op);
     let known = FORMS.iter().any(|(known, _)| *known == name);
     if name.starts_with("arith.") && !known {
-        return Ok(());
+        return check_arithmetic(op);
     }
     if !known {
         let known = FORMS.iter().map(|(known, _)| *known);
@@ -75,6 +75,30 @@ pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
     let new = apply(b, name, &operands_of(op), result_of(op, 0).r#type())?;
     replace_uses(result_of(op, 0), new);
     erase(op);
+    Ok(())
+}
+
+/// LLVM knows no floating-point numbers below 16 bits: their bits are integers to it.
+fn check_arithmetic(op: Op<'_>) -> Result<(), Failure> {
+    let results = (0..op.result_count()).map(|i| result_of(op, i).r#type());
+    let types = operands_of(op)
+        .into_iter()
+        .map(|v| v.r#type())
+        .chain(results);
+    for ty in types {
+        let element = vector_of(ty).map_or(ty, |(_, element)| element);
+        if types::is_float(element)
+            && types::element_bits(element).is_none_or(|bits| bits < 16)
+            && name_of(op) != "arith.constant"
+        {
+            let b = Builder::before(op);
+            return Err(b.error(format!(
+                "'{}' has no instruction on {element}; arithmetic and conversions are of f16, bf16, f32 and f64: hold numbers of \
+                 fewer bits as i8, and convert them by llvm.call_intrinsic, such as \"llvm.nvvm.ff.to.e4m3x2.rn\" of two f32",
+                name_of(op)
+            )));
+        }
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 //! arithmetic is left as the layouts give it; `cute-simplify-indices` comes next.
 
 mod address;
+pub(crate) mod aliasing;
 mod atoms;
 mod math;
 mod memory;
@@ -15,6 +16,7 @@ mod registers;
 mod sm75;
 mod sm80;
 mod sm90;
+pub(crate) mod types;
 mod universal;
 
 use address::Address;
@@ -28,7 +30,10 @@ use cute_ir::{
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;
-use cute_passes::partition::{body_of_kernel, kernels};
+use cute_passes::{
+    launch::launches_of,
+    partition::{body_of_kernel, kernels},
+};
 use melior::ir::{
     ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
 };
@@ -50,6 +55,11 @@ const SHARED: &str = "dynamic_smem";
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         cute_passes::atoms::check(kernel)?;
+        types::check(kernel)?;
+        let pairs = aliasing::pairs(kernel);
+        for launch in launches_of(module, kernel) {
+            aliasing::record(launch, &pairs)?;
+        }
         Lowering::new(kernel)?.run()?;
     }
     for launch in nested_ops(module)
@@ -87,6 +97,41 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The ops of MLIR's `gpu` dialect that a kernel may have here: those that MLIR's conversion to NVVM takes.
+const GPU_OPS: &[&str] = &[
+    "gpu.barrier",
+    "gpu.block_dim",
+    "gpu.block_id",
+    "gpu.cluster_block_id",
+    "gpu.cluster_dim_blocks",
+    "gpu.cluster_id",
+    "gpu.global_id",
+    "gpu.grid_dim",
+    "gpu.lane_id",
+    "gpu.printf",
+    "gpu.return",
+    "gpu.shuffle",
+    "gpu.subgroup_id",
+    "gpu.subgroup_size",
+    "gpu.thread_id",
+];
+
+fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
+    let name = name_of(op);
+    if GPU_OPS.contains(&name) {
+        return Ok(());
+    }
+    let cure = if matches!(name, "gpu.subgroup_reduce" | "gpu.all_reduce") {
+        "cute-lower-algorithms makes shuffles of it, and comes before".to_owned()
+    } else {
+        format!("there are {}", GPU_OPS.join(", "))
+    };
+    Err(diag::error(
+        op.location(),
+        format!("'{name}' has no instruction; {cure}"),
+    ))
 }
 
 /// A tensor with its swizzle on byte addresses, in a space that has them.
@@ -129,12 +174,7 @@ impl<'c> Lowering<'c> {
         let body = body_of_kernel(self.kernel)?;
         self.arguments(body)?;
         self.block(body)?;
-        // Users before what they use.
-        std::mem::take(&mut self.dead)
-            .into_iter()
-            .rev()
-            .for_each(erase);
-        Ok(())
+        erase_all(std::mem::take(&mut self.dead))
     }
 
     /// Tensors of the kernel become pointers.
@@ -146,11 +186,17 @@ impl<'c> Lowering<'c> {
         let mut attributes = Vec::new();
         for i in 0..count {
             let value = argument(body, i);
+            let noalias = if aliasing::is_apart(self.kernel, i) {
+                ", llvm.noalias"
+            } else {
+                ""
+            };
+            let attribute = |align: i64| format!("{{llvm.align = {align} : i32{noalias}}}");
             match CuteType::of(value.r#type()) {
                 Some(CuteType::Ptr(memref)) => {
                     set_type(value, pointer);
                     inputs.push(pointer);
-                    attributes.push(format!("{{llvm.align = {} : i32}}", memref.align));
+                    attributes.push(attribute(memref.align));
                     self.addresses
                         .insert(key(value), Address::pointer_to(value, &memref));
                 }
@@ -158,10 +204,7 @@ impl<'c> Lowering<'c> {
                     let bytes = memref.bytes().map_err(|e| b.error(e))?;
                     set_type(value, pointer);
                     inputs.push(pointer);
-                    attributes.push(format!(
-                        "{{llvm.align = {} : i32, llvm.noalias}}",
-                        memref.align
-                    ));
+                    attributes.push(attribute(memref.align));
                     self.addresses
                         .insert(key(value), Address::global(value, &memref, bytes));
                 }
@@ -188,6 +231,9 @@ impl<'c> Lowering<'c> {
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
                 math::math_op(op)?;
             } else {
+                if name_of(op).starts_with("gpu.") {
+                    check_gpu_op(op)?;
+                }
                 for region in 0..op.region_count() {
                     if let Some(inner) = body_of(op, region) {
                         self.block(inner)?;
@@ -393,7 +439,14 @@ impl<'c> Lowering<'c> {
                     let leaf = leaves.get(k).ok_or_else(|| {
                         b.error("expected a coordinate that this kernel makes; run cute-lower-layouts first")
                     })?;
-                    let added = address::evaluate(b, &term.layout, *leaf, bytes, address.width)?;
+                    let added = address::evaluate(
+                        b,
+                        &term.layout,
+                        *leaf,
+                        term.signed,
+                        bytes,
+                        address.width,
+                    )?;
                     address.add(b, added)?;
                 }
                 (_, None) => {

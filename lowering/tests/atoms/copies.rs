@@ -7,6 +7,7 @@
 use crate::kernel::{Case, Parts, THREADS, mutated};
 use cute_ir::{Failure, build::*};
 use cute_layout::{CopyAtom, Layout, Tile, TiledCopy};
+use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
 
 /// An L2 policy: evict first, as CUTLASS's `TMA::CacheHintSm90::EVICT_FIRST` has it.
@@ -41,7 +42,8 @@ enum Kind {
 }
 
 /// The copies that the architecture has.
-pub fn all(sm: u32) -> Vec<Case> {
+pub fn all(arch: &str) -> Vec<Case> {
+    let arch: Arch = arch.parse().expect("an architecture");
     let mut cases = Vec::new();
     for (element, size) in [("i8", 8), ("f16", 16), ("f32", 32), ("f64", 64)] {
         for bits in [8, 16, 32, 64, 128] {
@@ -52,11 +54,14 @@ pub fn all(sm: u32) -> Vec<Case> {
         }
         cases.push(case(element, Kind::Auto, false));
     }
-    for bits in [8, 16, 32, 64, 128] {
+    // Cache policies and asynchronous copies.
+    let has = arch.has(Requirement::Since(8, 0));
+    for bits in [8, 16, 32, 64, 128].into_iter().filter(|_| has) {
         let policy = true;
         cases.push(case("i8", Kind::Universal { bits, policy }, false));
     }
-    for (global, bits) in [(false, 32), (false, 64), (false, 128), (true, 128)] {
+    let asynchronous = [(false, 32), (false, 64), (false, 128), (true, 128)];
+    for (global, bits) in asynchronous.into_iter().filter(|_| has) {
         for (policy, predicate) in [(false, false), (true, false), (false, true), (true, true)] {
             let kind = Kind::Async {
                 global,
@@ -75,7 +80,7 @@ pub fn all(sm: u32) -> Vec<Case> {
                 transpose: t,
             };
             cases.push(case("f16", load, false));
-            if sm >= 90 {
+            if arch.has(Requirement::Since(9, 0)) {
                 let store = Kind::Stmatrix {
                     matrices: m,
                     transpose: t,

@@ -46,7 +46,17 @@ impl Module {
         }
     }
 
+    /// To PTX; to machine code as well where it goes to a GPU.
     pub fn compile(arch: &str, cases: &[Case]) -> Result<Module, String> {
+        Self::lowered(arch, cases, crate::out().is_some())
+    }
+
+    /// To PTX and to machine code.
+    pub fn assembled(arch: &str, cases: &[Case]) -> Result<Module, String> {
+        Self::lowered(arch, cases, true)
+    }
+
+    fn lowered(arch: &str, cases: &[Case], assemble: bool) -> Result<Module, String> {
         let context = cute_ir::context();
         let text = skeleton(arch, cases);
         let mut module = crate::common::said(&context, || {
@@ -54,8 +64,7 @@ impl Module {
         })?;
         crate::common::said(&context, || build(&module, cases))?;
         let options = CompileOptions::new(arch);
-        if crate::out().is_some() {
-            // A GPU takes code as well.
+        if assemble {
             let all = options.pipeline()?;
             let all = all
                 .strip_prefix("builtin.module(")

@@ -7,12 +7,14 @@ use cute_layout::{
     Elem, Layout, MmaAtom, Tile, TiledCopy, TiledMma,
     atoms::{Family, Major},
 };
+use cute_target::Arch;
 
 /// Which operand's table is wrong.
 type Mutation = Option<usize>;
 
 /// The products that are lowered and that the architecture has.
-pub fn all(sm: u32) -> Vec<Case> {
+pub fn all(arch: &str) -> Vec<Case> {
+    let arch: Arch = arch.parse().expect("an architecture");
     let named = |name: &str| MmaAtom::named(name).expect("an atom of the table");
     let mut atoms: Vec<MmaAtom> = MmaAtom::names().map(named).collect();
     let saturating: Vec<MmaAtom> = atoms
@@ -23,7 +25,7 @@ pub fn all(sm: u32) -> Vec<Case> {
     atoms.extend(saturating);
     atoms
         .into_iter()
-        .filter(|atom| atom.lowered && atom.min_sm <= sm)
+        .filter(|atom| atom.lowered && arch.has(atom.requires))
         .map(|atom| case(atom, None))
         .collect()
 }

@@ -156,13 +156,18 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
                 continue;
             };
             let fails = expects_an_error(command);
-            let source = match command
-                .split_whitespace()
-                .find(|word| word.starts_with("%inputs/") && word.ends_with(".mlir"))
-            {
-                Some(input) => root.join("test/Inputs").join(&input["%inputs/".len()..]),
-                None => file.clone(),
-            };
+            let folders = [
+                ("%inputs/", root.join("test/Inputs")),
+                ("%S/", file.parent().unwrap().to_owned()),
+            ];
+            let given = command.split_whitespace().find_map(|word| {
+                let word = word.strip_suffix(".mlir")?;
+                let (name, folder) = folders
+                    .iter()
+                    .find_map(|(prefix, folder)| Some((word.strip_prefix(prefix)?, folder)))?;
+                Some(folder.join(format!("{name}.mlir")))
+            });
+            let source = given.unwrap_or_else(|| file.clone());
             if fails
                 || command.contains("--split-input-file")
                 || source.extension().is_none_or(|e| e != "mlir")
@@ -283,7 +288,7 @@ pub fn configuration(
             && let Some(config) = attribute_of(op, "cute.config")
         {
             let (config, arch) = Config::from_attribute(config)?;
-            found.push((config, arch.name.to_owned()));
+            found.push((config, arch.to_string()));
         }
     }
     Ok((found, source.options.clone()))
@@ -304,6 +309,7 @@ pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> Compi
             SwizzleChoice::Given(b, m, s) => format!("S<{b},{m},{s}>"),
         },
         raster: config.raster.to_string(),
+        sms: wanted.sms.clone(),
         no_simplify: wanted.no_simplify,
         lineinfo: wanted.lineinfo,
         package: String::new(),

@@ -181,7 +181,7 @@ impl<'c> Lower<'c> {
         let source = b.infer("cute.tiled.copy.partition_S", &[copy, tensor, thread], &[])?;
         let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
         if !self.copy(copy, source, destination, None)? {
-            b.op("cute.copy", &[copy, source, destination], &[], &[])?;
+            b.copy(&[copy, source, destination])?;
         }
         Ok(fragment)
     }

@@ -71,7 +71,7 @@ impl<'c> Lower<'c> {
         }
         let mut all = vec![atom, new_source, new_destination];
         all.extend(new_pred);
-        self.b.op("cute.copy", &all, &[], &[])?;
+        self.b.copy(&all)?;
         Ok(true)
     }
 
@@ -147,7 +147,7 @@ impl<'c> Lower<'c> {
         let atom = self.universal(element, bits * length)?;
         let mut all = vec![atom, source, destination];
         all.extend(pred);
-        self.b.op("cute.copy", &all, &[], &[])?;
+        self.b.copy(&all)?;
         Ok(())
     }
 

@@ -178,23 +178,21 @@ impl<'c> Lower<'c> {
         let mut leaves = Vec::new();
         for (i, leaf) in form.leaves().into_iter().enumerate() {
             let (scalar, expected) = (result_of(scalars, i), type_of(leaf));
-            let narrow = scalar.r#type() == self.b.i32_type();
             leaves.push(if scalar.r#type() == expected {
                 scalar
+            } else if expected == self.b.i64_type() {
+                self.b.value("arith.extsi", &[scalar], expected, &[])?
             } else {
-                let name = if narrow {
-                    "arith.extsi"
-                } else {
-                    "arith.trunci"
-                };
-                self.b.value(name, &[scalar], expected, &[])?
+                return Err(self.b.error(format!(
+                    "expected coordinates that fit {form}, found {found}; this is a defect of the compiler"
+                )));
             });
         }
         self.b.coord(form, &leaves)
     }
 
     /// What the region yields of these arguments.
-    fn computed(&self, op: Op<'c>, arguments: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    pub(super) fn computed(&self, op: Op<'c>, arguments: &[Val<'c>]) -> Result<Val<'c>, Failure> {
         let block = body_of(op, 0).ok_or(Failure)?;
         let mut mapping = Mapping::new();
         for (i, value) in arguments.iter().enumerate() {

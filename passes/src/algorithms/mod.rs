@@ -3,13 +3,14 @@
 //! What is left is `cute.copy` on `((V,R),...)` by an atom or a tiled copy, the values in memory order, `cute.gemm` of
 //! fragments, `cute.clear` of registers, `cute.convert`, `cute.prefetch` of one request, and single elements and vectors of
 //! registers (`memref.load`, `memref.load_vec`, ...). Copies and prefetches are in `copies.rs`, products in `products.rs`, elementwise
-//! ops in `elementwise.rs`, and what several threads do together in `cooperative.rs`. What a layout allows is decided in
+//! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, and reductions over them in `reductions.rs`. What a layout allows is decided in
 //! `cute_ir::algorithm`.
 
 mod cooperative;
 mod copies;
 mod elementwise;
 mod products;
+mod reductions;
 
 use crate::partition::kernels;
 use cute_ir::{
@@ -33,6 +34,7 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
+        crate::usage::check(kernel);
         // What is within a region before what the region is of.
         for op in nested_ops(kernel).into_iter().rev() {
             if lower(
@@ -64,7 +66,7 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
             };
             if !l.copy(atom, source, destination, Some(pred))? {
                 let all = [atom, source, destination, pred];
-                l.b.op("cute.copy", &all, &[], &[])?;
+                l.b.copy(&all)?;
             }
             Ok(true)
         }
@@ -84,6 +86,8 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
         ("cute.reduce", 2) => l.reduce(op, operands[0], operands[1]),
         ("cute.cooperative_copy", 3) => l.cooperative_copy(op, &operands),
         ("cute.cooperative_gemm", 5 | 7) => l.cooperative_gemm(op, &operands),
+        ("gpu.subgroup_reduce", 1) => l.subgroup_reduce(op, operands[0]),
+        ("gpu.all_reduce", 1) => l.all_reduce(op, operands[0]),
         _ => Ok(false),
     }
 }

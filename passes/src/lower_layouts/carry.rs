@@ -11,19 +11,9 @@ use std::collections::{HashMap, HashSet};
 
 /// The blocks of each region of `op`.
 pub(super) fn regions_of<'c>(op: Op<'c>) -> Vec<Vec<Blk<'c>>> {
-    unsafe {
-        (0..mlirOperationGetNumRegions(op.to_raw()))
-            .map(|i| {
-                let mut blocks = Vec::new();
-                let mut block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op.to_raw(), i));
-                while !block.ptr.is_null() {
-                    blocks.push(BlockRef::from_raw(block));
-                    block = mlirBlockGetNextInRegion(block);
-                }
-                blocks
-            })
-            .collect()
-    }
+    (0..op.region_count())
+        .map(|region| blocks_of_region(op, region))
+        .collect()
 }
 
 /// The blocks of a region of `op` such that each comes after those that dominate it.
@@ -118,9 +108,16 @@ pub(super) fn is_host(op: Op<'_>) -> bool {
     name_of(op) == "func.func" && parent_of(op, "gpu.module").is_none()
 }
 
-/// Whether values of this type stay arguments of `owner`.
-fn stays(owner: Op<'_>, ty: Type<'_>) -> bool {
-    is_host(owner) && tensors::is_memory(ty)
+/// Tells whether an argument of this type of a block of `owner` stays: a tensor that a function of the host takes.
+fn stays(owner: Op<'_>, block: Blk<'_>, ty: Type<'_>) -> bool {
+    is_host(owner) && body_of(owner, 0) == Some(block) && tensors::is_memory(ty)
+}
+
+/// Tells whether an operand stays as it is: a tensor for a function of the host.
+fn stays_passed(op: Op<'_>, operand: Val<'_>) -> bool {
+    name_of(op) == "func.call"
+        && parent_of(op, "gpu.module").is_none()
+        && tensors::is_memory(operand.r#type())
 }
 
 /// Arguments for the leaves behind the arguments that are there, which stay until nothing uses them.
@@ -133,7 +130,7 @@ pub(super) fn flatten_arguments<'c>(
     // From the last to the first, so that the places of those before stay.
     for i in (0..count).rev() {
         let old = argument(block, i);
-        let types = leaf_types(old.r#type()).filter(|_| !stays(owner, old.r#type()));
+        let types = leaf_types(old.r#type()).filter(|_| !stays(owner, block, old.r#type()));
         let Some(types) = types else {
             continue;
         };
@@ -164,7 +161,7 @@ pub(super) fn drop_arguments<'c>(
         for block in blocks {
             for i in (0..block.argument_count()).rev() {
                 let old = argument(block, i);
-                if leaves.contains_key(&key(old)) && !stays(op, old.r#type()) {
+                if leaves.contains_key(&key(old)) && !stays(op, block, old.r#type()) {
                     last_uses(block, i)?;
                     unsafe { mlirBlockEraseArgument(block.to_raw(), i as u32) };
                 }
@@ -237,7 +234,7 @@ impl<'c> Lowering<'c> {
         let mut operands = Vec::new();
         let mut counts = Vec::new();
         for operand in operands_of(op) {
-            let flat = if mine(&operand) {
+            let flat = if mine(&operand) && !stays_passed(op, operand) {
                 self.leaves_of(operand)?
             } else {
                 vec![operand]
@@ -294,9 +291,15 @@ fn rebuild<'c>(
     results: &[Type<'c>],
 ) -> Result<Op<'c>, Failure> {
     let builder = Builder::before(op);
-    let operand_types: Vec<Type<'c>> = operands_of(op).iter().map(|v| v.r#type()).collect();
-    let result_types: Vec<Type<'c>> = (0..op.result_count())
-        .map(|i| result_of(op, i).r#type())
+    let operand_counts: Vec<_> = operands_of(op)
+        .iter()
+        .map(|v| v.r#type())
+        .zip(counts.iter().copied())
+        .collect();
+    let result_counts: Vec<_> = results_of(op)
+        .iter()
+        .map(|v| v.r#type())
+        .map(|ty| (ty, leaf_types(ty).map_or(1, |leaves| leaves.len())))
         .collect();
     unsafe {
         let text = mlirIdentifierStr(mlirOperationGetName(op.to_raw()));
@@ -319,8 +322,8 @@ fn rebuild<'c>(
                         let first = counts.len().saturating_sub(all as usize);
                         grouped(builder, old, &counts[first..])
                     }
-                    b"arg_attrs" => repeated(op, old, &operand_types),
-                    b"res_attrs" => repeated(op, old, &result_types),
+                    b"arg_attrs" => repeated(old, &operand_counts),
+                    b"res_attrs" => repeated(old, &result_counts),
                     _ => None,
                 };
                 if let Some(new) = new {
@@ -390,29 +393,32 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
             .map(|i| Type::from_raw(mlirFunctionTypeGetInput(ty, i)));
         let results = (0..mlirFunctionTypeGetNumResults(ty))
             .map(|i| Type::from_raw(mlirFunctionTypeGetResult(ty, i)));
-        let flat_types = |types: std::vec::IntoIter<Type<'c>>| -> Vec<Type<'c>> {
-            types
-                .flat_map(|ty| {
-                    leaf_types(ty)
-                        .filter(|_| !stays(op, ty))
-                        .unwrap_or_else(|| vec![ty])
-                })
-                .collect()
-        };
         let (inputs, results): (Vec<Type<'c>>, Vec<Type<'c>>) =
             (inputs.collect(), results.collect());
-        for (name, types) in [("arg_attrs", &inputs), ("res_attrs", &results)] {
-            if let Some(new) = attribute_of(op, name).and_then(|old| repeated(op, old, types)) {
+        // Tensors stay arguments of a function of the host; what it returns are the values that a tensor consists of.
+        let kept = |ty: Type<'c>| is_host(op) && tensors::is_memory(ty);
+        let flat_inputs: Vec<_> = inputs
+            .iter()
+            .map(|ty| leaf_types(*ty).filter(|_| !kept(*ty)).unwrap_or(vec![*ty]))
+            .collect();
+        let flat_results: Vec<_> = results
+            .iter()
+            .map(|ty| leaf_types(*ty).unwrap_or(vec![*ty]))
+            .collect();
+        for (name, types, flat) in [
+            ("arg_attrs", &inputs, &flat_inputs),
+            ("res_attrs", &results, &flat_results),
+        ] {
+            let counts = types.iter().copied().zip(flat.iter().map(Vec::len));
+            let counts: Vec<_> = counts.collect();
+            if let Some(new) = attribute_of(op, name).and_then(|old| repeated(old, &counts)) {
                 set_attribute(op, name, new);
             }
         }
-        let raw = |types: Vec<Type<'c>>| -> Vec<MlirType> {
-            flat_types(types.into_iter())
-                .iter()
-                .map(|t| t.to_raw())
-                .collect()
+        let raw = |types: Vec<Vec<Type<'c>>>| -> Vec<MlirType> {
+            types.iter().flatten().map(|ty| ty.to_raw()).collect()
         };
-        let (inputs, results) = (raw(inputs), raw(results));
+        let (inputs, results) = (raw(flat_inputs), raw(flat_results));
         let new = mlirFunctionTypeGet(
             mlirTypeGetContext(ty),
             inputs.len() as isize,
@@ -426,23 +432,27 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The dictionaries of arguments or results of `owner`: a layout's go to each of its leaves.
+/// The dictionaries of arguments or results: a layout's go to each of its leaves, a tensor's to its pointer alone.
 ///
-/// Nothing where there is not one for each of `types`.
-fn repeated<'c>(owner: Op<'c>, old: Attribute<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
+/// So many new ones stand for each old one of that type; nothing where there is not a dictionary for each.
+fn repeated<'c>(old: Attribute<'c>, counts: &[(Type<'c>, usize)]) -> Option<Attribute<'c>> {
     unsafe {
         let raw = old.to_raw();
-        if !mlirAttributeIsAArray(raw) || mlirArrayAttrGetNumElements(raw) != types.len() as isize {
+        if !mlirAttributeIsAArray(raw) || mlirArrayAttrGetNumElements(raw) != counts.len() as isize
+        {
             return None;
         }
-        let mut all = Vec::new();
-        for (i, ty) in types.iter().enumerate() {
-            let entry = mlirArrayAttrGetElement(raw, i as isize);
-            let leaves = leaf_types(*ty).filter(|_| !stays(owner, *ty));
-            let times = leaves.map_or(1, |leaves| leaves.len());
-            all.extend(std::iter::repeat_n(entry, times));
-        }
         let context = mlirAttributeGetContext(raw);
+        let nothing = mlirDictionaryAttrGet(context, 0, std::ptr::null());
+        let mut all = Vec::new();
+        for (i, (ty, count)) in counts.iter().enumerate() {
+            let entry = mlirArrayAttrGetElement(raw, i as isize);
+            let pointer_only = tensors::is_memory(*ty);
+            all.extend((0..*count).map(|leaf| match leaf {
+                1.. if pointer_only => nothing,
+                _ => entry,
+            }));
+        }
         let new = mlirArrayAttrGet(context, all.len() as isize, all.as_ptr());
         Some(Attribute::from_raw(new))
     }

@@ -7,9 +7,13 @@
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
-use super::{ORDER, STAGE, for_each_loop, graph::is_pure};
+use super::{ORDER, STAGE, graph::is_pure};
 use crate::{partition::kernels, sync};
-use cute_ir::{Failure, PassSpec, build::*};
+use cute_ir::{
+    Failure, PassSpec,
+    build::*,
+    types::{MOST_STAGES, int_width},
+};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,17 +28,28 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        for_each_loop(kernel, |op| {
+        // A loop that is expanded is gone, and so are those within: what is written in its place is looked through anew.
+        while let Some(op) = nested_ops(kernel).into_iter().find(|op| is_scheduled(*op)) {
             let body = body_of(op, 0).ok_or(Failure)?;
-            let scheduled = |op: &Op<'c>| attribute_of(*op, STAGE).is_some();
-            let is_pipeline = ops_of(body).iter().any(scheduled);
-            if is_pipeline {
-                Expand::new(op, body)?.run()?;
-            }
-            Ok(is_pipeline)
-        })?;
+            Expand::new(op, body)?.run()?;
+        }
+        if let Some(op) = nested_ops(kernel)
+            .into_iter()
+            .find(|op| attribute_of(*op, STAGE).is_some())
+        {
+            return Err(Builder::before(op).error(format!(
+                "'{}' has a {STAGE} outside of a loop; expected it directly in an scf.for, whose turns overlap by it",
+                name_of(op)
+            )));
+        }
     }
     Ok(())
+}
+
+/// Tells whether it is a loop of operations with stages.
+fn is_scheduled(op: Op<'_>) -> bool {
+    let ops = body_of(op, 0).map(ops_of).unwrap_or_default();
+    name_of(op) == "scf.for" && ops.iter().any(|op| attribute_of(*op, STAGE).is_some())
 }
 
 /// MLIR's arith::CmpIPredicate.
@@ -103,7 +118,27 @@ impl<'c> Expand<'c> {
         if step < 1 {
             return Err(b.error("expected a loop that counts up"));
         }
-        let trips = ((upper - lower + step - 1) / step).max(0);
+        if attribute_of(op, "unsignedCmp").is_some() && (lower < 0 || upper < 0) {
+            return Err(b.error(
+                "expected a pipelined loop with bounds that are the same numbers with a sign and without",
+            ));
+        }
+        let trips = (i128::from(upper) - i128::from(lower) + i128::from(step) - 1).max(0)
+            / i128::from(step);
+        // The counter runs past the end by no more iterations than there are stages.
+        let most = i128::from(lower) + (trips + i128::from(MOST_STAGES)) * i128::from(step);
+        let ty = argument(body, 0).r#type();
+        let limit = match int_width(ty) {
+            Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
+            _ => i64::MAX.into(),
+        };
+        if most > limit {
+            return Err(b.error(format!(
+                "expected a pipelined loop whose counter, up to {MOST_STAGES} iterations after the last, stays below the \
+                 largest {ty}, {limit}; found bounds {lower} to {upper} in steps of {step}"
+            )));
+        }
+        let trips = trips as i64;
         let mut ops = ops_of(body);
         let end = ops.pop().ok_or(Failure)?;
         let mut scheduled = Vec::new();
@@ -121,8 +156,11 @@ impl<'c> Expand<'c> {
             let order = integer_of(op, ORDER).ok_or_else(|| {
                 Builder::before(op).error(format!("expected {ORDER} beside {STAGE}"))
             })?;
-            if at < 0 {
-                return Err(Builder::before(op).error(format!("expected a {STAGE} of at least 0")));
+            if !(0..MOST_STAGES).contains(&at) {
+                return Err(Builder::before(op).error(format!(
+                    "expected a {STAGE} from 0 to {}, found {at}",
+                    MOST_STAGES - 1
+                )));
             }
             for i in 0..op.result_count() {
                 stage.insert(key(result_of(op, i)), at);
@@ -155,8 +193,27 @@ impl<'c> Expand<'c> {
         Ok(expand)
     }
 
-    /// Whatever is used was made before: in an earlier interval, or earlier in the same one.
+    /// Whatever is used was made before: in an earlier interval, or earlier in the same one. Arguments that the loop hands
+    /// on come from operations, or stay what they were.
     fn check(&self) -> Result<(), Failure> {
+        for index in 1..=self.yielded.len() {
+            let mut next = index;
+            for _ in 0..self.yielded.len() {
+                match self.argument(self.yielded[next - 1]) {
+                    Some(at) if at > 0 && at != next => next = at,
+                    _ => break,
+                }
+            }
+            if self
+                .argument(self.yielded[next - 1])
+                .is_some_and(|at| at > 0 && at != next)
+            {
+                return Err(Builder::before(self.op).error(
+                    "expected a pipelined loop that hands on what its operations make; found arguments that only change \
+                     places from turn to turn",
+                ));
+            }
+        }
         let place: HashMap<usize, usize> = self
             .scheduled
             .iter()
@@ -166,7 +223,7 @@ impl<'c> Expand<'c> {
             })
             .collect();
         for (at, (op, stage)) in self.scheduled.iter().enumerate() {
-            for operand in operands_of(*op) {
+            for operand in values_used_by(*op) {
                 for source in self.sources(operand) {
                     let age = stage + source.lag - self.stage[&source.value];
                     if age < 0 || (age == 0 && place[&source.value] >= at) {
@@ -313,7 +370,7 @@ impl<'c> Expand<'c> {
         memo: &mut Memo<'c>,
     ) -> Result<Op<'c>, Failure> {
         let mut mapping = Mapping::new();
-        for operand in operands_of(op) {
+        for operand in values_used_by(op) {
             let value = self.value(b, interval, operand, stage, memo)?;
             mapping.insert(key(operand), value);
         }
@@ -337,6 +394,8 @@ impl<'c> Expand<'c> {
         }
         let new = match self.argument(value) {
             Some(0) => self.counter(b, interval, value, stage)?,
+            // Handed on unchanged, it is what it was.
+            Some(index) if self.yielded[index - 1] == value => self.initial[index - 1],
             Some(index) => match interval {
                 // Iteration 0 takes the initial value.
                 Interval::At(t) if t - stage == 0 => self.initial[index - 1],
@@ -419,7 +478,7 @@ impl<'c> Expand<'c> {
             .collect();
         let mut uses: Vec<(Val<'c>, i64)> = Vec::new();
         for (op, stage) in &self.scheduled {
-            uses.extend(operands_of(*op).into_iter().map(|v| (v, *stage)));
+            uses.extend(values_used_by(*op).into_iter().map(|v| (v, *stage)));
         }
         // What the loop yields is used behind the last interval.
         uses.extend(self.yielded.iter().map(|v| (*v, self.last + 1)));

@@ -3,13 +3,16 @@
 //! Tokens say what to wait for; how long ago each was made says how. A wait for a commit with n
 //! commits after it is `cp.async.wait_group n`, and a barrier, since other threads copied parts of
 //! the buffer too. An acquire needs a barrier only if none has passed since the release that it
-//! takes. Ages are least ones over all ways to reach the operation, so loops are gone through until
-//! they settle. Slots are iterations modulo the number of stages.
+//! takes. Ages are least ones over all ways to reach the operation: a branch that need not be taken counts for
+//! nothing, and loops are gone through until they settle. Slots are iterations modulo the number of stages.
 
-use crate::partition::{body_of_kernel, drop_body, kernels, second_body};
+use crate::{
+    divergence::Divergence,
+    partition::{body_of_kernel, drop_body, kernels, second_body},
+};
 use cute_ir::{Failure, PassSpec, build::*, types::CuteType};
-use melior::ir::{Value, ValueLike, operation::OperationLike};
-use std::collections::HashMap;
+use melior::ir::{Region, ValueLike, operation::OperationLike};
+use std::collections::{BTreeMap, HashMap};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -23,17 +26,31 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let body = body_of_kernel(kernel)?;
-        let uses = nested_ops(kernel)
-            .into_iter()
-            .any(|op| name_of(op).starts_with("cute.pipeline."));
-        if !uses {
+        if !concerns_pipelines(kernel) {
             continue;
         }
-        let mut ages = Ages::default();
+        let mut ages = Ages {
+            tokens: Tokens::new(),
+            waits: HashMap::new(),
+            barriers: HashMap::new(),
+            divergence: Divergence::of(kernel),
+        };
         ages.block(body)?;
         rebuild(kernel, body, &ages)?;
     }
     Ok(())
+}
+
+/// Tells whether there are pipelines or tokens in an operation, or tokens pass through it.
+fn concerns_pipelines(op: Op<'_>) -> bool {
+    nested_ops(op).into_iter().chain([op]).any(|op| {
+        name_of(op).starts_with("cute.pipeline.")
+            || operands_of(op).into_iter().any(is_token)
+            || blocks_of(op)
+                .into_iter()
+                .flat_map(arguments_of)
+                .any(is_token)
+    })
 }
 
 /// How many commits and barriers came after a token was made, at least.
@@ -62,13 +79,23 @@ impl Age {
     }
 }
 
-#[derive(Default)]
+/// The ages of tokens at a place of the program.
+type Tokens = BTreeMap<usize, Age>;
+
+/// The ages where two ways meet: the least of both, for tokens that there are on both.
+fn join(one: &Tokens, other: &Tokens) -> Tokens {
+    one.iter()
+        .filter_map(|(token, age)| Some((*token, age.least(*other.get(token)?))))
+        .collect()
+}
+
 struct Ages {
-    tokens: HashMap<usize, Age>,
+    tokens: Tokens,
     /// What each wait waits down to, by operation.
     waits: HashMap<usize, i64>,
     /// Whether an acquire needs a barrier.
     barriers: HashMap<usize, bool>,
+    divergence: Divergence,
 }
 
 fn id(op: Op) -> usize {
@@ -77,6 +104,13 @@ fn id(op: Op) -> usize {
 
 fn is_token(value: Val) -> bool {
     matches!(CuteType::of(value.r#type()), Some(CuteType::Token))
+}
+
+/// The last operation of a block of a region.
+fn terminator<'c>(block: Blk<'c>, b: Builder<'c>) -> Result<Op<'c>, Failure> {
+    ops_of(block)
+        .pop()
+        .ok_or_else(|| b.error("expected a region that ends in a terminator"))
 }
 
 impl Ages {
@@ -94,6 +128,21 @@ impl Ages {
         }
     }
 
+    /// The tokens that go from `sources` to `targets`, which correspond, at their ages.
+    fn hand_over(
+        &self,
+        sources: &[Val<'_>],
+        targets: &[Val<'_>],
+        b: Builder,
+    ) -> Result<Tokens, Failure> {
+        sources
+            .iter()
+            .zip(targets)
+            .filter(|(source, _)| is_token(**source))
+            .map(|(source, target)| Ok((key(*target), self.age(*source, b)?)))
+            .collect()
+    }
+
     fn block(&mut self, block: Blk<'_>) -> Result<(), Failure> {
         for op in ops_of(block) {
             let b = Builder::before(op);
@@ -107,6 +156,7 @@ impl Ages {
                     let needed = age.barriers < 1;
                     self.barriers.insert(id(op), needed);
                     if needed {
+                        self.divergence.check(op, NEEDS_ALL)?;
                         self.pass(0, 1);
                     }
                 }
@@ -119,6 +169,7 @@ impl Ages {
                     if age.commits == i64::MAX {
                         return Err(b.error("waits for a buffer that nothing fills"));
                     }
+                    self.divergence.check(op, NEEDS_ALL)?;
                     self.waits.insert(id(op), age.commits);
                     self.pass(0, 1);
                 }
@@ -128,53 +179,116 @@ impl Ages {
                 "nvvm.cp.async.commit.group" => self.pass(1, 0),
                 "gpu.barrier" => self.pass(0, 1),
                 "scf.for" => self.for_loop(op, b)?,
-                _ => {
-                    if let Some(inner) = body_of(op, 0) {
-                        self.block(inner)?;
-                    }
+                "scf.while" => self.while_loop(op, b)?,
+                "scf.if" | "scf.index_switch" | "scf.execute_region" => self.branches(op, b)?,
+                // What else has regions need not run them.
+                name if op.region_count() > 0 && concerns_pipelines(op) => {
+                    return Err(b.error(format!(
+                        "'{name}' op has operations on pipelines within; expected these in the kernel's body, \
+                         scf.for, scf.while, scf.if, scf.index_switch or scf.execute_region"
+                    )));
                 }
+                _ => {}
             }
         }
         Ok(())
     }
 
-    fn for_loop(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
-        let body = body_of(op, 0).ok_or(Failure)?;
-        let initial = operands_of(op)[3..].to_vec();
-        let end = ops_of(body).pop().ok_or(Failure)?;
-        let yielded = operands_of(end);
-        let tokens: Vec<usize> = (0..initial.len())
-            .filter(|i| is_token(initial[*i]))
-            .collect();
-        let mut entry = Vec::new();
-        for i in &tokens {
-            entry.push(self.age(initial[*i], b)?);
+    /// The only block of a region.
+    fn only_block<'c>(op: Op<'c>, region: usize, b: Builder) -> Result<Blk<'c>, Failure> {
+        match blocks_of_region(op, region)[..] {
+            [block] => Ok(block),
+            _ => Err(b.error(format!(
+                "'{}' op has operations on pipelines in a region of several blocks; write loops and branches as scf ops",
+                name_of(op)
+            ))),
         }
+    }
+
+    /// An operation that runs one of its regions, or none where one of them is empty.
+    fn branches(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
         let before = self.tokens.clone();
+        let results = results_of(op);
+        let mut after: Option<Tokens> = None;
+        for region in 0..op.region_count() {
+            // A region that is not gone through counts for nothing, as one that is not taken.
+            let mut exit = before.clone();
+            if !blocks_of_region(op, region).is_empty() && concerns_pipelines(op) {
+                let block = Self::only_block(op, region, b)?;
+                self.tokens = before.clone();
+                self.block(block)?;
+                let yielded = operands_of(terminator(block, b)?);
+                let handed = self.hand_over(&yielded, &results, b)?;
+                exit = std::mem::take(&mut self.tokens);
+                exit.extend(handed);
+            }
+            after = Some(after.map_or(exit.clone(), |after| join(&after, &exit)));
+        }
+        self.tokens = after.unwrap_or(before);
+        Ok(())
+    }
+
+    fn for_loop(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
+        let body = Self::only_block(op, 0, b)?;
+        let initial = operands_of(op)[3..].to_vec();
+        let yielded = operands_of(terminator(body, b)?);
+        let arguments = arguments_of(body)[1..].to_vec();
+        let before = self.tokens.clone();
+        let mut entry = before.clone();
+        entry.extend(self.hand_over(&initial, &arguments, b)?);
         loop {
-            self.tokens = before.clone();
-            for (i, age) in tokens.iter().zip(&entry) {
-                self.tokens.insert(key(argument(body, i + 1)), *age);
-            }
+            self.tokens = entry.clone();
             self.block(body)?;
-            let mut next = Vec::new();
-            for (i, age) in tokens.iter().zip(&entry) {
-                next.push(age.least(self.age(yielded[*i], b)?));
-            }
+            let again = self.hand_over(&yielded, &arguments, b)?;
+            self.tokens.extend(again);
+            // Ages only fall, and are never below zero.
+            let next = join(&entry, &self.tokens);
             if next == entry {
                 break;
             }
-            // Ages only fall, and are never below zero.
             entry = next;
         }
-        // The loop may run no more than not at all: what it leaves is the least of both.
-        for i in &tokens {
-            let after = self.age(yielded[*i], b)?.least(before[&key(initial[*i])]);
-            self.tokens.insert(key(result_of(op, *i)), after);
-        }
+        let results = results_of(op);
+        let mut after = std::mem::take(&mut self.tokens);
+        self.tokens = after.clone();
+        after.extend(self.hand_over(&yielded, &results, b)?);
+        // The loop may run not at all: what it leaves is the least of both.
+        self.tokens = before;
+        let skipped = self.hand_over(&initial, &results, b)?;
+        self.tokens.extend(skipped);
+        self.tokens = join(&self.tokens, &after);
         Ok(())
     }
+
+    fn while_loop(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
+        let (test, body) = (Self::only_block(op, 0, b)?, Self::only_block(op, 1, b)?);
+        let condition = operands_of(terminator(test, b)?)[1..].to_vec();
+        let yielded = operands_of(terminator(body, b)?);
+        let (tested, taken) = (arguments_of(test), arguments_of(body));
+        let mut entry = self.tokens.clone();
+        entry.extend(self.hand_over(&operands_of(op), &tested, b)?);
+        loop {
+            self.tokens = entry.clone();
+            self.block(test)?;
+            let mut after = self.tokens.clone();
+            after.extend(self.hand_over(&condition, &results_of(op), b)?);
+            let into = self.hand_over(&condition, &taken, b)?;
+            self.tokens.extend(into);
+            self.block(body)?;
+            let again = self.hand_over(&yielded, &tested, b)?;
+            self.tokens.extend(again);
+            let next = join(&entry, &self.tokens);
+            if next == entry {
+                self.tokens = after;
+                return Ok(());
+            }
+            entry = next;
+        }
+    }
 }
+
+/// The reason why an operation of a pipeline concerns every thread.
+const NEEDS_ALL: &str = "needs a barrier of all threads of the block";
 
 /// The kernel's body again, without tokens.
 fn rebuild<'c>(kernel: Op<'c>, old: Blk<'c>, ages: &Ages) -> Result<(), Failure> {
@@ -182,8 +296,7 @@ fn rebuild<'c>(kernel: Op<'c>, old: Blk<'c>, ages: &Ages) -> Result<(), Failure>
     let new = second_body(kernel, old, &mut mapping);
     let b = Builder::at_end(context_of(kernel), new, kernel.location());
     rewrite(&ops_of(old), b, ages, &mut mapping)?;
-    drop_body(old);
-    Ok(())
+    drop_body(old)
 }
 
 fn rewrite<'c>(
@@ -224,7 +337,9 @@ fn rewrite<'c>(
                 b.op("gpu.barrier", &[], &[], &[])?;
                 slot(op, b, mapping)?;
             }
-            "scf.for" => for_loop(op, b, ages, mapping)?,
+            _ if op.region_count() > 0 && concerns_pipelines(op) => {
+                without_tokens(op, b, ages, mapping)?;
+            }
             _ => {
                 b.clone_op(op, mapping);
             }
@@ -239,10 +354,7 @@ fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(),
     let Some(CuteType::Pipeline { stages }) = CuteType::of(operands[0].r#type()) else {
         return Err(b.error("expected a pipeline"));
     };
-    let iteration = mapping
-        .get(&key(operands[2]))
-        .copied()
-        .unwrap_or(operands[2]);
+    let iteration = mapped(mapping, operands[2]);
     let slot = match defining_op(iteration).and_then(|op| integer_of(op, "value")) {
         Some(known) => b.i32(known.rem_euclid(stages))?,
         None => {
@@ -254,36 +366,45 @@ fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(),
     Ok(())
 }
 
-fn for_loop<'c>(
+/// A loop or a branch again, without the tokens that it carries, with its regions rewritten.
+fn without_tokens<'c>(
     op: Op<'c>,
     b: Builder<'c>,
     ages: &Ages,
     mapping: &mut Mapping<'c>,
 ) -> Result<(), Failure> {
-    let old = body_of(op, 0).ok_or(Failure)?;
-    let operands = operands_of(op);
-    let map = |mapping: &Mapping<'c>, v: Val<'c>| mapping.get(&key(v)).copied().unwrap_or(v);
-    let kept: Vec<usize> = (3..operands.len())
-        .filter(|i| !is_token(operands[*i]))
-        .collect();
-    let mut initial: Vec<Value<'c, 'c>> = operands[..3].iter().map(|v| map(mapping, *v)).collect();
-    initial.extend(kept.iter().map(|i| map(mapping, operands[*i])));
-    let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
-    let mut arguments = vec![(argument(old, 0).r#type(), b.location)];
-    arguments.extend(types.iter().map(|ty| (*ty, b.location)));
-    let (region, new) = region_with_block(&arguments);
-    let built = b.with_regions("scf.for", &initial, &types, &[], vec![region])?;
-    mapping.insert(key(argument(old, 0)), argument(new, 0));
-    for (at, i) in kept.iter().enumerate() {
-        mapping.insert(key(argument(old, i - 2)), argument(new, at + 1));
-        mapping.insert(key(result_of(op, i - 3)), result_of(built, at));
+    let kept = |values: Vec<Val<'c>>| values.into_iter().filter(|v| !is_token(*v));
+    let mut regions = Vec::new();
+    for index in 0..op.region_count() {
+        let Some(old) = body_of(op, index) else {
+            regions.push(Region::new());
+            continue;
+        };
+        let arguments: Vec<Val<'c>> = kept(arguments_of(old)).collect();
+        let types: Vec<_> = arguments.iter().map(|v| (v.r#type(), b.location)).collect();
+        let (region, new) = region_with_block(&types);
+        for (old, new) in arguments.iter().zip(arguments_of(new)) {
+            mapping.insert(key(*old), new);
+        }
+        let inner = Builder::at_end(b.context, new, b.location);
+        let end = terminator(old, b)?;
+        let mut ops = ops_of(old);
+        ops.pop();
+        rewrite(&ops, inner, ages, mapping)?;
+        let yielded: Vec<_> = kept(operands_of(end)).map(|v| mapped(mapping, v)).collect();
+        inner.op(name_of(end), &yielded, &[], &attributes_of(end))?;
+        regions.push(region);
     }
-    let inner = Builder::at_end(b.context, new, b.location);
-    let mut ops = ops_of(old);
-    let end = ops.pop().ok_or(Failure)?;
-    rewrite(&ops, inner, ages, mapping)?;
-    let yielded = operands_of(end);
-    let yielded: Vec<_> = kept.iter().map(|i| map(mapping, yielded[i - 3])).collect();
-    inner.op("scf.yield", &yielded, &[], &[])?;
+    let operands: Vec<_> = kept(operands_of(op)).map(|v| mapped(mapping, v)).collect();
+    let results: Vec<_> = kept(results_of(op)).collect();
+    let types: Vec<_> = results.iter().map(|v| v.r#type()).collect();
+    let built = b.with_regions(name_of(op), &operands, &types, &attributes_of(op), regions)?;
+    for (old, new) in results.into_iter().zip(results_of(built)) {
+        mapping.insert(key(old), new);
+    }
     Ok(())
+}
+
+fn mapped<'c>(mapping: &Mapping<'c>, value: Val<'c>) -> Val<'c> {
+    mapping.get(&key(value)).copied().unwrap_or(value)
 }

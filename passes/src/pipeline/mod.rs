@@ -12,7 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels, sync};
+use crate::{config::Config, partition::kernels, shared::round_up, sync};
 use cute_ir::{
     Failure, PassSpec,
     build::*,
@@ -24,7 +24,7 @@ use cute_layout::{IntTuple, Layout, tuple};
 use graph::{Body, MACHINE};
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::NodeIndex;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -50,44 +50,22 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         if config.stages < 2 {
             continue;
         }
-        for_each_loop(kernel, |op| {
+        // Inner loops first: what is around a loop stays where it is when the loop is replaced.
+        let loops = nested_ops(kernel).into_iter().rev();
+        for op in loops
+            .filter(|op| name_of(*op) == "scf.for")
+            .collect::<Vec<_>>()
+        {
             let body = body_of(op, 0).ok_or(Failure)?;
-            let Some(graph) = graph::build(body, config.stages, &MACHINE) else {
-                return Ok(false);
-            };
             let stages = config.stages;
-            Pipeline {
-                stages,
-                loop_op: op,
-                body,
-                graph,
-            }
-            .rewrite()?;
-            Ok(true)
-        })?;
-    }
-    Ok(())
-}
-
-/// Calls `rewrite` with the loops of a kernel, outermost first. Where it answers that it has replaced one,
-/// the loops within that are gone, and it is not called with them.
-fn for_each_loop<'c>(
-    kernel: Op<'c>,
-    mut rewrite: impl FnMut(Op<'c>) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
-    // Names are read, and loops found within loops, before anything is erased.
-    let within = |op| {
-        let mut loops = nested_ops(op);
-        loops.retain(|op| name_of(*op) == "scf.for");
-        loops
-    };
-    let mut gone = HashSet::new();
-    for op in within(kernel) {
-        let key = |op: &Op<'c>| op.to_raw().ptr as usize;
-        if !gone.contains(&key(&op)) {
-            let inner: Vec<usize> = within(op).iter().map(key).collect();
-            if rewrite(op)? {
-                gone.extend(inner);
+            if let Some(graph) = graph::build(body, stages, &MACHINE) {
+                Pipeline {
+                    stages,
+                    loop_op: op,
+                    body,
+                    graph,
+                }
+                .rewrite()?;
             }
         }
     }
@@ -144,7 +122,13 @@ impl<'c> Pipeline<'c> {
         let mut arguments = vec![(argument(self.body, 0).r#type(), op.location())];
         arguments.extend(result_types.iter().map(|ty| (*ty, op.location())));
         let (region, new) = region_with_block(&arguments);
-        let built = outside.with_regions("scf.for", &initial, &result_types, &[], vec![region])?;
+        let built = outside.with_regions(
+            "scf.for",
+            &initial,
+            &result_types,
+            &attributes_of(op),
+            vec![region],
+        )?;
         let b = Builder::at_end(context, new, op.location());
         let mut rebuild = Rebuild {
             b,
@@ -351,9 +335,7 @@ fn erase_views_of(value: Val<'_>) {
 
 /// A tensor with one more mode, for the buffers of a ring; each starts where the swizzle repeats.
 fn ring_of<'c>(memref: &MemRef<'c>, stages: i64) -> Result<MemRef<'c>, String> {
-    let step = memref.align.max(1);
-    let bytes = memref.bytes()?;
-    let stride = (bytes + step - 1) / step * step / memref.element_bytes();
+    let stride = round_up(memref.bytes()?, memref.align) / memref.element_bytes();
     let ring = Layout::leaf(stages, stride).map_err(|e| e.to_string())?;
     let layout = memref.layout.append(&ring).map_err(|e| e.to_string())?;
     Ok(MemRef {

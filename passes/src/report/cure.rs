@@ -10,11 +10,8 @@ use cute_ir::{
     infer::memref_of,
     types::{CuteType, MemRef, Space, tiled_copy},
 };
-use cute_layout::{
-    IntTuple, Layout, Leaf, Swizzle, TiledCopy, int,
-    sectors::{LINE_BYTES, SECTOR_BYTES, sectors_and_lines},
-    tuple,
-};
+use cute_layout::{IntTuple, Layout, Leaf, Swizzle, TiledCopy, int, tuple};
+use cute_target::sectors::{LINE_BYTES, SECTOR_BYTES, sectors_and_lines};
 use melior::ir::ValueLike;
 
 /// The tile in global memory that a copy is partitioned from, and its copy.

@@ -4,8 +4,8 @@ use super::{
     linear::{Linear, Symbols},
     walk::{Access, Kind, Side},
 };
-use cute_layout::{
-    Swizzle,
+use cute_layout::Swizzle;
+use cute_target::{
     banks::{self, Access as BankAccess, BANK_BYTES, NUM_BANKS},
     sectors::{LINE_BYTES, SECTOR_BYTES, sectors_and_lines},
 };

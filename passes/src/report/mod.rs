@@ -18,11 +18,7 @@ pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
 pub use walk::Kind;
 
-use crate::{
-    algorithms, allocate_shared,
-    arch::{self, Arch},
-    lower_layouts, partition, tile, values,
-};
+use crate::{algorithms, allocate_shared, arch, lower_layouts, partition, tile, values};
 use cute_ir::{
     Failure, OptionSpec, PassSpec,
     build::*,
@@ -31,7 +27,8 @@ use cute_ir::{
     place::{Place, place_of},
     types::{CuteType, Space},
 };
-use cute_layout::{ops::Value, sm::Multiprocessor};
+use cute_layout::ops::Value;
+use cute_target::{Arch, Features, Multiprocessor};
 use melior::{
     diagnostic::DiagnosticSeverity,
     ir::{AttributeLike, Location, ValueLike, operation::OperationLike},
@@ -64,7 +61,11 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 /// What is assumed where neither the option nor the IR names an architecture.
-const DEFAULT_ARCH: &str = "sm_90";
+const DEFAULT_ARCH: Arch = Arch {
+    major: 9,
+    minor: 0,
+    features: Features::Baseline,
+};
 
 fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let option = |i: usize| options.get(i).copied().unwrap_or_default();
@@ -108,7 +109,7 @@ pub struct Report<'c> {
 pub struct KernelReport<'c> {
     pub name: String,
     pub location: Location<'c>,
-    pub arch: &'static Arch,
+    pub arch: Arch,
     /// Whether the architecture was assumed.
     pub assumed_arch: bool,
     /// Along x, y and z; nothing where neither the kernel nor a launch says it.
@@ -184,7 +185,7 @@ impl<'c> KernelReport<'c> {
             Some(shared) => {
                 text += &format!(
                     ", {shared} of {} bytes of shared memory a block ({}{assumed})",
-                    machine.block_shared_memory, self.arch.name,
+                    machine.block_shared_memory, self.arch,
                 );
                 if let Some(blocks) = self.blocks() {
                     text += &format!(
@@ -197,7 +198,7 @@ impl<'c> KernelReport<'c> {
                 let sum: i64 = self.parts.iter().map(|part| part.bytes).sum();
                 text += &format!(
                     ", {sum} of {} bytes of shared memory a block ({}{assumed}) if no two tensors share any",
-                    machine.block_shared_memory, self.arch.name,
+                    machine.block_shared_memory, self.arch,
                 );
             }
         }
@@ -205,7 +206,7 @@ impl<'c> KernelReport<'c> {
     }
 
     fn machine(&self) -> Multiprocessor {
-        Multiprocessor::of(self.arch.sm / 10, self.arch.sm % 10)
+        self.arch.multiprocessor()
     }
 
     /// Blocks that a multiprocessor has room for by shared memory, warps and their number; registers are ptxas' to say.
@@ -220,7 +221,7 @@ impl<'c> KernelReport<'c> {
 }
 
 /// What the kernels of a module cost. `arch` is theirs where the IR does not say it.
-pub fn of_module<'c>(module: Op<'c>, arch: Option<&'static Arch>) -> Report<'c> {
+pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     let all = nested_ops(module);
     let kernels = partition::kernels(module);
     let untiled = all
@@ -306,13 +307,10 @@ fn of_kernel<'c>(
     all: &[Op<'c>],
     kernel: Op<'c>,
     index: usize,
-    wanted: Option<&'static Arch>,
+    wanted: Option<Arch>,
 ) -> KernelReport<'c> {
     let own = arch::of_kernel(kernel).ok();
-    let arch = own
-        .or(wanted)
-        .or_else(|| Arch::find(DEFAULT_ARCH).ok())
-        .unwrap_or(&arch::ARCHS[0]);
+    let arch = own.or(wanted).unwrap_or(DEFAULT_ARCH);
     let block = block_of(all, kernel);
     let mut report = KernelReport {
         name: string_of(kernel, "sym_name").unwrap_or_default().to_owned(),
@@ -425,7 +423,7 @@ struct Walked {
 fn lower<'c>(
     module: Op<'c>,
     index: usize,
-    arch: &'static Arch,
+    arch: Arch,
     report: &mut KernelReport<'_>,
 ) -> Result<Walked, Failure> {
     let kernels = partition::kernels(module);

@@ -221,7 +221,7 @@ pub(super) fn json(report: &Report) -> Value {
                 .collect();
             json!({
                 "kernel": kernel.name,
-                "arch": kernel.arch.name,
+                "arch": kernel.arch.to_string(),
                 "block": kernel.block,
                 "registers": kernel.registers,
                 "shared_memory": kernel.shared,

@@ -3,20 +3,17 @@
 use super::{
     Values,
     registers::{File, poison},
+    unroll::{UNROLL, UNSIGNED, Unroll, turns},
 };
-use cute_ir::{Failure, build::*};
-use melior::ir::{ValueLike, operation::OperationLike};
+use cute_ir::{Failure, build::*, verify::MOST_TURNS};
+use melior::ir::{Region, ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
-
-/// A loop with this attribute is written out: its index is then known to what it indexes.
-pub(super) const UNROLL: &str = "cute.unroll";
-/// More turns than anybody wants written out.
-const MOST_TURNS: i64 = 4096;
 
 impl<'c> Values<'c> {
     /// `scf.for`: written out where it says so; else a loop that carries the fragments from outside that it writes.
     pub(super) fn for_loop(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        if attribute_of(op, UNROLL).is_some() {
+        // Loops that are written out in part are whole rounds and what is left by now.
+        if Unroll::of(op) == Some(Unroll::Whole) {
             return self.unrolled(op, b);
         }
         let old = body_of(op, 0).ok_or(Failure)?;
@@ -24,24 +21,18 @@ impl<'c> Values<'c> {
         let operands = operands_of(op);
         let mut initial: Vec<Val<'c>> = operands.iter().map(|v| self.map(*v)).collect();
         let carried = operands.len() - 3;
-        // What nothing has written yet enters as nothing, and is not read before the loop writes it.
-        let mut entered = Vec::new();
-        for index in &written {
-            let file = &self.files[*index];
-            let ty = b.vector(file.chunk, file.element);
-            for vector in file.vectors.clone() {
-                entered.push(vector.is_some());
-                initial.push(match vector {
-                    Some(vector) => vector,
-                    None => poison(b, ty)?,
-                });
-            }
-        }
+        let entered = self.enter(&written, &mut initial, b)?;
         let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
         let mut arguments = vec![(argument(old, 0).r#type(), b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
         let (region, new) = region_with_block(&arguments);
-        let built = b.with_regions("scf.for", &initial, &types, &[], vec![region])?;
+        let built = b.with_regions(
+            "scf.for",
+            &initial,
+            &types,
+            &attributes_of(op),
+            vec![region],
+        )?;
         for i in 0..=carried {
             self.mapping.insert(key(argument(old, i)), argument(new, i));
         }
@@ -90,7 +81,8 @@ impl<'c> Values<'c> {
         let [from, to, step] = bounds[..] else {
             return Err(Failure);
         };
-        if step < 1 || (to - from) / step > MOST_TURNS {
+        let unsigned = attribute_of(op, UNSIGNED).is_some();
+        if step < 1 || turns(from, to, step, unsigned, operands[0].r#type()) > MOST_TURNS.into() {
             return Err(b.error(format!(
                 "expected a loop of at most {MOST_TURNS} turns with {UNROLL}, found one from {from} to {to} by {step}"
             )));
@@ -98,8 +90,8 @@ impl<'c> Values<'c> {
         let body = body_of(op, 0).ok_or(Failure)?;
         let ty = argument(body, 0).r#type();
         let mut carried: Vec<Val<'c>> = operands[3..].iter().map(|v| self.map(*v)).collect();
-        let mut turn = from;
-        while turn < to {
+        for turn in 0..turns(from, to, step, unsigned, operands[0].r#type()) as i64 {
+            let turn = from.wrapping_add(turn.wrapping_mul(step));
             let index = b.constant(ty, turn)?;
             self.mapping.insert(key(argument(body, 0)), index);
             for (i, value) in carried.iter().enumerate() {
@@ -111,10 +103,118 @@ impl<'c> Values<'c> {
                 self.op(op, b.at_location(op.location()))?;
             }
             carried = operands_of(end).iter().map(|v| self.map(*v)).collect();
-            turn += step;
         }
         for (i, value) in carried.into_iter().enumerate() {
             self.mapping.insert(key(result_of(op, i)), value);
+        }
+        Ok(())
+    }
+
+    /// Adds the vectors of these files to what a loop starts with; whether each has been written. What nothing has written
+    /// yet enters as nothing, and is not read before the loop writes it.
+    fn enter(
+        &self,
+        files: &BTreeSet<usize>,
+        initial: &mut Vec<Val<'c>>,
+        b: Builder<'c>,
+    ) -> Result<Vec<bool>, Failure> {
+        let mut entered = Vec::new();
+        for index in files {
+            let file = &self.files[*index];
+            let ty = b.vector(file.chunk, file.element);
+            for vector in &file.vectors {
+                entered.push(vector.is_some());
+                initial.push(match vector {
+                    Some(vector) => *vector,
+                    None => poison(b, ty)?,
+                });
+            }
+        }
+        Ok(entered)
+    }
+
+    /// A region's block again, with the vectors of these files as arguments behind its own, up to its end; which vectors are
+    /// written there, and what the end hands on, theirs last.
+    fn turn(
+        &mut self,
+        old: Blk<'c>,
+        files: &BTreeSet<usize>,
+        entered: &[bool],
+        b: Builder<'c>,
+    ) -> Result<(Region<'c>, Vec<bool>), Failure> {
+        let own = arguments_of(old);
+        let vectors = files.iter().flat_map(|index| {
+            let file = &self.files[*index];
+            let ty = b.vector(file.chunk, file.element);
+            file.vectors.iter().map(move |_| ty)
+        });
+        let types: Vec<_> = own.iter().map(|v| v.r#type()).chain(vectors).collect();
+        let types: Vec<_> = types.into_iter().map(|ty| (ty, b.location)).collect();
+        let (region, new) = region_with_block(&types);
+        for (old, new) in own.iter().zip(arguments_of(new)) {
+            self.mapping.insert(key(*old), new);
+        }
+        self.take(files, |i| entered[i].then(|| argument(new, own.len() + i)));
+        let inner = Builder::at_end(b.context, new, b.location);
+        let mut ops = ops_of(old);
+        let end = ops
+            .pop()
+            .ok_or_else(|| b.error("expected a region that ends in a terminator"))?;
+        for op in ops {
+            self.op(op, inner.at_location(op.location()))?;
+        }
+        let mut handed: Vec<_> = operands_of(end).iter().map(|v| self.map(*v)).collect();
+        let left = self.enter(files, &mut handed, inner)?;
+        inner.op(name_of(end), &handed, &[], &attributes_of(end))?;
+        Ok((region, left))
+    }
+
+    /// `scf.while`: it carries the fragments that either of its regions writes, through both.
+    pub(super) fn while_loop(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let blocks = blocks_of(op);
+        let [test, body] = blocks[..] else {
+            return Err(super::no_value_form(op, b));
+        };
+        let mut written = self.written(test);
+        written.extend(self.written(body));
+        let mut initial: Vec<_> = operands_of(op).iter().map(|v| self.map(*v)).collect();
+        let entered = self.enter(&written, &mut initial, b)?;
+        let (first, tested) = self.turn(test, &written, &entered, b)?;
+        let (second, _) = self.turn(body, &written, &tested, b)?;
+        let plain = op.result_count();
+        let vectors = initial[operands_of(op).len()..].iter();
+        let types: Vec<_> = results_of(op)
+            .iter()
+            .chain(vectors)
+            .map(|v| v.r#type())
+            .collect();
+        let regions = vec![first, second];
+        let built = b.with_regions("scf.while", &initial, &types, &attributes_of(op), regions)?;
+        for (old, new) in results_of(op).into_iter().zip(results_of(built)) {
+            self.mapping.insert(key(old), new);
+        }
+        self.take(&written, |i| tested[i].then(|| result_of(built, plain + i)));
+        Ok(())
+    }
+
+    /// Any other operation with regions, of which none writes a fragment from outside.
+    pub(super) fn reads_only(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let mut regions = Vec::new();
+        for index in 0..op.region_count() {
+            match blocks_of_region(op, index)[..] {
+                [] => regions.push(Region::new()),
+                [block] if self.written(block).is_empty() => {
+                    let (region, _) = self.turn(block, &BTreeSet::new(), &[], b)?;
+                    regions.push(region);
+                }
+                _ => return Err(super::no_value_form(op, b)),
+            }
+        }
+        let operands: Vec<_> = operands_of(op).iter().map(|v| self.map(*v)).collect();
+        let types: Vec<_> = results_of(op).iter().map(|v| v.r#type()).collect();
+        let built = b.with_regions(name_of(op), &operands, &types, &attributes_of(op), regions)?;
+        for (old, new) in results_of(op).into_iter().zip(results_of(built)) {
+            self.mapping.insert(key(old), new);
         }
         Ok(())
     }
@@ -174,7 +274,7 @@ impl<'c> Values<'c> {
             regions.truncate(1);
             regions.push(melior::ir::Region::new());
         }
-        let built = b.with_regions("scf.if", &[condition], &types, &[], regions)?;
+        let built = b.with_regions("scf.if", &[condition], &types, &attributes_of(op), regions)?;
         for i in 0..plain {
             self.mapping
                 .insert(key(result_of(op, i)), result_of(built, i));
@@ -206,10 +306,8 @@ impl<'c> Values<'c> {
                 _ => None,
             };
             files.extend(target.and_then(|v| self.root(*v)));
-            for region in 0..2 {
-                if let Some(inner) = body_of(op, region) {
-                    files.extend(self.written(inner));
-                }
+            for inner in blocks_of(op) {
+                files.extend(self.written(inner));
             }
         }
         files

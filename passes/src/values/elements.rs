@@ -2,7 +2,7 @@
 
 use super::{
     Values,
-    registers::{File, View, extract_element, uninitialized},
+    registers::{File, View, extract_element},
     unknown,
 };
 use cute_ir::{
@@ -113,14 +113,14 @@ impl<'c> Values<'c> {
                 return Err(b.error("expected types of different widths"));
             }
         };
-        let mut file = File::new(&memref).map_err(|e| b.error(e))?;
+        let mut file = File::new(&memref, b.location).map_err(|e| b.error(e))?;
         let source = &self.files[view.file];
         let same = view.offset == 0 && source.chunk == file.chunk && view.element == source.element;
         if same && source.vectors.len() == file.vectors.len() {
             // The same arrangement, a vector at a time.
             let ty = b.vector(file.chunk, file.element);
             for (old, new) in source.vectors.clone().iter().zip(&mut file.vectors) {
-                let old = old.ok_or_else(|| uninitialized(b))?;
+                let old = old.ok_or_else(|| self.uninitialized(view.file, b))?;
                 *new = Some(b.value(name, &[old], ty, &[])?);
             }
             let layout = memref.layout.clone();

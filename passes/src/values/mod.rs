@@ -2,7 +2,7 @@
 //!
 //! A fragment is held as one vector for each run of its first mode, which is what one MMA atom
 //! takes (`registers.rs`). Copies and products are unrolled to atoms on these vectors (`copies.rs`, `products.rs`); a loop
-//! carries the vectors of the fragments that it writes, or is written out (`control.rs`). What a copy delivers in another
+//! carries the vectors of the fragments that it writes, or is written out (`control.rs`; in part `unroll.rs`). What a copy delivers in another
 //! arrangement than the fragment's is taken apart and put together again element by element, as the layouts say. Views of
 //! registers must be known: their coordinates are constants once loops are written out.
 
@@ -11,6 +11,7 @@ mod copies;
 mod elements;
 mod products;
 mod registers;
+mod unroll;
 
 use crate::partition::{body_of_kernel, drop_body, kernels, second_body, space_of};
 use cute_ir::{
@@ -37,12 +38,13 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         crate::atoms::check(kernel)?;
+        unroll::by_factors(kernel)?;
         let old = body_of_kernel(kernel)?;
         let mut values = Values::default();
         let new = second_body(kernel, old, &mut values.mapping);
         let b = Builder::at_end(context_of(kernel), new, kernel.location());
         values.block(old, b)?;
-        drop_body(old);
+        drop_body(old)?;
     }
     Ok(())
 }
@@ -69,6 +71,14 @@ fn is_registers(ty: Type<'_>) -> bool {
             })
         )
     )
+}
+
+fn no_value_form(op: Op<'_>, b: Builder<'_>) -> Failure {
+    b.error(format!(
+        "'{}' uses a register tensor in a way that has no value form; register tensors are written in the kernel's body, in \
+         scf.for, scf.while and scf.if",
+        name_of(op)
+    ))
 }
 
 impl<'c> Values<'c> {
@@ -113,15 +123,15 @@ impl<'c> Values<'c> {
             "cute.gemm" => self.gemm(&operands, b),
             "scf.for" => self.for_loop(op, b),
             "scf.if" if self.touches_within(op) => self.branch(op, b),
+            "scf.while" if self.touches_within(op) => self.while_loop(op, b),
             "scf.yield" => Err(b.error("a loop's end outside of a loop")),
             _ if self.view(op, b)? => Ok(()),
             _ => {
-                if self.touches(op) || self.touches_within(op) {
-                    return Err(b.error(format!(
-                        "'{}' uses a register tensor in a way that has no value form; register \
-                         tensors are used in the kernel's body, in scf.for and in scf.if",
-                        name_of(op)
-                    )));
+                if !self.touches(op) && self.touches_within(op) {
+                    return self.reads_only(op, b);
+                }
+                if self.touches(op) {
+                    return Err(no_value_form(op, b));
                 }
                 b.clone_op(op, &mut self.mapping);
                 Ok(())
@@ -152,7 +162,7 @@ impl<'c> Values<'c> {
         let Some(CuteType::MemRef(memref)) = CuteType::of(value.r#type()) else {
             return Err(b.error("expected a tensor"));
         };
-        let file = File::new(&memref).map_err(|e| b.error(e))?;
+        let file = File::new(&memref, b.location).map_err(|e| b.error(e))?;
         let view = View {
             file: self.files.len(),
             element: types::register_type(memref.element),
@@ -264,17 +274,23 @@ impl<'c> Values<'c> {
         let op = defining_op(value)?;
         let operands = operands_of(op);
         let operand = |i: usize| operands.get(i).and_then(|v| self.known(*v));
-        match name_of(op) {
+        // Where the op knows no sign, only what is the same with one.
+        let unsigned = |i: usize| operand(i).filter(|value| *value >= 0);
+        let number = match name_of(op) {
             "arith.constant" => integer_of(op, "value"),
-            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui"
-            | "arith.trunci" => operand(0),
+            "arith.index_cast" | "arith.extsi" | "arith.trunci" => operand(0),
+            "arith.index_castui" | "arith.extui" => unsigned(0),
             "arith.addi" => operand(0)?.checked_add(operand(1)?),
             "arith.subi" => operand(0)?.checked_sub(operand(1)?),
             "arith.muli" => operand(0)?.checked_mul(operand(1)?),
-            "arith.divsi" | "arith.divui" => operand(0)?.checked_div(operand(1)?),
-            "arith.remsi" | "arith.remui" => operand(0)?.checked_rem(operand(1)?),
-            "arith.minsi" | "arith.minui" => Some(operand(0)?.min(operand(1)?)),
-            "arith.maxsi" | "arith.maxui" => Some(operand(0)?.max(operand(1)?)),
+            "arith.divsi" => operand(0)?.checked_div(operand(1)?),
+            "arith.divui" => unsigned(0)?.checked_div(unsigned(1)?),
+            "arith.remsi" => operand(0)?.checked_rem(operand(1)?),
+            "arith.remui" => unsigned(0)?.checked_rem(unsigned(1)?),
+            "arith.minsi" => Some(operand(0)?.min(operand(1)?)),
+            "arith.minui" => Some(unsigned(0)?.min(unsigned(1)?)),
+            "arith.maxsi" => Some(operand(0)?.max(operand(1)?)),
+            "arith.maxui" => Some(unsigned(0)?.max(unsigned(1)?)),
             "cute.get_scalars" if op.result_count() == 1 => {
                 match CuteType::of(operands.first()?.r#type())? {
                     CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),
@@ -282,7 +298,12 @@ impl<'c> Values<'c> {
                 }
             }
             _ => None,
-        }
+        };
+        // What wraps around is another number.
+        number.filter(|number| match types::element_bits(value.r#type()) {
+            Some(bits @ 2..=63) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(number),
+            _ => true,
+        })
     }
 }
 
@@ -290,6 +311,6 @@ fn unknown(b: Builder) -> Failure {
     b.error(format!(
         "indexes registers by a value that is not known when the kernel is compiled; use constants, or write \
          {} on the loop whose index it comes from",
-        control::UNROLL
+        unroll::UNROLL
     ))
 }

@@ -4,10 +4,12 @@ use super::Values;
 use cute_ir::{
     Failure,
     build::*,
+    diag,
     types::{self, MemRef},
 };
 use cute_layout::Layout;
-use melior::ir::{Type, ValueLike};
+use melior::ir::{Location, Type, ValueLike};
+use std::cell::Cell;
 
 /// The registers of a fragment: `chunk` elements a vector.
 #[derive(Clone)]
@@ -15,6 +17,11 @@ pub(super) struct File<'c> {
     pub element: Type<'c>,
     pub chunk: i64,
     pub vectors: Vec<Option<Val<'c>>>,
+    /// Where it is allocated.
+    made: Location<'c>,
+    /// Where it was written since it was last read.
+    writes: Vec<Location<'c>>,
+    was_read: Cell<bool>,
 }
 
 /// A register tensor: elements of a file, from `offset` on, as `layout` says. Both count in elements of its own type,
@@ -31,7 +38,7 @@ pub(super) struct View<'c> {
 const MOST_REGISTERS: i64 = 65536;
 
 impl<'c> File<'c> {
-    pub fn new(memref: &MemRef<'c>) -> Result<Self, String> {
+    pub fn new(memref: &MemRef<'c>, made: Location<'c>) -> Result<Self, String> {
         let total = memref.layout.cosize().map_err(|e| e.to_string())?;
         if total > MOST_REGISTERS {
             return Err(format!(
@@ -48,12 +55,26 @@ impl<'c> File<'c> {
             element: types::register_type(memref.element),
             chunk,
             vectors: vec![None; (total / chunk) as usize],
+            made,
+            writes: Vec::new(),
+            was_read: Cell::new(false),
         })
     }
-}
 
-pub(super) fn uninitialized(b: Builder) -> Failure {
-    b.error("reads registers that nothing has written; cute.clear them first")
+    fn note_write(&mut self, location: Location<'c>) {
+        if self.was_read.replace(false) {
+            self.writes.clear();
+        }
+        if !self.writes.contains(&location) {
+            self.writes.push(location);
+        }
+    }
+
+    /// The first of several writes, or one that nothing has read.
+    fn idle_write(&self) -> Option<Location<'c>> {
+        let idle = self.writes.len() > 1 || !self.was_read.get();
+        self.writes.first().copied().filter(|_| idle)
+    }
 }
 
 fn is_run(offsets: &[i64]) -> bool {
@@ -175,9 +196,35 @@ impl<'c> Values<'c> {
         )
     }
 
+    /// An error of registers that are read and nothing has written, with the write that was perhaps meant for them: one of
+    /// registers of the same type that nothing has read.
+    pub(super) fn uninitialized(&self, index: usize, b: Builder<'c>) -> Failure {
+        let file = &self.files[index];
+        let meant = self.files.iter().enumerate().find_map(|(i, other)| {
+            let alike = i != index
+                && other.element == file.element
+                && other.chunk == file.chunk
+                && other.vectors.len() == file.vectors.len();
+            other.idle_write().filter(|_| alike)
+        });
+        let mut notes = vec![(file.made, "the registers are allocated here")];
+        if let Some(meant) = meant {
+            notes.push((
+                meant,
+                "other registers of that type are written here, and not read before they are written again or used: were \
+                 these meant?",
+            ));
+        }
+        diag::error_with_notes(
+            b.location,
+            "reads registers that nothing has written; cute.clear them first",
+            &notes,
+        )
+    }
+
     /// The elements at these offsets of a file, as one vector.
-    fn read_file(&self, file: usize, offsets: &[i64], b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let file = &self.files[file];
+    fn read_file(&self, index: usize, offsets: &[i64], b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let file = &self.files[index];
         let chunk = file.chunk;
         let vector = |offset: i64| {
             usize::try_from(offset / chunk)
@@ -185,8 +232,9 @@ impl<'c> Values<'c> {
                 .and_then(|i| file.vectors.get(i))
                 .filter(|_| offset >= 0)
                 .ok_or_else(|| b.error("a fragment's layout leaves its registers"))?
-                .ok_or_else(|| uninitialized(b))
+                .ok_or_else(|| self.uninitialized(index, b))
         };
+        file.was_read.set(true);
         let length = offsets.len() as i64;
         let Some(first) = offsets.first().copied() else {
             return Err(b.error("expected at least one element"));
@@ -225,6 +273,7 @@ impl<'c> Values<'c> {
         b: Builder<'c>,
     ) -> Result<(), Failure> {
         let file = &mut self.files[file];
+        file.note_write(b.location);
         let (chunk, element) = (file.chunk, file.element);
         if offsets
             .iter()

@@ -49,33 +49,15 @@ impl CudaDevice {
     /// # Errors
     /// [`DeviceError::NoDriver`] without a driver library, [`DeviceError::NoGpu`] without a GPU.
     pub fn open(ordinal: u32) -> Result<CudaDevice, DeviceError> {
-        // cudarc panics at the first call without the library.
-        // SAFETY: loads the driver library, whose initialisers may be run.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(DeviceError::NoDriver);
+        let (device, info) = find(ordinal)?;
+        if info.driver < OLDEST_DRIVER {
+            return Err(DeviceError::OldDriver {
+                found: info.driver,
+                needed: OLDEST_DRIVER,
+            });
         }
         // SAFETY: every pointer below is to a live variable of the type that the driver writes.
         unsafe {
-            check("cuInit", sys::cuInit(0)).map_err(no_gpu)?;
-            let mut version = 0;
-            check("cuDriverGetVersion", sys::cuDriverGetVersion(&mut version))?;
-            let found = fits(version)?;
-            if found < OLDEST_DRIVER {
-                return Err(DeviceError::OldDriver {
-                    found,
-                    needed: OLDEST_DRIVER,
-                });
-            }
-            let mut count = 0;
-            check("cuDeviceGetCount", sys::cuDeviceGetCount(&mut count)).map_err(no_gpu)?;
-            if i64::from(ordinal) >= i64::from(count) {
-                return Err(DeviceError::NoGpu(format!(
-                    "GPU {ordinal} was asked for, there are {count}"
-                )));
-            }
-            let mut device = 0;
-            check("cuDeviceGet", sys::cuDeviceGet(&mut device, ordinal as i32))?;
-            let info = describe(device, found)?;
             let mut context = ptr::null_mut();
             check(
                 "cuDevicePrimaryCtxRetain",
@@ -92,6 +74,40 @@ impl CudaDevice {
                 _context: retained,
             })
         }
+    }
+
+    /// The driver's answers about the GPU with that number. Nothing is opened, and a driver that is too old to run packages will
+    /// do.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDriver`] without a driver library, [`DeviceError::NoGpu`] without a GPU.
+    pub fn describe(ordinal: u32) -> Result<DeviceInfo, DeviceError> {
+        find(ordinal).map(|(_, info)| info)
+    }
+}
+
+/// The GPU with that number.
+fn find(ordinal: u32) -> Result<(sys::CUdevice, DeviceInfo), DeviceError> {
+    // cudarc panics at the first call without the library.
+    // SAFETY: loads the driver library, whose initialisers may be run.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(DeviceError::NoDriver);
+    }
+    // SAFETY: every pointer below is to a live variable of the type that the driver writes.
+    unsafe {
+        check("cuInit", sys::cuInit(0)).map_err(no_gpu)?;
+        let mut version = 0;
+        check("cuDriverGetVersion", sys::cuDriverGetVersion(&mut version))?;
+        let mut count = 0;
+        check("cuDeviceGetCount", sys::cuDeviceGetCount(&mut count)).map_err(no_gpu)?;
+        if i64::from(ordinal) >= i64::from(count) {
+            return Err(DeviceError::NoGpu(format!(
+                "GPU {ordinal} was asked for, there are {count}"
+            )));
+        }
+        let mut device = 0;
+        check("cuDeviceGet", sys::cuDeviceGet(&mut device, ordinal as i32))?;
+        Ok((device, describe(device, fits(version)?)?))
     }
 }
 

@@ -11,7 +11,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package};
-use crate::plan::{Planned, Value, plan};
+use crate::plan::{Planned, Value, check_disjoint, plan};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -79,7 +79,7 @@ impl<'d> CudaProgram<'d> {
 
     /// The launches for these arguments, checked against the GPU and prepared.
     pub(super) fn plan(&self, tensors: &[HostTensor]) -> Result<Vec<Planned>, DeviceError> {
-        let launches = plan(&self.function, tensors)?;
+        let launches = plan(&self.function, tensors, self.device.info.multiprocessors)?;
         for (launch, kernel) in launches.iter().zip(&self.kernels) {
             prepare(kernel, launch, &self.device.info)?;
         }
@@ -298,7 +298,7 @@ impl Program for CudaProgram<'_> {
             .iter()
             .map(|tensor| Buffer::upload(tensor.bytes(), stream))
             .collect::<Result<_, _>>()?;
-        check_alignment(&self.function, &buffers)?;
+        check_places(&self.function, &buffers, tensors)?;
         // Copies from pageable memory may return before they are done.
         wait_for_all()?;
         for (launch, kernel) in launches.iter().zip(&self.kernels) {
@@ -340,9 +340,16 @@ impl Program for CudaProgram<'_> {
     }
 }
 
-/// The driver aligns to 256 bytes, which is the most that a package may ask for: this says so if it
-/// ever does not.
-pub(super) fn check_alignment(function: &Function, buffers: &[Buffer]) -> Result<(), DeviceError> {
+/// Checks that buffers lie as the kernels were compiled for: aligned, and apart where they must be. The driver aligns to 256
+/// bytes, which is the most that a package may ask for: this says so if it ever does not.
+pub(super) fn check_places(
+    function: &Function,
+    buffers: &[Buffer],
+    tensors: &[HostTensor],
+) -> Result<(), DeviceError> {
+    let lengths = tensors.iter().map(|tensor| tensor.bytes().len() as u64);
+    let places: Vec<_> = buffers.iter().map(Buffer::pointer).zip(lengths).collect();
+    check_disjoint(function, &places)?;
     for (arg, buffer) in function.args.iter().zip(buffers) {
         let crate::package::Arg::Tensor { name, align, .. } = arg else {
             continue;

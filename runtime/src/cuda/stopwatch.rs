@@ -2,7 +2,7 @@
 
 use super::driver::Event;
 use super::memory::{Buffer, footprint, free};
-use super::program::{CudaProgram, check_alignment, wait_for_all};
+use super::program::{CudaProgram, check_places, wait_for_all};
 use crate::device::{DeviceError, Stopwatch};
 use crate::plan::Planned;
 use crate::tensor::HostTensor;
@@ -40,7 +40,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
         let count = sets(bytes, program.l2(), free()?);
         let upload = |tensor: &HostTensor| Buffer::upload(tensor.bytes(), stream);
         let first: Vec<Buffer> = tensors.iter().map(upload).collect::<Result<_, _>>()?;
-        check_alignment(program.function(), &first)?;
+        check_places(program.function(), &first, tensors)?;
         let mut sets = vec![first];
         while sets.len() < count {
             let copy = sets[0]

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use crate::arch::{Arch, Features};
 use crate::package::{Blob, Image, Package};
+use cute_target::Arch;
 
 /// The form of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub struct Selection<'p> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no code for this GPU: the package has {has}, the GPU is {gpu} (compute capability {major}.{minor}); \
-     compile for it with cute-opt --cute-compile=\"arch={cure}\""
+     {cure}"
 )]
 pub struct SelectError {
     has: String,
@@ -84,24 +84,17 @@ pub fn select<'p>(
             cure: cure(gpu),
         });
     }
-    let specific = |arch: Arch| match arch.features {
-        Features::Baseline => 0,
-        Features::Family => 1,
-        Features::Specific => 2,
-    };
-    found.sort_by_key(|s| {
-        (
-            s.code,
-            Reverse((s.arch.major, s.arch.minor, specific(s.arch))),
-        )
-    });
+    // Of one version the most specific is last in the order of architectures.
+    found.sort_by_key(|s| (s.code, Reverse(s.arch)));
     Ok(found)
 }
 
-/// The architecture to compile for: only Hopper has kernels that need its specific features.
+/// The cure: compile for the GPU's own architecture, or why that cannot be.
 fn cure(gpu: (u32, u32)) -> String {
-    let suffix = if gpu == (9, 0) { "a" } else { "" };
-    format!("sm_{}{}{suffix}", gpu.0, gpu.1)
+    match Arch::for_gpu(gpu) {
+        Ok(arch) => format!("compile for it with cute-opt --cute-compile=\"arch={arch}\""),
+        Err(error) => error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +141,38 @@ mod tests {
         );
         assert_eq!(chosen(&p, (8, 0)), ["sm_80 Cubin", "sm_80 Ptx"]);
         assert_eq!(chosen(&p, (12, 0)), ["sm_80 Ptx"]);
+        // An Orin takes nobody else's cubins.
+        assert_eq!(chosen(&p, (8, 7)), ["sm_80 Ptx"]);
+    }
+
+    #[test]
+    fn code_of_a_family_runs_in_it() {
+        let p = package(&[
+            ("sm_100", "cubin ptx"),
+            ("sm_100f", "cubin"),
+            ("sm_100a", "cubin ptx"),
+            ("sm_103a", "cubin"),
+        ]);
+        assert_eq!(
+            chosen(&p, (10, 0)),
+            [
+                "sm_100a Cubin",
+                "sm_100f Cubin",
+                "sm_100 Cubin",
+                "sm_100a Ptx",
+                "sm_100 Ptx"
+            ]
+        );
+        assert_eq!(
+            chosen(&p, (10, 3)),
+            [
+                "sm_103a Cubin",
+                "sm_100f Cubin",
+                "sm_100 Cubin",
+                "sm_100 Ptx"
+            ]
+        );
+        assert_eq!(chosen(&p, (11, 0)), ["sm_100 Ptx"]);
     }
 
     #[test]
@@ -159,7 +184,7 @@ mod tests {
         assert_eq!(
             error,
             "no code for this GPU: the package has sm_80 (cubin), sm_90a (cubin), sm_90a (PTX), the GPU is NVIDIA RTX 6000 \
-             (compute capability 12.0); compile for it with cute-opt --cute-compile=\"arch=sm_120\""
+             (compute capability 12.0); compile for it with cute-opt --cute-compile=\"arch=sm_120a\""
         );
         let error = select(&package(&[("sm_80", "cubin")]), (9, 0), "H100")
             .unwrap_err()
@@ -169,5 +194,10 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("the package has none"), "{error}");
+        let error = select(&p, (7, 0), "V100").unwrap_err().to_string();
+        assert!(
+            error.contains("no code is compiled for compute capability 7.0"),
+            "{error}"
+        );
     }
 }

@@ -12,7 +12,7 @@ pub(super) const LOCAL: u64 = 1 << 61;
 /// Windows from here on are variables of the module.
 pub(super) const FIRST_VARIABLE: u64 = 1 << 16;
 /// The system's part of shared memory, which comes first (PTX ISA, `%reserved_smem_offset_begin`).
-pub(super) const SHARED_START: u64 = cute_layout::sm::RESERVED_SHARED as u64;
+pub(super) const SHARED_START: u64 = cute_target::RESERVED_SHARED as u64;
 
 /// The address of a tensor. It is aligned as its argument promises and no better, so that a kernel
 /// that assumes more is found out.

@@ -3,9 +3,10 @@
 use super::address;
 use super::clocks::{Clocks, Release};
 use super::exec::{Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
-use super::finding::Kind;
+use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
 use super::program::{Barrier, BarrierKind, Op, Space};
+use super::report::Counts;
 use super::shared::Shared;
 use crate::tensor::{SplitMix, mix};
 
@@ -130,46 +131,74 @@ pub(super) enum End {
     Halted,
 }
 
-/// Runs a block to its end.
-pub(super) fn run(launch: &Launch<'_>, gathered: &mut Gathered, linear: u64) -> End {
-    let [gx, gy, _] = launch.grid.map(u64::from);
-    let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
-    let threads = launch.block.iter().product::<u32>();
-    let kernel = launch.kernel;
-    let end = kernel.shared_end(launch.dynamic_smem);
-    let mut random = SplitMix(mix(launch.seed, linear));
-    // Some blocks switch at almost every instruction, others let a warp run far ahead.
-    let turn = [4, 32, 256, 4096][random.below(4) as usize];
-    let mut context = Context {
-        launch,
-        gathered,
-        block,
-        linear,
-        shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
-        clocks: Clocks::new(threads as usize, kernel.copies_arrive),
-        random,
-        executed: 0,
-        barriers: Barriers::default(),
-        released: Default::default(),
-        mbarriers: Default::default(),
-        progress: 0,
-        fences: Default::default(),
-        printed: String::new(),
-    };
-    let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
-        .map(|index| context.warp(index))
-        .collect();
-    let end = schedule(&mut context, &mut warps, turn);
-    let printed = std::mem::take(&mut context.printed);
-    if !printed.is_empty() {
-        context.gathered.printed.push((linear, printed));
-    }
-    end
+/// A block that has begun.
+pub(super) struct Block<'a> {
+    context: Context<'a>,
+    warps: Vec<Warp>,
+    /// Instructions that a warp executes before it is another one's turn, at most.
+    turn: u64,
 }
 
-fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
+impl<'a> Block<'a> {
+    pub fn start(launch: &'a Launch<'a>, linear: u64) -> Block<'a> {
+        let [gx, gy, _] = launch.grid.map(u64::from);
+        let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
+        let threads = launch.block.iter().product::<u32>();
+        let kernel = launch.kernel;
+        let end = kernel.shared_end(launch.dynamic_smem);
+        let mut random = SplitMix(mix(launch.seed, linear));
+        // Some blocks switch at almost every instruction, others let a warp run far ahead.
+        let turn = [4, 32, 256, 4096][random.below(4) as usize];
+        let context = Context {
+            launch,
+            gathered: Gathered::default(),
+            block,
+            linear,
+            shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
+            clocks: Clocks::new(threads as usize, kernel.copies_arrive),
+            random,
+            executed: 0,
+            barriers: Barriers::default(),
+            released: Default::default(),
+            mbarriers: Default::default(),
+            progress: 0,
+            fences: Default::default(),
+            printed: String::new(),
+        };
+        let warps = (0..threads.div_ceil(LANES as u32))
+            .map(|index| context.warp(index))
+            .collect();
+        Block {
+            context,
+            warps,
+            turn,
+        }
+    }
+
+    /// The number of the block.
+    pub fn linear(&self) -> u64 {
+        self.context.linear
+    }
+
+    /// Runs the block to its end, or for about so many instructions of its warps. Counts go to those of the core.
+    pub fn advance(&mut self, counts: &mut Vec<Counts>, instructions: u64) -> Option<End> {
+        std::mem::swap(counts, &mut self.context.gathered.counts);
+        let until = self.context.executed.saturating_add(instructions);
+        let end = schedule(&mut self.context, &mut self.warps, self.turn, until);
+        std::mem::swap(counts, &mut self.context.gathered.counts);
+        end
+    }
+
+    /// Findings and printed text of the block.
+    pub fn finish(self) -> (Collector, String) {
+        (self.context.gathered.findings, self.context.printed)
+    }
+}
+
+/// None if the warps have executed so many instructions and are not at their end.
+fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64) -> Option<End> {
     let mut ready = Vec::new();
-    loop {
+    while context.executed < until {
         ready.clear();
         ready.extend((0..warps.len()).filter(|&warp| warps[warp].is_ready()));
         if ready.is_empty() {
@@ -178,9 +207,9 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
             }
             if warps.iter().any(|warp| !warp.groups.is_empty()) {
                 stuck(context, warps);
-                return End::Halted;
+                return Some(End::Halted);
             }
-            return End::Finished;
+            return Some(End::Finished);
         }
         let at = ready[context.random.below(ready.len() as u64) as usize];
         let turn = 1 + context.random.below(turn) as u32;
@@ -200,9 +229,10 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64) -> End {
                     complete(context, warps, id);
                 }
             }
-            Stop::Halt => return End::Halted,
+            Stop::Halt => return Some(End::Halted),
         }
     }
+    None
 }
 
 /// Lets the threads at a barrier go if all have come.

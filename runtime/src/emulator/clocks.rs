@@ -1,13 +1,128 @@
-//! Happens-before among the threads of a block: vector clocks.
+//! Happens-before among threads: vector clocks.
 //!
 //! A thread's clock counts what it has released to others: arrivals at barriers and the like. What a
-//! thread knows of the others is shared by all that left the same barrier, so a barrier of all
+//! thread knows of the others of its block is shared by all that left the same barrier, so a barrier of all
 //! threads costs one vector. (Flanagan and Freund, "FastTrack", PLDI 2009, for epochs.)
+//!
+//! A thread knows what threads of other blocks did only through global memory. That knowledge is kept by block, for those
+//! blocks that told something: a launch whose blocks tell each other nothing has none of it.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What is known of all threads of a block: one clock each.
-pub(super) type Knowledge = Rc<[u32]>;
+/// The knowledge of other blocks, by those who know the same.
+pub(super) type Others = Arc<Told>;
+
+/// The knowledge of the threads of some blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    /// Clocks by the number of the block, one for each thread.
+    pub blocks: BTreeMap<u64, Arc<[u32]>>,
+    /// Versions of a place's knowledge grow: each has all that the ones before it have.
+    chain: u64,
+    version: u64,
+}
+
+impl Told {
+    /// Nothing, and the first of its chain.
+    pub fn nothing() -> Told {
+        Told {
+            blocks: BTreeMap::new(),
+            chain: CHAINS.fetch_add(1, Relaxed),
+            version: 0,
+        }
+    }
+
+    /// The next version, which knows of a block and of what that was told. Of a chain nothing but the newest version may
+    /// get a next one.
+    pub fn add(&mut self, block: u64, view: &View) {
+        if let Some(others) = view.others.as_ref().filter(|told| told.chain != self.chain) {
+            self.merge(others);
+        }
+        join_times(self.blocks.entry(block).or_default(), &view.times);
+        self.version += 1;
+    }
+
+    fn merge(&mut self, new: &Told) {
+        for (block, times) in &new.blocks {
+            join_times(self.blocks.entry(*block).or_default(), times);
+        }
+    }
+
+    fn has_all_of(&self, other: &Told) -> bool {
+        other.blocks.iter().all(|(block, times)| {
+            let known = self.blocks.get(block);
+            known.is_some_and(|known| Arc::ptr_eq(known, times) || covers(known, times))
+        })
+    }
+}
+
+/// Numbers of chains.
+static CHAINS: AtomicU64 = AtomicU64::new(0);
+
+/// The knowledge of a thread: one clock for each thread of its block, and what it was told of other blocks.
+#[derive(Clone)]
+pub(super) struct Knowledge {
+    times: Rc<[u32]>,
+    others: Option<Others>,
+}
+
+/// The things that one or several threads of a block had done and known at some time, to be kept for others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    /// Clocks of the block's threads; those that the vector lacks are at 0.
+    pub times: Arc<[u32]>,
+    pub others: Option<Others>,
+}
+
+impl View {
+    /// Adds what another view of the same block has.
+    pub fn join(&mut self, new: &View) {
+        join_times(&mut self.times, &new.times);
+        join_others(&mut self.others, new.others.as_ref());
+    }
+}
+
+/// The later of each two times.
+pub(super) fn join_times(times: &mut Arc<[u32]>, new: &Arc<[u32]>) {
+    if times.is_empty() {
+        *times = Arc::clone(new);
+    } else if !Arc::ptr_eq(times, new) && !covers(times, new) {
+        *times = times
+            .iter()
+            .zip(new.iter())
+            .map(|(a, b)| *a.max(b))
+            .collect();
+    }
+}
+
+/// Adds what is known of other blocks.
+pub(super) fn join_others(others: &mut Option<Others>, new: Option<&Others>) {
+    let Some(new) = new else { return };
+    let Some(mine) = others else {
+        *others = Some(Arc::clone(new));
+        return;
+    };
+    if mine.chain == new.chain {
+        if new.version > mine.version {
+            *mine = Arc::clone(new);
+        }
+    } else if new.has_all_of(mine) {
+        *mine = Arc::clone(new);
+    } else if !mine.has_all_of(new) {
+        let mut both = Told::nothing();
+        both.blocks.clone_from(&mine.blocks);
+        both.merge(new);
+        *mine = Arc::new(both);
+    }
+}
+
+/// Tells whether each time is no earlier than the other.
+fn covers(times: &[u32], other: &[u32]) -> bool {
+    times.iter().zip(other).all(|(mine, other)| mine >= other)
+}
 
 pub(super) struct Clocks {
     own: Vec<u32>,
@@ -20,9 +135,13 @@ impl Clocks {
     /// the thread itself.
     pub fn new(threads: usize, copiers: bool) -> Clocks {
         let all = if copiers { 2 * threads } else { threads };
+        let nothing = Knowledge {
+            times: vec![0; all].into(),
+            others: None,
+        };
         Clocks {
             own: vec![1; all],
-            knows: vec![vec![0; all].into(); threads],
+            knows: vec![nothing; threads],
         }
     }
 
@@ -36,6 +155,7 @@ impl Clocks {
         Release {
             times: vec![0; self.own.len()],
             joined: Vec::new(),
+            others: None,
         }
     }
 
@@ -45,21 +165,22 @@ impl Clocks {
     }
 
     /// As [`Clocks::release_alone`], with what the thread's copies have done by then. Returns that time of theirs, too.
-    pub fn release_copies(&mut self, thread: u32) -> (Vec<u32>, u32) {
-        let mut times = self.release_alone(thread);
+    pub fn release_copies(&mut self, thread: u32) -> (View, u32) {
+        let mut times = self.release_times(thread);
         let copier = self.copier(thread) as usize;
         let time = self.own[copier];
         times[copier] = time;
         self.own[copier] = time.saturating_add(1);
-        (times, time)
+        (self.view(thread, times), time)
     }
 
     /// The thread has waited for copies of its own, until that time of theirs.
     pub fn acquire_copies(&mut self, thread: u32, time: u32) {
         let copier = self.copier(thread) as usize;
-        let mut times = self.knows[thread as usize].to_vec();
+        let knows = &mut self.knows[thread as usize];
+        let mut times = knows.times.to_vec();
         times[copier] = times[copier].max(time);
-        self.knows[thread as usize] = times.into();
+        knows.times = times.into();
     }
 
     /// The thread's own time now.
@@ -69,7 +190,38 @@ impl Clocks {
 
     /// Whether what `other` did at that time of its own happens before what `thread` does now.
     pub fn ordered(&self, thread: u32, other: u32, time: u32) -> bool {
-        thread == other || self.knows[thread as usize][other as usize] >= time
+        thread == other || self.knows[thread as usize].times[other as usize] >= time
+    }
+
+    /// The same, for a thread of another block.
+    pub fn ordered_after_block(&self, thread: u32, block: u64, other: u32, time: u32) -> bool {
+        let others = self.knows[thread as usize].others.as_ref();
+        let times = others.and_then(|others| others.blocks.get(&block));
+        times.is_some_and(|times| times[other as usize] >= time)
+    }
+
+    /// A thread of the block that does something at the time given for it which does not happen before what `thread` does now. A
+    /// time of 0 stands for nothing done.
+    pub fn unordered(&self, thread: u32, times: &[u32]) -> Option<u32> {
+        let knows = &self.knows[thread as usize].times;
+        let own = (thread as usize).min(times.len());
+        let rest = (own + 1).min(times.len());
+        // Mostly there is none, which is seen faster without a look at each.
+        if covers(&knows[..own], &times[..own]) && covers(&knows[rest..], &times[rest..]) {
+            return None;
+        }
+        let late = |at: &usize| times[*at] > knows[*at] && *at != own;
+        (0..times.len()).find(late).map(|at| at as u32)
+    }
+
+    /// The same, for threads of another block.
+    pub fn unordered_after_block(&self, thread: u32, block: u64, times: &[u32]) -> Option<u32> {
+        let others = self.knows[thread as usize].others.as_ref();
+        let late = match others.and_then(|others| others.blocks.get(&block)) {
+            Some(known) => times.iter().zip(known.iter()).position(|(t, k)| t > k),
+            None => times.iter().position(|time| *time != 0),
+        };
+        late.map(|at| at as u32)
     }
 
     /// Adds what a thread has done and knows to a release, and starts a new time for it.
@@ -81,35 +233,54 @@ impl Clocks {
     }
 
     /// A release of one thread.
-    pub fn release_alone(&mut self, thread: u32) -> Vec<u32> {
+    pub fn release_alone(&mut self, thread: u32) -> View {
+        let times = self.release_times(thread);
+        self.view(thread, times)
+    }
+
+    fn release_times(&mut self, thread: u32) -> Vec<u32> {
         let t = thread as usize;
-        let mut times = self.knows[t].to_vec();
+        let mut times = self.knows[t].times.to_vec();
         times[t] = self.own[t];
         self.own[t] = self.own[t].saturating_add(1);
         times
     }
 
-    /// The thread learns what was released.
-    pub fn acquire(&mut self, thread: u32, released: &Knowledge) {
-        self.knows[thread as usize] = Rc::clone(released);
+    fn view(&self, thread: u32, times: Vec<u32>) -> View {
+        View {
+            times: times.into(),
+            others: self.knows[thread as usize].others.clone(),
+        }
     }
 
-    /// As [`Clocks::acquire`], for a release that the thread need not have been part of.
-    pub fn acquire_joined(&mut self, thread: u32, released: &[u32]) {
-        let t = thread as usize;
-        if self.knows[t]
-            .iter()
-            .zip(released)
-            .all(|(mine, new)| mine >= new)
-        {
-            return;
+    /// The thread learns what was released at a barrier that it was part of.
+    pub fn acquire(&mut self, thread: u32, released: &Knowledge) {
+        self.knows[thread as usize] = released.clone();
+    }
+
+    /// The thread learns what a thread of its block had done and known.
+    pub fn acquire_view(&mut self, thread: u32, view: &View) {
+        self.acquire_times(thread, &view.times);
+        join_others(
+            &mut self.knows[thread as usize].others,
+            view.others.as_ref(),
+        );
+    }
+
+    /// The thread, which is one of `block`, learns what is known of some blocks.
+    pub fn acquire_others(&mut self, thread: u32, block: u64, told: &Others) {
+        if let Some(times) = told.blocks.get(&block) {
+            self.acquire_times(thread, times);
         }
-        let joined: Vec<u32> = self.knows[t]
-            .iter()
-            .zip(released)
-            .map(|(mine, new)| *mine.max(new))
-            .collect();
-        self.knows[t] = joined.into();
+        join_others(&mut self.knows[thread as usize].others, Some(told));
+    }
+
+    fn acquire_times(&mut self, thread: u32, new: &[u32]) {
+        let times = &mut self.knows[thread as usize].times;
+        if !covers(times, new) {
+            let joined = times.iter().zip(new).map(|(mine, new)| *mine.max(new));
+            *times = joined.collect();
+        }
     }
 }
 
@@ -117,24 +288,30 @@ impl Clocks {
 pub(super) struct Release {
     times: Vec<u32>,
     /// What was joined last: most threads of a block know the same.
-    joined: Vec<Knowledge>,
+    joined: Vec<Rc<[u32]>>,
+    others: Option<Others>,
 }
 
 impl Release {
     fn join(&mut self, knowledge: &Knowledge) {
-        if self.joined.iter().any(|known| Rc::ptr_eq(known, knowledge)) {
+        join_others(&mut self.others, knowledge.others.as_ref());
+        let new = &knowledge.times;
+        if self.joined.iter().any(|known| Rc::ptr_eq(known, new)) {
             return;
         }
-        for (mine, new) in self.times.iter_mut().zip(knowledge.iter()) {
+        for (mine, new) in self.times.iter_mut().zip(new.iter()) {
             *mine = (*mine).max(*new);
         }
         if self.joined.len() < 64 {
-            self.joined.push(Rc::clone(knowledge));
+            self.joined.push(Rc::clone(new));
         }
     }
 
     pub fn finish(self) -> Knowledge {
-        self.times.into()
+        Knowledge {
+            times: self.times.into(),
+            others: self.others,
+        }
     }
 }
 
@@ -161,8 +338,48 @@ mod tests {
         assert!(!clocks.ordered(1, 0, clocks.now(0)));
         assert!(!clocks.ordered(2, 0, before));
         // What a thread knows is passed on.
-        let times = clocks.release_alone(1);
-        clocks.acquire_joined(2, &times);
+        let view = clocks.release_alone(1);
+        clocks.acquire_view(2, &view);
         assert!(clocks.ordered(2, 0, before));
+        assert_eq!(clocks.unordered(2, &[before, before, 9]), None);
+        assert_eq!(clocks.unordered(2, &[before, before + 5, 0]), Some(1));
+    }
+
+    #[test]
+    fn what_other_blocks_did_is_known_by_block() {
+        let (mut first, mut second) = (Clocks::new(2, false), Clocks::new(2, false));
+        let before = first.now(0);
+        let mut told = Told::nothing();
+        told.add(7, &first.release_alone(0));
+        let told: Others = Arc::new(told);
+        assert!(!second.ordered_after_block(0, 7, 0, before));
+        assert_eq!(second.unordered_after_block(0, 7, &[0, 1]), Some(1));
+        second.acquire_others(0, 8, &told);
+        assert!(second.ordered_after_block(0, 7, 0, before));
+        assert!(!second.ordered_after_block(0, 7, 0, before + 1));
+        assert!(!second.ordered_after_block(1, 7, 0, before));
+        assert_eq!(second.unordered_after_block(0, 7, &[before, 0]), None);
+        // Who is told more at the same place knows that, too, and what is told at two places is known together.
+        let mut more = Told::clone(&told);
+        more.add(9, &first.release_alone(1));
+        let mut mine = Some(Arc::clone(&told));
+        join_others(&mut mine, Some(&Arc::new(more)));
+        let mut elsewhere = Told::nothing();
+        elsewhere.add(5, &first.release_alone(1));
+        join_others(&mut mine, Some(&Arc::new(elsewhere)));
+        join_others(&mut mine, Some(&told));
+        let known = mine.unwrap();
+        assert!(known.blocks.keys().eq([&5, &7, &9]));
+        // A barrier hands it on, and so does a view; to the block itself it says what it is of it.
+        let mut release = second.meeting();
+        for thread in [0, 1] {
+            second.release(thread, &mut release);
+        }
+        let known = release.finish();
+        second.acquire(1, &known);
+        assert!(second.ordered_after_block(1, 7, 0, before));
+        let view = second.release_alone(1);
+        first.acquire_others(1, 7, view.others.as_ref().unwrap());
+        assert!(first.ordered(1, 0, before));
     }
 }

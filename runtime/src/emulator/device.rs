@@ -8,13 +8,13 @@ use super::global::{Buffer, Global};
 use super::launch;
 use super::program::Kernel;
 use super::report::Report;
-use crate::arch::{Arch, Features};
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::layout::Parsed;
 use crate::package::{Access, Arg, Function, Image, Launch, Package, Param};
 use crate::plan::{Planned, Value, plan};
 use crate::ptx;
 use crate::tensor::HostTensor;
+use cute_target::{Arch, Features};
 
 /// How to emulate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub struct Config {
     /// The architecture whose code runs, such as `sm_80`; the newest that the package has PTX for if
     /// none.
     pub arch: Option<String>,
+    /// Multiprocessors of the GPU that is emulated, which launches may ask for; those of a GPU of the architecture
+    /// ([`Arch::multiprocessors`]) if none. Findings and results depend on it as launches do, and time does not.
+    pub sms: Option<u32>,
 }
 
 impl Default for Config {
@@ -34,6 +37,7 @@ impl Default for Config {
             seed: 0,
             max_instructions: 100_000_000,
             arch: None,
+            sms: None,
         }
     }
 }
@@ -44,7 +48,7 @@ pub struct Emulator {
     config: Config,
 }
 
-const MAX_THREADS: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
+const MAX_THREADS: u64 = cute_target::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
 const MAX_BLOCKS: u128 = 1 << 25;
@@ -299,7 +303,11 @@ impl Program for Emulated<'_> {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        let launches = plan(&self.function, tensors)?;
+        let launches = plan(
+            &self.function,
+            tensors,
+            self.config.sms.unwrap_or(self.arch.multiprocessors()),
+        )?;
         for (launch, kernel) in launches.iter().zip(&self.kernels) {
             check_launch(launch, kernel, self.arch)?;
         }
@@ -432,7 +440,13 @@ fn declare(global: &mut Global, kernel: &Kernel) {
             let never: &dyn Fn(u64) -> bool = &|_| false;
             let init = (!variable.initialized).then_some(never);
             let name = variable.name.clone();
-            let buffer = Buffer::new(name, variable.address, &variable.bytes, init, true);
+            let buffer = Buffer::new(
+                name,
+                variable.address,
+                &variable.bytes,
+                init,
+                !variable.constant,
+            );
             global.variables.truncate(index);
             global.variables.push(buffer);
         }

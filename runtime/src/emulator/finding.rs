@@ -1,7 +1,7 @@
 //! What is wrong with a kernel, and where.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
@@ -67,6 +67,16 @@ impl Kind {
             Kind::Undefined => "undefined",
             Kind::Trap => "trap",
         }
+    }
+}
+
+impl Kind {
+    /// Tells whether it is a mistake in the order of threads or copies, from which findings of other kinds follow.
+    fn is_cause(self) -> bool {
+        matches!(
+            self,
+            Kind::BarrierDivergence | Kind::Deadlock | Kind::MissingWait
+        )
     }
 }
 
@@ -154,20 +164,32 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings of several runs of one function as one list: what is found again is counted with the
-/// first.
+/// The findings of several runs of one function as one list, causes first. What is found again between the same two places
+/// of the program that was compiled is counted with the first. A race of a copy that nobody waited for is left out: the
+/// missing wait is its cause, and is told.
 pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
+    let found: Vec<Finding> = runs.into_iter().flatten().collect();
+    let unawaited: HashSet<(String, Where)> = found
+        .iter()
+        .filter(|finding| finding.kind == Kind::MissingWait)
+        .filter_map(|finding| Some((finding.kernel.clone(), Where::of(finding.other.as_ref()?))))
+        .collect();
+    let is_consequence = |finding: &Finding| {
+        let copies = |site: &Site| unawaited.contains(&(finding.kernel.clone(), Where::of(site)));
+        finding.kind == Kind::SharedRace && finding.other.as_ref().is_some_and(copies)
+    };
     let mut all: Vec<Finding> = Vec::new();
     let mut known = HashMap::new();
-    for found in runs.into_iter().flatten() {
+    for found in found.iter().filter(|finding| !is_consequence(finding)) {
+        let found = found.clone();
         // What has no instruction differs by what it is about.
         let about = found.address.clone().filter(|_| found.site.is_none());
-        let (kernel, site, other) = (&found.kernel, &found.site, &found.other);
+        let place = |site: &Option<Site>| site.as_ref().map(Where::of);
         let key = (
             found.kind,
-            kernel.clone(),
-            site.clone(),
-            other.clone(),
+            found.kernel.clone(),
+            place(&found.site),
+            place(&found.other),
             about,
         );
         match known.entry(key) {
@@ -181,7 +203,25 @@ pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
             }
         }
     }
+    // What lets threads go astray is told before what came of it.
+    all.sort_by_key(|finding| !finding.kind.is_cause());
     all
+}
+
+/// The place of an instruction: what it was compiled from, else its line of PTX.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Where {
+    Source(Place),
+    Ptx(u32),
+}
+
+impl Where {
+    fn of(site: &Site) -> Self {
+        match &site.source {
+            Some(place) => Where::Source(place.clone()),
+            None => Where::Ptx(site.ptx_line),
+        }
+    }
 }
 
 /// What tells mistakes apart: the kind and the instructions.
@@ -301,6 +341,44 @@ mod tests {
             finding(Kind::SharedRace, Some(8), "byte 0", 1),
         ];
         assert_eq!(merge(runs), expected);
+    }
+
+    #[test]
+    fn causes_come_first_and_hide_what_follows_from_them() {
+        let at = |finding: Finding, other: u32| Finding {
+            other: Some(Site {
+                instruction: "cp.async.cg.shared.global".into(),
+                ptx_line: other,
+                source: None,
+            }),
+            ..finding
+        };
+        let race = |line, other| at(finding(Kind::SharedRace, Some(line), "byte 0", 1), other);
+        let wait = at(finding(Kind::MissingWait, Some(9), "byte 0", 1), 3);
+        let split = finding(Kind::BarrierDivergence, Some(5), "", 1);
+        let runs = [vec![race(9, 3), race(9, 4), split.clone(), wait.clone()]];
+        // The race with the copy of line 3, which nobody waited for, is left out; that with the one of line 4 is told.
+        assert_eq!(merge(runs), [split, wait, race(9, 4)]);
+    }
+
+    #[test]
+    fn what_is_found_between_two_places_is_one_finding() {
+        let from = |column| {
+            Some(Place {
+                file: "k.mlir".into(),
+                line: 7,
+                column,
+                step: None,
+            })
+        };
+        let found = |ptx_line, column| {
+            let mut finding = finding(Kind::SharedRace, Some(ptx_line), "byte 0", 2);
+            finding.site.as_mut().unwrap().source = from(column);
+            finding
+        };
+        let merged = merge([vec![found(10, 3), found(11, 3), found(12, 5)]]);
+        let counts: Vec<_> = merged.iter().map(|finding| finding.count).collect();
+        assert_eq!(counts, [4, 2]);
     }
 
     #[test]

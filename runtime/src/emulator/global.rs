@@ -1,12 +1,21 @@
 //! Global memory: tensors and variables of the module, shared by blocks that run on several cores.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+mod access;
+mod handed;
+mod record;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::address;
+pub(super) use access::{Accessor, Unordered};
+use access::{Class, RECORD, Who};
+use handed::Place;
+pub(super) use handed::{Handed, Seen};
+use record::Record;
 
-/// Writes to nearby addresses take turns, so that a value and its writer belong together.
+/// Accesses of nearby addresses take turns, so that a value, its writer and what is handed on belong together.
 const LOCKS: usize = 64;
 
 /// A range of memory with an address.
@@ -20,50 +29,25 @@ pub(super) struct Buffer {
     words: Vec<AtomicU32>,
     /// A bit a byte; none if everything is initialised.
     init: Option<Vec<AtomicU32>>,
-    /// Who wrote each granule last.
+    /// Who wrote each granule last, or [`RECORD`]. This and the next are written by who has the lock.
     writers: Vec<AtomicU64>,
-    /// The block that read each granule, 0 for none, or [`SEVERAL`].
-    readers: Vec<AtomicU32>,
+    /// Who read each granule last.
+    readers: Vec<AtomicU64>,
     granule_bits: u32,
-    /// With writers besides the last one, by granule: those that wrote the same value, which nothing ordered.
-    locks: Vec<Mutex<HashMap<usize, Vec<Writer>>>>,
+    locks: Vec<Mutex<Near>>,
     /// Which elements the layout has, and their bytes; none if it has all of them.
     pub elements: Option<(Vec<bool>, u64)>,
     /// Says what lies at an offset.
     pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
 }
 
-/// Who writes: a block, a thread of it, and its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Writer {
-    pub block: u64,
-    pub thread: u32,
-    pub time: u32,
-}
-
-const TIME_BITS: u32 = 27;
-const THREAD_BITS: u32 = 10;
-/// More than one block.
-const SEVERAL: u32 = u32::MAX;
-/// Writers of one value that are kept, at most.
-const MAX_EQUALS: usize = 16;
-/// By an atomic operation.
-const ATOMIC: u64 = 1 << 63;
-
-impl Writer {
-    fn pack(self) -> u64 {
-        let time = u64::from(self.time).min((1 << TIME_BITS) - 1);
-        (self.block + 1) << (TIME_BITS + THREAD_BITS) | u64::from(self.thread) << TIME_BITS | time
-    }
-
-    fn unpack(word: u64) -> Option<Writer> {
-        let block = (word & !ATOMIC) >> (TIME_BITS + THREAD_BITS);
-        Some(Writer {
-            block: block.checked_sub(1)?,
-            thread: (word >> TIME_BITS) as u32 & ((1 << THREAD_BITS) - 1),
-            time: word as u32 & ((1 << TIME_BITS) - 1),
-        })
-    }
+/// The state that nearby places share, which take turns.
+#[derive(Default)]
+struct Near {
+    /// Records by granule.
+    records: HashMap<usize, Record>,
+    /// Knowledge that strong writes hand on, by the place of their first byte.
+    places: BTreeMap<u64, Place>,
 }
 
 impl Buffer {
@@ -175,42 +159,116 @@ impl Buffer {
         init[(at / 32) as usize].load(Relaxed) & mask == mask
     }
 
-    /// Notes a read of a range by a block. Returns who wrote there last, not atomically, unless `ordered` says that it was
-    /// before.
-    pub fn note_read(
+    /// Reads an aligned range that the buffer [`Buffer::holds`], notes it, and says what it collides with. What strong writes
+    /// handed on is seen by strong reads.
+    pub fn read_noted(
         &self,
         offset: u64,
-        bytes: usize,
-        block: u64,
-        ordered: impl Fn(Writer) -> bool,
-    ) -> Option<Writer> {
+        out: &mut [u8],
+        by: &Accessor<'_>,
+    ) -> (Option<Unordered>, Seen) {
+        if self.writers.is_empty() {
+            self.read(offset, out);
+            return (None, Seen::default());
+        }
+        let at = offset + self.lead;
+        let mut near = self.lock(at);
+        let found = self.note(&mut near, at, out.len(), by, by.class(true, false), &|_| {
+            false
+        });
+        let seen = match near.places.get(&at) {
+            Some(place) if by.order.strong() => place.seen(by.block),
+            _ => Seen::default(),
+        };
+        self.load(at, out);
+        (found, seen)
+    }
+
+    /// Notes a read of a range that happens elsewhere.
+    pub fn note_read(&self, offset: u64, bytes: usize, by: &Accessor<'_>) -> Option<Unordered> {
         if self.writers.is_empty() {
             return None;
         }
-        let me = block as u32 + 1;
-        self.granules(offset + self.lead, bytes)
-            .fold(None, |found, index| {
-                let reader = &self.readers[index];
-                // The write looks for readers after it has said who writes: one of the two sees the other.
-                let before = reader.load(SeqCst);
-                if before != me && before != SEVERAL {
-                    let several = reader.compare_exchange(0, me, SeqCst, SeqCst).is_err();
-                    if several {
-                        reader.store(SEVERAL, SeqCst);
-                    }
-                }
-                let word = self.writers[index].load(SeqCst);
-                let writer = Writer::unpack(word).filter(|_| word & ATOMIC == 0);
-                found.or(writer.filter(|writer| !ordered(*writer)))
-            })
+        let at = offset + self.lead;
+        let mut near = self.lock(at);
+        self.note(&mut near, at, bytes, by, by.class(true, false), &|_| false)
     }
 
-    /// Whether another block has read a range.
-    pub fn was_read(&self, offset: u64, bytes: usize, block: u64) -> bool {
-        self.granules(offset + self.lead, bytes).any(|index| {
-            let reader = self.readers[index].load(SeqCst);
-            reader != 0 && reader != block as u32 + 1
-        })
+    /// Notes an access of each granule, of which `equal` says whether the access writes what is there.
+    fn note(
+        &self,
+        near: &mut Near,
+        at: u64,
+        bytes: usize,
+        by: &Accessor<'_>,
+        class: Class,
+        equal: &dyn Fn(std::ops::Range<usize>) -> bool,
+    ) -> Option<Unordered> {
+        let me = by.who();
+        let word = me.pack();
+        let granule = 1usize << self.granule_bits;
+        let mut found = None;
+        for (i, index) in self.granules(at, bytes).enumerate() {
+            let (writer, reader) = (&self.writers[index], &self.readers[index]);
+            let (wrote, read) = (writer.load(Relaxed), reader.load(Relaxed));
+            let part = i * granule..((i + 1) * granule).min(bytes);
+            if class.width == 0 && wrote == 0 && read == 0 {
+                let slot = if class.writes { writer } else { reader };
+                slot.store(word, Relaxed);
+                continue;
+            }
+            if class.width == 0 && wrote & RECORD == 0 {
+                let last = Who::unpack(wrote).filter(|who| !by.knows(*who));
+                let reads = Who::unpack(read).filter(|who| !by.knows(*who));
+                // Several writers, or several readers, make a record.
+                let simple = match class.writes {
+                    true => last.is_none() || !equal(part.clone()),
+                    false => reads.is_none(),
+                };
+                if simple {
+                    let with = |other, who| Unordered {
+                        this: class,
+                        other,
+                        who,
+                    };
+                    let (slot, conflict) = match class.writes {
+                        true => {
+                            let written = last.map(|who| with(Class::WEAK_WRITE, who));
+                            let read = reads.map(|who| with(Class::WEAK_READ, who));
+                            (writer, written.or(read))
+                        }
+                        false => (reader, last.map(|who| with(Class::WEAK_WRITE, who))),
+                    };
+                    slot.store(word, Relaxed);
+                    found = found.or(conflict);
+                    continue;
+                }
+            }
+            let record = near.records.entry(index).or_default();
+            if wrote & RECORD == 0 {
+                if let Some(who) = Who::unpack(wrote) {
+                    record.add(Class::WEAK_WRITE, who);
+                }
+                if let Some(who) = Who::unpack(read) {
+                    record.add(Class::WEAK_READ, who);
+                }
+                writer.store(RECORD, Relaxed);
+                reader.store(0, Relaxed);
+            }
+            let equal = class == Class::WEAK_WRITE && equal(part);
+            let conflict = record.access(by, class, equal);
+            if let Some([wrote, read]) = record.simple() {
+                writer.store(wrote.map_or(0, Who::pack), Relaxed);
+                reader.store(read.map_or(0, Who::pack), Relaxed);
+                near.records.remove(&index);
+            }
+            found = found.or(conflict.map(|(other, who)| Unordered {
+                this: class,
+                other,
+                who,
+            }));
+        }
+        found
     }
 
     fn granules(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
@@ -218,69 +276,61 @@ impl Buffer {
         start..start + bytes.div_ceil(1 << self.granule_bits)
     }
 
-    /// Writes an aligned range. Returns who wrote another value there, unless `ordered` says that it
-    /// was before.
+    /// Writes an aligned range, hands something on there, and says what the write collides with.
     pub fn write(
         &self,
         offset: u64,
         value: &[u8],
-        by: Writer,
-        ordered: impl Fn(Writer) -> bool,
-    ) -> Option<Writer> {
+        by: &Accessor<'_>,
+        handed: Option<&Handed>,
+    ) -> Option<Unordered> {
         let at = offset + self.lead;
-        let mut equals = self.lock(at);
-        let mut before = [0; 32];
-        let before = &mut before[..value.len()];
-        self.load(at, before);
-        let mut found = None;
-        let granule = 1usize << self.granule_bits;
-        for (i, index) in self.granules(at, value.len()).enumerate() {
-            let word = self.writers[index].swap(by.pack(), SeqCst);
-            let part = i * granule..((i + 1) * granule).min(value.len());
-            let same = before[part.clone()] == value[part];
-            let last = Writer::unpack(word).filter(|writer| !ordered(*writer));
-            let mut others = match equals.is_empty() {
-                true => Vec::new(),
-                false => equals.remove(&index).unwrap_or_default(),
-            };
-            others.retain(|writer| !ordered(*writer));
-            if !same {
-                found = found.or(last).or(others.first().copied());
-                continue;
-            }
-            others.extend(last);
-            if !others.is_empty() {
-                others.truncate(MAX_EQUALS);
-                equals.insert(index, others);
-            }
-        }
+        let mut near = self.lock(at);
+        let equal = |part: std::ops::Range<usize>| {
+            let mut before = [0; 32];
+            let before = &mut before[..value.len()];
+            self.load(at, before);
+            before[part.clone()] == value[part]
+        };
+        let class = by.class(false, true);
+        let found = self.note(&mut near, at, value.len(), by, class, &equal);
+        near.hide(at, value.len());
+        near.hand_on(at, by, handed);
         self.store(at, value);
         found
     }
 
-    /// Changes an aligned value of at most 8 bytes as one operation; returns what it was.
+    /// Changes an aligned value of at most 8 bytes as one operation; returns what it was, what the operation collides with and
+    /// what it sees. Nothing is handed on where the value stays because of a comparison.
     pub fn modify(
         &self,
         offset: u64,
         bytes: usize,
-        by: Writer,
+        by: &Accessor<'_>,
+        handed: Option<&Handed>,
         f: impl FnOnce(u64) -> Option<u64>,
-    ) -> u64 {
+    ) -> (u64, Option<Unordered>, Seen) {
         let at = offset + self.lead;
-        let _turn = self.lock(at);
+        let mut near = self.lock(at);
         let mut value = [0; 8];
         self.load(at, &mut value[..bytes]);
         let before = u64::from_le_bytes(value);
-        if let Some(after) = f(before) {
+        let after = f(before);
+        let class = by.class(true, after.is_some());
+        let found = self.note(&mut near, at, bytes, by, class, &|_| false);
+        let seen = near
+            .places
+            .get(&at)
+            .map(|place| place.seen(by.block))
+            .unwrap_or_default();
+        if let Some(after) = after {
+            near.hand_on(at, by, handed);
             self.store(at, &after.to_le_bytes()[..bytes]);
-            for index in self.granules(at, bytes) {
-                self.writers[index].store(by.pack() | ATOMIC, Relaxed);
-            }
         }
-        before
+        (before, found, seen)
     }
 
-    fn lock(&self, at: u64) -> MutexGuard<'_, HashMap<usize, Vec<Writer>>> {
+    fn lock(&self, at: u64) -> MutexGuard<'_, Near> {
         let lock = &self.locks[(at / 32) as usize % LOCKS];
         // A panic elsewhere leaves nothing half done here.
         lock.lock().unwrap_or_else(PoisonError::into_inner)
@@ -318,11 +368,9 @@ impl Buffer {
             0
         };
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
-        self.readers = (0..granules).map(|_| AtomicU32::new(0)).collect();
+        self.readers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         for lock in &mut self.locks {
-            lock.get_mut()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clear();
+            *lock.get_mut().unwrap_or_else(PoisonError::into_inner) = Near::default();
         }
     }
 
@@ -336,6 +384,31 @@ impl Buffer {
             .skip(self.lead as usize)
             .take(self.bytes as usize)
             .collect()
+    }
+}
+
+impl Near {
+    /// Knowledge that was handed on at a range is for those who see it: any write that is no part of an atomic operation hides it.
+    fn hide(&mut self, at: u64, bytes: usize) {
+        if self.places.is_empty() {
+            return;
+        }
+        let hidden = self.places.range(at.saturating_sub(7)..at + bytes as u64);
+        let hidden: Vec<u64> = hidden
+            .filter(|(place, handed)| *place + u64::from(handed.width) > at)
+            .map(|(place, _)| *place)
+            .collect();
+        for place in hidden {
+            self.places.remove(&place);
+        }
+    }
+
+    fn hand_on(&mut self, at: u64, by: &Accessor<'_>, handed: Option<&Handed>) {
+        if let Some(handed) = handed {
+            let place = self.places.entry(at).or_default();
+            place.width = by.order.width;
+            place.add(by.block, handed);
+        }
     }
 }
 
@@ -375,86 +448,4 @@ impl Global {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn writer(block: u64, thread: u32) -> Writer {
-        Writer {
-            block,
-            thread,
-            time: 1,
-        }
-    }
-
-    fn buffer(length: usize) -> Buffer {
-        let mut buffer = Buffer::new(
-            "C".into(),
-            1 << 40,
-            &vec![0xff; length],
-            Some(&|_| false),
-            true,
-        );
-        buffer.start_launch(2);
-        buffer
-    }
-
-    #[test]
-    fn values_of_all_widths_are_stored() {
-        let b = buffer(30);
-        let never = |_| false;
-        b.write(28, &[1, 2], writer(0, 0), never);
-        b.write(3, &[9], writer(0, 0), never);
-        b.write(16, &[1, 2, 3, 4, 5, 6, 7, 8], writer(0, 0), never);
-        let contents = b.contents();
-        assert_eq!(
-            (contents[28], contents[29], contents[3], contents[2]),
-            (1, 2, 9, 0xff)
-        );
-        assert_eq!(&contents[16..24], [1, 2, 3, 4, 5, 6, 7, 8]);
-        let mut out = [0; 2];
-        b.read(28, &mut out);
-        assert_eq!(out, [1, 2]);
-        assert!(
-            b.initialized(16, 8)
-                && !b.initialized(12, 4)
-                && b.initialized(28, 2)
-                && b.initialized(3, 1)
-        );
-        assert!(b.holds(28, 2) && !b.holds(28, 4) && !b.holds(u64::MAX, 2));
-    }
-
-    #[test]
-    fn different_values_by_unordered_threads_conflict() {
-        let b = buffer(64);
-        assert_eq!(b.write(0, &[1, 1, 2, 2], writer(0, 0), |_| false), None);
-        assert_eq!(
-            b.write(0, &[1, 1], writer(1, 0), |_| false),
-            None,
-            "the same value"
-        );
-        assert_eq!(b.write(2, &[3, 2], writer(1, 0), |_| true), None, "ordered");
-        assert_eq!(
-            b.write(2, &[4, 2], writer(2, 5), |_| false),
-            Some(writer(1, 0))
-        );
-        assert_eq!(b.note_read(0, 4, 7, |_| false), Some(writer(1, 0)));
-        assert!(b.was_read(0, 4, 6) && !b.was_read(0, 4, 7) && !b.was_read(4, 4, 6));
-        assert_eq!(b.note_read(0, 4, 7, |_| true), None);
-        assert_eq!(b.note_read(8, 4, 7, |_| false), None);
-        assert_eq!(b.modify(8, 4, writer(0, 0), |_| Some(7)), 0xffff_ffff);
-        assert_eq!(b.note_read(8, 4, 7, |_| false), None, "atomics are no race");
-    }
-
-    #[test]
-    fn addresses_find_their_window() {
-        let global = Global {
-            tensors: vec![buffer(64)],
-            variables: vec![],
-        };
-        assert!(global.find(0).is_none());
-        let (found, offset) = global.find((1 << 40) + 100).unwrap();
-        assert_eq!((found.name.as_str(), offset), ("C", 100));
-        assert!(global.find(1 << 41).is_none());
-        assert!(global.find(address::FIRST_VARIABLE << 40).is_none());
-    }
-}
+mod tests;

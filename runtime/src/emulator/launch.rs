@@ -1,19 +1,22 @@
 //! A launch: its blocks, over the cores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::block;
-use super::exec::{Gathered, Launch};
+use super::block::{Block, End};
+use super::exec::Launch;
 use super::finding::{Collector, Finding, Kind, Site};
 use super::lanes::LANES;
 use super::program::{Kernel, Op, Space};
 use super::report::{Counts, LaunchReport, Line, Occupancy, Step};
 use crate::parallel::parallel_fold;
 use crate::ptx::Class;
+use crate::tensor::mix;
 
-/// Blocks that a core takes at a time, at most.
-const PIECE: u64 = 16;
+/// Instructions of a block's warps before it is another one's turn on its core, where blocks may wait for each other.
+const SLICE: u64 = 16 << 10;
+/// Blocks that run in turns on all cores, at most: as many as a GPU may have at a time.
+const RESIDENT: usize = 256;
 
 /// What a launch left behind.
 pub(super) struct Outcome {
@@ -24,59 +27,126 @@ pub(super) struct Outcome {
     pub halted: bool,
 }
 
+/// The results that a core has gathered.
+#[derive(Default)]
+struct Core {
+    counts: Vec<Counts>,
+    /// Findings and printed text of blocks, by their number.
+    ended: Vec<(u64, Collector, String)>,
+}
+
 /// Runs all blocks of a launch.
 pub(super) fn run(launch: &Launch<'_>) -> Outcome {
     let kernel = launch.kernel;
     let blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
-    let pieces: Vec<std::ops::Range<u64>> = (0..blocks.div_ceil(PIECE))
-        .map(|piece| piece * PIECE..((piece + 1) * PIECE).min(blocks))
-        .collect();
     // Blocks after one that cannot go on need not run.
     let halted = AtomicU64::new(u64::MAX);
-    let fresh = || Gathered {
-        counts: vec![Counts::default(); kernel.insts.len()],
-        findings: Collector::default(),
-        printed: Vec::new(),
+    let next = AtomicU64::new(0);
+    let take = || {
+        let at = next.fetch_add(1, Relaxed);
+        (at < blocks).then(|| order(launch, blocks, at))
     };
-    // Findings by the first block of a piece.
-    let start = || (fresh(), Vec::new());
-    let parts = parallel_fold(pieces, start, |(gathered, found), piece| {
-        let first = piece.start;
-        for linear in piece {
-            if linear > halted.load(Relaxed) {
-                break;
-            }
-            if block::run(launch, gathered, linear) == block::End::Halted {
-                halted.fetch_min(linear, Relaxed);
-            }
-        }
-        let findings = std::mem::take(&mut gathered.findings);
-        if !findings.is_empty() {
-            found.push((first, findings));
-        }
-    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores.min(usize::try_from(blocks).unwrap_or(cores));
+    let start = || Core {
+        counts: vec![Counts::default(); kernel.insts.len()],
+        ended: Vec::new(),
+    };
+    let parts = parallel_fold(
+        vec![RESIDENT.div_ceil(cores); cores],
+        start,
+        |core, most| {
+            run_core(launch, core, &take, &halted, most);
+        },
+    );
     // What blocks after the first that halted have found depends on how far they came.
     let last = halted.into_inner();
-    let mut all = fresh();
-    for (gathered, found) in parts {
-        for (mine, new) in all.counts.iter_mut().zip(&gathered.counts) {
+    let mut counts = vec![Counts::default(); kernel.insts.len()];
+    let mut all = Collector::default();
+    let mut printed = Vec::new();
+    for core in parts {
+        for (mine, new) in counts.iter_mut().zip(&core.counts) {
             mine.add(new);
         }
-        for (first, findings) in found {
-            if first <= last {
-                all.findings.merge(findings);
+        for (block, findings, text) in core.ended {
+            if block <= last {
+                all.merge(findings);
+                printed.push((block, text));
             }
         }
-        let printed = gathered.printed.into_iter();
-        all.printed
-            .extend(printed.filter(|(block, _)| *block <= last));
     }
-    all.printed.sort_by_key(|(block, _)| *block);
+    printed.sort_by_key(|(block, _)| *block);
     Outcome {
-        report: report(launch, blocks, &all.counts),
-        findings: findings(kernel, all.findings),
-        printed: all.printed.into_iter().map(|(_, text)| text).collect(),
+        report: report(launch, blocks, &counts),
+        findings: findings(kernel, all),
+        printed: printed.into_iter().map(|(_, text)| text).collect(),
         halted: last != u64::MAX,
+    }
+}
+
+/// Runs blocks on one core: one after the other, or, where they may wait for each other, several in turns.
+fn run_core(
+    launch: &Launch<'_>,
+    core: &mut Core,
+    take: &dyn Fn() -> Option<u64>,
+    halted: &AtomicU64,
+    most: usize,
+) {
+    let slice = match launch.kernel.waits {
+        true => SLICE,
+        false => u64::MAX,
+    };
+    let mut resident: VecDeque<Block<'_>> = VecDeque::new();
+    loop {
+        let fresh = if resident.len() < most { take() } else { None };
+        let mut block = match fresh {
+            Some(linear) if linear > halted.load(Relaxed) => continue,
+            Some(linear) => Block::start(launch, linear),
+            None => match resident.pop_front() {
+                Some(block) => block,
+                None => break,
+            },
+        };
+        let linear = block.linear();
+        if linear > halted.load(Relaxed) {
+            continue;
+        }
+        match block.advance(&mut core.counts, slice) {
+            None => {
+                resident.push_back(block);
+                continue;
+            }
+            Some(End::Halted) => {
+                halted.fetch_min(linear, Relaxed);
+            }
+            Some(End::Finished) => {}
+        }
+        let (findings, printed) = block.finish();
+        if !findings.is_empty() || !printed.is_empty() {
+            core.ended.push((linear, findings, printed));
+        }
+    }
+}
+
+/// The block that is the next to begin. Where blocks may see each other, the seed decides: they begin in their order, in the reverse
+/// one, or in one that looks like none.
+fn order(launch: &Launch<'_>, blocks: u64, at: u64) -> u64 {
+    match launch.seed % 3 {
+        1 if launch.kernel.waits => blocks - 1 - at,
+        2 if launch.kernel.waits => {
+            // A step that has no divisor in common with the number of blocks leads to each of them once.
+            let common = |mut a: u64, mut b: u64| {
+                while b != 0 {
+                    (a, b) = (b, a % b);
+                }
+                a
+            };
+            let first = mix(launch.seed, blocks) % blocks;
+            let step = (first..).find(|&step| common(step, blocks) == 1);
+            // Blocks are at most 2^25.
+            (first + at * step.unwrap_or(1)) % blocks
+        }
+        _ => at,
     }
 }
 

@@ -52,6 +52,16 @@ pub(super) struct Access {
     pub order: Order,
 }
 
+/// The threads that a strong access or a fence is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Scope {
+    /// Those of the block: `.cta`, and `.cluster`, as each block is a cluster of its own.
+    Block,
+    /// All of the launch: `.gpu`, `.sys`.
+    #[default]
+    Device,
+}
+
 /// How an access synchronises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
@@ -61,6 +71,7 @@ pub(super) struct Order {
     pub width: u8,
     /// Reads and writes as one operation.
     pub atomic: bool,
+    pub scope: Scope,
 }
 
 impl Order {
@@ -252,7 +263,7 @@ pub(super) enum Op {
     WarpBarrier {
         members: Reg,
     },
-    Fence,
+    Fence(Scope),
     Shuffle {
         kind: Shuffle,
         d: Reg,
@@ -339,8 +350,24 @@ pub(super) struct AluOp {
     pub s: [Reg; 4],
     /// How many of them there are.
     pub count: usize,
+    /// The bytes of each that are looked at.
+    pub bytes: [u8; 4],
+    pub carry: Carry,
     /// Sources that are predicates.
     pub ps: Vec<Guard>,
+}
+
+/// The fate of bytes of sources that are not defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carry {
+    /// It computes with them.
+    Nothing,
+    /// The sources that a bit is set for are moved about, by what the others say.
+    Moves(u32),
+    /// Each bit of the result is of the same bit of the sources.
+    Bitwise,
+    /// Each half of 32 bits is of the same half of the sources.
+    Halves,
 }
 
 #[derive(Debug)]
@@ -393,8 +420,9 @@ pub(super) struct ModuleVariable {
     pub name: String,
     pub address: u64,
     pub bytes: Vec<u8>,
-    /// Bytes from here on are not initialised.
+    /// None of an `.extern` one is known.
     pub initialized: bool,
+    pub constant: bool,
 }
 
 /// Where an instruction comes from.
@@ -429,8 +457,8 @@ pub(super) struct Kernel {
     pub granule: u32,
     /// The smallest write to global memory, in bytes.
     pub global_granule: u32,
-    /// Whether blocks may synchronise with each other through global memory.
-    pub global_sync: bool,
+    /// Tells whether blocks may wait for each other: some see what others write as it happens.
+    pub waits: bool,
     /// Whether copies arrive at `mbarrier` objects.
     pub copies_arrive: bool,
     pub max_threads: Option<u64>,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use cute_layout::sm;
 use serde::Serialize;
 
 use super::finding::{Finding, Site};
@@ -117,7 +116,7 @@ impl Step {
     }
 }
 
-/// How many blocks of the kernel one multiprocessor runs at once ([`sm::Occupancy`]).
+/// How many blocks of the kernel one multiprocessor runs at once ([`cute_target::Occupancy`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Occupancy {
     /// The architecture that it is of.
@@ -135,7 +134,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    pub(super) fn new(arch: String, registers: u32, found: &sm::Occupancy) -> Occupancy {
+    pub(super) fn new(arch: String, registers: u32, found: &cute_target::Occupancy) -> Occupancy {
         Occupancy {
             arch,
             registers: (registers != 0).then_some(registers),

@@ -1,7 +1,8 @@
-//! Sizes that follow from arguments: integer expressions over the leaves of layouts and over scalars.
+//! Sizes that follow from arguments and from the device: integer expressions over the leaves of layouts, over scalars, and over
+//! the number of multiprocessors.
 //!
-//! As JSON an expression is a number, or an object with one key: `{"leaf": [argument, leaf]}`, `{"scalar": argument}`, or an
-//! operation with its operands, `{"ceil_div": [{"leaf": [0, 0]}, 128]}`.
+//! As JSON an expression is a number, or an object with one key: `{"leaf": [argument, leaf]}`, `{"scalar": argument}`,
+//! `{"device": "sm_count"}`, or an operation with its operands, `{"ceil_div": [{"leaf": [0, 0]}, 128]}`.
 
 use std::fmt;
 
@@ -17,6 +18,8 @@ pub enum Expr {
     Leaf(usize, usize),
     /// The value of a scalar argument, an integer.
     Scalar(usize),
+    /// The number of multiprocessors of the device that runs the launch.
+    SmCount,
     Apply(Op, Vec<Expr>),
 }
 
@@ -70,6 +73,9 @@ pub const MAX_DEPTH: usize = 32;
 /// Operations, leaves and numbers of an expression, at most.
 pub const MAX_NODES: usize = 1024;
 
+/// The name of [`Expr::SmCount`].
+const SM_COUNT: &str = "sm_count";
+
 /// What the leaves of expressions stand for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
@@ -77,6 +83,8 @@ pub(crate) struct Environment {
     pub leaves: Vec<Vec<i64>>,
     /// For each argument, the value of an integer scalar.
     pub scalars: Vec<Option<i64>>,
+    /// The multiprocessors of the device.
+    pub sm_count: Option<u32>,
 }
 
 impl Expr {
@@ -115,6 +123,10 @@ impl Expr {
             Expr::Scalar(arg) => {
                 let value = environment.scalars.get(*arg).copied().flatten();
                 value.ok_or_else(|| format!("argument {arg} is no integer that is known"))
+            }
+            Expr::SmCount => {
+                let count = environment.sm_count.map(i64::from);
+                count.ok_or_else(|| "the number of multiprocessors is not known".to_owned())
             }
             Expr::Apply(op, operands) => {
                 let values: Result<Vec<i64>, String> =
@@ -166,6 +178,7 @@ impl Expr {
             Expr::Constant(value) => value.to_string(),
             Expr::Leaf(arg, at) => leaf(*arg, *at),
             Expr::Scalar(arg) => scalar(*arg),
+            Expr::SmCount => SM_COUNT.to_owned(),
             // Checks of what the source says.
             Expr::Apply(Op::Fits32 | Op::NonNegative, operands) if operands.len() == 1 => {
                 operands[0].text(leaf, scalar)
@@ -238,6 +251,7 @@ impl Serialize for Expr {
             Expr::Constant(value) => serializer.serialize_i64(*value),
             Expr::Leaf(arg, leaf) => entry(serializer, "leaf", &(arg, leaf)),
             Expr::Scalar(arg) => entry(serializer, "scalar", arg),
+            Expr::SmCount => entry(serializer, "device", SM_COUNT),
             Expr::Apply(op, operands) => entry(serializer, op.name(), operands),
         }
     }
@@ -246,7 +260,7 @@ impl Serialize for Expr {
 fn entry<S: Serializer>(
     serializer: S,
     key: &str,
-    value: &impl Serialize,
+    value: &(impl Serialize + ?Sized),
 ) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(1))?;
     map.serialize_entry(key, value)?;
@@ -289,6 +303,14 @@ impl<'de> Visitor<'de> for ExprVisitor {
                 Expr::Leaf(arg, leaf)
             }
             "scalar" => Expr::Scalar(map.next_value()?),
+            "device" => match map.next_value::<String>()?.as_str() {
+                SM_COUNT => Expr::SmCount,
+                other => {
+                    return Err(Error::custom(format!(
+                        "expected the number {SM_COUNT} of a device, found `{other}`"
+                    )));
+                }
+            },
             name => {
                 let op = Op::ALL.iter().copied().find(|op| op.name() == name);
                 let op = op.ok_or_else(|| Error::custom(format!("unknown operation `{name}`")))?;
@@ -379,6 +401,16 @@ mod tests {
             r#"{"add":[{"ceil_div":[{"leaf":[0,1]},128]},{"scalar":3}]}"#
         );
         assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), sum);
+        let waves = Expr::apply(Op::Mul, vec![Expr::Constant(2), Expr::SmCount]);
+        let json = serde_json::to_string(&waves).unwrap();
+        assert_eq!(json, r#"{"mul":[2,{"device":"sm_count"}]}"#);
+        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), waves);
+        assert_eq!(waves.constant(), None);
+        let environment = Environment {
+            sm_count: Some(132),
+            ..Environment::default()
+        };
+        assert_eq!(waves.evaluate(&environment), Ok(264));
         for op in Op::ALL {
             let expr = Expr::Apply(*op, vec![Expr::Constant(-1); op.arity()]);
             let json = serde_json::to_string(&expr).unwrap();
@@ -394,6 +426,10 @@ mod tests {
             (r#"{"add":[1]}"#, "add has 2 operands, found 1"),
             (r#"{"scalar":0,"leaf":[0,0]}"#, "expected one operation"),
             (r#"{"leaf":[0]}"#, "invalid length 1"),
+            (
+                r#"{"device":"clock"}"#,
+                "number sm_count of a device, found `clock`",
+            ),
             ("1.5", "an integer"),
             ("18446744073709551615", "does not fit 64 bits"),
         ] {

@@ -1,7 +1,7 @@
 //! What CUDA allows of a launch, and the sizes of one for some arguments.
 
 use super::expr::{Environment, Expr};
-use super::manifest::Launch;
+use super::manifest::{Launch, Param};
 
 /// What CUDA allows of a launch on any GPU of compute capability 7.0 to 12.x.
 /// (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".)
@@ -9,7 +9,7 @@ pub struct Limits;
 
 impl Limits {
     pub const BLOCK: [u32; 3] = [1024, 1024, 64];
-    pub const THREADS_PER_BLOCK: u64 = cute_layout::sm::THREADS_PER_BLOCK as u64;
+    pub const THREADS_PER_BLOCK: u64 = cute_target::THREADS_PER_BLOCK as u64;
     pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
     /// With the opt-in for non-portable cluster sizes.
     pub const BLOCKS_PER_CLUSTER: u64 = 16;
@@ -151,7 +151,7 @@ impl std::fmt::Display for SizesError {
 }
 
 impl Launch {
-    /// Whether its sizes are the same for all arguments.
+    /// Tells whether its sizes are the same for all arguments and devices.
     pub fn is_fixed(&self) -> bool {
         let mut fixed = true;
         for expr in self
@@ -160,9 +160,30 @@ impl Launch {
             .chain(&self.block)
             .chain([&self.dynamic_smem])
         {
-            expr.walk(&mut |part| fixed &= !matches!(part, Expr::Leaf(..) | Expr::Scalar(_)));
+            expr.walk(&mut |part| {
+                fixed &= !matches!(part, Expr::Leaf(..) | Expr::Scalar(_) | Expr::SmCount)
+            });
         }
         fixed
+    }
+
+    /// Tells whether anything of it depends on the device that runs it.
+    pub fn asks_device(&self) -> bool {
+        let params = self.params.iter().filter_map(|param| match param {
+            Param::Integer(value, _) => Some(value),
+            _ => None,
+        });
+        let conditions = self.requires.iter().map(|required| &required.condition);
+        let sizes = self.grid.iter().chain(&self.block);
+        let all = sizes
+            .chain([&self.dynamic_smem])
+            .chain(params)
+            .chain(conditions);
+        let mut asks = false;
+        for expr in all {
+            expr.walk(&mut |part| asks |= matches!(part, Expr::SmCount));
+        }
+        asks
     }
 
     /// Its sizes for some arguments.

@@ -149,6 +149,9 @@ pub struct Launch {
     /// What must hold before any launch of the function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Requirement>,
+    /// Pairs of tensor arguments of the function that must have no byte in common, for the kernel was compiled so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disjoint: Vec<[usize; 2]>,
 }
 
 impl Launch {
@@ -168,6 +171,7 @@ impl Launch {
             dynamic_smem: dynamic_smem.into(),
             params: pointers.into_iter().map(Param::Pointer).collect(),
             requires: Vec::new(),
+            disjoint: Vec::new(),
         }
     }
 }

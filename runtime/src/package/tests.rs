@@ -315,3 +315,29 @@ fn functions_are_found_by_name() {
         "{error}"
     );
 }
+
+#[test]
+fn tensors_that_must_be_apart() {
+    use crate::plan::check_disjoint;
+    let mut function = sample_function();
+    function.launches[0].disjoint = vec![[0, 2], [1, 2]];
+    let package = sample_builder(function.clone()).build().unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.manifest(), package.manifest());
+    let of = &package.manifest().functions[0];
+    // A and B are only read, and may be one tensor; C begins where A ends.
+    assert!(check_disjoint(of, &[(0x1000, 64), (0x1000, 48), (0x1040, 96)]).is_ok());
+    assert!(check_disjoint(of, &[(0x1060, 64), (0x1060, 48), (0x1000, 96)]).is_ok());
+    let error = check_disjoint(of, &[(0x1000, 64), (0x2000, 48), (0x103f, 96)]).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("A (64 bytes at 0x1000) and C (96 bytes at 0x103f) overlap")
+            && text.contains("cute.noalias"),
+        "{text}"
+    );
+    for bad in [[0, 0], [0, 3], [7, 1]] {
+        function.launches[0].disjoint = vec![bad];
+        let error = sample_builder(function.clone()).build().unwrap_err();
+        assert!(error.to_string().contains("disjoint"), "{error}");
+    }
+}

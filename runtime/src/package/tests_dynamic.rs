@@ -39,6 +39,7 @@ fn scale() -> Function {
                 condition: Expr::apply(Op::Lt, vec![Expr::Constant(0), Expr::Scalar(3)]),
                 message: "n is positive".into(),
             }],
+            disjoint: Vec::new(),
             ..Launch::fixed("gemm_kernel", [1, 1, 1], [128, 1, 1], 0, [])
         }],
         computes: vec![Compute::Axpby {

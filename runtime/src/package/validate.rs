@@ -19,10 +19,10 @@ use super::compute::{Compute, Factor};
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
 use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Param};
-use crate::arch::Arch;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
+use cute_target::Arch;
 
 type Checked<T = ()> = Result<T, PackageError>;
 
@@ -244,7 +244,7 @@ fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Function) -> C
     let mut checked = Ok(());
     expr.walk(&mut |part| {
         let wrong = match part {
-            Expr::Constant(_) => Ok(()),
+            Expr::Constant(_) | Expr::SmCount => Ok(()),
             Expr::Leaf(index, at) => leaf(&place, *index, *at, function).map(drop),
             Expr::Scalar(index) => match scalar(&place, *index, function) {
                 Ok(element) if element.is_float() => invalid(
@@ -298,6 +298,13 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
         .chain(launch.requires.iter().map(|r| ("requires", &r.condition)))
     {
         validate_expr(place, what, expr, function)?;
+    }
+    for pair in &launch.disjoint {
+        let passed = |arg: &usize| launch.params.contains(&Param::Pointer(*arg));
+        if pair[0] == pair[1] || !pair.iter().all(passed) {
+            let expected = "disjoint: two different tensors that the launch passes";
+            return invalid(place, expected, format!("{pair:?}"), "");
+        }
     }
     let wrong = |[expected, found, cure]: [String; 3]| invalid(place, expected, found, &cure);
     // What depends on arguments is checked with them.

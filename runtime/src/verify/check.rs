@@ -203,6 +203,17 @@ impl Tally {
         }
     }
 
+    /// The tallies of numbered parts as one. Their order decides the last bits of the sums, so it is that of the numbers and not
+    /// that in which threads came to an end.
+    pub(super) fn in_order(mut parts: Vec<(usize, Tally)>) -> Tally {
+        parts.sort_unstable_by_key(|(at, _)| *at);
+        let mut all = Tally::default();
+        for (_, part) in parts {
+            all.join(part);
+        }
+        all
+    }
+
     pub(super) fn join(&mut self, other: Tally) {
         self.compared += other.compared;
         self.wrong += other.wrong;
@@ -276,22 +287,20 @@ pub(super) fn compare_lines(product: &Product, rows: &[usize], columns: &[usize]
         .chunks(BLOCK)
         .flat_map(|rows| columns.chunks(BLOCK).map(move |columns| (rows, columns)))
         .collect();
+    let blocks = blocks.into_iter().enumerate().collect();
     let parts = parallel_fold(
         blocks,
-        || (Tally::default(), Workspace::default()),
-        |(tally, workspace), (rows, columns)| {
+        || (Vec::new(), Workspace::default()),
+        |(tallies, workspace), (at, (rows, columns)): (usize, (&[usize], &[usize]))| {
+            let mut tally = Tally::default();
             let expected = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
             for (i, &row) in rows.iter().enumerate() {
                 for (j, &column) in columns.iter().enumerate() {
                     tally.add(product, row, column, expected[i * columns.len() + j]);
                 }
             }
+            tallies.push((at, tally));
         },
     );
-    parts
-        .into_iter()
-        .fold(Tally::default(), |mut all, (part, _)| {
-            all.join(part);
-            all
-        })
+    Tally::in_order(parts.into_iter().flat_map(|(tallies, _)| tallies).collect())
 }

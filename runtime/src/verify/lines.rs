@@ -151,9 +151,10 @@ fn copy(
 fn compare(out: &Matrix, expect: impl Fn(usize, &mut [Expected]) + Sync) -> Tally {
     let rows: Vec<usize> = (0..out.rows()).collect();
     let parts = parallel_fold(
-        rows.chunks(16).collect(),
-        || (Tally::default(), vec![Expected::default(); out.columns()]),
-        |(tally, expected), rows: &[usize]| {
+        rows.chunks(16).enumerate().collect(),
+        || (Vec::new(), vec![Expected::default(); out.columns()]),
+        |(tallies, expected), (at, rows): (usize, &[usize])| {
+            let mut tally = Tally::default();
             for &row in rows {
                 expect(row, expected);
                 for (column, expected) in expected.iter().enumerate() {
@@ -174,14 +175,10 @@ fn compare(out: &Matrix, expect: impl Fn(usize, &mut [Expected]) + Sync) -> Tall
                     });
                 }
             }
+            tallies.push((at, tally));
         },
     );
-    parts
-        .into_iter()
-        .fold(Tally::default(), |mut all, (part, _)| {
-            all.join(part);
-            all
-        })
+    Tally::in_order(parts.into_iter().flat_map(|(tallies, _)| tallies).collect())
 }
 
 /// How exact computed elements are.

@@ -174,15 +174,10 @@ impl Probes {
         };
         let lines: Vec<usize> = (0..self.segments * PROBES).collect();
         let parts = parallel_fold(
-            rows.chunks(BLOCK).collect(),
-            || {
-                (
-                    Probed::default(),
-                    Workspace::default(),
-                    vec![0.0; product.n],
-                )
-            },
-            |(probed, workspace, line), rows: &[usize]| {
+            rows.chunks(BLOCK).enumerate().collect(),
+            || (Vec::new(), Workspace::default(), vec![0.0; product.n]),
+            |(parts, workspace, line), (at, rows): (usize, &[usize])| {
+                let mut probed = Probed::default();
                 for lines in lines.chunks(BLOCK) {
                     let expected = workspace.multiply(&product.a, rows, &b_sums, lines, product.k);
                     for (i, &row) in rows.iter().enumerate() {
@@ -192,14 +187,19 @@ impl Probes {
                             .min((lines[lines.len() - 1] / PROBES + 1) * self.segment);
                         product.c.read_row(row, from, &mut line[from..to]);
                         let expected = &expected[i * lines.len()..(i + 1) * lines.len()];
-                        self.compare_row(product, row, lines, expected, line, probed);
+                        self.compare_row(product, row, lines, expected, line, &mut probed);
                     }
                 }
+                parts.push((at, probed));
             },
         );
+        let mut parts: Vec<(usize, Probed)> =
+            parts.into_iter().flat_map(|(parts, ..)| parts).collect();
+        // Not in the order in which threads came to an end, which would change the last bits of the sum.
+        parts.sort_unstable_by_key(|(at, _)| *at);
         parts
             .into_iter()
-            .fold(Probed::default(), |mut all, (part, ..)| {
+            .fold(Probed::default(), |mut all, (_, part)| {
                 all.wrong += part.wrong;
                 all.squared_deviation += part.squared_deviation;
                 if let Some(worst) = part.worst {

@@ -151,6 +151,21 @@ fn the_estimated_norm_is_the_norm() {
 }
 
 #[test]
+fn one_result_has_one_report_to_the_last_bit() {
+    for case in [Case::half(), Case::half().probed()] {
+        let figures = || {
+            let report = case.verify();
+            let error = report.relative_error.unwrap();
+            (error.to_bits(), report.relative_limit.to_bits())
+        };
+        let first = figures();
+        for _ in 0..20 {
+            assert_eq!(figures(), first);
+        }
+    }
+}
+
+#[test]
 fn a_single_wrong_element_is_found_and_named() {
     for (row, column) in [(0, 0), (299, 259), (123, 77)] {
         let mut case = Case::half();

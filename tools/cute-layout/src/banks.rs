@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use cute_layout::banks::{BANK_BYTES, NUM_BANKS, ideal, wavefronts};
 use cute_layout::{Layout, Swizzle};
+use cute_target::banks::{BANK_BYTES, NUM_BANKS, ideal, wavefronts};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Fault;

@@ -57,6 +57,11 @@ pub struct Cli {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_instructions: Option<u64>,
 
+    /// Emulator: multiprocessors of the GPU that is emulated, for launches whose grid follows from them; by default those
+    /// of a GPU of the architecture.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub sms: Option<u32>,
+
     /// Emulator: runs with so many seeds, --seed and those after it; each is another order of warps
     /// and of copies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -96,11 +101,11 @@ pub struct Cli {
     pub json: bool,
 
     /// Prints what the packages hold; needs no GPU.
-    #[arg(long, conflicts_with_all = ["arch", "bench", "input", "shape", "layout", "set", "output", "no_verify", "report", "seeds", "max_instructions"])]
+    #[arg(long, conflicts_with_all = ["arch", "bench", "input", "shape", "layout", "set", "output", "no_verify", "report", "seeds", "sms", "max_instructions"])]
     pub info: bool,
 
     /// Extracts code from a package; needs no GPU.
-    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "shape", "layout", "set", "output", "no_verify", "json", "report", "seeds", "max_instructions"])]
+    #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "shape", "layout", "set", "output", "no_verify", "json", "report", "seeds", "sms", "max_instructions"])]
     pub emit: Option<Emit>,
 
     /// Where --emit writes.

@@ -152,6 +152,10 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
             let condition = text(function, &requirement.condition);
             writeln!(out, "  requires {condition}: {}", requirement.message)?;
         }
+        for [a, b] in &launch.disjoint {
+            let (a, b) = (name(function, *a), name(function, *b));
+            writeln!(out, "  requires that {a} and {b} do not overlap")?;
+        }
     }
     Ok(())
 }

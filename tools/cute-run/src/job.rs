@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use cute_runtime::plan;
 use cute_runtime::tensor::{self, Given, npy_shape};
-use cute_runtime::{Arg, Function, HostTensor, Package, PackageError, Pattern, verify::Data};
+use cute_runtime::{
+    Arg, Function, HostTensor, Launch, Package, PackageError, Pattern, verify::Data,
+};
 
 use crate::cli::{Binding, Cli, Named};
 
@@ -37,7 +39,12 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
             // What is bad or missing is better found now than after other packages ran; the tensors
             // are made again when they run.
             let tensors = job.tensors()?;
-            plan::plan(&job.function, &tensors).with_context(|| path.display().to_string())?;
+            let checked = match job.function.launches.iter().any(Launch::asks_device) {
+                // The device is not open yet.
+                true => tensor::check_args(&job.function, &tensors),
+                false => plan::plan(&job.function, &tensors, 0).map(drop),
+            };
+            checked.with_context(|| path.display().to_string())?;
         }
         jobs.push(job);
     }

@@ -42,6 +42,7 @@ fn needs_no_emulator(cli: &Cli) -> anyhow::Result<()> {
         ("--arch", cli.arch.is_some()),
         ("--max-instructions", cli.max_instructions.is_some()),
         ("--seeds", cli.seeds.is_some()),
+        ("--sms", cli.sms.is_some()),
         ("--report", cli.report),
     ];
     match asked.iter().find(|(_, asked)| *asked) {
@@ -263,6 +264,7 @@ mod tests {
             "--arch=sm_80",
             "--max-instructions=9",
             "--seeds=2",
+            "--sms=4",
             "--report",
         ] {
             let name = option.split('=').next().unwrap_or(option);

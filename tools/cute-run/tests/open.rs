@@ -63,6 +63,7 @@ fn function() -> Function {
                 condition: Expr::apply(Op::Le, vec![Expr::Leaf(0, 0), Expr::Constant(4096)]),
                 message: "there are at most 4096 elements".into(),
             }],
+            disjoint: Vec::new(),
             ..Launch::fixed("axpby", [1, 1, 1], [64, 1, 1], 0, [])
         }],
         computes: vec![Compute::Axpby {

@@ -55,6 +55,9 @@ impl fmt::Display for Space {
     }
 }
 
+/// The largest alignment of a tensor in bytes: what an attribute of LLVM's dialect, of 32 bits with a sign, holds.
+pub const MOST_ALIGNMENT: i64 = 1 << 30;
+
 /// A tensor's type; a pointer's too, with the layout `1:0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemRef<'c> {
@@ -76,11 +79,20 @@ impl<'c> MemRef<'c> {
         (element_bits(self.element).unwrap_or(8) / 8).max(1)
     }
 
-    /// Bytes from the first to the last element, both included.
+    /// Bytes from the first to the last element, both included, wherever its swizzle puts them.
     pub fn bytes(&self) -> Result<i64, String> {
         let elements = self.layout.cosize().map_err(|error| error.to_string())?;
+        let before = match &self.inner {
+            Some((_, offset)) => offset.as_static().unwrap_or(0),
+            None => 0,
+        };
         elements
-            .checked_mul(self.element_bytes())
+            .checked_add(before)
+            .and_then(|elements| elements.checked_mul(self.element_bytes()))
+            .and_then(|bytes| match self.byte_swizzle() {
+                Some(swizzle) => swizzle.span(bytes),
+                None => Some(bytes),
+            })
             .ok_or_else(|| format!("the layout {} spans more than 2^63 bytes", self.layout))
     }
 
@@ -210,6 +222,11 @@ impl<'c> MemRef<'c> {
                 "expected an alignment that is a power of two, found {align}"
             ));
         }
+        if align > MOST_ALIGNMENT {
+            return Err(format!(
+                "expected an alignment of at most {MOST_ALIGNMENT} bytes, found {align}"
+            ));
+        }
         if align % memref.element_bytes() != 0 {
             return Err(format!(
                 "expected an alignment of at least the element's {} bytes, found {align}",
@@ -275,7 +292,7 @@ pub fn same_bits(a: Type, b: Type) -> bool {
 }
 
 /// The width of a signless integer type.
-pub(crate) fn int_width(ty: Type) -> Option<u32> {
+pub fn int_width(ty: Type) -> Option<u32> {
     let raw = ty.to_raw();
     unsafe { mlirTypeIsAInteger(raw).then(|| mlirIntegerTypeGetWidth(raw)) }
 }

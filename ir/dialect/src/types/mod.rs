@@ -23,8 +23,8 @@ pub use make::{
     int_tuple_type, int_type, layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type,
     tiled_copy_type, tiled_mma_type, token_type, value_type,
 };
-pub(crate) use memref::int_width;
-pub use memref::{MemRef, Space, element_bits, is_float, register_type, same_bits};
+
+pub use memref::{MemRef, Space, element_bits, int_width, is_float, register_type, same_bits};
 pub(crate) use text::canonicalize;
 
 use crate::ffi::{self, CuteTypeParts};
@@ -36,6 +36,9 @@ use melior::ir::{Type, TypeLike};
 use text::{
     parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, text_of, tuple,
 };
+
+/// The most buffers of a ring, and the most stages of a schedule: no multiprocessor holds as many tiles.
+pub const MOST_STAGES: i64 = 1 << 10;
 
 /// A type of the dialects, taken apart and checked.
 #[derive(Clone, Debug)]
@@ -183,9 +186,9 @@ impl<'c> CuteType<'c> {
             Self::Ptr(memref) | Self::MemRef(memref) => memref.verify(),
             Self::TiledCopy { .. } => tiled_copy(self).map(|_| ()),
             Self::TiledMma { .. } => tiled_mma(self).map(|_| ()),
-            Self::Pipeline { stages } if *stages < 1 => {
-                Err(format!("expected at least one stage, found {stages}"))
-            }
+            Self::Pipeline { stages } if !(1..=MOST_STAGES).contains(stages) => Err(format!(
+                "expected 1 to {MOST_STAGES} stages, found {stages}"
+            )),
             Self::CoordTensor { start, layout } => verify_coordinates(start, layout),
             Self::Divisible { divisor, .. } if *divisor < 1 => {
                 Err(format!("expected a divisor of at least 1, found {divisor}"))

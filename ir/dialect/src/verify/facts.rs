@@ -6,7 +6,7 @@ use crate::{
     types::{CuteType, MemRef, Space, int_width},
 };
 use cute_layout::{Leaf, ops::Value};
-use melior::ir::{OperationRef, Type, ValueLike};
+use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
 
 /// The width and the known divisor of an integer type.
 fn integer(ty: Type) -> Option<(u32, i64)> {
@@ -24,6 +24,24 @@ pub(super) fn verify_assume(op: OperationRef) -> Checked {
             "expected integers of one width, found {from} and {to}"
         )),
     }
+}
+
+pub(super) fn verify_sm_count(op: OperationRef) -> Checked {
+    let mut above = op.parent_operation();
+    while let Some(parent) = above {
+        if matches!(
+            parent.name().as_string_ref().as_str(),
+            Ok("gpu.module" | "gpu.func")
+        ) {
+            return Err(
+                "is for the host function that launches; expected it outside of kernels, where \
+                 gpu.grid_dim says how many blocks there are, or its value passed on as an argument"
+                    .to_owned(),
+            );
+        }
+        above = parent.parent_operation();
+    }
+    Ok(())
 }
 
 /// Whether `weak` says nothing of a leaf that `strong` does not.

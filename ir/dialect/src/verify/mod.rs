@@ -19,15 +19,22 @@
 //! - `gemm`, `cooperative_gemm`: the ranks and extents of their forms, the atom's values and element types (`algorithms/gemm.rs`);
 //! - `clear`, `fill`, `axpby`, `transform`, `reduce`: tensors of one size, a region of their elements (`algorithms/elementwise.rs`);
 //! - `convert`: registers, same layout;
+//! - `sm_count`: outside of kernels (`facts.rs`);
+//! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
 mod algorithms;
 mod atoms;
+mod attributes;
 mod facts;
+mod partitions;
 mod values;
 mod views;
 
 pub use atoms::field_of;
+pub(crate) use attributes::attribute;
+pub use attributes::{MOST_TURNS, Place};
+pub use partitions::tiled_threads;
 
 use crate::{
     diag::{self, Failure},
@@ -39,7 +46,9 @@ use mlir_sys::*;
 
 type Checked = Result<(), String>;
 
-pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
+/// Verifies an op of the dialects by what the verifier asks beside its operands' kinds: for passes that make an op of what
+/// somebody wrote. Errors: those of the verifier, as a diagnostic at the op.
+pub fn verify(op: OperationRef) -> Result<(), Failure> {
     let name = op
         .name()
         .as_string_ref()
@@ -60,6 +69,7 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.make_view" => views::verify_make_view(op),
         "cute.assume" => facts::verify_assume(op),
         "cute.derefine" => facts::verify_derefine(op),
+        "cute.sm_count" => facts::verify_sm_count(op),
         "cute.ptrtoint" => facts::verify_ptrtoint(op),
         "cute.inttoptr" => facts::verify_inttoptr(op),
         "cute.memref.load" => views::verify_load(op),
@@ -81,6 +91,9 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute.transform" => algorithms::verify_transform(op),
         "cute.reduce" => algorithms::verify_reduce(op),
         "cute.convert" => algorithms::verify_convert(op),
+        "cute.tiled.copy.partition_S"
+        | "cute.tiled.copy.partition_D"
+        | "cute.tiled.mma.partition" => partitions::verify_partition(op),
         "cute.atom_load" => atoms::verify_atom_load(op),
         "cute.atom_store" => atoms::verify_atom_store(op),
         "cute.atom_copy" => atoms::verify_atom_copy(op),
@@ -90,7 +103,16 @@ pub(crate) fn verify(op: OperationRef) -> Result<(), Failure> {
         "cute_nvgpu.atom.get_value" => atoms::verify_get_value(op),
         _ => Ok(()),
     };
-    result.map_err(|message| diag::error(op.location(), format!("'{name}' op {message}")))
+    result.map_err(|message| {
+        // The op outlives this call.
+        let op: crate::build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
+        let notes = match name.as_str() {
+            "cute.copy" | "cute.copy_if" => algorithms::argument_notes(op),
+            _ => Vec::new(),
+        };
+        let notes: Vec<_> = notes.iter().map(|(l, text)| (*l, text.as_str())).collect();
+        diag::error_with_notes(op.location(), format!("'{name}' op {message}"), &notes)
+    })
 }
 
 fn result_type<'c>(op: OperationRef<'c, '_>) -> Type<'c> {

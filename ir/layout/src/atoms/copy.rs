@@ -6,6 +6,7 @@
 use super::mma::unknown;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
+use cute_target::Requirement;
 
 /// One copy instruction, for elements of one width.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub struct CopyAtom {
     pub num_val: i64,
     /// What addresses in memory must be multiples of, in bytes; 1 where it touches none.
     pub align: i64,
-    /// The first architecture that has it, as in `sm_80`.
-    pub min_sm: u32,
+    /// The architectures that have it.
+    pub requires: Requirement,
 }
 
 struct Ldmatrix {
@@ -141,7 +142,7 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            (bits / 8, 50),
+            (bits / 8, Requirement::Since(5, 0)),
         )
     }
 
@@ -171,7 +172,7 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            (bytes, 80),
+            (bytes, Requirement::Since(8, 0)),
         )
     }
 
@@ -187,7 +188,7 @@ impl CopyAtom {
             r.dst,
             false,
             val_bits,
-            (ROW_BYTES, 75),
+            (ROW_BYTES, Requirement::Since(7, 5)),
         )
     }
 
@@ -203,7 +204,7 @@ impl CopyAtom {
             r.src,
             true,
             val_bits,
-            (ROW_BYTES, 90),
+            (ROW_BYTES, Requirement::Since(9, 0)),
         )
     }
 
@@ -221,7 +222,7 @@ impl CopyAtom {
             transposed.dst,
             false,
             val_bits,
-            (1, 75),
+            (1, Requirement::Since(7, 5)),
         )
     }
 
@@ -244,7 +245,7 @@ impl CopyAtom {
         dst: &str,
         ref_is_src: bool,
         val_bits: i64,
-        (align, min_sm): (i64, u32),
+        (align, requires): (i64, Requirement),
     ) -> Result<CopyAtom> {
         let mut atom = CopyAtom {
             name: name.to_string(),
@@ -255,7 +256,7 @@ impl CopyAtom {
             val_bits,
             num_val: 0,
             align,
-            min_sm,
+            requires,
         };
         let threads = atom.thr_id.size()?;
         for side in [atom.src_tv(), atom.dst_tv()] {

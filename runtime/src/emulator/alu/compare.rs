@@ -92,13 +92,15 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
                 Some(compare) => compare,
                 None => mods.required(COMPARES)?,
             };
+            // `.ftz` stands after the combination in the ISA's text, and before it for ptxas, too.
+            let first = mods.eat("ftz");
             let combine: Option<Combine> = match mods.one_of(&[("and", 0), ("or", 1), ("xor", 2)]) {
                 Some(0) => Some(|t, c| t & c),
                 Some(1) => Some(|t, c| t | c),
                 Some(_) => Some(|t, c| t ^ c),
                 None => None,
             };
-            let ftz = mods.eat("ftz");
+            let ftz = first || mods.eat("ftz");
             let result = match opcode {
                 "set" => Some(mods.ty(&[U32, S32, F32, F16, F16x2, Bf16, Bf16x2, U16, S16])?),
                 _ => None,

@@ -54,7 +54,10 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             Some(integers(to, from, sat))
         }
         (false, true) => whole.map(|mode| to_integer(to, from, mode, ftz)),
-        (true, false) if !ftz => rounding.map(|mode| from_integer(to, from, mode, sat)),
+        // An integer is never tiny, so that there is nothing to flush.
+        (true, false) if !ftz || to == F32 => {
+            rounding.map(|mode| from_integer(to, from, mode, sat))
+        }
         (true, true) => floats(to, from, whole, rounding, options),
         _ => None,
     };

@@ -2,7 +2,7 @@
 
 use super::super::alu;
 use super::super::mma::Matrices;
-use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Space};
+use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scope, Space};
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Operand, Type};
 
@@ -51,8 +51,9 @@ impl<'a> Decoder<'_, 'a> {
                     (m.order.acquire, m.order.release) = (true, true);
                 }
                 "L2::cache_hint" => m.policy = true,
-                "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "lu" | "cv"
-                | "wb" | "wt" | "nc" | "unified" => {}
+                "cta" | "cluster" => m.order.scope = Scope::Block,
+                "gpu" | "sys" => m.order.scope = Scope::Device,
+                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" | "unified" => {}
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
                     Some(ty) if m.ty.is_none() => m.ty = Some(ty),
@@ -97,9 +98,6 @@ impl<'a> Decoder<'_, 'a> {
             return self.error(format!("expected two operands after {}", i.opcode));
         }
         self.note_shared(space, bytes * m.count as u32);
-        if m.order.acquire || m.order.release {
-            self.global_sync |= matches!(space, Space::Global | Space::Generic);
-        }
         let signed = matches!(m.ty, Some(Type::S8 | Type::S16 | Type::S32));
         Ok(Access {
             space,
@@ -332,7 +330,9 @@ impl<'a> Decoder<'_, 'a> {
             match name {
                 "global" => space = Space::Global,
                 "shared" | "shared::cta" => space = Space::Shared,
-                "relaxed" | "cta" | "gpu" | "sys" => {}
+                "relaxed" => {}
+                "cta" | "cluster" => order.scope = Scope::Block,
+                "gpu" | "sys" => order.scope = Scope::Device,
                 "acquire" => order.acquire = true,
                 "release" => order.release = true,
                 "acq_rel" => (order.acquire, order.release) = (true, true),
@@ -418,7 +418,6 @@ impl<'a> Decoder<'_, 'a> {
         };
         self.note_shared(space, bytes);
         self.note_global_write(space, bytes);
-        self.global_sync |= space != Space::Shared;
         Ok(Op::Atomic(Box::new(Atomic {
             op,
             combine,

@@ -11,7 +11,7 @@ mod sync;
 use std::collections::HashMap;
 
 use super::address;
-use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg};
+use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space};
 use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
 use names::{Name, Names};
 
@@ -64,7 +64,6 @@ struct Decoder<'m, 'a> {
     variable_bytes: u64,
     granule: u32,
     global_granule: u32,
-    global_sync: bool,
     line: u32,
     source: Option<Source<'a>>,
 }
@@ -91,7 +90,6 @@ pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
         variable_bytes: 0,
         granule: 16,
         global_granule: 4,
-        global_sync: false,
         line: 0,
         source: None,
     };
@@ -168,6 +166,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let copies_arrive = insts.iter().any(|inst| {
             matches!(&inst.op, Op::Mbarrier(m) if matches!(m.op, MbarrierOp::CopiesArrive { .. }))
         });
+        let waits = insts.iter().any(|inst| match &inst.op {
+            Op::Load(access) => access.order.strong() && access.space != Space::Shared,
+            Op::Atomic(atomic) => atomic.space != Space::Shared,
+            _ => false,
+        });
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
                 Some(
@@ -193,7 +196,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             variables: self.variables,
             granule: self.granule,
             global_granule: self.global_granule,
-            global_sync: self.global_sync,
+            waits,
             copies_arrive,
             max_threads,
         })

@@ -224,7 +224,9 @@ impl<'a> Decoder<'_, 'a> {
                 self.variables.push(ModuleVariable {
                     name: variable.name.to_string(),
                     address: at,
-                    initialized: init.is_some() || variable.space == Space::Const,
+                    // Others are zero unless something else is said (PTX ISA, "Initializers").
+                    initialized: variable.linkage != Some(Linkage::Extern),
+                    constant: variable.space == Space::Const,
                     bytes: init.unwrap_or_else(|| vec![0; bytes as usize]),
                 });
                 if variable.space == Space::Global {
@@ -260,7 +262,10 @@ impl<'a> Decoder<'_, 'a> {
         self.flatten(init, &mut values)?;
         let mut memory = vec![0; bytes as usize];
         for (slot, value) in memory.chunks_exact_mut(element).zip(values) {
-            slot.copy_from_slice(&value.to_le_bytes()[..element]);
+            // Constants have 64 bits: of a wider element they are the low ones.
+            let value = value.to_le_bytes();
+            let given = element.min(value.len());
+            slot[..given].copy_from_slice(&value[..given]);
         }
         Ok(Some(memory))
     }

@@ -3,7 +3,7 @@
 use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
 use super::names::Name;
 use super::{Decoder, Result};
-use crate::ptx::{self, Base, Immediate, Operand, Type};
+use crate::ptx::{self, Base, Immediate, Item, Operand, Type};
 
 impl<'a> Decoder<'_, 'a> {
     /// A row with the value of an operand as that type. Immediates get rows of their own.
@@ -158,8 +158,16 @@ impl<'a> Decoder<'_, 'a> {
             ) => Ok(Symbol::Known(at)),
             Some(Name::DynamicShared) => Ok(Symbol::Dynamic),
             Some(_) => self.error(format!("expected a variable, found {name}")),
+            None if self.is_function(name) => self.error(format!(
+                "{name} is a function, and the emulator has no addresses of functions, nor calls through them; call it by its name"
+            )),
             None => self.error(format!("{name} is not declared")),
         }
+    }
+
+    fn is_function(&self, name: &str) -> bool {
+        let mut items = self.module.items.iter();
+        items.any(|item| matches!(item, Item::Function(function) if function.name == name))
     }
 
     /// `[base+offset]` as a row and an offset, and the space of its symbol if it is one.

@@ -2,7 +2,7 @@
 
 use super::super::alu::{self, Kind};
 use super::super::mma::Mma;
-use super::super::program::{AluOp, Guard, Inst, MmaOp, Op, Pred, Reg};
+use super::super::program::{AluOp, Carry, Guard, Inst, MmaOp, Op, Pred, Reg};
 use super::names::Name;
 use super::{Decoder, Draft, Result};
 use crate::ptx::{Instruction, Operand, Statement, Type};
@@ -234,6 +234,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             q: None,
             s: [0; 4],
             count: 0,
+            bytes: [8; 4],
+            carry: carry(i),
             ps: Vec::new(),
         };
         match found.result {
@@ -270,28 +272,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 return self.error("expected at most four source operands");
             }
             op.s[op.count] = self.source(operand, ty)?;
+            op.bytes[op.count] = ty.bytes().unwrap_or(8) as u8;
             op.count += 1;
-        }
-        if let ("prmt", ["b32"], [_, _, selector]) = (i.opcode, i.modifiers.as_slice(), sources) {
-            self.unselected(&mut op, selector);
         }
         for at in op.count..op.s.len() {
             op.s[at] = op.s[0];
         }
         Ok(Op::Alu(Box::new(op)))
-    }
-
-    /// A source of `prmt` of which a selector that is known takes no byte is not read: LLVM leaves it undefined.
-    fn unselected(&self, op: &mut AluOp, selector: &Operand<'a>) {
-        let Operand::Immediate(crate::ptx::Immediate::Int { bits, .. }) = selector else {
-            return;
-        };
-        let of_b = |byte: u64| bits >> (4 * byte) & 4 != 0;
-        if !(0..4).any(of_b) {
-            op.s[1] = op.s[0];
-        } else if (0..4).all(of_b) {
-            op.s[0] = op.s[1];
-        }
     }
 
     fn mma(&mut self, i: &Instruction<'a>) -> Result<Op> {
@@ -352,5 +339,21 @@ impl<'m, 'a> Decoder<'m, 'a> {
             ));
         }
         Ok(parts)
+    }
+}
+
+/// The effect of an instruction on registers on undefined bytes of its sources.
+fn carry(i: &Instruction<'_>) -> Carry {
+    let integer = |name: &&str| Type::of(name).is_some_and(|ty| !ty.is_float() && ty != Type::Pred);
+    match (i.opcode, i.modifiers.as_slice()) {
+        ("and" | "or" | "xor" | "not" | "lop3", _) => Carry::Bitwise,
+        ("shl" | "shr" | "bfe" | "brev", _) => Carry::Moves(0b001),
+        ("bfi" | "prmt" | "shf" | "selp", _) => Carry::Moves(0b011),
+        ("cvt", types @ [_, _]) if types.iter().all(integer) => Carry::Moves(0b001),
+        (
+            "add" | "sub" | "mul" | "fma" | "min" | "max" | "neg" | "abs" | "ex2" | "tanh",
+            [.., "f16x2" | "bf16x2" | "u16x2" | "s16x2"],
+        ) => Carry::Halves,
+        _ => Carry::Nothing,
     }
 }

@@ -1,10 +1,12 @@
 //! Instructions through which threads meet, and calls.
 
 use super::super::alu;
-use super::super::program::{Barrier, BarrierKind, Mbarrier, MbarrierOp, Op, Shuffle, Space, Vote};
+use super::super::program::{
+    Barrier, BarrierKind, Inst, Mbarrier, MbarrierOp, Op, Reg, Scope, Shuffle, Space, Vote,
+};
 use super::names::Name;
-use super::{Decoder, Result};
-use crate::ptx::{Function, Instruction, Item, Operand, Space as PtxSpace, Statement, Type};
+use super::{Decoder, Draft, Result};
+use crate::ptx::{Function, Instruction, Item, Operand, Param, Space as PtxSpace, Statement, Type};
 
 /// Calls within calls.
 const MAX_CALLS: usize = 32;
@@ -66,9 +68,14 @@ impl<'m, 'a> Decoder<'m, 'a> {
 
     pub(super) fn fence(&mut self, i: &Instruction<'a>) -> Result<Op> {
         match (i.opcode, i.modifiers.as_slice()) {
-            ("membar", ["cta" | "gl" | "sys"])
-            | ("fence", ["cta" | "gpu" | "sys" | "cluster"])
-            | ("fence", ["sc" | "acq_rel", "cta" | "gpu" | "sys" | "cluster"]) => Ok(Op::Fence),
+            ("membar", ["cta"])
+            | ("fence", ["cta" | "cluster"] | ["sc" | "acq_rel", "cta" | "cluster"]) => {
+                Ok(Op::Fence(Scope::Block))
+            }
+            ("membar", ["gl" | "sys"])
+            | ("fence", ["gpu" | "sys"] | ["sc" | "acq_rel", "gpu" | "sys"]) => {
+                Ok(Op::Fence(Scope::Device))
+            }
             _ => self.unknown(i),
         }
     }
@@ -270,8 +277,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 "expected the name of a function after call; the emulator makes no indirect calls",
             ),
         };
-        let arguments = self.parameters(arguments)?;
-        let returns = self.parameters(returns)?;
         let module = self.module;
         let called = module.items.iter().find_map(|item| match item {
             Item::Function(called) if called.name == function => {
@@ -284,9 +289,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 return self
                     .error("the emulator makes no calls under a predicate; branch around it");
             }
-            self.inline(called, body, &returns, &arguments)?;
+            self.inline(called, body, returns, arguments)?;
             return Ok(None);
         }
+        let arguments = self.parameters(arguments)?;
+        let returns = self.parameters(returns)?;
         match (function, arguments.as_slice()) {
             ("vprintf", &[format, arguments]) => Ok(Some(Op::Printf {
                 format,
@@ -306,13 +313,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }
     }
 
-    /// The body of a function in place of its call. Its parameters are the caller's.
+    /// The body of a function in place of its call. Its parameters in memory are the caller's; those that are registers are copied.
     fn inline(
         &mut self,
         called: &'m Function<'a>,
         body: &'m [Statement<'a>],
-        returns: &[u64],
-        arguments: &[u64],
+        returns: &[Operand<'a>],
+        arguments: &[Operand<'a>],
     ) -> Result<()> {
         if called.params.len() != arguments.len() || called.returns.len() != returns.len() {
             return self.error(format!(
@@ -329,18 +336,44 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 "expected calls at most {MAX_CALLS} deep, found more; the emulator knows no recursion"
             ));
         }
+        let origin = self.origins.len() as u32 - 1;
+        let copy = |d, s| Draft {
+            inst: Inst {
+                op: Op::Move { d, s },
+                guard: None,
+            },
+            origin,
+        };
+        let mut names = Vec::new();
+        for (param, operand) in called.params.iter().zip(arguments) {
+            let name = match param.space {
+                PtxSpace::Reg => {
+                    let (s, d) = (self.source(operand, param.ty)?, self.register_for(param)?);
+                    self.drafts.push(copy(d, s));
+                    Name::Reg(d, param.ty)
+                }
+                _ => Name::Local(self.parameter(operand)?),
+            };
+            names.push((param.name, name));
+        }
+        let mut results = Vec::new();
+        for (param, operand) in called.returns.iter().zip(returns) {
+            let name = match param.space {
+                PtxSpace::Reg => {
+                    let s = self.register_for(param)?;
+                    if let Some((d, _)) = self.dest_or_sink(operand)? {
+                        results.push(copy(d, s));
+                    }
+                    Name::Reg(s, param.ty)
+                }
+                _ => Name::Local(self.parameter(operand)?),
+            };
+            names.push((param.name, name));
+        }
         // What follows sees no names of the caller, but the module's and its own.
         let caller = self.names.enter();
-        for (param, place) in called
-            .params
-            .iter()
-            .zip(arguments)
-            .chain(called.returns.iter().zip(returns))
-        {
-            if param.space != PtxSpace::Param {
-                return self.error("expected parameters in .param space");
-            }
-            self.names.insert(param.name, Name::Local(*place));
+        for (param, name) in names {
+            self.names.insert(param, name);
         }
         let end = self.labels.len() as u32;
         self.labels.push(None);
@@ -348,8 +381,20 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.statements(body)?;
         self.returns.pop();
         self.labels[end as usize] = Some(self.drafts.len() as u32);
+        self.drafts.extend(results);
         self.names.leave(caller);
         Ok(())
+    }
+
+    /// A row for a parameter of a function that is a register.
+    fn register_for(&mut self, param: &Param<'a>) -> Result<Reg> {
+        match (param.ty.bytes(), param.vector, param.dims.as_slice()) {
+            (Some(1..=8), None, []) if param.ty != Type::Pred => Ok(self.row()),
+            _ => self.error(format!(
+                "expected a register of 8 to 64 bits for parameter {}, found one of type {:?}; the emulator passes no others",
+                param.name, param.ty
+            )),
+        }
     }
 
     fn parameters(&self, operands: &[Operand<'a>]) -> Result<Vec<u64>> {

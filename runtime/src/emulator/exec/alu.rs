@@ -6,9 +6,12 @@ use crate::emulator::program::AluOp;
 
 impl Context<'_> {
     pub(super) fn alu(&mut self, warp: &mut Warp, op: &AluOp, active: Mask, pc: u32) {
-        for &source in &op.s[..op.count] {
-            self.check(warp, source, active, pc);
-        }
+        let sources = op.s[..op.count].iter();
+        let lacking = sources.fold(0, |lacking, &source| lacking | warp.lacking(source, active));
+        let carried = match lacking {
+            0 => None,
+            _ => self.carried(warp, op, active, pc),
+        };
         let [a, b, c, e] = op.s.map(|reg| reg as usize);
         let mut d = [0; LANES];
         let rows = &warp.rows;
@@ -72,6 +75,9 @@ impl Context<'_> {
         }
         if let Some(reg) = op.d {
             Self::set(warp, reg, &d, active);
+            if let Some(bytes) = carried {
+                warp.set_bytes(reg, &bytes, active);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::emulator::address;
-use crate::emulator::global::{Buffer, Writer};
+use crate::emulator::global::{Buffer, Unordered};
 use crate::emulator::program::{Order, Space};
 use crate::emulator::shared::{Conflict, Trouble};
 
@@ -107,9 +107,16 @@ impl<'a> Context<'a> {
         if !self.aligned(warp, lane, pc, Space::Global, at, bytes as usize) {
             return false;
         }
-        let order = Order::default();
-        let found = self.readable(warp, lane, pc, (Space::Global, at), read as usize, order);
-        found.is_some()
+        let Some((buffer, offset)) =
+            self.readable(warp, lane, pc, (Space::Global, at), read as usize)
+        else {
+            return false;
+        };
+        let by = self.accessor(warp, lane, Order::default());
+        if let Some(conflict) = buffer.note_read(offset, read as usize, &by) {
+            self.global_conflict(warp, lane, pc, at, conflict);
+        }
+        true
     }
 
     /// The global memory that a read is of, and the offset in it; none if there is none. Notes what is wrong with it.
@@ -120,14 +127,20 @@ impl<'a> Context<'a> {
         pc: u32,
         (space, at): (Space, u64),
         bytes: usize,
-        order: Order,
     ) -> Option<(&'a Buffer, u64)> {
         let global: &'a Global = self.launch.global;
         let Some((buffer, offset)) = global.range(at, bytes as u64) else {
             self.outside(warp, lane, pc, space, at, bytes as u32, "reads");
             return None;
         };
-        self.global_read(warp, lane, pc, buffer, (at, offset), bytes, order);
+        let whole = if bytes.is_power_of_two() {
+            buffer.initialized(offset, bytes)
+        } else {
+            (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
+        };
+        if !whole {
+            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
+        }
         Some((buffer, offset))
     }
 
@@ -166,51 +179,62 @@ impl<'a> Context<'a> {
         Some((buffer, offset))
     }
 
-    /// Notes what is wrong with a read that a buffer holds.
-    #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
-    pub(super) fn global_read(
+    /// Notes that an access of global memory and one of another thread are not ordered.
+    #[cold]
+    pub(super) fn global_conflict(
         &mut self,
         warp: &Warp,
         lane: usize,
         pc: u32,
-        buffer: &Buffer,
-        (at, offset): (u64, u64),
-        bytes: usize,
-        order: Order,
+        at: u64,
+        conflict: Unordered,
     ) {
-        let whole = if bytes.is_power_of_two() {
-            buffer.initialized(offset, bytes)
-        } else {
-            (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
+        let Unordered { this, other, who } = conflict;
+        let kind = match (this.reads, other.reads) {
+            (false, false) => Kind::ConflictingWrites,
+            _ => Kind::GlobalRace,
         };
-        if !whole {
-            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
-        }
-        if order.strong() || self.launch.kernel.global_sync {
-            return;
-        }
-        let thread = warp.thread(lane);
-        let ordered = |other: Writer| {
-            other.block == self.linear && self.clocks.ordered(thread, other.thread, other.time)
-        };
-        if let Some(other) = buffer.note_read(offset, bytes, self.linear, ordered) {
-            let here = self.linear;
-            let address = Some((Space::Global, at));
-            self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
-                if other.block == here {
-                    format!(
-                        "warp {}, lane {} of the block writes what this thread reads, and no barrier orders the two; put one between them",
-                        other.thread / 32,
-                        other.thread % 32
-                    )
-                } else {
-                    format!(
-                        "block number {} writes what this thread reads, and nothing orders them; blocks of a launch run in any order",
-                        other.block
-                    )
+        let near = who.block == self.linear;
+        let address = Some((Space::Global, at));
+        self.find(kind, pc, None, warp.index, lane, address, || {
+            let them = match near {
+                true => format!(
+                    "warp {}, lane {} of the block",
+                    who.thread / 32,
+                    who.thread % 32
+                ),
+                false => format!("block number {}", who.block),
+            };
+            let does = match (other.reads, other.writes) {
+                (true, true) => "changes by an atomic operation",
+                (true, false) => "reads",
+                _ if kind == Kind::ConflictingWrites => "writes another value to",
+                _ => "writes",
+            };
+            let what = match (this.reads, this.writes) {
+                (true, true) => "what this thread changes by an atomic operation",
+                (true, false) => "what this thread reads",
+                _ if kind == Kind::ConflictingWrites => "what this thread writes",
+                _ => "what this thread writes",
+            };
+            let cure = match (this.width, other.width) {
+                (0, _) | (_, 0) if kind == Kind::ConflictingWrites => {
+                    "nothing orders the two; let one thread write each element"
                 }
-            });
-        }
+                (0, _) | (_, 0) if near => "no barrier orders the two; put one between them",
+                (0, _) | (_, 0) => {
+                    "nothing orders them; blocks of a launch run in any order, unless a fence and a strong write (or a release) of \
+                     one are seen by a strong read and a fence (or an acquire) of the other, all of scope .gpu"
+                }
+                (mine, its) if mine != its => {
+                    "nothing orders the two, which are strong but of different sizes; use one size"
+                }
+                _ => {
+                    "nothing orders the two, which are strong but whose scope is the block alone; use scope .gpu"
+                }
+            };
+            format!("{them} {does} {what}, and {cure}")
+        });
     }
 
     #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
@@ -232,7 +256,7 @@ impl<'a> Context<'a> {
                 Space::Const => "constant memory",
                 _ => "every tensor and variable",
             };
-            format!("{what} {bytes} bytes outside of {space} (address {at:#x}); check extents and strides against the argument's layout")
+            format!("{what} {bytes} bytes outside of {space} (address {at:#x}); check extents and strides against the argument's layout, or give what goes over its ends a predicate")
         });
     }
 

@@ -27,7 +27,7 @@ struct Arrival {
     at: u64,
     inst: u32,
     /// What the thread had done and knew.
-    times: Vec<u32>,
+    times: View,
 }
 
 struct Copy {

@@ -12,38 +12,13 @@ impl Context<'_> {
         let pc = warp.groups[at].pc;
         match op {
             Op::Alu(op) => self.alu(warp, op, active, pc),
-            Op::Move { d, s } => {
-                let value = warp.rows[*s as usize];
-                let defined = warp.defined[*s as usize];
-                Self::copy(warp, *d, &value, defined, active);
-            }
+            Op::Move { d, s } => Self::copy(warp, *d, *s, active),
             Op::MovePred { d, s } => {
                 let value = self.predicate(warp, *s, active, pc);
                 Self::set_pred(warp, *d, value, active);
             }
-            Op::Pack { d, parts, bits } => {
-                let mut value = [0; LANES];
-                let mut defined = Mask::MAX;
-                let mask = (1u64 << bits) - 1;
-                for (i, part) in parts.iter().enumerate() {
-                    let row = &warp.rows[*part as usize];
-                    for lane in 0..LANES {
-                        value[lane] |= (row[lane] & mask) << (i as u32 * bits);
-                    }
-                    defined &= warp.defined[*part as usize];
-                }
-                Self::copy(warp, *d, &value, defined, active);
-            }
-            Op::Unpack { parts, s, bits } => {
-                let row = warp.rows[*s as usize];
-                let defined = warp.defined[*s as usize];
-                let mask = (1u64 << bits) - 1;
-                for (i, part) in parts.iter().enumerate() {
-                    let Some(d) = part else { continue };
-                    let value = row.map(|value| value >> (i as u32 * bits) & mask);
-                    Self::copy(warp, *d, &value, defined, active);
-                }
-            }
+            Op::Pack { d, parts, bits } => Self::pack(warp, *d, parts, *bits, active),
+            Op::Unpack { parts, s, bits } => Self::unpack(warp, parts, *s, *bits, active),
             Op::Load(access) => self.load(warp, access, active, pc),
             Op::Store(access) => self.store(warp, access, active, pc),
             Op::Cvta {
@@ -81,7 +56,7 @@ impl Context<'_> {
             Op::AsyncWait(newest) => self.async_wait(warp, active, Some(*newest)),
             Op::AsyncWaitAll => self.async_wait(warp, active, None),
             Op::Barrier(barrier) => return self.barrier(warp, at, barrier, active),
-            Op::Fence => self.fence(warp, active),
+            Op::Fence(scope) => self.fence(warp, active, *scope),
             Op::Mbarrier(op) => return self.mbarrier(warp, at, op, active),
             Op::Hint => {}
             Op::Clock { d, bits } => {
@@ -122,12 +97,6 @@ impl Context<'_> {
             Op::Branch(_) | Op::Goto(_) | Op::BranchIndex { .. } | Op::Exit | Op::Trap => {}
         }
         Next::Advance
-    }
-
-    /// Writes what was in other registers: what is not defined stays so.
-    fn copy(warp: &mut Warp, d: Reg, value: &Row, defined: Mask, active: Mask) {
-        Self::set(warp, d, value, active);
-        warp.defined[d as usize] &= defined | !active;
     }
 
     /// Executes what lanes do in common once all of them are there.

@@ -1,7 +1,6 @@
 //! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier".)
 
-use super::strong::join;
 use super::*;
 use crate::emulator::program::{Mbarrier, MbarrierOp, Space};
 use crate::emulator::shared::By;
@@ -25,9 +24,9 @@ struct Object {
     bytes: i64,
     phase: u64,
     /// What those who arrived had done.
-    arriving: Vec<u32>,
+    arriving: View,
     /// The same for the phases that are over.
-    done: Vec<u32>,
+    done: View,
 }
 
 impl Mbarriers {
@@ -78,8 +77,8 @@ impl Context<'_> {
                         pending: expected,
                         bytes: 0,
                         phase: 0,
-                        arriving: Vec::new(),
-                        done: Vec::new(),
+                        arriving: View::default(),
+                        done: View::default(),
                     };
                     if expected == 0 || expected >= 1 << 20 {
                         self.misuse(warp, lane, pc, at, || {
@@ -114,7 +113,7 @@ impl Context<'_> {
                         object.expected = object.expected.saturating_sub(count);
                     }
                     let phase = object.phase;
-                    self.arrived(warp, lane, at, pc, count, times.as_deref());
+                    self.arrived(warp, lane, at, pc, count, times.as_ref());
                     if let Some(state) = state {
                         warp.rows[state as usize][lane] = phase;
                         warp.defined[state as usize] |= 1 << lane;
@@ -167,7 +166,7 @@ impl Context<'_> {
                         self.progress += 1;
                         if acquire {
                             let thread = warp.thread(lane);
-                            self.clocks.acquire_joined(thread, &object.done);
+                            self.clocks.acquire_view(thread, &object.done);
                         }
                     } else if blocks && warp.timed_out >> lane & 1 == 0 {
                         places += u32::from(waits_at != Some(at));
@@ -204,14 +203,14 @@ impl Context<'_> {
         at: u64,
         pc: u32,
         count: u64,
-        times: Option<&[u32]>,
+        times: Option<&View>,
     ) {
         let Some(object) = self.mbarriers.objects.get_mut(&at) else {
             self.not_initialized(warp, lane, pc, at);
             return;
         };
         if let Some(times) = times {
-            join(&mut object.arriving, times);
+            object.arriving.join(times);
         }
         let missing = object.pending;
         object.pending = missing.saturating_sub(count);
@@ -233,7 +232,7 @@ impl Context<'_> {
             object.phase += 1;
             object.pending = object.expected;
             let Object { arriving, done, .. } = object;
-            join(done, arriving);
+            done.join(arriving);
             self.mbarriers.completed.push(at);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::emulator::address;
-use crate::emulator::global::Writer;
+use crate::emulator::global::Accessor;
 use crate::emulator::program::{Access, Order, Space};
 use crate::emulator::shared::By;
 
@@ -50,7 +50,7 @@ impl Context<'_> {
     pub(super) fn store(&mut self, warp: &mut Warp, access: &Access, active: Mask, pc: u32) {
         let at = self.addresses(warp, access.base, access.offset, active, pc);
         for reg in access.regs.iter().flatten() {
-            self.check(warp, *reg, active, pc);
+            self.check_bytes(warp, *reg, access.bytes, active, pc);
         }
         let bytes = access.bytes as usize;
         let total = bytes * access.regs.len();
@@ -128,11 +128,18 @@ impl Context<'_> {
                 None => self.outside(warp, lane, pc, space, at, data.len() as u32, "reads"),
             },
             Space::Global | Space::Const | Space::Generic => {
-                let found = self.readable(warp, lane, pc, (space, at), data.len(), order);
+                let found = self.readable(warp, lane, pc, (space, at), data.len());
                 let Some((buffer, offset)) = found else {
                     return;
                 };
-                buffer.read(offset, data);
+                let by = self.accessor(warp, lane, order);
+                let (conflict, seen) = buffer.read_noted(offset, data, &by);
+                if let Some(conflict) = conflict {
+                    self.global_conflict(warp, lane, pc, at, conflict);
+                }
+                if order.strong() {
+                    self.acquire(warp.thread(lane), (Space::Global, at), order, seen);
+                }
             }
         }
     }
@@ -198,45 +205,25 @@ impl Context<'_> {
                 let Some((buffer, offset)) = found else {
                     return;
                 };
-                let by = self.writer(warp, lane);
-                let sync = order.strong() || self.launch.kernel.global_sync;
-                let clocks = &self.clocks;
-                let ordered = |other: Writer| {
-                    if other.block == by.block {
-                        clocks.ordered(by.thread, other.thread, other.time)
-                    } else {
-                        sync
-                    }
-                };
-                let written = buffer.write(offset, data, by, ordered);
-                if !sync && buffer.was_read(offset, data.len(), by.block) {
-                    let address = Some((space, at));
-                    self.find(Kind::GlobalRace, pc, None, warp.index, lane, address, || {
-                        "another block reads what this thread writes, and nothing orders them; blocks of a launch run in any order".into()
-                    });
+                let thread = warp.thread(lane);
+                let place = (Space::Global, at);
+                let handed = self.handed(thread, place, order);
+                let by = self.accessor(warp, lane, order);
+                if let Some(conflict) = buffer.write(offset, data, &by, handed.as_ref()) {
+                    self.global_conflict(warp, lane, pc, at, conflict);
                 }
-                if let Some(other) = written {
-                    let address = Some((space, at));
-                    self.find(Kind::ConflictingWrites, pc, None, warp.index, lane, address, || {
-                        let who = if other.block == by.block {
-                            format!("thread {} of the block", other.thread)
-                        } else {
-                            format!("block number {}", other.block)
-                        };
-                        format!("{who} writes another value here, and nothing orders the two; let one thread write each element")
-                    });
-                }
+                self.keep_released(thread, place, order, handed);
             }
         }
     }
 
-    /// A thread now, as one that writes global memory.
-    pub(super) fn writer(&self, warp: &Warp, lane: usize) -> Writer {
-        let thread = warp.thread(lane);
-        Writer {
+    /// A thread now, as one that accesses global memory.
+    pub(super) fn accessor(&self, warp: &Warp, lane: usize, order: Order) -> Accessor<'_> {
+        Accessor {
             block: self.linear,
-            thread,
-            time: self.clocks.now(thread),
+            thread: warp.thread(lane),
+            order,
+            clocks: &self.clocks,
         }
     }
 

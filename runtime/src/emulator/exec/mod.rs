@@ -4,6 +4,7 @@ mod alu;
 mod checks;
 mod copies;
 mod count;
+mod definedness;
 mod execute;
 mod groups;
 mod mbarrier;
@@ -13,17 +14,18 @@ mod system;
 mod warp_wide;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use super::clocks::Clocks;
+use super::clocks::{Clocks, View};
 use super::finding::{Collector, Kind, Thread};
-use super::global::Global;
+use super::global::{Global, Handed, Seen};
 use super::lanes::{LANES, Mask, Row, lanes, select};
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
-use crate::arch::Arch;
 use crate::tensor::SplitMix;
 use copies::Copies;
+use cute_target::Arch;
 use groups::split;
 use mbarrier::Mbarriers;
 
@@ -53,7 +55,10 @@ pub(super) struct Warp {
     pub exists: Mask,
     pub groups: Vec<Group>,
     rows: Vec<Row>,
+    /// The lanes where all of a register is defined.
     defined: Vec<Mask>,
+    /// The bytes that are, of registers that were written in part.
+    partly: Vec<Option<Box<definedness::Bytes>>>,
     preds: Vec<Mask>,
     preds_defined: Vec<Mask>,
     /// `CC.CF`, and the lanes that have written it.
@@ -117,12 +122,13 @@ pub(super) struct Launch<'a> {
     pub limit: u64,
 }
 
-/// What a core gathers from the blocks that it runs.
+/// The results that are gathered while a block runs.
+#[derive(Default)]
 pub(super) struct Gathered {
+    /// Counts by instruction, of all blocks that the core has run.
     pub counts: Vec<Counts>,
+    /// The part that belongs to the block.
     pub findings: Collector,
-    /// What blocks print, by their number.
-    pub printed: Vec<(u64, String)>,
 }
 
 /// Why a warp stopped.
@@ -143,7 +149,7 @@ pub(super) enum Stop {
 /// What the threads of a block have in common.
 pub(super) struct Context<'a> {
     pub launch: &'a Launch<'a>,
-    pub gathered: &'a mut Gathered,
+    pub gathered: Gathered,
     pub block: [u32; 3],
     /// Number of the block.
     pub linear: u64,
@@ -154,7 +160,7 @@ pub(super) struct Context<'a> {
     pub executed: u64,
     pub barriers: super::block::Barriers,
     /// What strong writes to places in shared memory hand on, and their bytes.
-    pub released: BTreeMap<u64, (u8, Vec<u32>)>,
+    pub released: BTreeMap<u64, (u8, Arc<View>)>,
     pub mbarriers: Mbarriers,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,
@@ -167,9 +173,15 @@ pub(super) struct Context<'a> {
 #[derive(Default)]
 pub(super) struct Fences {
     /// All that came before the last fence.
-    before: Option<Vec<u32>>,
-    /// What strong reads since then have seen.
-    seen: Option<Vec<u32>>,
+    before: Option<Arc<View>>,
+    /// All that came before the last fence whose scope holds other blocks.
+    before_far: Option<Arc<View>>,
+    /// Knowledge that strong reads have seen and that no fence came after.
+    seen: Seen,
+    /// The knowledge that the last strong read saw, and where.
+    last_seen: Option<(Space, u64, Seen)>,
+    /// The knowledge that the last release operation handed on, and where.
+    released: Option<(Space, u64, Handed)>,
 }
 
 /// What happens after an instruction.
@@ -202,6 +214,7 @@ impl Context<'_> {
             }],
             rows: vec![[0; LANES]; rows],
             defined: vec![0; rows],
+            partly: vec![None; rows],
             preds: vec![0; kernel.preds as usize],
             preds_defined: vec![0; kernel.preds as usize],
             carry: 0,

@@ -1,14 +1,13 @@
 //! Strong accesses: atomics, and what fences and strong accesses hand from thread to thread.
 
 use super::*;
-use crate::emulator::program::{Atomic, AtomicOp, Order, Space};
+use crate::emulator::program::{Atomic, AtomicOp, Order, Scope, Space};
 
 impl Context<'_> {
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
         let at = self.addresses(warp, op.base, op.offset, active, pc);
-        self.check(warp, op.a, active, pc);
-        if let Some(b) = op.b {
-            self.check(warp, b, active, pc);
+        for reg in std::iter::once(op.a).chain(op.b) {
+            self.check_bytes(warp, reg, op.bytes, active, pc);
         }
         self.count_atomic(pc, op, &at, active);
         let bytes = op.bytes as usize;
@@ -50,8 +49,26 @@ impl Context<'_> {
                     if !buffer.initialized(offset, bytes) {
                         self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
                     }
-                    let by = self.writer(warp, lane);
-                    buffer.modify(offset, bytes, by, update)
+                    let thread = warp.thread(lane);
+                    let place = (Space::Global, at);
+                    let handed = self.handed(thread, place, op.order);
+                    let mut wrote = false;
+                    let update = |before| {
+                        let after = update(before);
+                        wrote = after.is_some();
+                        after
+                    };
+                    let by = self.accessor(warp, lane, op.order);
+                    let (before, conflict, seen) =
+                        buffer.modify(offset, bytes, &by, handed.as_ref(), update);
+                    if let Some(conflict) = conflict {
+                        self.global_conflict(warp, lane, pc, at, conflict);
+                    }
+                    self.acquire(thread, place, op.order, seen);
+                    if wrote {
+                        self.keep_released(thread, place, op.order, handed);
+                    }
+                    before
                 }
                 _ => {
                     self.outside(warp, lane, pc, space, at, op.bytes, "changes");
@@ -69,18 +86,79 @@ impl Context<'_> {
 
     /// A fence: what the thread did before it comes before what others do after they see a strong write
     /// that follows it, and the other way round. (PTX ISA, "Release and Acquire Patterns".)
-    pub(super) fn fence(&mut self, warp: &Warp, active: Mask) {
+    pub(super) fn fence(&mut self, warp: &Warp, active: Mask, scope: Scope) {
         for lane in lanes(active) {
             let thread = warp.thread(lane);
             let fences = self.fences.entry(thread).or_default();
-            if let Some(seen) = fences.seen.take() {
-                self.clocks.acquire_joined(thread, &seen);
+            if let Some(view) = fences.seen.near.take() {
+                self.clocks.acquire_view(thread, &view);
             }
-            fences.before = Some(self.clocks.release_alone(thread));
+            if scope == Scope::Device
+                && let Some(others) = fences.seen.far.take()
+            {
+                self.clocks.acquire_others(thread, self.linear, &others);
+            }
+            let view = Arc::new(self.clocks.release_alone(thread));
+            if scope == Scope::Device {
+                fences.before_far = Some(Arc::clone(&view));
+            }
+            fences.before = Some(view);
         }
     }
 
-    /// Hands on what a thread has done to whoever acquires from that place. What was handed on there before is
+    /// The knowledge that a thread hands on by a write that it is about to make: all that it did before, if the write releases; else what came
+    /// before a fence, or before its last release operation on that place.
+    pub(super) fn handed(
+        &mut self,
+        thread: u32,
+        (space, at): (Space, u64),
+        order: Order,
+    ) -> Option<Handed> {
+        if !order.strong() {
+            return None;
+        }
+        let far = order.scope == Scope::Device;
+        if order.release {
+            let near = Arc::new(self.clocks.release_alone(thread));
+            let far = far.then(|| Arc::clone(&near));
+            return Some(Handed { near, far });
+        }
+        let fences = self.fences.get(&thread)?;
+        let before = fences.before.clone().map(|near| Handed {
+            near,
+            far: fences.before_far.clone(),
+        });
+        let released = fences
+            .released
+            .as_ref()
+            .filter(|(its, place, _)| (*its, *place) == (space, at));
+        let mut handed = match (before, released) {
+            (Some(mut before), Some((.., released))) => {
+                before.join(released);
+                before
+            }
+            (Some(before), None) => before,
+            (None, Some((.., released))) => released.clone(),
+            (None, None) => return None,
+        };
+        handed.far = handed.far.filter(|_| far);
+        Some(handed)
+    }
+
+    /// Keeps what a release operation has handed on: strong writes of the thread to that place hand it on again.
+    pub(super) fn keep_released(
+        &mut self,
+        thread: u32,
+        (space, at): (Space, u64),
+        order: Order,
+        handed: Option<Handed>,
+    ) {
+        if let (true, Some(handed)) = (order.release, handed) {
+            self.fences.entry(thread).or_default().released = Some((space, at, handed));
+        }
+    }
+
+    /// Hands on what a thread has done to whoever acquires from that place in shared memory. What was handed on there before is
     /// for those who see it: any write that is no part of an atomic operation hides it.
     pub(super) fn release_to(&mut self, thread: u32, at: u64, bytes: usize, order: Order) {
         if !order.atomic && !self.released.is_empty() {
@@ -94,44 +172,57 @@ impl Context<'_> {
                 self.released.remove(&place);
             }
         }
-        let times = if !order.strong() {
-            return;
-        } else if order.release {
-            self.clocks.release_alone(thread)
-        } else if let Some(before) = self.fences.get(&thread).and_then(|f| f.before.clone()) {
-            before
-        } else {
-            return;
-        };
-        let (width, all) = self.released.entry(at).or_default();
-        *width = order.width;
-        join(all, &times);
-    }
-
-    pub(super) fn acquire_from(&mut self, thread: u32, at: u64, order: Order) {
-        let Some((_, times)) = self.released.get(&at) else {
-            return;
-        };
-        if order.acquire {
-            self.clocks.acquire_joined(thread, times);
-        } else {
-            join(
-                self.fences
-                    .entry(thread)
-                    .or_default()
-                    .seen
-                    .get_or_insert_default(),
-                times,
-            );
+        let handed = self.handed(thread, (Space::Shared, at), order);
+        if let Some(handed) = &handed {
+            let (width, all) = self.released.entry(at).or_default();
+            *width = order.width;
+            Arc::make_mut(all).join(&handed.near);
         }
+        self.keep_released(thread, (Space::Shared, at), order, handed);
     }
-}
 
-/// The later of each two times.
-pub(super) fn join(times: &mut Vec<u32>, new: &[u32]) {
-    times.resize(times.len().max(new.len()), 0);
-    for (mine, new) in times.iter_mut().zip(new) {
-        *mine = (*mine).max(*new);
+    /// A strong read of shared memory.
+    pub(super) fn acquire_from(&mut self, thread: u32, at: u64, order: Order) {
+        let near = self.released.get(&at).map(|(_, view)| Arc::clone(view));
+        let seen = Seen { near, far: None };
+        self.acquire(thread, (Space::Shared, at), order, seen);
+    }
+
+    /// A strong read has seen something: the thread knows it now if the read acquires, else after a fence or an operation on that
+    /// place that acquires.
+    pub(super) fn acquire(
+        &mut self,
+        thread: u32,
+        (space, at): (Space, u64),
+        order: Order,
+        mut seen: Seen,
+    ) {
+        if order.scope == Scope::Block {
+            seen.far = None;
+        }
+        if !order.acquire {
+            if seen.is_empty() {
+                return;
+            }
+            let fences = self.fences.entry(thread).or_default();
+            fences.seen.join(&seen);
+            fences.last_seen = Some((space, at, seen));
+            return;
+        }
+        if let Some(fences) = self.fences.get_mut(&thread)
+            && let Some((.., before)) = fences
+                .last_seen
+                .take_if(|(its, place, _)| (*its, *place) == (space, at))
+        {
+            let far = before.far.filter(|_| order.scope == Scope::Device);
+            seen.join(&Seen { far, ..before });
+        }
+        if let Some(view) = &seen.near {
+            self.clocks.acquire_view(thread, view);
+        }
+        if let Some(others) = &seen.far {
+            self.clocks.acquire_others(thread, self.linear, others);
+        }
     }
 }
 

@@ -110,7 +110,7 @@ impl Context<'_> {
                 c,
                 ..
             } => {
-                for reg in [a, b, c] {
+                for reg in [b, c] {
                     self.check(warp, *reg, here, pc);
                 }
                 self.shuffle(warp, *kind, (*d, *p), [*a, *b, *c], here, pc);
@@ -171,7 +171,9 @@ impl Context<'_> {
         pc: u32,
     ) {
         let values = warp.rows[a as usize];
+        let bytes = (warp.lacking(a, here) != 0).then(|| warp.bytes(a));
         let mut result = values;
+        let mut sources = [0; LANES];
         let mut valid = 0;
         for lane in lanes(here) {
             let b = warp.rows[b as usize][lane] as u32 & 31;
@@ -204,8 +206,12 @@ impl Context<'_> {
                 });
             }
             result[lane] = values[from];
+            sources[lane] = from;
         }
         Self::set(warp, d, &result, here);
+        if let Some(bytes) = bytes {
+            warp.set_bytes(d, &sources.map(|from| bytes[from]), here);
+        }
         if let Some(p) = p {
             Self::set_pred(warp, p, valid, here);
         }

@@ -105,3 +105,58 @@ fn instructions_that_are_not_known_are_refused() {
     let error = kernel("mov.u32 %r1, %envreg3;").refused();
     assert!(error.contains("%envreg3"), "{error}");
 }
+
+#[test]
+fn addresses_of_functions_are_refused_for_what_they_are() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .b32 r) f(.param .b32 a) { ret; }\n\
+        .visible .entry k(.param .u64 p) {\n.reg .b64 %s<2>;\nmov.b64 %s1, f;\nret;\n}\n";
+    let error = kernel(text).module().in_out([0]).refused();
+    assert!(
+        error.contains("f is a function, and the emulator has no addresses of functions"),
+        "{error}"
+    );
+    let error = kernel(&text.replace("%s1, f;", "%s1, g;"))
+        .module()
+        .in_out([0])
+        .refused();
+    assert!(error.contains("g is not declared"), "{error}");
+}
+
+#[test]
+fn modifiers_stand_where_ptxas_takes_them() {
+    // 2^-149 is flushed to 0, which is not above 0; an integer is never tiny.
+    let body = "mov.f32 %f1, 0f00000001; mov.f32 %f2, 0f00000000; setp.eq.u32 %p1, 0, 0; setp.gtu.ftz.and.f32 %p2, %f1, %f2, %p1;
+        setp.gtu.and.ftz.f32 %p3, %f1, %f2, %p1; setp.gtu.and.f32 %p4, %f1, %f2, %p1; selp.u32 %r2, 1, 0, %p2; selp.u32 %r3, 1, 0, %p3;
+        selp.u32 %r4, 1, 0, %p4; mov.u64 %s1, 3; cvt.rz.ftz.f32.u64 %f3, %s1; mov.b32 %r5, %f3; st.global.v4.u32 [%s90], {%r2, %r3, %r4, %r5};";
+    let ran = kernel(body).output(4).block(1).run();
+    assert_eq!(ran.clean(0), [0, 0, 1, 0x4040_0000]);
+}
+
+#[test]
+fn functions_take_and_give_registers() {
+    let text = |call: &str| {
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n\
+             .func (.reg .b32 %sum, .reg .b64 %wide) f(.reg .b32 %a, .reg .b32 %b) {{ .reg .pred %p<2>; setp.eq.u32 %p1, %a, 0; @%p1 mov.u32 %b, 9;\n\
+             add.u32 %sum, %a, %b; mul.wide.u32 %wide, %a, %b; mov.u32 %a, 77; @%p1 ret; add.u32 %sum, %sum, 100; ret; }}\n\
+             .visible .entry k(.param .u64 p) {{\n.reg .b32 %r<9>; .reg .b64 %s<9>; ld.param.u64 %s1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, 5;\n\
+             {call}\n cvt.u32.u64 %r5, %s2; add.u32 %r3, %r3, %r1; mul.wide.u32 %s3, %r1, 8; add.s64 %s1, %s1, %s3;\n\
+             st.global.v2.u32 [%s1], {{%r3, %r5}}; ret; }}\n"
+        )
+    };
+    let run = |call| kernel(&text(call)).module().in_out([0; 6]).block(3);
+    let ran = run("call (%r3, %s2), f, (%r1, %r2);").run();
+    assert_eq!(ran.clean(0), [9, 0, 107, 5, 109, 10]);
+    let ran =
+        run("mov.u64 %s2, 0; call (%r3, _), f, (%r1, 6); call.uni (_, %s2), f, (%r3, 1);").run();
+    assert_eq!(ran.clean(0), [9, 9, 108, 107, 110, 108]);
+    assert!(
+        run("call (%r3), f, (%r1, %r2);")
+            .refused()
+            .contains("f takes 2 arguments and gives 2 results, found 2 and 1")
+    );
+    let predicate =
+        text("call (%r3, %s2), f, (%r1, %r2);").replace(".reg .b32 %b)", ".reg .pred %b)");
+    let error = kernel(&predicate).module().in_out([0; 6]).refused();
+    assert!(error.contains("for parameter %b"), "{error}");
+}

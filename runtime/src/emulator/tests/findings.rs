@@ -302,7 +302,7 @@ fn outputs_that_are_not_written_once() {
     assert_eq!(run.run().report.findings, [], "one value by all");
     let run = kernel("\nst.global.u32 [%s90], 1;").input([3]).block(1);
     only(run, Kind::WriteToInput, 1);
-    // Reads of what others write: in a block they need a barrier, between blocks nothing helps.
+    // Reads of what others write need a barrier, be the write or the read first.
     let read = |barrier: &str| {
         kernel(&format!(
             "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1; st.global.u32 [%s2], %r0; {barrier}
@@ -314,7 +314,8 @@ fn outputs_that_are_not_written_once() {
     assert_eq!(read("bar.sync 0;").run().report.findings, []);
     for seed in 0..4 {
         let kinds = read("").seeded(seed).unwrap().kinds();
-        assert_eq!(kinds, [(Kind::GlobalRace, 2)]);
+        let race = |&kind| [(Kind::GlobalRace, 0), (Kind::GlobalRace, 2)].contains(&kind);
+        assert!(!kinds.is_empty() && kinds.iter().all(race), "{kinds:?}");
     }
     // Gaps of a layout are nobody's.
     let run = kernel("st.global.u32 [%s90], 1; st.global.u32 [%s90+8], 1;")

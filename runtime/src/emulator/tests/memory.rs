@@ -46,6 +46,19 @@ fn narrow_loads_extend_as_their_type_says() {
 }
 
 #[test]
+fn wide_variables_are_initialised_with_constants_of_64_bits() {
+    // As ptxas does it: -1 is 64 bits of ones, and zeros above.
+    let run = kernel(
+        ".global .align 16 .b128 wide[2] = {5, -1}; mov.u64 %s1, wide; ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%s1];
+        ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%s1+16]; st.global.v4.u32 [%s90], {%r1, %r2, %r3, %r4};
+        st.global.v4.u32 [%s90+16], {%r5, %r6, %r7, %r8};",
+    )
+    .output(8)
+    .block(1);
+    assert_eq!(run.run().clean(0), [5, 0, 0, 0, -1, -1, 0, 0]);
+}
+
+#[test]
 fn atomics_of_all_blocks_add_up() {
     let run = kernel("atom.global.add.u32 %r1, [%s90], 2; red.global.max.s32 [%s90+4], %r1;")
         .in_out([5, -9])

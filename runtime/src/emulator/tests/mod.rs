@@ -2,8 +2,10 @@
 
 mod control;
 mod control_oracle;
+mod definedness;
 mod findings;
 mod global_oracle;
+mod handoff;
 mod mbarrier;
 mod memory;
 mod races_oracle;
@@ -174,6 +176,7 @@ impl Run {
             seed,
             max_instructions: self.limit,
             arch: None,
+            sms: None,
         });
         let mut program = emulator.load(&package, &function)?;
         let mut tensors: Vec<HostTensor> = function

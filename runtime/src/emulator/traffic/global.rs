@@ -1,6 +1,6 @@
 //! Sectors and lines of global memory.
 
-use cute_layout::sectors::{SECTOR_BYTES, sectors_and_lines as distinct};
+use cute_target::sectors::{SECTOR_BYTES, sectors_and_lines as distinct};
 
 use crate::emulator::{Mask, Row, lanes};
 

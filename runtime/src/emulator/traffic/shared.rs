@@ -1,6 +1,6 @@
-//! Passes over the banks of shared memory. Phases, and what lanes share, stand in [`cute_layout::banks`].
+//! Passes over the banks of shared memory. Phases, and what lanes share, stand in [`cute_target::banks`].
 
-use cute_layout::banks::{self, Access, BANK_BYTES, NUM_BANKS, ideal, warp_wavefronts as passes};
+use cute_target::banks::{self, Access, BANK_BYTES, NUM_BANKS, ideal, warp_wavefronts as passes};
 
 use crate::emulator::{LANES, Mask, Row, lanes};
 

@@ -3,12 +3,14 @@
 use super::super::{Checked, check_spaces, copy_op, operands, tensors};
 use crate::{
     algorithm::{self, AtomSide},
+    block::block_size,
     build,
     infer::memref_of,
+    tensor,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{Dyn, IntTuple, Leaf};
-use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
 
 fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
     if types::same_bits(source.element, destination.element) {
@@ -154,6 +156,85 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
     }
 }
 
+/// For a copy whose vectors are wider than what is known of a tensor's places: the argument that the tensor is of, where its
+/// type is what does not say enough.
+pub(in super::super) fn argument_notes<'c>(op: build::Op<'c>) -> Vec<(Location<'c>, String)> {
+    let operands = build::operands_of(op);
+    let Some(ty) = operands.first().and_then(|v| CuteType::of(v.r#type())) else {
+        return Vec::new();
+    };
+    let table = match &ty {
+        CuteType::TiledCopy { .. } => types::tiled_copy(&ty).map(|tiled| tiled.atom().clone()),
+        _ => types::copy_atom(&ty),
+    };
+    let Ok(table) = table else {
+        return Vec::new();
+    };
+    let sides = operands[1..]
+        .iter()
+        .filter(|v| memref_of(**v).is_some_and(|m| m.space != Space::Rmem));
+    sides
+        .filter_map(|tensor| {
+            let (count, memref) = (table.num_val_src().ok()?, memref_of(*tensor)?);
+            let side = algorithm::atom_side("a tensor", &memref.layout, count).ok()?;
+            let (argument, given) = argument_of(*tensor)?;
+            if argument == *tensor {
+                return None;
+            }
+            let bytes = count * memref.element_bytes();
+            // Where the copy's own tensor says enough, the argument does.
+            if tensor::check_alignment("", &memref, bytes, bytes).is_ok()
+                && tensor::check_steps("", &memref, bytes, &side.rest, 0).is_ok()
+            {
+                return None;
+            }
+            let length = bytes / given.element_bytes();
+            let strides = given.layout.stride().leaves();
+            let weak = strides
+                .into_iter()
+                .any(|leaf| matches!(leaf, Leaf::Dynamic(d) if d.div % length != 0));
+            let mut wants = Vec::new();
+            if given.align < bytes {
+                wants.push(format!("align<{bytes}>"));
+            }
+            if weak {
+                wants.push(format!("?{{div={length}}} as its stride"));
+            }
+            let location = unsafe {
+                Location::from_raw(mlir_sys::mlirValueGetLocation(argument.to_raw()))
+            };
+            (!wants.is_empty()).then(|| {
+                (
+                    location,
+                    format!(
+                        "the tensor is a part of this argument of type {}: a {bytes}-byte copy needs {}, where that is true \
+                         of every launch",
+                        argument.r#type(),
+                        wants.join(" and ")
+                    ),
+                )
+            })
+        })
+        .collect()
+}
+
+/// The kernel's argument that a tensor is a view of.
+fn argument_of<'c>(tensor: build::Val<'c>) -> Option<(build::Val<'c>, MemRef<'c>)> {
+    let mut value = tensor;
+    while let Some(op) = build::defining_op(value) {
+        if !build::name_of(op).starts_with("cute.") {
+            return None;
+        }
+        value = build::operands_of(op)
+            .into_iter()
+            .find(|v| memref_of(*v).is_some())?;
+    }
+    let (block, _) = build::block_argument(value)?;
+    let owner = build::owner_of(block)?;
+    matches!(build::name_of(owner), "gpu.func" | "func.func")
+        .then(|| memref_of(value).map(|memref| (value, memref)))?
+}
+
 /// As many atoms on both sides, mode by mode.
 fn same_atoms(source: &MemRef, src: &AtomSide, destination: &MemRef, dst: &AtomSide) -> Checked {
     let trim = |extents: &[i64]| -> Vec<i64> {
@@ -291,7 +372,10 @@ pub(in super::super) fn verify_prefetch(op: OperationRef) -> Checked {
 pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
     let ty = operands(op)[0].r#type();
     let index = match CuteType::of(ty) {
-        Some(CuteType::Coord(IntTuple::Leaf(leaf @ (Leaf::Static(_) | Leaf::Dynamic(_))))) => leaf,
+        Some(CuteType::Coord(IntTuple::Leaf(leaf @ Leaf::Static(_)))) => leaf,
+        Some(CuteType::Coord(IntTuple::Leaf(Leaf::Dynamic(index)))) if index.width == 32 => {
+            Leaf::Dynamic(index)
+        }
         None if types::element_bits(ty) == Some(32) && !types::is_float(ty) => {
             Leaf::Dynamic(Dyn::I32)
         }
@@ -309,17 +393,7 @@ pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
         ));
     }
     let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
-    let known = build::parent_of(op, "gpu.func")
-        .and_then(|kernel| build::attribute_of(kernel, "known_block_size"))
-        .map(|size| unsafe {
-            let raw = melior::ir::AttributeLike::to_raw(&size);
-            if !mlir_sys::mlirAttributeIsADenseI32Array(raw) {
-                return i64::MAX;
-            }
-            (0..mlir_sys::mlirDenseArrayGetNumElements(raw))
-                .map(|i| i64::from(mlir_sys::mlirDenseI32ArrayGetElement(raw, i)))
-                .fold(1i64, i64::saturating_mul)
-        });
+    let known = block_size(op).map(|size| size.into_iter().fold(1, i64::saturating_mul));
     match known {
         Some(known) if known < threads => Err(format!(
             "is done by {threads} threads, but the kernel's blocks have {known}; expected known_block_size of at least {threads} \

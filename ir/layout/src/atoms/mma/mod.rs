@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use super::Elem;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
+use cute_target::Requirement;
 
 /// What brought an instruction: the word that the type of its atom begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -187,8 +188,8 @@ pub struct MmaAtom {
     pub frag_kind: FragKind,
     /// Of A and B, by blocks of K.
     pub scale: Option<Scale>,
-    /// The first architecture that has it, as in `sm_80`.
-    pub min_sm: u32,
+    /// The architectures that have it.
+    pub requires: Requirement,
     /// Whether it is lowered to an instruction; the others are tables only.
     pub lowered: bool,
 }

@@ -5,6 +5,7 @@
 
 use super::warp::{B4_16X8X64, B8_16X8X32, Fragments};
 use super::{Elem, Family, FragKind, Major, MmaAtom, Scale, layout};
+use cute_target::Requirement;
 
 /// What `.kind::f8f6f4` multiplies.
 const SMALL: [Elem; 5] = [
@@ -102,7 +103,7 @@ fn atom(
         bit_op: None,
         frag_kind: FragKind::Registers,
         scale,
-        min_sm: 120,
+        requires: Requirement::Family(12, 0),
         lowered: false,
     }
 }

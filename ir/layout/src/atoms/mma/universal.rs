@@ -1,6 +1,7 @@
 //! One multiply-add of each thread: CuTe's `UniversalFMA<D,A,B,C>`.
 
 use super::{Elem, Family, FragKind, Major, MmaAtom, layout};
+use cute_target::Requirement;
 
 /// Types of A and B, and of C and D. A sum of 16-bit products may be kept in f32.
 const TYPES: [(Elem, Elem); 7] = [
@@ -31,7 +32,7 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
         bit_op: None,
         frag_kind: FragKind::Registers,
         scale: None,
-        min_sm: 50,
+        requires: Requirement::Since(5, 0),
         lowered: true,
     })
 }

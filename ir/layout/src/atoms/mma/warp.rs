@@ -3,6 +3,7 @@
 //! Sources: PTX ISA, "Matrix Fragments for mma.*"; CuTe's `mma_traits_sm70.hpp`, `_sm75`, `_sm80`, `_sm89`, `_sm90`.
 
 use super::{BitOp, Elem, Family, FragKind, Major, MmaAtom, layout};
+use cute_target::Requirement;
 
 /// One instruction of the table.
 pub(super) struct Row {
@@ -10,8 +11,17 @@ pub(super) struct Row {
     pub shape: [i64; 3],
     pub types: [Elem; 4], // D, A, B, C: the order of the names
     pub tv: &'static Fragments,
-    pub min_sm: u32,
+    pub brought_by: Generation,
 }
+
+/// The source of an instruction, and where it exists since then.
+type Generation = (Family, Requirement);
+
+const SM70: Generation = (Family::Sm70, Requirement::Since(7, 0));
+const SM75: Generation = (Family::Sm75, Requirement::Since(7, 5));
+const SM80: Generation = (Family::Sm80, Requirement::Since(8, 0));
+const SM89: Generation = (Family::Sm89, Requirement::Since(8, 9));
+const SM90: Generation = (Family::Sm90Warp, Requirement::Since(9, 0));
 
 /// The layouts of one shape, as text; several types share them.
 pub(super) struct Fragments {
@@ -160,14 +170,14 @@ const fn row(
     shape: [i64; 3],
     types: [Elem; 4],
     tv: &'static Fragments,
-    min_sm: u32,
+    brought_by: Generation,
 ) -> Row {
     Row {
         name,
         shape,
         types,
         tv,
-        min_sm,
+        brought_by,
     }
 }
 
@@ -175,67 +185,67 @@ use Elem::*;
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Row] = &[
-    row("SM70_8x8x4_F16F16F16F16_TN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_TN, 70),
-    row("SM70_8x8x4_F16F16F16F16_NT", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NT, 70),
-    row("SM70_8x8x4_F16F16F16F16_NN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NN, 70),
-    row("SM70_8x8x4_F16F16F16F16_TT", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_TT, 70),
-    row("SM70_8x8x4_F32F16F16F32_TN", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_TN, 70),
-    row("SM70_8x8x4_F32F16F16F32_NN", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_NN, 70),
-    row("SM70_8x8x4_F32F16F16F32_TT", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_TT, 70),
-    row("SM70_8x8x4_F32F16F16F32_NT", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_NT, 70),
-    row("SM75_16x8x8_F32F16F16F32_TN", [16, 8, 8], [F32, F16, F16, F32], &B16_16X8X8, 75),
-    row("SM75_16x8x8_F16F16F16F16_TN", [16, 8, 8], [F16, F16, F16, F16], &B16_16X8X8, 75),
-    row("SM75_8x8x16_S32S8S8S32_TN", [8, 8, 16], [I32, I8, I8, I32], &B8_8X8X16, 75),
-    row("SM80_16x8x8_F16F16F16F16_TN", [16, 8, 8], [F16, F16, F16, F16], &B16_16X8X8, 80),
-    row("SM80_16x8x16_F16F16F16F16_TN", [16, 8, 16], [F16, F16, F16, F16], &B16_16X8X16, 80),
-    row("SM80_16x8x8_F32F16F16F32_TN", [16, 8, 8], [F32, F16, F16, F32], &B16_16X8X8, 80),
-    row("SM80_16x8x16_F32F16F16F32_TN", [16, 8, 16], [F32, F16, F16, F32], &B16_16X8X16, 80),
-    row("SM80_16x8x8_F32BF16BF16F32_TN", [16, 8, 8], [F32, BF16, BF16, F32], &B16_16X8X8, 80),
-    row("SM80_16x8x16_F32BF16BF16F32_TN", [16, 8, 16], [F32, BF16, BF16, F32], &B16_16X8X16, 80),
-    row("SM80_16x8x4_F32TF32TF32F32_TN", [16, 8, 4], [F32, TF32, TF32, F32], &TF32_16X8X4, 80),
-    row("SM80_16x8x8_F32TF32TF32F32_TN", [16, 8, 8], [F32, TF32, TF32, F32], &TF32_16X8X8, 80),
-    row("SM80_8x8x4_F64F64F64F64_TN", [8, 8, 4], [F64, F64, F64, F64], &F64_8X8X4, 80),
-    row("SM80_16x8x32_S32S8S8S32_TN", [16, 8, 32], [I32, I8, I8, I32], &B8_16X8X32, 80),
-    row("SM80_16x8x32_S32U8U8S32_TN", [16, 8, 32], [I32, U8, U8, I32], &B8_16X8X32, 80),
-    row("SM80_8x8x16_S32S8S8S32_TN", [8, 8, 16], [I32, I8, I8, I32], &B8_8X8X16, 80),
-    row("SM80_16x8x16_S32S8S8S32_TN", [16, 8, 16], [I32, I8, I8, I32], &B8_16X8X16, 80),
-    row("SM80_8x8x16_S32S8U8S32_TN", [8, 8, 16], [I32, I8, U8, I32], &B8_8X8X16, 80),
-    row("SM80_16x8x16_S32S8U8S32_TN", [16, 8, 16], [I32, I8, U8, I32], &B8_16X8X16, 80),
-    row("SM80_16x8x32_S32S8U8S32_TN", [16, 8, 32], [I32, I8, U8, I32], &B8_16X8X32, 80),
-    row("SM80_8x8x16_S32U8S8S32_TN", [8, 8, 16], [I32, U8, I8, I32], &B8_8X8X16, 80),
-    row("SM80_16x8x16_S32U8S8S32_TN", [16, 8, 16], [I32, U8, I8, I32], &B8_16X8X16, 80),
-    row("SM80_16x8x32_S32U8S8S32_TN", [16, 8, 32], [I32, U8, I8, I32], &B8_16X8X32, 80),
-    row("SM80_8x8x16_S32U8U8S32_TN", [8, 8, 16], [I32, U8, U8, I32], &B8_8X8X16, 80),
-    row("SM80_16x8x16_S32U8U8S32_TN", [16, 8, 16], [I32, U8, U8, I32], &B8_16X8X16, 80),
-    row("SM80_8x8x32_S32S4S4S32_TN", [8, 8, 32], [I32, I4, I4, I32], &B4_8X8X32, 80),
-    row("SM80_16x8x32_S32S4S4S32_TN", [16, 8, 32], [I32, I4, I4, I32], &B4_16X8X32, 80),
-    row("SM80_16x8x64_S32S4S4S32_TN", [16, 8, 64], [I32, I4, I4, I32], &B4_16X8X64, 80),
-    row("SM80_8x8x32_S32S4U4S32_TN", [8, 8, 32], [I32, I4, U4, I32], &B4_8X8X32, 80),
-    row("SM80_16x8x32_S32S4U4S32_TN", [16, 8, 32], [I32, I4, U4, I32], &B4_16X8X32, 80),
-    row("SM80_16x8x64_S32S4U4S32_TN", [16, 8, 64], [I32, I4, U4, I32], &B4_16X8X64, 80),
-    row("SM80_8x8x32_S32U4S4S32_TN", [8, 8, 32], [I32, U4, I4, I32], &B4_8X8X32, 80),
-    row("SM80_16x8x32_S32U4S4S32_TN", [16, 8, 32], [I32, U4, I4, I32], &B4_16X8X32, 80),
-    row("SM80_16x8x64_S32U4S4S32_TN", [16, 8, 64], [I32, U4, I4, I32], &B4_16X8X64, 80),
-    row("SM80_8x8x32_S32U4U4S32_TN", [8, 8, 32], [I32, U4, U4, I32], &B4_8X8X32, 80),
-    row("SM80_16x8x32_S32U4U4S32_TN", [16, 8, 32], [I32, U4, U4, I32], &B4_16X8X32, 80),
-    row("SM80_16x8x64_S32U4U4S32_TN", [16, 8, 64], [I32, U4, U4, I32], &B4_16X8X64, 80),
-    row("SM80_8x8x128_S32U1U1S32_TN_XORPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, 80),
-    row("SM80_8x8x128_S32U1U1S32_TN_ANDPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, 80),
-    row("SM80_16x8x128_S32U1U1S32_TN_XORPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, 80),
-    row("SM80_16x8x128_S32U1U1S32_TN_ANDPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, 80),
-    row("SM80_16x8x256_S32U1U1S32_TN_XORPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, 80),
-    row("SM80_16x8x256_S32U1U1S32_TN_ANDPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, 80),
-    row("SM89_16x8x32_F32E4M3E4M3F32_TN", [16, 8, 32], [F32, F8E4M3, F8E4M3, F32], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F32E5M2E5M2F32_TN", [16, 8, 32], [F32, F8E5M2, F8E5M2, F32], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F32E4M3E5M2F32_TN", [16, 8, 32], [F32, F8E4M3, F8E5M2, F32], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F32E5M2E4M3F32_TN", [16, 8, 32], [F32, F8E5M2, F8E4M3, F32], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F16E4M3E4M3F16_TN", [16, 8, 32], [F16, F8E4M3, F8E4M3, F16], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F16E4M3E5M2F16_TN", [16, 8, 32], [F16, F8E4M3, F8E5M2, F16], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F16E5M2E4M3F16_TN", [16, 8, 32], [F16, F8E5M2, F8E4M3, F16], &B8_16X8X32, 89),
-    row("SM89_16x8x32_F16E5M2E5M2F16_TN", [16, 8, 32], [F16, F8E5M2, F8E5M2, F16], &B8_16X8X32, 89),
-    row("SM90_16x8x4_F64F64F64F64_TN", [16, 8, 4], [F64, F64, F64, F64], &F64_16X8X4, 90),
-    row("SM90_16x8x8_F64F64F64F64_TN", [16, 8, 8], [F64, F64, F64, F64], &F64_16X8X8, 90),
-    row("SM90_16x8x16_F64F64F64F64_TN", [16, 8, 16], [F64, F64, F64, F64], &F64_16X8X16, 90),
+    row("SM70_8x8x4_F16F16F16F16_TN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_TN, SM70),
+    row("SM70_8x8x4_F16F16F16F16_NT", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NT, SM70),
+    row("SM70_8x8x4_F16F16F16F16_NN", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_NN, SM70),
+    row("SM70_8x8x4_F16F16F16F16_TT", [8, 8, 4], [F16, F16, F16, F16], &QUAD_PAIR_F16_TT, SM70),
+    row("SM70_8x8x4_F32F16F16F32_TN", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_TN, SM70),
+    row("SM70_8x8x4_F32F16F16F32_NN", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_NN, SM70),
+    row("SM70_8x8x4_F32F16F16F32_TT", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_TT, SM70),
+    row("SM70_8x8x4_F32F16F16F32_NT", [8, 8, 4], [F32, F16, F16, F32], &QUAD_PAIR_F32_NT, SM70),
+    row("SM75_16x8x8_F32F16F16F32_TN", [16, 8, 8], [F32, F16, F16, F32], &B16_16X8X8, SM75),
+    row("SM75_16x8x8_F16F16F16F16_TN", [16, 8, 8], [F16, F16, F16, F16], &B16_16X8X8, SM75),
+    row("SM75_8x8x16_S32S8S8S32_TN", [8, 8, 16], [I32, I8, I8, I32], &B8_8X8X16, SM75),
+    row("SM80_16x8x8_F16F16F16F16_TN", [16, 8, 8], [F16, F16, F16, F16], &B16_16X8X8, SM80),
+    row("SM80_16x8x16_F16F16F16F16_TN", [16, 8, 16], [F16, F16, F16, F16], &B16_16X8X16, SM80),
+    row("SM80_16x8x8_F32F16F16F32_TN", [16, 8, 8], [F32, F16, F16, F32], &B16_16X8X8, SM80),
+    row("SM80_16x8x16_F32F16F16F32_TN", [16, 8, 16], [F32, F16, F16, F32], &B16_16X8X16, SM80),
+    row("SM80_16x8x8_F32BF16BF16F32_TN", [16, 8, 8], [F32, BF16, BF16, F32], &B16_16X8X8, SM80),
+    row("SM80_16x8x16_F32BF16BF16F32_TN", [16, 8, 16], [F32, BF16, BF16, F32], &B16_16X8X16, SM80),
+    row("SM80_16x8x4_F32TF32TF32F32_TN", [16, 8, 4], [F32, TF32, TF32, F32], &TF32_16X8X4, SM80),
+    row("SM80_16x8x8_F32TF32TF32F32_TN", [16, 8, 8], [F32, TF32, TF32, F32], &TF32_16X8X8, SM80),
+    row("SM80_8x8x4_F64F64F64F64_TN", [8, 8, 4], [F64, F64, F64, F64], &F64_8X8X4, SM80),
+    row("SM80_16x8x32_S32S8S8S32_TN", [16, 8, 32], [I32, I8, I8, I32], &B8_16X8X32, SM80),
+    row("SM80_16x8x32_S32U8U8S32_TN", [16, 8, 32], [I32, U8, U8, I32], &B8_16X8X32, SM80),
+    row("SM80_8x8x16_S32S8S8S32_TN", [8, 8, 16], [I32, I8, I8, I32], &B8_8X8X16, SM80),
+    row("SM80_16x8x16_S32S8S8S32_TN", [16, 8, 16], [I32, I8, I8, I32], &B8_16X8X16, SM80),
+    row("SM80_8x8x16_S32S8U8S32_TN", [8, 8, 16], [I32, I8, U8, I32], &B8_8X8X16, SM80),
+    row("SM80_16x8x16_S32S8U8S32_TN", [16, 8, 16], [I32, I8, U8, I32], &B8_16X8X16, SM80),
+    row("SM80_16x8x32_S32S8U8S32_TN", [16, 8, 32], [I32, I8, U8, I32], &B8_16X8X32, SM80),
+    row("SM80_8x8x16_S32U8S8S32_TN", [8, 8, 16], [I32, U8, I8, I32], &B8_8X8X16, SM80),
+    row("SM80_16x8x16_S32U8S8S32_TN", [16, 8, 16], [I32, U8, I8, I32], &B8_16X8X16, SM80),
+    row("SM80_16x8x32_S32U8S8S32_TN", [16, 8, 32], [I32, U8, I8, I32], &B8_16X8X32, SM80),
+    row("SM80_8x8x16_S32U8U8S32_TN", [8, 8, 16], [I32, U8, U8, I32], &B8_8X8X16, SM80),
+    row("SM80_16x8x16_S32U8U8S32_TN", [16, 8, 16], [I32, U8, U8, I32], &B8_16X8X16, SM80),
+    row("SM80_8x8x32_S32S4S4S32_TN", [8, 8, 32], [I32, I4, I4, I32], &B4_8X8X32, SM80),
+    row("SM80_16x8x32_S32S4S4S32_TN", [16, 8, 32], [I32, I4, I4, I32], &B4_16X8X32, SM80),
+    row("SM80_16x8x64_S32S4S4S32_TN", [16, 8, 64], [I32, I4, I4, I32], &B4_16X8X64, SM80),
+    row("SM80_8x8x32_S32S4U4S32_TN", [8, 8, 32], [I32, I4, U4, I32], &B4_8X8X32, SM80),
+    row("SM80_16x8x32_S32S4U4S32_TN", [16, 8, 32], [I32, I4, U4, I32], &B4_16X8X32, SM80),
+    row("SM80_16x8x64_S32S4U4S32_TN", [16, 8, 64], [I32, I4, U4, I32], &B4_16X8X64, SM80),
+    row("SM80_8x8x32_S32U4S4S32_TN", [8, 8, 32], [I32, U4, I4, I32], &B4_8X8X32, SM80),
+    row("SM80_16x8x32_S32U4S4S32_TN", [16, 8, 32], [I32, U4, I4, I32], &B4_16X8X32, SM80),
+    row("SM80_16x8x64_S32U4S4S32_TN", [16, 8, 64], [I32, U4, I4, I32], &B4_16X8X64, SM80),
+    row("SM80_8x8x32_S32U4U4S32_TN", [8, 8, 32], [I32, U4, U4, I32], &B4_8X8X32, SM80),
+    row("SM80_16x8x32_S32U4U4S32_TN", [16, 8, 32], [I32, U4, U4, I32], &B4_16X8X32, SM80),
+    row("SM80_16x8x64_S32U4U4S32_TN", [16, 8, 64], [I32, U4, U4, I32], &B4_16X8X64, SM80),
+    row("SM80_8x8x128_S32U1U1S32_TN_XORPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, SM80),
+    row("SM80_8x8x128_S32U1U1S32_TN_ANDPOPC", [8, 8, 128], [I32, B1, B1, I32], &B1_8X8X128, SM80),
+    row("SM80_16x8x128_S32U1U1S32_TN_XORPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, SM80),
+    row("SM80_16x8x128_S32U1U1S32_TN_ANDPOPC", [16, 8, 128], [I32, B1, B1, I32], &B1_16X8X128, SM80),
+    row("SM80_16x8x256_S32U1U1S32_TN_XORPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, SM80),
+    row("SM80_16x8x256_S32U1U1S32_TN_ANDPOPC", [16, 8, 256], [I32, B1, B1, I32], &B1_16X8X256, SM80),
+    row("SM89_16x8x32_F32E4M3E4M3F32_TN", [16, 8, 32], [F32, F8E4M3, F8E4M3, F32], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F32E5M2E5M2F32_TN", [16, 8, 32], [F32, F8E5M2, F8E5M2, F32], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F32E4M3E5M2F32_TN", [16, 8, 32], [F32, F8E4M3, F8E5M2, F32], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F32E5M2E4M3F32_TN", [16, 8, 32], [F32, F8E5M2, F8E4M3, F32], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F16E4M3E4M3F16_TN", [16, 8, 32], [F16, F8E4M3, F8E4M3, F16], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F16E4M3E5M2F16_TN", [16, 8, 32], [F16, F8E4M3, F8E5M2, F16], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F16E5M2E4M3F16_TN", [16, 8, 32], [F16, F8E5M2, F8E4M3, F16], &B8_16X8X32, SM89),
+    row("SM89_16x8x32_F16E5M2E5M2F16_TN", [16, 8, 32], [F16, F8E5M2, F8E5M2, F16], &B8_16X8X32, SM89),
+    row("SM90_16x8x4_F64F64F64F64_TN", [16, 8, 4], [F64, F64, F64, F64], &F64_16X8X4, SM90),
+    row("SM90_16x8x8_F64F64F64F64_TN", [16, 8, 8], [F64, F64, F64, F64], &F64_16X8X8, SM90),
+    row("SM90_16x8x16_F64F64F64F64_TN", [16, 8, 16], [F64, F64, F64, F64], &F64_16X8X16, SM90),
 ];
 
 /// The atoms of the table.
@@ -244,13 +254,7 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
         let [d, a, b, c] = row.types;
         MmaAtom {
             name: row.name.to_owned(),
-            family: match row.min_sm {
-                70 => Family::Sm70,
-                75 => Family::Sm75,
-                80 => Family::Sm80,
-                89 => Family::Sm89,
-                _ => Family::Sm90Warp,
-            },
+            family: row.brought_by.0,
             shape_mnk: row.shape,
             thr_id: layout(row.tv.thr),
             a_tv: layout(row.tv.a),
@@ -269,7 +273,7 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
             },
             frag_kind: FragKind::Registers,
             scale: None,
-            min_sm: row.min_sm,
+            requires: row.brought_by.1,
             lowered: a.bits() >= 8,
         }
     })

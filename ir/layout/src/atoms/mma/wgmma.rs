@@ -6,6 +6,7 @@
 
 use super::{Elem, Family, FragKind, Major, MmaAtom, MmaSpec, layout};
 use crate::error::{LayoutError, Result};
+use cute_target::Requirement;
 
 const M: i64 = 64;
 const MOST_N: i64 = 256;
@@ -135,7 +136,7 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
         bit_op: None,
         frag_kind: spec.frag_kind,
         scale: None,
-        min_sm: 90,
+        requires: Requirement::Specific(9, 0),
         lowered: false,
     })
 }

@@ -1,7 +1,7 @@
 //! What a multiprocessor has for the blocks that run on it, and how many fit.
 //!
-//! Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; for how registers and shared
-//! memory are handed out, the toolkit's `cuda_occupancy.h`, with which Nsight Compute's limits by registers, warps and blocks
+//! Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; for chips that it has no column
+//! for, and for how registers and shared memory are handed out, the toolkit's `cuda_occupancy.h`, with which Nsight Compute's limits by registers, warps and blocks
 //! agree (`runtime/tests/kernels.rs`). Its limit by shared memory is that of the part of L1 that the driver has set aside for
 //! this launch, which is enough for the other limits, and not what the multiprocessor could have.
 
@@ -32,12 +32,15 @@ pub struct Multiprocessor {
     pub block_shared_memory: u32,
     /// Shared memory is handed out in this many bytes.
     pub shared_unit: u32,
+    /// Warps that it runs at once; threads are [`WARP`] times as many.
     pub warps: u32,
+    /// Blocks that it runs at once.
     pub blocks: u32,
 }
 
 impl Multiprocessor {
-    /// That of a compute capability. A later one than is known here has what the newest of its kind has.
+    /// The multiprocessor of a compute capability. A later one than is known here has what the newest of its kind has. Which figures are
+    /// assumed, [`crate::Chip::assumed`] says.
     pub const fn of(major: u32, minor: u32) -> Multiprocessor {
         // Kilobytes of shared memory, warps, blocks.
         let (kilobytes, warps, blocks) = match (major, minor) {
@@ -128,12 +131,13 @@ impl Multiprocessor {
 /// How many blocks each thing that they need leaves room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Of any kind.
+    /// Limited by their number.
     pub blocks: u32,
     /// By their warps.
     pub warps: u32,
-    /// None if it is not known how many they need.
+    /// Limited by their registers; none if it is not known how many they need.
     pub registers: Option<u32>,
+    /// Limited by their shared memory.
     pub shared_memory: u32,
 }
 
@@ -145,6 +149,7 @@ pub struct Occupancy {
     pub warps: u32,
     /// Warps that the multiprocessor has room for.
     pub most_warps: u32,
+    /// Blocks that each thing leaves room for.
     pub by: Limits,
 }
 
@@ -183,15 +188,22 @@ mod tests {
             (8, 0),
             (8, 6),
             (8, 7),
+            (8, 8),
             (8, 9),
             (9, 0),
             (10, 0),
+            (10, 3),
+            (11, 0),
             (12, 0),
+            (12, 1),
         ]
         .into_iter()
         .map(|(major, minor)| kilobytes(major, minor))
         .collect();
-        assert_eq!(found, [48, 96, 64, 163, 99, 163, 99, 227, 227, 99]);
+        assert_eq!(
+            found,
+            [48, 96, 64, 163, 99, 163, 99, 99, 227, 227, 227, 227, 99, 99]
+        );
     }
 
     #[test]

@@ -1,0 +1,261 @@
+//! Attributes of the dialects that stand on ops, arguments and results of any dialect: each is known, where it is read, and
+//! of the form that is read there. A name that nobody reads is an error, for it would be dropped without a word.
+
+use crate::{
+    build::name_of,
+    diag::{self, Failure},
+    types::{CuteType, MOST_STAGES, Space},
+};
+use melior::ir::{Attribute, AttributeLike, OperationRef, Type, operation::OperationLike};
+use mlir_sys::*;
+
+/// The place of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An attribute of the op itself.
+    Op,
+    /// An attribute of that argument of a function.
+    Argument(usize),
+    /// An attribute of that result of a function.
+    Result(usize),
+}
+
+/// An attribute of the dialects: its name, the form of its value, and where it is read.
+struct Known {
+    name: &'static str,
+    form: Form,
+    home: Home,
+}
+
+/// The form of a value.
+#[derive(Clone, Copy)]
+enum Form {
+    Unit,
+    /// An integer in a range, both ends included.
+    Integer(i64, i64),
+    /// So many integers in a range, as a dense array.
+    Integers(usize, i64, i64),
+    Text,
+    Number,
+    /// The name alone, or an integer from 1 to [`MOST_TURNS`].
+    Factor,
+    /// A dense array of 64-bit integers of any length.
+    Indices,
+    Dictionary,
+    Array,
+}
+
+/// The places where an attribute is read.
+#[derive(Clone, Copy)]
+enum Home {
+    /// A product of whole tensors.
+    WholeGemm,
+    Loop,
+    /// Any operation: passes move them, and the one that reads the attribute asks where they are.
+    Anything,
+    Kernel,
+    Launch,
+    Host,
+    GpuModule,
+    HostArgument,
+    /// An argument of a kernel that is a tensor or a pointer in global memory.
+    KernelMemory,
+}
+
+/// The most turns of a loop that are written out.
+pub const MOST_TURNS: i64 = 4096;
+
+const KNOWN: &[Known] = &[
+    known("cute.tile", Form::Integers(3, 1, 1 << 16), Home::WholeGemm),
+    known("cute.warps", Form::Integers(2, 1, 32), Home::WholeGemm),
+    known(
+        "cute.stages",
+        Form::Integer(1, MOST_STAGES),
+        Home::WholeGemm,
+    ),
+    known(
+        "cute.raster",
+        Form::Integer(1, i32::MAX as i64),
+        Home::WholeGemm,
+    ),
+    known("cute.swizzle", Form::Text, Home::WholeGemm),
+    known("cute.unroll", Form::Factor, Home::Loop),
+    known(
+        "cute.stage",
+        Form::Integer(0, MOST_STAGES - 1),
+        Home::Anything,
+    ),
+    known(
+        "cute.order",
+        Form::Integer(0, i32::MAX as i64),
+        Home::Anything,
+    ),
+    known("cute.config", Form::Dictionary, Home::Kernel),
+    known(
+        "cute.dynamic_smem",
+        Form::Integer(0, i32::MAX as i64),
+        Home::Kernel,
+    ),
+    known("cute.disjoint", Form::Indices, Home::Launch),
+    known("cute.computes", Form::Array, Home::Host),
+    known(
+        "cute.ptx",
+        Form::Integer(0, i32::MAX as i64),
+        Home::GpuModule,
+    ),
+    known("cute.name", Form::Text, Home::HostArgument),
+    known("cute.default", Form::Number, Home::HostArgument),
+    known("cute.access", Form::Text, Home::HostArgument),
+    known("cute.noalias", Form::Unit, Home::KernelMemory),
+];
+
+const fn known(name: &'static str, form: Form, home: Home) -> Known {
+    Known { name, form, home }
+}
+
+/// Verifies an attribute whose name begins with the dialects'. Errors: one that is not known, is elsewhere than where it is
+/// read, or has another form.
+pub(crate) fn attribute(
+    op: OperationRef,
+    place: Place,
+    name: &str,
+    value: Attribute,
+) -> Result<(), Failure> {
+    check(op, place, name, value)
+        .map_err(|message| diag::error(op.location(), format!("'{}' op {message}", name_of(op))))
+}
+
+fn check(op: OperationRef, place: Place, name: &str, value: Attribute) -> Result<(), String> {
+    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+        let names: Vec<_> = KNOWN.iter().map(|known| known.name).collect();
+        return Err(format!(
+            "has the attribute '{name}', which nothing reads; expected one of {}",
+            names.join(", ")
+        ));
+    };
+    if !known.home.is(op, place) {
+        let at = match place {
+            Place::Op => String::new(),
+            Place::Argument(i) => format!(" of argument {i}"),
+            Place::Result(i) => format!(" of result {i}"),
+        };
+        return Err(format!(
+            "has the attribute '{name}'{at}, where nothing reads it; expected it on {}",
+            known.home.text()
+        ));
+    }
+    if !known.form.fits(value) {
+        return Err(format!(
+            "expected {name} = {}, found {value}",
+            known.form.text()
+        ));
+    }
+    Ok(())
+}
+
+impl Form {
+    fn fits(self, value: Attribute) -> bool {
+        let raw = value.to_raw();
+        unsafe {
+            match self {
+                Form::Unit => mlirAttributeIsAUnit(raw),
+                Form::Integer(least, most) => {
+                    integer(value).is_some_and(|n| (least..=most).contains(&n))
+                }
+                Form::Integers(count, least, most) => {
+                    mlirAttributeIsADenseI64Array(raw)
+                        && mlirDenseArrayGetNumElements(raw) == count as isize
+                        && (0..count as isize)
+                            .all(|i| (least..=most).contains(&mlirDenseI64ArrayGetElement(raw, i)))
+                }
+                Form::Text => mlirAttributeIsAString(raw),
+                Form::Number => mlirAttributeIsAFloat(raw) || integer(value).is_some(),
+                Form::Factor => mlirAttributeIsAUnit(raw) || integer(value).is_some_and(|n| n >= 1),
+                Form::Indices => mlirAttributeIsADenseI64Array(raw),
+                Form::Dictionary => mlirAttributeIsADictionary(raw),
+                Form::Array => mlirAttributeIsAArray(raw),
+            }
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Form::Unit => "nothing: the name alone".to_owned(),
+            Form::Integer(least, most) => format!("an integer from {least} to {most}"),
+            Form::Integers(count, least, most) => {
+                let example = vec!["16"; count].join(", ");
+                format!("array<i64: {example}>, {count} integers from {least} to {most}")
+            }
+            Form::Text => "a string".to_owned(),
+            Form::Number => "a number".to_owned(),
+            Form::Factor => {
+                format!("1 to {MOST_TURNS}, as many turns at a time, or the name alone")
+            }
+            Form::Indices => "array<i64: ...>".to_owned(),
+            Form::Dictionary => "a dictionary".to_owned(),
+            Form::Array => "an array".to_owned(),
+        }
+    }
+}
+
+/// The value of an integer attribute of at most 64 bits.
+fn integer(value: Attribute) -> Option<i64> {
+    let raw = value.to_raw();
+    unsafe {
+        if !mlirAttributeIsAInteger(raw) {
+            return None;
+        }
+        let ty = mlirAttributeGetType(raw);
+        let narrow = mlirTypeIsAIndex(ty)
+            || (mlirTypeIsAInteger(ty) && (2..=64).contains(&mlirIntegerTypeGetWidth(ty)));
+        narrow.then(|| mlirIntegerAttrGetValueInt(raw))
+    }
+}
+
+impl Home {
+    fn is(self, op: OperationRef, place: Place) -> bool {
+        let name = name_of(op);
+        match (self, place) {
+            (Home::WholeGemm, Place::Op) => name == "cute.gemm" && op.operand_count() == 3,
+            (Home::Loop, Place::Op) => name == "scf.for",
+            (Home::Anything, Place::Op) => true,
+            (Home::Kernel, Place::Op) => matches!(name, "gpu.func" | "llvm.func"),
+            (Home::Launch, Place::Op) => name == "gpu.launch_func",
+            (Home::Host, Place::Op) => name == "func.func",
+            (Home::GpuModule, Place::Op) => name == "gpu.module",
+            (Home::HostArgument, Place::Argument(_)) => name == "func.func",
+            (Home::KernelMemory, Place::Argument(i)) => {
+                name == "gpu.func" && argument_type(op, i).is_some_and(is_global)
+            }
+            _ => false,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Home::WholeGemm => "a cute.gemm of whole tensors",
+            Home::Loop => "an scf.for",
+            Home::Anything => "an operation",
+            Home::Kernel => "a kernel",
+            Home::Launch => "a gpu.launch_func",
+            Home::Host => "a func.func",
+            Home::GpuModule => "a gpu.module",
+            Home::HostArgument => "an argument of a func.func",
+            Home::KernelMemory => "an argument of a gpu.func that is a tensor or a pointer in gmem",
+        }
+    }
+}
+
+/// The type of an argument of a function.
+fn argument_type<'c>(op: OperationRef<'c, 'c>, index: usize) -> Option<Type<'c>> {
+    let body = crate::build::body_of(op, 0)?;
+    let arguments = crate::build::arguments_of(body);
+    arguments.get(index).map(melior::ir::ValueLike::r#type)
+}
+
+fn is_global(ty: Type) -> bool {
+    match CuteType::of(ty) {
+        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => memref.space == Space::Gmem,
+        _ => false,
+    }
+}

@@ -1,0 +1,54 @@
+//! Partitions: a thread for each part.
+
+use super::{Checked, operands};
+use crate::{
+    block::{block_size, thread_dimension},
+    build,
+    types::{self, CuteType},
+};
+use melior::ir::{OperationRef, Value, ValueLike};
+
+/// The threads of a tiled copy or a tiled MMA.
+pub fn tiled_threads(ty: melior::ir::Type) -> Option<i64> {
+    let ty = CuteType::of(ty)?;
+    match ty {
+        CuteType::TiledCopy { .. } => types::tiled_copy(&ty).ok().map(|t| t.num_threads()),
+        CuteType::TiledMma { .. } => types::tiled_mma(&ty).ok().map(|t| t.num_threads()),
+        _ => None,
+    }
+}
+
+/// A part for a thread that no block has is nobody's.
+pub(super) fn verify_partition(op: OperationRef) -> Checked {
+    let all = operands(op);
+    let (Some(tiled), Some(thread)) = (all.first(), all.get(2)) else {
+        return Ok(());
+    };
+    let Some(threads) = tiled_threads(tiled.r#type()) else {
+        return Ok(());
+    };
+    // Ops and values outlive this call.
+    let (op, thread): (build::Op, build::Val) = unsafe {
+        (
+            OperationRef::from_raw(op.to_raw()),
+            Value::from_raw(thread.to_raw()),
+        )
+    };
+    let (Some(dimension), Some(block)) = (thread_dimension(thread), block_size(op)) else {
+        return Ok(());
+    };
+    if block[dimension] >= threads {
+        return Ok(());
+    }
+    let what = if build::name_of(op) == "cute.tiled.mma.partition" {
+        "MMA"
+    } else {
+        "copy"
+    };
+    Err(format!(
+        "is a part of {threads}, one for each thread of the tiled {what}, but blocks have {} threads along {}: the parts of \
+         the others would be nobody's; expected known_block_size of {threads} there, or a tiled {what} of fewer threads",
+        block[dimension],
+        ["x", "y", "z"][dimension]
+    ))
+}

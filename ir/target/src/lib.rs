@@ -1,0 +1,20 @@
+//! NVIDIA's architectures, as a compiler, a loader and an emulator see them: which there are, what a multiprocessor of each
+//! has, which GPU runs which code, which instruction exists where, and what accesses to memory cost.
+//!
+//! *Invariant:* nothing here compares numbers of architectures to find out whether an instruction exists. sm_90a is not
+//! sm_90, and sm_120 is no superset of sm_90a: an instruction has a [`Requirement`], and [`Arch::has`] answers.
+
+mod arch;
+pub mod banks;
+mod chips;
+mod multiprocessor;
+mod requirement;
+pub mod sectors;
+
+pub use arch::{Arch, BadArch, Features, NoArch, Unsupported};
+pub use chips::{Chip, table};
+pub use multiprocessor::{
+    Limits, Multiprocessor, Occupancy, REGISTERS, REGISTERS_PER_THREAD, RESERVED_SHARED,
+    THREADS_PER_BLOCK, WARP,
+};
+pub use requirement::Requirement;

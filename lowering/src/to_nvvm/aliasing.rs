@@ -1,0 +1,120 @@
+//! Which arguments of a kernel have memory of their own: the fact `cute.noalias`, and what follows from it for launches.
+//!
+//! As `restrict` of C and `noalias` of LLVM: what is written through an argument that has the fact is reached through no other
+//! one, and what is reached through it is written through no other. Arguments that are only read may be one tensor.
+
+use cute_ir::{Failure, build::*, diag};
+use cute_passes::{
+    launch::{Part, operands_in},
+    partition::{is_memory, root_of},
+};
+use melior::ir::{AttributeLike, operation::OperationLike};
+use mlir_sys::*;
+use std::collections::BTreeSet;
+
+/// The fact, on an argument of a kernel.
+const NOALIAS: &str = "cute.noalias";
+/// Pairs of a launch's kernel operands that must not overlap, one after the other.
+const DISJOINT: &str = "cute.disjoint";
+
+/// Tells whether an argument of a kernel has the fact.
+pub(super) fn is_apart(kernel: Op<'_>, index: usize) -> bool {
+    [NOALIAS, "llvm.noalias"]
+        .iter()
+        .any(|name| argument_attribute(kernel, index, name).is_some())
+}
+
+/// The pairs of a kernel's arguments that must not overlap: one of them has the fact, and the kernel may write one of them.
+pub(super) fn pairs(kernel: Op<'_>) -> Vec<[usize; 2]> {
+    let arguments = body_of(kernel, 0).map(arguments_of).unwrap_or_default();
+    let memory: Vec<usize> = (0..arguments.len())
+        .filter(|i| is_memory(arguments[*i]))
+        .collect();
+    if !memory.iter().any(|i| is_apart(kernel, *i)) {
+        return Vec::new();
+    }
+    let written = written(kernel, &arguments);
+    let mut pairs = BTreeSet::new();
+    for (at, a) in memory.iter().enumerate() {
+        for b in &memory[at + 1..] {
+            let apart = is_apart(kernel, *a) || is_apart(kernel, *b);
+            if apart && (written.contains(a) || written.contains(b)) {
+                pairs.insert([*a, *b]);
+            }
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+/// The arguments that a kernel may write.
+fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
+    let mut written = BTreeSet::new();
+    for op in nested_ops(kernel) {
+        let views = name_of(op).starts_with("cute.") && results_of(op).into_iter().any(is_memory);
+        if views {
+            continue;
+        }
+        for (i, operand) in operands_of(op).into_iter().enumerate() {
+            let only_read = match name_of(op) {
+                "cute.memref.load" | "cute.atom_load" | "cute.prefetch" | "cute.get_layout" => true,
+                "cute.atom_copy" => i == 1,
+                _ => false,
+            };
+            if !is_memory(operand) || only_read {
+                continue;
+            }
+            let root = root_of(operand);
+            match arguments.iter().position(|argument| *argument == root) {
+                Some(index) => {
+                    written.insert(index);
+                }
+                // Through a loop, a branch or a choice any of them may be meant.
+                None if block_argument(root).is_some()
+                    || defining_op(root).is_some_and(|op| !name_of(op).starts_with("cute.")) =>
+                {
+                    written.extend(0..arguments.len());
+                }
+                None => {}
+            }
+        }
+    }
+    written
+}
+
+/// Leaves the pairs of its kernel on a launch. Errors: one tensor passed as two
+/// arguments that must not overlap.
+pub(super) fn record(launch: Op<'_>, pairs: &[[usize; 2]]) -> Result<(), Failure> {
+    let (first, _) = operands_in(launch, Part::Arguments).unwrap_or_default();
+    let operands = operands_of(launch);
+    for [a, b] in pairs {
+        if operands.get(first + a) == operands.get(first + b) {
+            return Err(diag::error(
+                launch.location(),
+                format!(
+                    "passes one tensor as the arguments {a} and {b} of a kernel that was promised, by {NOALIAS}, that what it \
+                     writes is reached through one argument only; expected two tensors, or a kernel without the promise"
+                ),
+            ));
+        }
+    }
+    if !pairs.is_empty() {
+        let flat: Vec<i64> = pairs.iter().flatten().map(|i| *i as i64).collect();
+        set_attribute(launch, DISJOINT, Builder::before(launch).i64_array(&flat));
+    }
+    Ok(())
+}
+
+/// The pairs of a launch's kernel operands that must not overlap.
+pub(crate) fn pairs_of(launch: Op<'_>) -> Vec<[usize; 2]> {
+    let Some(raw) = attribute_of(launch, DISJOINT).map(|a| a.to_raw()) else {
+        return Vec::new();
+    };
+    let flat: Vec<usize> = unsafe {
+        (0..mlirDenseArrayGetNumElements(raw))
+            .filter_map(|i| usize::try_from(mlirDenseI64ArrayGetElement(raw, i)).ok())
+            .collect()
+    };
+    flat.chunks_exact(2)
+        .map(|pair| [pair[0], pair[1]])
+        .collect()
+}

@@ -1,0 +1,150 @@
+//! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
+
+use crate::{arch::THREADS_PER_BLOCK, partition::kernels};
+use cute_ir::{
+    Failure, PassSpec,
+    block::block_size_of,
+    build::*,
+    diag,
+    types::{self, CuteType, Space},
+};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-check",
+    description: "Refuse kernels and functions of GPU modules that cannot be compiled",
+    anchor: "builtin.module",
+    options: &[],
+    run,
+};
+
+fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        threads(kernel)?;
+        arguments(kernel)?;
+    }
+    for function in nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == "func.func" && parent_of(*op, "gpu.module").is_some())
+    {
+        device_function(module, function)?;
+    }
+    Ok(())
+}
+
+/// A block has at least one thread, and no more than the hardware runs.
+fn threads<'c>(kernel: Op<'c>) -> Result<(), Failure> {
+    let Some(size) = block_size_of(kernel) else {
+        return Ok(());
+    };
+    let all = size.into_iter().fold(1, i64::saturating_mul);
+    if size.iter().all(|n| *n >= 1) && all <= THREADS_PER_BLOCK {
+        return Ok(());
+    }
+    Err(diag::error(
+        kernel.location(),
+        format!(
+            "expected known_block_size of at least 1 thread along x, y and z, and at most {THREADS_PER_BLOCK} in all, found {} \
+             x {} x {}",
+            size[0], size[1], size[2]
+        ),
+    ))
+}
+
+/// Tells whether a launch can pass values of this type: tensors and pointers into global memory, values whose leaves
+/// `cute-lower-layouts` passes, numbers of whole bytes and truth values.
+fn passes(ty: Type<'_>) -> bool {
+    match CuteType::of(ty) {
+        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => {
+            matches!(memref.space, Space::Gmem | Space::Generic)
+        }
+        Some(other) => other.value().is_some() || other.tensor_layout().is_some(),
+        None => {
+            let text = ty.to_string();
+            text == "index"
+                || text.starts_with("!llvm.")
+                || text.starts_with("vector<")
+                || types::element_bits(ty).is_some_and(|bits| bits == 1 || bits >= 8)
+        }
+    }
+}
+
+fn arguments<'c>(kernel: Op<'c>) -> Result<(), Failure> {
+    let Some(body) = body_of(kernel, 0) else {
+        return Ok(());
+    };
+    for i in 0..melior::ir::BlockLike::argument_count(&body) {
+        let ty = argument(body, i).r#type();
+        if passes(ty) {
+            continue;
+        }
+        let cure = match CuteType::of(ty) {
+            Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => format!(
+                "a launch has no {} to pass: allocate it in the kernel by cute.memref.alloca",
+                memref.space
+            ),
+            Some(_) => "its type says all of it: make it in the kernel, by cute.make_atom, cute.make_tiled_copy and \
+                        cute.make_tiled_mma"
+                .to_owned(),
+            None => "pass a number as f16, f32, i8 to i64 or i1, and anything else as a tensor in gmem"
+                .to_owned(),
+        };
+        return Err(diag::error(
+            kernel.location(),
+            format!(
+                "expected kernel arguments that a launch can pass, tensors in gmem and numbers, found argument \
+                 {i} of type {ty}; {cure}"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Functions beside kernels take and give numbers, vectors, and values of the layout algebra.
+fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
+    let name = string_of(function, "sym_name").unwrap_or_default();
+    let signature =
+        attribute_of(function, "function_type").map_or_else(String::new, |t| t.to_string());
+    // Coordinates, shapes and layouts are passed as their leaves.
+    let refused = [
+        "!cute.memref<",
+        "!cute.ptr<",
+        "!cute.tiled_",
+        "!cute_nvgpu.",
+    ];
+    if refused.iter().any(|name| signature.contains(name)) {
+        let call = nested_ops(module).into_iter().find(|op| {
+            name_of(*op) == "func.call"
+                && parent_of(*op, "gpu.module") == parent_of(function, "gpu.module")
+                && attribute_of(*op, "callee")
+                    .is_some_and(|callee| callee.to_string() == format!("@{name}"))
+        });
+        let message = format!(
+            "functions on tensors, pointers and atoms are not supported: @{name} is {signature}; write its body where it is \
+             called, or give it the numbers, vectors and coordinates that it works on"
+        );
+        return Err(match call {
+            Some(call) => diag::error_with_notes(
+                call.location(),
+                message,
+                &[(function.location(), "the function is here")],
+            ),
+            None => diag::error(function.location(), message),
+        });
+    }
+    let allocation = nested_ops(function)
+        .into_iter()
+        .find(|op| name_of(*op) == "cute.memref.alloca");
+    match allocation {
+        Some(op) => Err(diag::error(
+            op.location(),
+            format!(
+                "expected '{}' in a kernel, whose registers and shared memory it takes, found it in the function @{name}; \
+                 write the function's body where it is called",
+                name_of(op)
+            ),
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,162 @@
+//! Which values of a kernel may differ between the threads of a block, and so which branches and loops not all
+//! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
+
+use crate::partition::space_of;
+use cute_ir::{Failure, build::*, diag, types::Space};
+use melior::ir::operation::OperationLike;
+use std::collections::HashSet;
+
+/// The values of a kernel that depend on the thread.
+pub(crate) struct Divergence {
+    varying: HashSet<usize>,
+}
+
+impl Divergence {
+    /// Analyses a kernel. A value varies where it is made from one that does, where an operation makes it that is not
+    /// known to give all threads the same, or where a branch or a loop gives it that varies itself.
+    pub(crate) fn of(kernel: Op<'_>) -> Self {
+        let mut divergence = Self {
+            varying: HashSet::new(),
+        };
+        let ops = nested_ops(kernel);
+        // Only ever more values vary, so this ends; loops are what takes it more than once.
+        loop {
+            let before = divergence.varying.len();
+            for op in &ops {
+                divergence.visit(*op);
+            }
+            if divergence.varying.len() == before {
+                return divergence;
+            }
+        }
+    }
+
+    /// Tells whether the threads of a block may have different ones.
+    pub(crate) fn varies(&self, value: Val<'_>) -> bool {
+        self.varying.contains(&key(value))
+    }
+
+    /// The innermost branch or loop around `op` that not all threads of a block need take alike.
+    pub(crate) fn around<'c>(&self, op: Op<'c>) -> Option<Op<'c>> {
+        let mut op = op;
+        while let Some(parent) = parent_op(op) {
+            if name_of(parent) == "gpu.func" {
+                return None;
+            }
+            if self.splits(parent) {
+                return Some(parent);
+            }
+            op = parent;
+        }
+        None
+    }
+
+    /// Refuses `op`, of which all threads of the block are needed, in a branch that only some of them may take.
+    pub(crate) fn check(&self, op: Op<'_>, needs: &str) -> Result<(), Failure> {
+        let Some(around) = self.around(op) else {
+            return Ok(());
+        };
+        let message = format!(
+            "'{}' op {needs}, but not all threads of the block need come here alike; expected it outside of the \
+             '{}' around it, or a condition and bounds that are the same for all threads of the block",
+            name_of(op),
+            name_of(around)
+        );
+        let note = "this depends on the thread";
+        Err(diag::error_with_notes(
+            op.location(),
+            message,
+            &[(around.location(), note)],
+        ))
+    }
+
+    /// Tells whether threads of a block may take its regions differently, or not equally often.
+    fn splits(&self, op: Op<'_>) -> bool {
+        let operands = operands_of(op);
+        match name_of(op) {
+            "scf.for" => operands.iter().take(3).any(|v| self.varies(*v)),
+            "scf.while" => body_of(op, 0)
+                .and_then(|before| ops_of(before).pop())
+                .and_then(|condition| operands_of(condition).first().copied())
+                .is_none_or(|condition| self.varies(condition)),
+            // It runs once; between several blocks of it anything may decide.
+            "scf.execute_region" => blocks_of(op).len() > 1,
+            _ => operands.iter().any(|v| self.varies(*v)),
+        }
+    }
+
+    fn visit(&mut self, op: Op<'_>) {
+        let operands = operands_of(op);
+        let regions = op.region_count();
+        if regions == 0 {
+            let varies = !gives_all_the_same(op) || operands.iter().any(|v| self.varies(*v));
+            if varies {
+                self.mark(results_of(op));
+            }
+            return;
+        }
+        let splits = self.splits(op);
+        let blocks = blocks_of(op);
+        if splits || !name_of(op).starts_with("scf.") {
+            self.mark(blocks.into_iter().flat_map(arguments_of));
+            self.mark(results_of(op));
+            return;
+        }
+        // What goes in and what terminators hand on meet what they may become, counted from the end: bounds and conditions,
+        // which become nothing, stand first.
+        let mut sources = vec![operands];
+        sources.extend(
+            blocks
+                .iter()
+                .filter_map(|block| ops_of(*block).pop())
+                .map(operands_of),
+        );
+        let mut targets: Vec<Vec<Val<'_>>> =
+            blocks.iter().map(|block| arguments_of(*block)).collect();
+        targets.push(results_of(op));
+        for source in &sources {
+            for target in &targets {
+                let pairs = source.iter().rev().zip(target.iter().rev());
+                let hit: Vec<_> = pairs
+                    .filter(|(from, _)| self.varies(**from))
+                    .map(|(_, to)| *to)
+                    .collect();
+                self.mark(hit);
+            }
+        }
+    }
+
+    fn mark<'c>(&mut self, values: impl IntoIterator<Item = Val<'c>>) {
+        self.varying.extend(values.into_iter().map(key));
+    }
+}
+
+/// Tells whether all threads of a block get the same from an operation without regions, if its operands are the same.
+fn gives_all_the_same(op: Op<'_>) -> bool {
+    let name = name_of(op);
+    match name {
+        "gpu.block_id"
+        | "gpu.block_dim"
+        | "gpu.grid_dim"
+        | "gpu.cluster_id"
+        | "gpu.cluster_dim"
+        | "builtin.unrealized_conversion_cast" => true,
+        // Threads that nothing orders may read only what nobody writes.
+        "cute.memref.load" => operands_of(op)
+            .first()
+            .is_some_and(|tensor| matches!(space_of(*tensor), Some(Space::Gmem | Space::Smem))),
+        "cute.memref.load_vec" | "cute.atom_load" | "cute.reduce" => false,
+        _ => [
+            "arith.",
+            "index.",
+            "math.",
+            "vector.",
+            "cute.",
+            "nvvm.read.ptx.sreg.ctaid.",
+            "nvvm.read.ptx.sreg.nctaid.",
+            "nvvm.read.ptx.sreg.ntid.",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix)),
+    }
+}

@@ -1,0 +1,190 @@
+//! Warnings on what is valid and hardly meant: how a kernel uses its tiled copies and tiled MMAs.
+//!
+//! A partition is by a tiled operation and of a thread. Types say neither, so the chain of definitions is asked.
+
+use cute_ir::{
+    block::{block_size, thread_dimension},
+    build::*,
+    diag,
+    types::CuteType,
+    verify::tiled_threads,
+    view,
+};
+use cute_layout::{IntTuple, ops::Attrs};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::HashSet;
+
+/// Warns of what a kernel does.
+pub(crate) fn check(kernel: Op<'_>) {
+    let mut warned = HashSet::new();
+    for op in nested_ops(kernel) {
+        match name_of(op) {
+            "cute.tiled.copy.partition_S"
+            | "cute.tiled.copy.partition_D"
+            | "cute.tiled.mma.partition" => idle_threads(op, &mut warned),
+            "cute.copy" => {
+                let operands = operands_of(op);
+                if let [copy, source, destination, ..] = operands[..] {
+                    other_copy(op, copy, "source", source);
+                    other_copy(op, copy, "destination", destination);
+                }
+            }
+            "cute.copy_if" => {
+                if let [copy, _, source, destination] = operands_of(op)[..] {
+                    other_copy(op, copy, "source", source);
+                    other_copy(op, copy, "destination", destination);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Threads of a block that the tiled operation does not have reach beyond what it divides, unless something keeps them out.
+fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<usize>) {
+    let operands = operands_of(partition);
+    let [tiled, _, thread] = operands[..] else {
+        return;
+    };
+    let (Some(threads), Some(dimension), Some(block)) = (
+        tiled_threads(tiled.r#type()),
+        thread_dimension(thread),
+        block_size(partition),
+    ) else {
+        return;
+    };
+    if block[dimension] <= threads || is_guarded(partition) {
+        return;
+    }
+    for user in uses_of_views(result_of(partition, 0)) {
+        if is_guarded(user) || is_predicated(user) || !warned.insert(user.to_raw().ptr as usize) {
+            continue;
+        }
+        diag::warning(
+            user.location(),
+            format!(
+                "'{}' is done by all {} threads of a block along {}, on a part of {threads}: the others have no part, and \
+                 reach beyond it; put it into an scf.if on the thread, or use a tiled operation of {} threads",
+                name_of(user),
+                block[dimension],
+                ["x", "y", "z"][dimension],
+                block[dimension]
+            ),
+            &[(partition.location(), "the part is taken here")],
+        );
+    }
+}
+
+/// Tells whether a branch or another loop than `scf.for` stands around `op`: who comes there is not known.
+fn is_guarded(op: Op<'_>) -> bool {
+    ["scf.if", "scf.while", "scf.index_switch"]
+        .iter()
+        .any(|name| parent_of(op, name).is_some())
+}
+
+fn is_predicated(op: Op<'_>) -> bool {
+    name_of(op) == "cute.copy_if" || (name_of(op) == "cute.copy" && op.operand_count() == 4)
+}
+
+/// The operations that use the memory of a tensor, through all views of it.
+fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
+    let mut uses = Vec::new();
+    let mut stack = vec![tensor];
+    while let Some(value) = stack.pop() {
+        for user in users_of(value) {
+            match name_of(user) {
+                // Registers of their own, of which each thread has some.
+                "cute.mma.make_fragment" | "cute.get_layout" => {}
+                name if name.starts_with("cute.")
+                    && user.result_count() == 1
+                    && crate::partition::is_memory(result_of(user, 0)) =>
+                {
+                    stack.push(result_of(user, 0));
+                }
+                _ => uses.push(user),
+            }
+        }
+    }
+    uses
+}
+
+/// The partition that a tensor is a view of.
+fn partition_of<'c>(tensor: Val<'c>) -> Option<Op<'c>> {
+    let mut op = defining_op(tensor)?;
+    loop {
+        match name_of(op) {
+            "cute.tiled.copy.partition_S"
+            | "cute.tiled.copy.partition_D"
+            | "cute.tiled.copy.retile" => return Some(op),
+            "cute.slice" | "cute.group_modes" | "cute.coalesce" | "cute.flatten"
+            | "cute.select" => op = defining_op(*operands_of(op).first()?)?,
+            _ => return None,
+        }
+    }
+}
+
+/// Warns where another tiled copy than the one that copies has divided a tensor in another way.
+fn other_copy<'c>(op: Op<'c>, copy: Val<'c>, what: &str, tensor: Val<'c>) {
+    let Some(partition) = partition_of(tensor) else {
+        return;
+    };
+    let operands = operands_of(partition);
+    let (Some(by), Some(of)) = (operands.first().copied(), operands.get(1).copied()) else {
+        return;
+    };
+    if by.r#type() == copy.r#type() {
+        return;
+    }
+    let (Some(used), Some(divided)) = (CuteType::of(copy.r#type()), CuteType::of(by.r#type()))
+    else {
+        return;
+    };
+    // An atom alone has no threads to divide between.
+    if !matches!(used, CuteType::TiledCopy { .. }) || same_parts(partition, of, &used, &divided) {
+        return;
+    }
+    diag::warning(
+        op.location(),
+        format!(
+            "'{}' copies by one tiled copy a {what} that another one has divided, and to other parts: what a thread holds is \
+             not what this copy takes it to be; divide both sides by the tiled copy that copies",
+            name_of(op)
+        ),
+        &[(partition.location(), "the part is taken here")],
+    );
+}
+
+/// Tells whether two tiled copies give each thread the same of a tensor, in the same order.
+fn same_parts<'c>(partition: Op<'c>, of: Val<'c>, a: &CuteType<'c>, b: &CuteType<'c>) -> bool {
+    let Some(tensor) = CuteType::of(of.r#type()) else {
+        return true;
+    };
+    if name_of(partition) == "cute.tiled.copy.retile" {
+        let CuteType::MemRef(fragment) = &tensor else {
+            return true;
+        };
+        let retiled = |copy| cute_ir::tensor::retile(copy, fragment).map(|m| m.layout);
+        return matches!((retiled(a), retiled(b)), (Ok(a), Ok(b)) if a == b);
+    }
+    let Some(layout) = tensor.tensor_layout() else {
+        return true;
+    };
+    let name = name_of(partition);
+    let name = name.strip_prefix("cute.").unwrap_or(name);
+    let thread = CuteType::Coord(IntTuple::dynamic());
+    let view = |copy: &CuteType<'c>| {
+        let operands = [copy.clone(), thread.clone()];
+        view::apply(name, layout, &operands, &Attrs::default(), None, None)?.ok()
+    };
+    match (view(a), view(b)) {
+        (Some(a), Some(b)) => {
+            a.layout == b.layout
+                && a.terms.len() == b.terms.len()
+                && a.terms.iter().zip(&b.terms).all(|(a, b)| {
+                    a.index == b.index
+                        && matches!((a.layout.coalesce(), b.layout.coalesce()), (Ok(a), Ok(b)) if a == b)
+                })
+        }
+        _ => false,
+    }
+}

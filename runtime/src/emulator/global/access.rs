@@ -1,0 +1,128 @@
+//! Who accesses global memory and how, and when two accesses need an order.
+
+use super::super::clocks::Clocks;
+use super::super::program::{Order, Scope};
+
+/// A thread at some time: its block, its number there, and its own time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulator) struct Who {
+    pub block: u64,
+    pub thread: u32,
+    pub time: u32,
+}
+
+const TIME_BITS: u32 = 27;
+const THREAD_BITS: u32 = 10;
+/// In place of a writer: there is a [`Record`].
+pub(super) const RECORD: u64 = 1 << 63;
+
+impl Who {
+    pub(super) fn pack(self) -> u64 {
+        let time = u64::from(self.time).min((1 << TIME_BITS) - 1);
+        (self.block + 1) << (TIME_BITS + THREAD_BITS) | u64::from(self.thread) << TIME_BITS | time
+    }
+
+    pub(super) fn unpack(word: u64) -> Option<Who> {
+        Some(Who {
+            block: (word >> (TIME_BITS + THREAD_BITS)).checked_sub(1)?,
+            thread: (word >> TIME_BITS) as u32 & ((1 << THREAD_BITS) - 1),
+            time: word as u32 & ((1 << TIME_BITS) - 1),
+        })
+    }
+}
+
+/// Who accesses, and how.
+#[derive(Clone, Copy)]
+pub(in crate::emulator) struct Accessor<'c> {
+    pub block: u64,
+    pub thread: u32,
+    pub order: Order,
+    pub clocks: &'c Clocks,
+}
+
+impl Accessor<'_> {
+    pub(super) fn who(&self) -> Who {
+        Who {
+            block: self.block,
+            thread: self.thread,
+            time: self.clocks.now(self.thread),
+        }
+    }
+
+    /// Tells whether what another thread did then happens before this access.
+    pub(super) fn knows(&self, who: Who) -> bool {
+        let Who {
+            block,
+            thread,
+            time,
+        } = who;
+        if block == self.block {
+            self.clocks.ordered(self.thread, thread, time)
+        } else {
+            self.clocks
+                .ordered_after_block(self.thread, block, thread, time)
+        }
+    }
+
+    pub(super) fn class(&self, reads: bool, writes: bool) -> Class {
+        Class {
+            reads,
+            writes,
+            width: self.order.width,
+            // Weak accesses have no scope.
+            scope: match self.order.strong() {
+                true => self.order.scope,
+                false => Scope::default(),
+            },
+        }
+    }
+}
+
+/// The relation of an access to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulator) struct Class {
+    pub reads: bool,
+    pub writes: bool,
+    /// Bytes of an element if it is strong, else 0.
+    pub width: u8,
+    pub scope: Scope,
+}
+
+impl Class {
+    pub(super) const WEAK_READ: Class = Class {
+        reads: true,
+        writes: false,
+        width: 0,
+        scope: Scope::Device,
+    };
+    pub(super) const WEAK_WRITE: Class = Class {
+        reads: false,
+        writes: true,
+        ..Class::WEAK_READ
+    };
+
+    /// Tells whether two accesses need an order: one writes, and they are not both strong, of the same bytes, and of scopes that hold
+    /// the other's thread. (PTX ISA, "Morally Strong Operations".)
+    pub(super) fn conflicts(&self, other: &Class, same_block: bool) -> bool {
+        let scopes = same_block || self.scope == Scope::Device && other.scope == Scope::Device;
+        let morally_strong = self.width != 0 && self.width == other.width && scopes;
+        (self.writes || other.writes) && !morally_strong
+    }
+
+    /// Tells whether all that conflicts with an access before this one conflicts with this one, too. Weak writes of equal values do not
+    /// conflict, so that no write stands for a read.
+    pub(super) fn covers(&self, before: &Class, same_block: bool) -> bool {
+        let as_strong = self.width == before.width && self.scope == before.scope && same_block;
+        (self.width == 0 || as_strong)
+            && (self.reads || !before.reads)
+            && (self.writes || !before.writes)
+    }
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulator) struct Unordered {
+    pub this: Class,
+    pub other: Class,
+    pub who: Who,
+}

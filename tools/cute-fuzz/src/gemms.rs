@@ -1,0 +1,260 @@
+//! Whole products of matrices, of any shape and by any configuration: compiled, run on the emulator, verified.
+
+use crate::emulate;
+use crate::finding::{Finding, Kind, Tally, signature};
+use crate::opt::{Death, Opt, Status, message};
+use crate::random::Random;
+use anyhow::Result;
+use cute_runtime::Package;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
+
+/// A product and how to compile it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Input {
+    text: String,
+    /// Options of `--cute-compile`, but for the package.
+    options: Vec<(&'static str, String)>,
+}
+
+/// Runs the inputs of those numbers.
+///
+/// # Errors
+/// If the compiler cannot be run.
+pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
+    for index in first..first + inputs {
+        let input = Input::new(&mut Random::of(seed, index));
+        tally.inputs += 1;
+        one(opt, &input, seed, index, tally, true)?;
+    }
+    tally.runs = opt.runs();
+    Ok(())
+}
+
+fn one(
+    opt: &Opt,
+    input: &Input,
+    seed: u64,
+    index: u64,
+    tally: &mut Tally,
+    is_first: bool,
+) -> Result<()> {
+    let path = opt.scratch().join("gemm.cutepkg");
+    let arguments = vec![format!(
+        "--cute-compile={} package={}",
+        input.options(),
+        path.display()
+    )];
+    let shown = vec![format!(
+        "--cute-compile={} package=gemm.cutepkg",
+        input.options()
+    )];
+    let find = |kind, signature: String, detail: String| Finding {
+        index,
+        kind,
+        signature,
+        detail,
+        command: opt.command(&shown),
+        input: input.text.clone().into_bytes(),
+        extension: "mlir",
+    };
+    let status = opt.verified(&[&input.text], &arguments)?;
+    match status.into_iter().next() {
+        Some(Status::Done) => {}
+        Some(Status::Dead(Death {
+            kind,
+            signature,
+            detail,
+        })) => {
+            return tally.add(find(kind, signature, detail));
+        }
+        Some(Status::Refused(said)) => {
+            let Some(cure) = cure(&said) else {
+                return Ok(());
+            };
+            if !is_first {
+                let text = format!("the cure does not help: {}", signature(message(&said)));
+                return tally.add(find(Kind::Refused, text, said));
+            }
+            return one(opt, &input.cured(&cure), seed, index, tally, false);
+        }
+        None => return Ok(()),
+    }
+    if is_first {
+        tally.accepted += 1;
+    }
+    for seed in [seed ^ index, index] {
+        let checked = catch_unwind(AssertUnwindSafe(|| {
+            let package = Package::read_file(&path).map_err(|error| error.to_string())?;
+            emulate::check(&package, None, seed)
+        }));
+        match checked {
+            Ok(Ok(())) => {}
+            Ok(Err(said)) => {
+                let first = said.lines().next().unwrap_or_default().to_string();
+                let short = first.split(':').next().unwrap_or_default().to_string();
+                return tally.add(find(Kind::Wrong, signature(&short), said));
+            }
+            Err(_) => {
+                return tally.add(find(
+                    Kind::Panic,
+                    "the emulator panics".into(),
+                    String::new(),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The configuration that a message proposes: `...; tile=1x2x3 warps=1x1 stages=2 fits`.
+fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
+    let end = said.find(" fits")?;
+    let words: Vec<&str> = said[..end].split_whitespace().rev().take(3).collect();
+    let mut cure = Vec::new();
+    for name in ["tile", "warps", "stages"] {
+        let value = words
+            .iter()
+            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        if let Some(value) = value {
+            cure.push((name, value.to_string()));
+        }
+    }
+    (!cure.is_empty()).then_some(cure)
+}
+
+impl Input {
+    fn new(random: &mut Random) -> Input {
+        let (tile, warps) = tile(random);
+        // Problems are mostly whole numbers of tiles, and small ones more often than large ones.
+        let mut extent = |tile: i64, most: i64| match random.chance(92) {
+            true => tile * random.range(1, 1 + (most / tile).clamp(0, 3)),
+            false => 8 * random.range(1, most / 8),
+        };
+        let (m, n, k) = (
+            extent(tile[0], 256),
+            extent(tile[1], 320),
+            extent(tile[2], 384),
+        );
+        let mut tensor = |rows: i64, columns: i64| {
+            let pad = if random.chance(30) {
+                8 * random.range(1, 5)
+            } else {
+                0
+            };
+            let align = *random.pick(&[16, 16, 16, 32, 64, 128, 256]);
+            let row = columns + pad;
+            format!("!cute.memref<f16, gmem, align<{align}>, \"({rows},{columns}):({row},1)\">")
+        };
+        let (a, b, c) = (tensor(m, k), tensor(n, k), tensor(m, n));
+        let text = format!(
+            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)\n  return\n}}\n"
+        );
+        let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
+        let [tm, tn, tk] = tile;
+        if random.chance(85) {
+            options.push(("tile", format!("{tm}x{tn}x{tk}")));
+        }
+        if random.chance(75) {
+            options.push(("warps", format!("{}x{}", warps[0], warps[1])));
+        }
+        if random.chance(60) {
+            let stages = *random.pick(&[1, 2, 3, 4, 5, 6, 8, 12, 64]);
+            options.push(("stages", stages.to_string()));
+        }
+        if random.chance(70) {
+            options.push(("swizzle", swizzle(random)));
+        }
+        if random.chance(20) {
+            let raster = *random.pick(&[1, 2, 3, 7, 8, 100, 2147483647]);
+            options.push(("raster", raster.to_string()));
+        }
+        if random.chance(15) {
+            options.push(("simplify", "false".into()));
+        }
+        if random.chance(15) {
+            options.push(("lineinfo", "true".into()));
+        }
+        Input { text, options }
+    }
+
+    fn options(&self) -> String {
+        let options = self
+            .options
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        options.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same with what a message proposes.
+    fn cured(&self, cure: &[(&'static str, String)]) -> Input {
+        let mut input = self.clone();
+        for (name, value) in cure {
+            input.options.retain(|(other, _)| other != name);
+            input.options.push((name, value.clone()));
+        }
+        input
+    }
+}
+
+/// A tile, and warps that divide it more often than not.
+fn tile(random: &mut Random) -> ([i64; 3], [i64; 2]) {
+    let warps = [
+        *random.pick(&[1, 1, 2, 2, 4]),
+        *random.pick(&[1, 1, 2, 2, 4]),
+    ];
+    let m = 16 * warps[0] * random.range(1, 4);
+    let n = 16 * warps[1] * random.range(1, 4);
+    let k = 16 * *random.pick(&[1, 1, 2, 2, 3, 4, 6]);
+    match random.chance(90) {
+        true => ([m, n, k], warps),
+        false => ([m, n, k], [random.range(1, 5), random.range(1, 5)]),
+    }
+}
+
+/// A swizzle of addresses: of any number of bits, any base, any shift, one that ranges apart or not.
+fn swizzle(random: &mut Random) -> String {
+    match random.below(10) {
+        0 => "none".into(),
+        1 => "auto".into(),
+        _ => {
+            let bits = random.range(0, 4);
+            let base = *random.pick(&[4, 4, 4, 4, 5, 5, 6, 7, 3]);
+            let apart = bits + random.range(0, 3) - i64::from(random.chance(5));
+            let sign = if random.chance(40) { -1 } else { 1 };
+            format!("S<{bits},{base},{}>", sign * apart.max(1))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cures_are_read() {
+        let said = "x.mlir:1:2: error: 'cute.gemm' op 4 stages need 7 bytes; tile=256x128x64 warps=4x2 stages=3 fits\n";
+        let cure = cure(said).unwrap();
+        assert_eq!(
+            cure,
+            [
+                ("tile", "256x128x64".to_string()),
+                ("warps", "4x2".to_string()),
+                ("stages", "3".to_string())
+            ]
+        );
+        let input = Input::new(&mut Random::of(0, 0)).cured(&cure);
+        assert!(input.options().contains("stages=3"));
+        assert_eq!(input.options().matches("stages=").count(), 1);
+        assert!(super::cure("error: no").is_none());
+    }
+
+    #[test]
+    fn swizzles_have_shifts_of_both_signs() {
+        let mut random = Random::of(0, 0);
+        let all: Vec<String> = (0..200).map(|_| swizzle(&mut random)).collect();
+        assert!(all.iter().any(|s| s.contains(",-")));
+        assert!(all.iter().any(|s| s == "none"));
+    }
+}

@@ -1,0 +1,276 @@
+//! `cute-fuzz`: feeds the compiler, the package reader, the PTX parser and the emulator what nobody would, and says what they do not
+//! survive. Every input depends on a seed and its number alone. `docs/fuzzing.md` has more.
+
+mod child;
+mod emulate;
+mod finding;
+mod gemms;
+mod kernels;
+mod opt;
+mod packages;
+mod ptx;
+mod random;
+mod seeds;
+mod tokens;
+mod worker;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use finding::Tally;
+use opt::Opt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Fuzzes cute-opt, the runtime and the emulator.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cute-fuzz",
+    version,
+    after_help = "Exit codes:\n  0  nothing was found\n  1  something was found: the findings are files under --out\n  2  it could not run"
+)]
+struct Cli {
+    #[command(subcommand)]
+    target: Target,
+}
+
+#[derive(Debug, Subcommand)]
+enum Target {
+    /// Products of matrices of any shape and configuration: compiled, emulated, verified.
+    Gemms(Options),
+    /// Kernels of structured control flow, pipelines, copies and shared tensors, through every pass; whole ones are emulated.
+    Kernels(Options),
+    /// The IR of tests and examples with tokens changed, through every pipeline.
+    Tokens(Options),
+    /// Packages with values, bits and lengths changed: opened, loaded, emulated.
+    Packages(Options),
+    /// PTX with tokens changed: parsed, printed, emulated.
+    Ptx(Options),
+    /// Files of IR as they are, through every pipeline: a finding while it is reduced, say.
+    Files {
+        #[arg(required = true, value_name = "FILE")]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        options: Options,
+    },
+    /// All of them, of each as many as CI runs.
+    All(Options),
+    /// Runs inputs of `packages` or `ptx` in this process, for the process that started it.
+    #[command(hide = true)]
+    Worker {
+        target: String,
+        #[command(flatten)]
+        options: Options,
+        /// A folder of packages that the compiler made.
+        #[arg(long)]
+        compiled: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+struct Options {
+    /// The number that all inputs depend on.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// The number of the first input.
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+
+    /// How many inputs; of `all`, how many times as many as CI runs.
+    #[arg(long)]
+    inputs: Option<u64>,
+
+    /// The compiler; by default the one beside this program.
+    #[arg(long, value_name = "CUTE-OPT")]
+    opt: Option<PathBuf>,
+
+    /// The checkout, whose tests and examples are changed.
+    #[arg(long, default_value = ".")]
+    root: PathBuf,
+
+    /// Where findings are written.
+    #[arg(long, default_value = "target/fuzz")]
+    out: PathBuf,
+
+    /// Seconds that one input may take.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+}
+
+/// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
+const CI: [(&str, u64); 5] = [
+    ("kernels", 160),
+    ("tokens", 2048),
+    ("gemms", 60),
+    ("packages", 1400),
+    ("ptx", 1400),
+];
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tells whether nothing was found.
+fn run(cli: Cli) -> Result<bool> {
+    let (names, options): (Vec<&'static str>, Options) = match cli.target {
+        Target::Gemms(options) => (vec!["gemms"], options),
+        Target::Kernels(options) => (vec!["kernels"], options),
+        Target::Tokens(options) => (vec!["tokens"], options),
+        Target::Packages(options) => (vec!["packages"], options),
+        Target::Ptx(options) => (vec!["ptx"], options),
+        Target::Files { paths, options } => return files(&paths, &options),
+        Target::All(options) => (CI.iter().map(|(name, _)| *name).collect(), options),
+        Target::Worker {
+            target,
+            options,
+            compiled,
+        } => {
+            let target = match target.as_str() {
+                "packages" => worker::Target::Packages,
+                _ => worker::Target::Ptx,
+            };
+            let end = options.first + options.inputs.unwrap_or(1);
+            let inputs = options.first..end;
+            return worker::work(
+                target,
+                &options.root,
+                compiled.as_deref(),
+                options.seed,
+                inputs,
+            )
+            .map(|()| true);
+        }
+    };
+    let program = compiler(&options)?;
+    // Two at a time: CI's machines have as many cores, and the emulator uses all of them now and then.
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, Tally, Duration)>> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = names.get(at) else {
+                return Ok(done);
+            };
+            let usual = CI
+                .iter()
+                .find(|(other, _)| other == name)
+                .map_or(1, |(_, n)| *n);
+            let inputs = match (names.len(), options.inputs) {
+                (1, Some(inputs)) => inputs,
+                (_, times) => usual * times.unwrap_or(1),
+            };
+            let start = Instant::now();
+            let mut tally = Tally::new(name, options.seed, &options.out);
+            target(name, &program, &options, inputs, &mut tally)?;
+            done.push((at, tally, start.elapsed()));
+        }
+    };
+    let halves = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        [
+            work(),
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        ]
+    });
+    let mut done = Vec::new();
+    for half in halves {
+        done.extend(half?);
+    }
+    done.sort_by_key(|(at, ..)| *at);
+    let done: Vec<(Tally, Duration)> = done
+        .into_iter()
+        .map(|(_, tally, time)| (tally, time))
+        .collect();
+    print!("{}", finding::table(&done));
+    Ok(done.iter().all(|(tally, _)| tally.is_clean()))
+}
+
+/// Tells whether nothing was found in files of IR.
+fn files(paths: &[PathBuf], options: &Options) -> Result<bool> {
+    let opt = Opt::new(&compiler(options)?, Duration::from_secs(options.seconds))?;
+    let mut tally = Tally::new("files", 0, &options.out);
+    let start = Instant::now();
+    tokens::files(&opt, paths, &mut tally)?;
+    let is_clean = tally.is_clean();
+    print!("{}", finding::table(&[(tally, start.elapsed())]));
+    Ok(is_clean)
+}
+
+/// The compiler that was named, or the one that was built with this program.
+fn compiler(options: &Options) -> Result<PathBuf> {
+    let program = match &options.opt {
+        Some(program) => program.clone(),
+        None => std::env::current_exe()
+            .context("this program cannot be found")?
+            .with_file_name("cute-opt"),
+    };
+    Ok(std::path::absolute(program)?)
+}
+
+fn target(
+    name: &str,
+    program: &Path,
+    options: &Options,
+    inputs: u64,
+    tally: &mut Tally,
+) -> Result<()> {
+    let time = Duration::from_secs(options.seconds);
+    let Options { seed, first, .. } = *options;
+    let job = |target| -> Result<(worker::Job, tempfile::TempDir)> {
+        let folder = tempfile::tempdir().context("no folder for temporary files")?;
+        // Without a compiler there are fewer seeds.
+        if program.is_file() {
+            seeds::compile(program, &options.root, folder.path())?;
+        }
+        let job = worker::Job {
+            target,
+            seed,
+            root: &options.root,
+            compiled: Some(folder.path().to_path_buf()),
+            time,
+        };
+        Ok((job, folder))
+    };
+    match name {
+        "gemms" => gemms::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "tokens" => tokens::run(
+            &Opt::new(program, time)?,
+            &options.root,
+            seed,
+            first,
+            inputs,
+            tally,
+        ),
+        "packages" => {
+            let (job, _folder) = job(worker::Target::Packages)?;
+            worker::run(&job, first, inputs, tally)
+        }
+        _ => {
+            let (job, _folder) = job(worker::Target::Ptx)?;
+            worker::run(&job, first, inputs, tally)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}
