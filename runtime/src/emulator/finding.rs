@@ -78,6 +78,11 @@ impl Kind {
             Kind::BarrierDivergence | Kind::Deadlock | Kind::MissingWait
         )
     }
+
+    /// Tells whether it may be about threads of two blocks, of which the one that came second is told.
+    pub(super) fn is_between_blocks(self) -> bool {
+        matches!(self, Kind::ConflictingWrites | Kind::GlobalRace)
+    }
 }
 
 /// An instruction of a program: the PTX line, and what it was compiled from.

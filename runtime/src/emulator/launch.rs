@@ -46,8 +46,7 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
         let at = next.fetch_add(1, Relaxed);
         (at < blocks).then(|| order(launch, blocks, at))
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = cores.min(usize::try_from(blocks).unwrap_or(cores));
+    let cores = launch.cores.min(usize::try_from(blocks).unwrap_or(launch.cores));
     let start = || Core {
         counts: vec![Counts::default(); kernel.insts.len()],
         ended: Vec::new(),

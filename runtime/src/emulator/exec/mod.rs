@@ -120,6 +120,8 @@ pub(super) struct Launch<'a> {
     pub seed: u64,
     /// Instructions that the warps of one block may execute.
     pub limit: u64,
+    /// Cores of this machine that its blocks run on, at most.
+    pub cores: usize,
 }
 
 /// The results that are gathered while a block runs.

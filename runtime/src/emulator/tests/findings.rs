@@ -281,6 +281,22 @@ fn deadlocks() {
     assert_eq!(run.run().kinds(), [(Kind::Deadlock, 1)]);
 }
 
+/// Two stores of neighbouring blocks meet, of which the one that comes second is told.
+#[test]
+fn what_is_between_blocks_is_told_the_same_in_every_run() {
+    let text = "mov.u32 %r0, %ctaid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1;\n\
+                st.global.u32 [%s2], %r0;\nst.global.u32 [%s2 + 4], %r0;";
+    let run = || {
+        let ran = kernel(text).output(513).block(1).grid(512).run();
+        ran.report.findings
+    };
+    let first = run();
+    assert!(!first.is_empty());
+    for _ in 0..20 {
+        assert_eq!(run(), first);
+    }
+}
+
 #[test]
 fn outputs_that_are_not_written_once() {
     let run = kernel("mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1; st.global.u32 [%s2], %r0;").output(40);
