@@ -9,7 +9,8 @@ use cute_runtime::device::{Choice, DeviceError, Opened, open};
 use cute_runtime::{emulator, tensor, verify};
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
 use melior::ir::{
-    Block, BlockLike, Location, Module, Region, RegionLike, Type, Value, r#type::FunctionType,
+    Block, BlockLike, Identifier, Location, Module, Region, RegionLike, Type, Value,
+    operation::OperationBuilder, r#type::FunctionType,
 };
 
 fn main() -> anyhow::Result<()> {
@@ -40,12 +41,12 @@ fn main() -> anyhow::Result<()> {
         .map(|i| block.argument(i).map(Value::from))
         .collect::<Result<_, _>>()?;
     let f32_type = TypeAttribute::new(Type::float32(&context));
+    let accumulate = Identifier::new(&context, "accumulate");
     block.append_operation(
-        cute::GemmOperation::builder(&context, location)
-            .args(&args)
-            .accumulate(f32_type)
-            .build()
-            .into(),
+        OperationBuilder::new(cute::GEMM, location)
+            .add_operands(&args)
+            .add_attributes(&[(accumulate, f32_type.into())])
+            .build()?,
     );
     block.append_operation(melior::dialect::func::r#return(&[], location));
     let (region, name) = (Region::new(), StringAttribute::new(&context, "gemm"));

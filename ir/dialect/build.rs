@@ -1,7 +1,15 @@
-//! Generates C++ from the `.td` files and compiles the shim.
+//! Makes C++ and Rust of the `.td` files, and compiles the shim.
 
+#[path = "build/accessors.rs"]
+mod accessors;
+#[path = "build/parts.rs"]
+mod parts;
+#[path = "build/records.rs"]
+mod records;
+
+use records::Records;
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,6 +18,7 @@ const SOURCES: &[&str] = &[
     "Dialect.cpp",
     "Types.cpp",
     "Nvgpu.cpp",
+    "Parts.cpp",
     "Forms.cpp",
     "Driver.cpp",
 ];
@@ -81,10 +90,7 @@ fn main() {
     let include = llvm.join("include");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
-    // For the `dialect!` macro, which does not run in this folder.
-    let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    println!("cargo:rustc-env=CUTE_ODS={here}/ods");
-    for folder in ["ods", "shim"] {
+    for folder in ["ods", "shim", "build", "build.rs"] {
         println!("cargo:rerun-if-changed={folder}");
     }
     for (generator, output) in GENERATED {
@@ -95,6 +101,7 @@ fn main() {
             &out.join(output),
         );
     }
+    generate(&llvm, &include, &out);
     let mut build = cc::Build::new();
     build
         .cpp(true)
@@ -115,6 +122,50 @@ fn main() {
         build.file(Path::new("shim").join(source));
     }
     build.compile("cute_shim");
+}
+
+/// Dialects of MLIR whose ops the passes build and read: where they are defined, and whether they get accessors beside names.
+const UPSTREAM: &[(&str, &str, bool)] = &[
+    ("arith", "Arith/IR/ArithOps.td", true),
+    ("cf", "ControlFlow/IR/ControlFlowOps.td", true),
+    ("func", "Func/IR/FuncOps.td", true),
+    ("gpu", "GPU/IR/GPUOps.td", true),
+    ("llvm", "LLVMIR/LLVMOps.td", true),
+    ("math", "Math/IR/MathOps.td", false),
+    ("nvvm", "LLVMIR/NVVMOps.td", false),
+    ("scf", "SCF/IR/SCFOps.td", true),
+    ("ub", "UB/IR/UBOps.td", false),
+    ("vector", "Vector/IR/VectorOps.td", true),
+];
+
+/// What `mlir-tblgen` has no generator for: the numbers of the types on both sides of the shim, the code that takes them apart, and
+/// names and accessors of ops for Rust.
+fn generate(llvm: &Path, include: &Path, out: &Path) {
+    let tool = llvm.join("bin/llvm-tblgen");
+    let own = Records::read(
+        &tool,
+        &[Path::new("ods"), include],
+        Path::new("ods/CuteOps.td"),
+    );
+    let types = own.types("cute");
+    write(&out.join("CuteKinds.h.inc"), &parts::kinds_header(&types));
+    write(&out.join("CuteParts.cpp.inc"), &parts::parts_source(&types));
+    write(&out.join("kinds.rs"), &parts::kinds_rust(&types));
+    let mut ops = String::new();
+    for name in ["cute", "cute_nvgpu"] {
+        ops += &accessors::dialect(name, &own.ops(name), true);
+    }
+    for (name, file, accessors) in UPSTREAM {
+        let file = include.join("mlir/Dialect").join(file);
+        let records = Records::read(&tool, &[include], &file);
+        ops += &accessors::dialect(name, &records.ops(name), *accessors);
+    }
+    write(&out.join("ops.rs"), &ops);
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text)
+        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }
 
 fn tblgen(tool: &Path, include: &Path, generator: &[&str], output: &Path) {

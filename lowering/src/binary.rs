@@ -1,15 +1,18 @@
 //! `cute-emit-ptx` and `cute-assemble`: kernels in the LLVM dialect become a `gpu.binary`, first of
 //! PTX, then of PTX and cubin.
 
-use crate::{llvm, places, ptxas};
-use cute_ir::{Failure, OptionSpec, PassSpec, build::*, diag, target::Target};
+use crate::{places, ptxas};
+use cute_ir::{
+    Expected, Failure, OptionSpec, PassSpec, diag,
+    mlir::*,
+    ops::{gpu, llvm},
+};
 use cute_passes::{
     allocate_shared, arch,
     config::{Config, Request},
 };
 use cute_target::Arch;
-use melior::ir::{Attribute, AttributeLike, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, ValueLike, operation::OperationLike};
 
 /// LLVM's part.
 pub const EMIT_PTX: PassSpec = PassSpec {
@@ -36,29 +39,16 @@ pub(crate) const LINEINFO: OptionSpec = OptionSpec {
     default: "false",
 };
 
-// MLIR's gpu::CompilationTarget.
-pub(crate) const FORMAT_ASSEMBLY: u32 = 2;
-pub(crate) const FORMAT_BINARY: u32 = 3;
-
 fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
-    let body = body_of(module, 0).ok_or(Failure)?;
+    let body = body_of(module, 0).expected(module, "a body")?;
     Ok(ops_of(body)
         .into_iter()
         .filter(|op| name_of(*op) == name)
         .collect())
 }
 
-fn elements<'c>(array: Attribute<'c>) -> Vec<Attribute<'c>> {
-    let raw = array.to_raw();
-    unsafe {
-        (0..mlirArrayAttrGetNumElements(raw))
-            .map(|i| Attribute::from_raw(mlirArrayAttrGetElement(raw, i)))
-            .collect()
-    }
-}
-
-fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for op in ops_named(module, "gpu.module")? {
+fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for op in ops_named(module, gpu::MODULE)? {
         crate::to_nvvm::types::check(op)?;
         let b = Builder::before(op);
         let targets = Target::all(op).map_err(|e| b.error(e))?;
@@ -74,20 +64,18 @@ fn emit_ptx<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         for target in targets {
             let arch = arch::of_target(&target).map_err(|e| b.error(e))?;
             let features = with_ptx(target.features, arch, integer_of(op, PTX).unwrap_or(0));
-            let ptx = places
-                .led_back(b.context, || llvm::ptx(op, &arch.to_string(), &features))
-                .map_err(|e| e.map_or(Failure, |e| b.error(e)))?;
-            let ptx = places.write(&ptx).map_err(|e| b.error(e))?;
-            objects.push(object(
-                &b,
-                target.attribute,
-                FORMAT_ASSEMBLY,
-                ptx.as_bytes(),
-                properties,
-            ));
+            let text = places.led_back(&b, || ptx(op, &arch.to_string(), &features))?;
+            let text = places.write(&text).map_err(|e| b.error(e))?;
+            let object = Object {
+                target: target.attribute,
+                format: FORMAT_ASSEMBLY,
+                bytes: text.as_bytes(),
+                properties: Some(properties),
+            };
+            objects.push(object.attribute(b.context));
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
-        erase(op);
+        rewriter.erase(op)?;
     }
     Ok(())
 }
@@ -104,7 +92,7 @@ fn check_lowered(module: Op<'_>) -> Result<(), Failure> {
             format!("({})", all.join(", "))
         };
         let from = types(&mut operands_of(op).into_iter());
-        let to = types(&mut (0..op.result_count()).map(|i| result_of(op, i)));
+        let to = types(&mut results_of(op).into_iter());
         return Err(diag::error(
             op.location(),
             format!(
@@ -121,7 +109,7 @@ const PTX: &str = "cute.ptx";
 
 /// Notes that a kernel has an instruction of this PTX version.
 pub(crate) fn require_ptx(kernel: Op<'_>, version: i64) {
-    if let Some(module) = parent_of(kernel, "gpu.module")
+    if let Some(module) = parent_of(kernel, gpu::MODULE)
         && integer_of(module, PTX).unwrap_or(0) < version
     {
         let attribute = Builder::before(module).i64_attribute(version);
@@ -150,7 +138,7 @@ fn kernel_notes(module: Op) -> Vec<String> {
     let mut notes = Vec::new();
     for op in nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == "llvm.func")
+        .filter(|op| name_of(*op) == llvm::FUNC)
     {
         if attribute_of(op, "gpu.kernel").is_none() && attribute_of(op, "nvvm.kernel").is_none() {
             continue;
@@ -167,39 +155,38 @@ fn kernel_notes(module: Op) -> Vec<String> {
 }
 
 fn binary<'c>(b: &Builder<'c>, name: &str, objects: &[Attribute<'c>]) -> Result<(), Failure> {
-    let raw: Vec<_> = objects.iter().map(|o| o.to_raw()).collect();
-    let objects = unsafe {
-        Attribute::from_raw(mlirArrayAttrGet(
-            b.context.to_raw(),
-            raw.len() as isize,
-            raw.as_ptr(),
-        ))
-    };
     let attributes = [
         ("sym_name", b.string(name)),
         ("offloadingHandler", b.attribute("#gpu.select_object")?),
-        ("objects", objects),
+        ("objects", array_attribute(b.context, objects)),
     ];
-    b.op("gpu.binary", &[], &[], &attributes)?;
+    b.op(gpu::BINARY, &[], &[], &attributes)?;
     Ok(())
 }
 
-/// The text or code of a `gpu.object`.
-pub(crate) fn bytes_of<'c>(object: Attribute<'c>) -> &'c [u8] {
-    unsafe {
-        let text = mlirGPUObjectAttrGetObject(object.to_raw());
-        std::slice::from_raw_parts(text.data.cast(), text.length)
-    }
+/// The objects of a `gpu.binary`, each as the attribute and as what it says.
+pub(crate) fn objects_of<'c>(
+    binary: Op<'c>,
+) -> Result<Vec<(Attribute<'c>, Object<'c, 'c>)>, Failure> {
+    attribute_of(binary, "objects")
+        .and_then(array_of)
+        .expected(binary, "an array of objects")?
+        .into_iter()
+        .map(|attribute| {
+            let object = Object::of(attribute).expected(binary, "an object of code")?;
+            Ok((attribute, object))
+        })
+        .collect()
 }
 
 /// PTX without the terminator that MLIR may keep.
-pub(crate) fn ptx_of(object: Attribute) -> String {
-    String::from_utf8_lossy(bytes_of(object))
+pub(crate) fn ptx_of(object: &Object) -> String {
+    String::from_utf8_lossy(object.bytes)
         .trim_end_matches('\0')
         .to_owned()
 }
 
-fn assemble<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let lineinfo = match options.first().copied() {
         None | Some("" | "false" | "0") => false,
         Some("true" | "1") => true,
@@ -209,35 +196,25 @@ fn assemble<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
             return Err(diag::error(module.location(), message));
         }
     };
-    for op in ops_named(module, "gpu.binary")? {
+    for op in ops_named(module, gpu::BINARY)? {
         let b = Builder::before(op);
         let mut objects = Vec::new();
-        for object in attribute_of(op, "objects")
-            .map(elements)
-            .unwrap_or_default()
-        {
-            let (format, target) = unsafe {
-                let raw = object.to_raw();
-                let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(raw));
-                (mlirGPUObjectAttrGetFormat(raw), target)
-            };
-            if format != FORMAT_ASSEMBLY {
-                objects.push(object);
+        for (attribute, object) in objects_of(op)? {
+            if object.format != FORMAT_ASSEMBLY {
+                objects.push(attribute);
                 continue;
             }
-            let arch = Target::of(target)
+            let arch = Target::of(object.target)
                 .and_then(|target| arch::of_target(&target))
                 .map_err(|e| b.error(e))?;
-            let ptx = ptx_of(object);
+            let ptx = ptx_of(&object);
             let assembled =
                 ptxas::assemble(&ptx, arch, lineinfo).map_err(|e| b.error(e.to_string()))?;
-            let notes = unsafe {
-                mlirGPUObjectAttrHasProperties(object.to_raw())
-                    .then(|| Attribute::from_raw(mlirGPUObjectAttrGetProperties(object.to_raw())))
-            };
             let mut properties = Vec::new();
             for usage in &assembled.kernels {
-                let note = notes.and_then(|notes| entry_of(notes, &usage.kernel));
+                let note = object
+                    .properties
+                    .and_then(|notes| entry_of(notes, &usage.kernel));
                 check_spills(&b, note, usage)?;
                 let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
                 properties.push(format!(
@@ -253,41 +230,19 @@ fn assemble<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
                 ));
             }
             let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
-            objects.push(self::object(
-                &b,
-                target,
-                FORMAT_BINARY,
-                &assembled.cubin,
-                properties,
-            ));
-            objects.push(object);
+            let cubin = Object {
+                target: object.target,
+                format: FORMAT_BINARY,
+                bytes: &assembled.cubin,
+                properties: Some(properties),
+            };
+            objects.push(cubin.attribute(b.context));
+            objects.push(attribute);
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
-        erase(op);
+        rewriter.erase(op)?;
     }
     Ok(())
-}
-
-fn object<'c>(
-    b: &Builder<'c>,
-    target: Attribute<'c>,
-    format: u32,
-    bytes: &[u8],
-    properties: Attribute<'c>,
-) -> Attribute<'c> {
-    let text = MlirStringRef {
-        data: bytes.as_ptr().cast(),
-        length: bytes.len(),
-    };
-    unsafe {
-        Attribute::from_raw(mlirGPUObjectAttrGet(
-            b.context.to_raw(),
-            target.to_raw(),
-            format,
-            text,
-            properties.to_raw(),
-        ))
-    }
 }
 
 /// A kernel that spills is not what was asked for; its configuration names a lighter one.

@@ -1,17 +1,10 @@
 //! The compiler as a library: a module in, a package out.
 
 use crate::{CompileOptions, package};
-use cute_ir::build::Op;
+use cute_ir::mlir::{context_of, run_pipeline};
 use cute_runtime::package::Package;
-use melior::{
-    Context, StringRef,
-    diagnostic::DiagnosticSeverity,
-    ir::{Module, OperationRef},
-};
-use std::{
-    ffi::c_void,
-    sync::{Arc, Mutex, PoisonError},
-};
+use melior::{diagnostic::DiagnosticSeverity, ir::Module};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a module was not compiled: everything that was said, located.
 #[derive(Debug, thiserror::Error)]
@@ -31,10 +24,9 @@ pub enum CompileError {
 /// Wrong options, or the diagnostics of the pass that failed.
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package, CompileError> {
     crate::initialize();
-    let pipeline = options.pipeline().map_err(CompileError::Options)?;
+    let passes = options.passes().map_err(CompileError::Options)?;
     let said = Arc::new(Mutex::new(Vec::new()));
-    let operation = module.as_operation();
-    let context = cute_ir::build::context_of(unsafe { Op::from_raw(operation.to_raw()) });
+    let context = context_of(module.as_operation());
     let sink = Arc::clone(&said);
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
@@ -45,7 +37,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package,
         }
         true
     });
-    let result = run(context, operation, &pipeline);
+    let result = run(module, &passes);
     context.detach_diagnostic_handler(handler);
     result.map_err(|more| {
         let mut said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
@@ -54,36 +46,8 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package,
     })
 }
 
-/// Runs the pipeline; where it fails, what was not said as a diagnostic.
-fn run(
-    context: &Context,
-    operation: OperationRef,
-    pipeline: &str,
-) -> Result<Package, Option<String>> {
-    use mlir_sys::*;
-    unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
-        let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
-        let said = unsafe { &mut *user.cast::<String>() };
-        said.push_str(&String::from_utf8_lossy(bytes));
-    }
-    unsafe {
-        let anchor = StringRef::new("builtin.module");
-        let manager = mlirPassManagerCreateOnOperation(context.to_raw(), anchor.to_raw());
-        let mut said = String::new();
-        // Added inside the anchor, so without it.
-        let inner = &pipeline["builtin.module(".len()..pipeline.len() - 1];
-        let parsed = mlirOpPassManagerAddPipeline(
-            mlirPassManagerGetAsOpPassManager(manager),
-            StringRef::new(inner).to_raw(),
-            Some(append),
-            (&raw mut said).cast(),
-        );
-        let known = parsed.value != 0;
-        let done = known && mlirPassManagerRunOnOp(manager, operation.to_raw()).value != 0;
-        mlirPassManagerDestroy(manager);
-        if !done {
-            return Err((!known).then_some(said));
-        }
-        package::from_module(Op::from_raw(operation.to_raw())).map_err(|_| None)
-    }
+/// Runs the passes; where they fail, what was not said as a diagnostic.
+fn run(module: &mut Module, passes: &str) -> Result<Package, Option<String>> {
+    run_pipeline(module, passes)?;
+    package::from_module(module.as_operation()).map_err(|_| None)
 }

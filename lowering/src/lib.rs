@@ -1,9 +1,9 @@
 //! From pipelined atoms to NVVM, PTX, cubin and kernel package; and the whole way as one call.
+#![forbid(unsafe_code)]
 
 mod binary;
 mod compile;
 mod lineinfo;
-mod llvm;
 mod package;
 mod pipeline;
 mod places;
@@ -11,7 +11,7 @@ mod ptxas;
 mod to_nvvm;
 
 pub use compile::{CompileError, compile};
-pub use llvm::exit_on_fatal_errors;
+pub use cute_ir::mlir::exit_on_fatal_errors;
 pub use package::from_module;
 pub use pipeline::CompileOptions;
 

@@ -132,6 +132,11 @@ impl CompileOptions {
     /// The textual pass pipeline. Errors: an option that has no meaning, and with `native` no driver, no GPU, or one that
     /// nothing is compiled for.
     pub fn pipeline(&self) -> Result<String, String> {
+        Ok(format!("builtin.module({})", self.passes()?))
+    }
+
+    /// The passes of the pipeline, as text: what is run on a module. Errors: those of [`CompileOptions::pipeline`].
+    pub(crate) fn passes(&self) -> Result<String, String> {
         let (arch, sms) = self.target()?;
         Request::parse(
             &self.tile,
@@ -188,7 +193,7 @@ impl CompileOptions {
             }
             passes.push(format!("cute-emit-package{{file=\"{}\"}}", self.package));
         }
-        Ok(format!("builtin.module({})", passes.join(",")))
+        Ok(passes.join(","))
     }
 }
 
@@ -202,11 +207,8 @@ fn boolean(name: &str, value: &str) -> Result<bool, String> {
 
 fn build(text: &str) -> Result<String, String> {
     let options = CompileOptions::parse(text).map_err(|e| format!("--cute-compile: {e}"))?;
-    let text = options
-        .pipeline()
-        .map_err(|e| format!("--cute-compile: {e}"))?;
     // The driver has the module already.
-    Ok(text["builtin.module(".len()..text.len() - 1].to_owned())
+    options.passes().map_err(|e| format!("--cute-compile: {e}"))
 }
 
 /// `name=value` pairs, values bare or in quotes.

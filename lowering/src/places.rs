@@ -6,32 +6,29 @@
 //! is to PTX a function that was inlined at the place: `.loc 1 5 3, function_name $L__info_string0,
 //! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.3 and 11.5.4).
 
-use cute_ir::{build::*, diag, place::place_of};
+use cute_ir::{
+    Failure, diag,
+    mlir::{
+        Builder, Lines, LocationKey, Op, body_of, context_of, location_key, location_of_diagnostic,
+        name_of, nested_ops, place_of, set_location,
+    },
+    ops::llvm,
+};
 use melior::{
     Context,
     diagnostic::DiagnosticSeverity,
-    ir::{
-        Attribute, AttributeLike, Location, attribute::StringAttribute, operation::OperationLike,
-    },
+    ir::{Location, operation::OperationLike},
 };
-use mlir_sys::*;
 use std::{
     cell::RefCell,
     collections::{HashMap, HashSet},
     fmt::Write,
     hash::Hash,
-    ptr,
     rc::Rc,
 };
 
-/// What LLVM calls the only file that it is told of.
-const FILE: &str = "places";
 /// The first version of the PTX ISA with `inlined_at`.
 const STEPS_SINCE: (u32, u32) = (7, 2);
-/// DWARF's DW_LANG_C.
-const LANGUAGE: u32 = 2;
-/// Definition and optimised (LLVM's DISPFlags).
-const DEFINITION: u64 = 1 << 3 | 1 << 4;
 
 /// A place in a text, and the step of the compiler that works for it there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +69,7 @@ pub(crate) struct Places {
     steps: Numbered<String>,
     places: Numbered<Place>,
     /// Numbers by MLIR's location.
-    known: HashMap<usize, u32>,
+    known: HashMap<LocationKey, u32>,
 }
 
 /// Numbers the places of a module in the LLVM dialect, and puts the numbers in place of its
@@ -81,7 +78,7 @@ pub(crate) fn number(module: Op) -> Places {
     let mut places = Places::default();
     let functions: Vec<_> = nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == "llvm.func" && body_of(*op, 0).is_some())
+        .filter(|op| name_of(*op) == llvm::FUNC && body_of(*op, 0).is_some())
         .map(|function| {
             let own = places.number(function.location());
             let ops: Vec<_> = nested_ops(function)
@@ -94,13 +91,12 @@ pub(crate) fn number(module: Op) -> Places {
     if places.places.0.is_empty() {
         return places;
     }
-    let scopes = Scopes::new(context_of(module));
+    let lines = Lines::new(context_of(module));
     for (function, own, ops) in functions {
-        scopes.set(function, own);
+        lines.set(function, own);
         // What is from nowhere gets a location as well: LLVM demands one of every call.
         for (op, number) in ops {
-            let location = scopes.line(number);
-            unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
+            set_location(op, lines.line(number));
         }
     }
     places
@@ -110,18 +106,18 @@ impl Places {
     /// Returns what `translate` gives; diagnostics at a number's line are said at the place that it stands for.
     ///
     /// # Errors
-    /// `translate`'s, or nothing where a diagnostic has said it.
+    /// `translate`'s, at the builder's location, where no diagnostic has said it.
     pub(crate) fn led_back<'c, T>(
         &self,
-        context: &'c Context,
+        b: &Builder<'c>,
         translate: impl FnOnce() -> Result<T, String>,
-    ) -> Result<T, Option<String>> {
+    ) -> Result<T, Failure> {
         type Said<'c> = (DiagnosticSeverity, Location<'c>, String);
-        let said: Rc<RefCell<Vec<Said<'c>>>> = Rc::default();
-        let heard = said.clone();
+        let context = b.context;
+        let all: Rc<RefCell<Vec<Said<'c>>>> = Rc::default();
+        let heard = all.clone();
         let handler = context.attach_diagnostic_handler(move |diagnostic| {
-            // The context outlives its diagnostics.
-            let location = unsafe { Location::from_raw(diagnostic.location().to_raw()) };
+            let location = location_of_diagnostic(context, &diagnostic);
             let message = diagnostic.to_string();
             heard
                 .borrow_mut()
@@ -130,27 +126,26 @@ impl Places {
         });
         let result = translate();
         context.detach_diagnostic_handler(handler);
-        let mut is_said = false;
-        for (severity, location, message) in said.take() {
+        let mut said: Option<Failure> = None;
+        for (severity, location, message) in all.take() {
             let location = self.of_line(context, location).unwrap_or(location);
             if matches!(severity, DiagnosticSeverity::Error) {
                 // MLIR says that much of every error, behind it.
-                if is_said && message.starts_with("LLVM Translation failed for operation") {
+                if said.is_some() && message.starts_with("LLVM Translation failed for operation") {
                     continue;
                 }
-                is_said = true;
                 let message = format!("LLVM IR cannot be made of this: {message}");
-                let _ = diag::error(location, message);
+                said = Some(diag::error(location, message));
             } else {
                 diag::warning(location, message, &[]);
             }
         }
-        result.map_err(|error| (!is_said).then_some(error))
+        result.map_err(|error| said.unwrap_or_else(|| b.error(error)))
     }
 
     /// The place that the number of a line stands for.
     fn of_line<'c>(&self, context: &'c Context, location: Location<'c>) -> Option<Location<'c>> {
-        let said = place_of(location).filter(|place| place.file == FILE)?;
+        let said = place_of(location).filter(|place| place.file == Lines::FILE)?;
         let number = usize::try_from(said.line).ok()?;
         let place = self.places.0.get(number.checked_sub(1)?)?;
         let file = self.files.0.get(place.file)?;
@@ -159,7 +154,7 @@ impl Places {
     }
 
     fn number(&mut self, location: Location) -> u32 {
-        let key = location.to_raw().ptr as usize;
+        let key = location_key(location);
         if let Some(number) = self.known.get(&key) {
             return *number;
         }
@@ -335,83 +330,10 @@ fn quoted(name: &str) -> String {
     text
 }
 
-/// What LLVM wants to know of functions before it looks at their lines.
-struct Scopes<'c> {
-    context: &'c Context,
-    file: MlirAttribute,
-    unit: MlirAttribute,
-    ty: MlirAttribute,
-    version: MlirAttribute,
-}
-
-impl<'c> Scopes<'c> {
-    fn new(context: &'c Context) -> Self {
-        let string = |text: &str| Attribute::from(StringAttribute::new(context, text)).to_raw();
-        let raw = context.to_raw();
-        unsafe {
-            let version = mlirUnitAttrGet(raw);
-            let file = mlirLLVMDIFileAttrGet(raw, string(FILE), string(""));
-            let unit = mlirLLVMDICompileUnitAttrGet(
-                raw,
-                mlirDisctinctAttrCreate(version),
-                LANGUAGE,
-                file,
-                string("cute-opt"),
-                true,
-                MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindDebugDirectivesOnly,
-                MlirLLVMDINameTableKind_MlirLLVMDINameTableKindDefault,
-                string(""),
-            );
-            let ty = mlirLLVMDISubroutineTypeAttrGet(raw, 0, 0, ptr::null());
-            Self {
-                context,
-                file,
-                unit,
-                ty,
-                version,
-            }
-        }
-    }
-
-    fn line(&self, number: u32) -> Location<'c> {
-        Location::new(self.context, FILE, number as usize, 0)
-    }
-
-    /// Makes a function one that has lines, and is at `line` itself.
-    fn set(&self, function: Op<'c>, line: u32) {
-        let raw = self.context.to_raw();
-        let name = string_of(function, "sym_name").unwrap_or_default();
-        let name = Attribute::from(StringAttribute::new(self.context, name)).to_raw();
-        unsafe {
-            let scope = mlirLLVMDISubprogramAttrGet(
-                raw,
-                MlirAttribute { ptr: ptr::null() },
-                false,
-                mlirDisctinctAttrCreate(self.version),
-                self.unit,
-                self.file,
-                name,
-                name,
-                self.file,
-                line,
-                line,
-                DEFINITION,
-                self.ty,
-                0,
-                ptr::null(),
-                0,
-                ptr::null(),
-            );
-            let at = self.line(line).to_raw();
-            let fused = mlirLocationFusedGet(raw, 1, &at, scope);
-            mlirOperationSetLocation(function.to_raw(), fused);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use melior::ir::Attribute;
 
     /// The places that these locations have, as `file line column step`.
     fn places(locations: &[Location]) -> (Places, Vec<String>) {

@@ -14,12 +14,13 @@ use crate::{
     shared::{self, Buffer, overlap, pack},
     sync,
 };
+use cute_ir::ops::{cute, gpu};
 use cute_ir::{
-    Failure, PassSpec,
+    Expected, Failure, PassSpec,
     block::block_size_of,
-    build::*,
     diag,
     infer::memref_of,
+    mlir::*,
     types::{CuteType, Space},
 };
 use cute_target::Arch;
@@ -46,7 +47,7 @@ fn in_shared(value: Val<'_>) -> bool {
     )
 }
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let wrong = |e| diag::error(kernel.location(), e);
         let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
@@ -63,14 +64,15 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, Failure> {
     let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
-    let mut index: HashMap<usize, usize> = HashMap::new();
+    let mut index: HashMap<ValueKey, usize> = HashMap::new();
     let mut allocations = Vec::new();
     let mut buffers: Vec<Buffer> = Vec::new();
     let mut anything = Vec::new();
     for (position, op) in ops.iter().enumerate() {
         for inner in std::iter::once(*op).chain(nested_ops(*op)) {
-            if name_of(inner) == "cute.memref.alloca" {
-                let memref = memref_of(result_of(inner, 0)).ok_or(Failure)?;
+            if name_of(inner) == cute::MEMREF_ALLOCA {
+                let memref =
+                    memref_of(result_of(inner, 0)).expected(inner, "a tensor as its result")?;
                 if memref.space == Space::Smem {
                     let bytes = memref
                         .bytes()
@@ -116,7 +118,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
     let is_ordered = |earlier: &Buffer, later: &Buffer| {
         ops[earlier.last + 1..later.first]
             .iter()
-            .any(|op| name_of(*op) == "gpu.barrier")
+            .any(|op| name_of(*op) == gpu::BARRIER)
     };
     let mut offsets = pack(&buffers, Buffer::meets);
     let mut size = shared::size(&buffers, &offsets);
@@ -156,7 +158,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
         });
         if reuses {
             Builder::before(ops[buffer.first]).step(sync::THREADS).op(
-                "gpu.barrier",
+                gpu::BARRIER,
                 &[],
                 &[],
                 &[],
@@ -182,9 +184,7 @@ fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
     match operands_in(launch, Part::SharedMemory) {
         Some((index, 1)) => {
             let size = b.i32(bytes)?;
-            unsafe {
-                mlir_sys::mlirOperationSetOperand(launch.to_raw(), index as isize, size.to_raw());
-            }
+            set_operand(launch, index, size);
             Ok(())
         }
         _ if bytes == 0 => Ok(()),

@@ -1,8 +1,9 @@
 //! The architectures that IR is compiled for.
 
+use cute_ir::ops::gpu;
 use cute_ir::{
-    build::{Op, parent_of},
-    target::Target,
+    mlir::Target,
+    mlir::{Op, parent_of},
 };
 use cute_target::Arch;
 
@@ -36,7 +37,7 @@ pub fn of_kernel(kernel: Op) -> Result<Arch, String> {
     if let Some((_, arch)) = crate::config::Config::load_if_any(kernel)? {
         return Ok(arch);
     }
-    let targets = parent_of(kernel, "gpu.module").map_or(Ok(Vec::new()), of_module)?;
+    let targets = parent_of(kernel, gpu::MODULE).map_or(Ok(Vec::new()), of_module)?;
     let smallest = targets.into_iter().min_by_key(|arch| arch.max_smem());
     smallest.ok_or_else(|| {
         "expected the attribute cute.config on the kernel, as cute-tile leaves it, or \

@@ -1,10 +1,10 @@
 //! Whether a kernel's atoms can be lowered for its architectures.
 
 use crate::{arch, config::VECTOR};
+use cute_ir::ops::{cute, gpu};
 use cute_ir::{
-    Failure,
-    build::*,
-    diag,
+    Failure, diag,
+    mlir::*,
     types::{self, CuteType},
 };
 use cute_layout::{CopyAtom, MmaAtom};
@@ -32,11 +32,11 @@ const PRODUCT: &str = "SM80_16x8x16_F32F16F16F32_TN";
 
 /// Checks that every atom of a kernel is lowered, and that its architectures have it.
 pub fn check(kernel: Op<'_>) -> Result<(), Failure> {
-    let archs = parent_of(kernel, "gpu.module")
+    let archs = parent_of(kernel, gpu::MODULE)
         .map_or(Ok(Vec::new()), arch::of_module)
         .map_err(|e| diag::error(kernel.location(), e))?;
     for op in nested_ops(kernel) {
-        if !matches!(name_of(op), "cute.make_atom" | "cute.static") {
+        if !matches!(name_of(op), cute::MAKE_ATOM | cute::STATIC) {
             continue;
         }
         let Some((name, requires, lowered)) = table_of(result_of(op, 0).r#type()) else {

@@ -1,11 +1,12 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
 use crate::{arch::THREADS_PER_BLOCK, partition::kernels};
+use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Failure, PassSpec,
     block::block_size_of,
-    build::*,
     diag,
+    mlir::*,
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -19,14 +20,14 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         threads(kernel)?;
         arguments(kernel)?;
     }
     for function in nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == "func.func" && parent_of(*op, "gpu.module").is_some())
+        .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some())
     {
         device_function(module, function)?;
     }
@@ -115,8 +116,8 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
     ];
     if refused.iter().any(|name| signature.contains(name)) {
         let call = nested_ops(module).into_iter().find(|op| {
-            name_of(*op) == "func.call"
-                && parent_of(*op, "gpu.module") == parent_of(function, "gpu.module")
+            name_of(*op) == func::CALL
+                && parent_of(*op, gpu::MODULE) == parent_of(function, gpu::MODULE)
                 && attribute_of(*op, "callee")
                     .is_some_and(|callee| callee.to_string() == format!("@{name}"))
         });
@@ -135,7 +136,7 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
     }
     let allocation = nested_ops(function)
         .into_iter()
-        .find(|op| name_of(*op) == "cute.memref.alloca");
+        .find(|op| name_of(*op) == cute::MEMREF_ALLOCA);
     match allocation {
         Some(op) => Err(diag::error(
             op.location(),

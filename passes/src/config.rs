@@ -6,12 +6,11 @@
 
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD, THREADS_PER_BLOCK, WARP};
 use crate::shared::{self, Buffer, SharedTile, pack};
-use cute_ir::build::{Builder, Op, attribute_of, entry_of, integer_of, string_of};
 use cute_ir::diag::Failure;
+use cute_ir::mlir::*;
 use cute_ir::types::MOST_STAGES;
 use cute_target::Arch;
-use melior::ir::{Attribute, AttributeLike};
-use mlir_sys::*;
+use melior::ir::Attribute;
 
 /// Of an m16n8k16 MMA.
 pub const ATOM: [i64; 3] = [16, 8, 16];
@@ -219,22 +218,14 @@ impl Config {
     pub fn from_attribute(attribute: Attribute) -> Result<(Config, Arch), String> {
         let get = |name: &str| entry_of(attribute, name);
         let integers = |name: &str| -> Result<Vec<i64>, String> {
-            let raw = get(name).ok_or_else(missing)?.to_raw();
-            unsafe {
-                if mlirAttributeIsADenseI64Array(raw) {
-                    Ok((0..mlirDenseArrayGetNumElements(raw))
-                        .map(|i| mlirDenseI64ArrayGetElement(raw, i))
-                        .collect())
-                } else if mlirAttributeIsAInteger(raw) {
-                    Ok(vec![mlirIntegerAttrGetValueInt(raw)])
-                } else {
-                    Err(missing())
-                }
-            }
+            let value = get(name).ok_or_else(missing)?;
+            i64s_of(value)
+                .or_else(|| Some(vec![integer_value(value)?]))
+                .ok_or_else(missing)
         };
         let text = |name: &str| {
             get(name)
-                .and_then(cute_ir::build::string_value)
+                .and_then(cute_ir::mlir::string_value)
                 .ok_or_else(missing)
         };
         let arch = Arch::find(text("arch")?).map_err(|e| e.to_string())?;
@@ -396,16 +387,7 @@ impl Request {
     /// What `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
     /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
     pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {
-        let array = |name: &str| -> Option<Vec<i64>> {
-            let raw = attribute_of(op, name)?.to_raw();
-            unsafe {
-                mlirAttributeIsADenseI64Array(raw).then(|| {
-                    (0..mlirDenseArrayGetNumElements(raw))
-                        .map(|i| mlirDenseI64ArrayGetElement(raw, i))
-                        .collect()
-                })
-            }
-        };
+        let array = |name: &str| -> Option<Vec<i64>> { attribute_of(op, name).and_then(i64s_of) };
         self.tile = self.tile.or_else(|| array("cute.tile")?.try_into().ok());
         self.warps = self.warps.or_else(|| array("cute.warps")?.try_into().ok());
         self.stages = self.stages.or_else(|| integer_of(op, "cute.stages"));

@@ -2,13 +2,14 @@
 //! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
 
 use crate::partition::space_of;
-use cute_ir::{Failure, build::*, diag, types::Space};
+use cute_ir::ops::{cute, gpu, scf};
+use cute_ir::{Failure, diag, mlir::*, types::Space};
 use melior::ir::operation::OperationLike;
 use std::collections::HashSet;
 
 /// The values of a kernel that depend on the thread.
 pub(crate) struct Divergence {
-    varying: HashSet<usize>,
+    varying: HashSet<ValueKey>,
 }
 
 impl Divergence {
@@ -40,7 +41,7 @@ impl Divergence {
     pub(crate) fn around<'c>(&self, op: Op<'c>) -> Option<Op<'c>> {
         let mut op = op;
         while let Some(parent) = parent_op(op) {
-            if name_of(parent) == "gpu.func" {
+            if name_of(parent) == gpu::FUNC {
                 return None;
             }
             if self.splits(parent) {
@@ -74,13 +75,13 @@ impl Divergence {
     fn splits(&self, op: Op<'_>) -> bool {
         let operands = operands_of(op);
         match name_of(op) {
-            "scf.for" => operands.iter().take(3).any(|v| self.varies(*v)),
-            "scf.while" => body_of(op, 0)
+            scf::FOR => operands.iter().take(3).any(|v| self.varies(*v)),
+            scf::WHILE => body_of(op, 0)
                 .and_then(|before| ops_of(before).pop())
                 .and_then(|condition| operands_of(condition).first().copied())
                 .is_none_or(|condition| self.varies(condition)),
             // It runs once; between several blocks of it anything may decide.
-            "scf.execute_region" => blocks_of(op).len() > 1,
+            scf::EXECUTE_REGION => blocks_of(op).len() > 1,
             _ => operands.iter().any(|v| self.varies(*v)),
         }
     }
@@ -135,17 +136,17 @@ impl Divergence {
 fn gives_all_the_same(op: Op<'_>) -> bool {
     let name = name_of(op);
     match name {
-        "gpu.block_id"
-        | "gpu.block_dim"
-        | "gpu.grid_dim"
-        | "gpu.cluster_id"
-        | "gpu.cluster_dim"
+        gpu::BLOCK_ID
+        | gpu::BLOCK_DIM
+        | gpu::GRID_DIM
+        | gpu::CLUSTER_ID
+        | gpu::CLUSTER_DIM
         | "builtin.unrealized_conversion_cast" => true,
         // Threads that nothing orders may read only what nobody writes.
-        "cute.memref.load" => operands_of(op)
+        cute::MEMREF_LOAD => operands_of(op)
             .first()
             .is_some_and(|tensor| matches!(space_of(*tensor), Some(Space::Gmem | Space::Smem))),
-        "cute.memref.load_vec" | "cute.atom_load" | "cute.reduce" => false,
+        cute::MEMREF_LOAD_VEC | cute::ATOM_LOAD | cute::REDUCE => false,
         _ => [
             "arith.",
             "index.",

@@ -2,7 +2,8 @@
 //!
 //! A comparison of such values becomes a constant. What then has no use is erased.
 
-use cute_ir::{Failure, PassSpec, build::*, diag, infer};
+use cute_ir::ops::cute;
+use cute_ir::{Failure, PassSpec, diag, infer, mlir::*};
 use cute_layout::{Truth, ops::Value};
 use melior::ir::{ValueLike, operation::OperationLike};
 
@@ -15,13 +16,13 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     // Users come before what they use, so that one walk erases whole chains.
     for op in nested_ops(root).into_iter().rev() {
-        if name_of(op) == "cute.static" {
-            erase_unused(op);
+        if name_of(op) == cute::STATIC {
+            erase_unused(rewriter, op)?;
         } else if is_pure(op) {
-            fold(op)?;
+            fold(rewriter, op)?;
         }
     }
     Ok(())
@@ -32,7 +33,7 @@ fn is_pure(op: Op<'_>) -> bool {
     infer::algebra_name(op).is_some_and(|name| !matches!(name, "static" | "print"))
 }
 
-fn fold<'c>(op: Op<'c>) -> Result<(), Failure> {
+fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
     let builder = Builder::before(op);
     for i in 0..op.result_count() {
         let result = result_of(op, i);
@@ -46,19 +47,19 @@ fn fold<'c>(op: Op<'c>) -> Result<(), Failure> {
             replace_uses(result, builder.static_value(result.r#type())?);
         }
     }
-    erase_unused(op);
-    Ok(())
+    erase_unused(rewriter, op)
 }
 
-fn erase_unused(op: Op<'_>) {
+fn erase_unused<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
     if (0..op.result_count()).all(|i| users_of(result_of(op, i)).is_empty()) {
-        erase(op);
+        rewriter.erase(op)?;
     }
+    Ok(())
 }
 
 /// What `cute.equal` or `cute.elem_less` says of operands that are known.
 fn comparison(op: Op<'_>) -> Result<Option<bool>, Failure> {
-    if !matches!(name_of(op), "cute.equal" | "cute.elem_less") {
+    if !matches!(name_of(op), cute::EQUAL | cute::ELEM_LESS) {
         return Ok(None);
     }
     let operands: Option<Vec<Value>> = operands_of(op)

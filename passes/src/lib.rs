@@ -1,4 +1,5 @@
 //! The passes from an algorithm on whole tensors to pipelined atoms, one file each.
+#![forbid(unsafe_code)]
 
 pub mod algorithms;
 pub mod allocate_shared;

@@ -9,12 +9,13 @@ use crate::{
     divergence::Divergence,
     sync,
 };
+use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
-    Failure, PassSpec,
+    Expected, Failure, PassSpec,
     block::block_size_of,
-    build::*,
     diag,
     infer::memref_of,
+    mlir::*,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{
@@ -34,7 +35,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let wrong = |e| diag::error(kernel.location(), e);
         // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
@@ -64,7 +65,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             divergence.check(op, "is done by all threads of the block together")?;
         }
         let body = body_of_kernel(kernel)?;
-        Partition::new(config, body, kernel)?.block(body)?;
+        Partition::new(rewriter, config, body, kernel)?.block(body)?;
         sync::guard(body)?;
     }
     Ok(())
@@ -73,21 +74,16 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 /// Whether it is a copy or a product of all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
     match name_of(op) {
-        "cute.copy" => op.operand_count() == 2,
-        "cute.gemm" => op.operand_count() == 3,
+        cute::COPY => op.operand_count() == 2,
+        cute::GEMM => op.operand_count() == 3,
         _ => false,
     }
 }
 
 /// The body of a kernel, which these passes take to be structured.
 pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
-    let body = body_of(kernel, 0).ok_or(Failure)?;
-    let more = unsafe {
-        !mlir_sys::mlirBlockGetNextInRegion(body.to_raw())
-            .ptr
-            .is_null()
-    };
-    if more {
+    let body = body_of(kernel, 0).expected(kernel, "a body")?;
+    if next_block(body).is_some() {
         return Err(diag::error(
             kernel.location(),
             "expected a kernel of one block; write loops and branches as scf ops",
@@ -102,49 +98,23 @@ pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mappin
         .into_iter()
         .map(|value| (value.r#type(), kernel.location()))
         .collect();
-    let new = unsafe {
-        let raw = melior::ir::Block::new(&arguments).into_raw();
-        mlir_sys::mlirRegionAppendOwnedBlock(
-            mlir_sys::mlirOperationGetRegion(kernel.to_raw(), 0),
-            raw,
-        );
-        Blk::from_raw(raw)
-    };
+    let new = Builder::append_block(kernel, 0, &arguments);
     for (old, new) in arguments_of(old).into_iter().zip(arguments_of(new)) {
         mapping.insert(key(old), new);
     }
     new
 }
 
-/// Erases a body that another has taken the place of. Errors: a value of it that is used outside of it.
-pub(crate) fn drop_body(old: Blk) -> Result<(), Failure> {
-    let values = nested_ops_of(old).into_iter().flat_map(results_of);
-    if let Some((_, user)) = used_outside(values.chain(arguments_of(old)), &ops_of(old)) {
-        return Err(diag::error(
-            user.location(),
-            format!(
-                "internal error: '{}' uses a value of a body that was replaced; this is a bug in cute-opt, \
-                 please report it with the input",
-                name_of(user)
-            ),
-        ));
-    }
-    unsafe {
-        mlir_sys::mlirBlockDetach(old.to_raw());
-        mlir_sys::mlirBlockDestroy(old.to_raw());
-    }
-    Ok(())
-}
-
 /// The kernels of a module.
 pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
     nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == "gpu.func")
+        .filter(|op| name_of(*op) == gpu::FUNC)
         .collect()
 }
 
 struct Partition<'c> {
+    rewriter: &'c Rewriter<'c>,
     config: Config,
     /// Where thread-wide values are made: the kernel's start.
     top: Builder<'c>,
@@ -153,7 +123,7 @@ struct Partition<'c> {
     mma_type: CuteType<'c>,
     half: Type<'c>,
     /// What the block's register tensors became, by value.
-    fragments: HashMap<usize, Val<'c>>,
+    fragments: HashMap<ValueKey, Val<'c>>,
 }
 
 fn wrong<E: ToString>(b: Builder) -> impl Fn(E) -> Failure {
@@ -161,33 +131,39 @@ fn wrong<E: ToString>(b: Builder) -> impl Fn(E) -> Failure {
 }
 
 impl<'c> Partition<'c> {
-    fn new(config: Config, body: Blk<'c>, kernel: Op<'c>) -> Result<Self, Failure> {
-        let first = ops_of(body).into_iter().next().ok_or(Failure)?;
+    fn new(
+        rewriter: &'c Rewriter<'c>,
+        config: Config,
+        body: Blk<'c>,
+        kernel: Op<'c>,
+    ) -> Result<Self, Failure> {
+        let first = ops_of(body).into_iter().next();
+        let first = first.expected(kernel, "an op in the body")?;
         let top = Builder::before(first).at_location(kernel.location());
         let dimension = top.attribute("#gpu<dim x>")?;
         let thread = top.value(
-            "gpu.thread_id",
+            gpu::THREAD_ID,
             &[],
             top.index_type(),
             &[("dimension", dimension)],
         )?;
-        let thread = top.value("arith.index_cast", &[thread], top.i32_type(), &[])?;
+        let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
         let thread = top.coord(&IntTuple::dynamic(), &[thread])?;
 
         let half = top.ty("f16")?;
         let [wm, wn] = config.warps;
-        let atom =
-            types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?).ok_or(Failure)?;
+        let atom = types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?)?;
         let atoms = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)))
             .map_err(wrong(top))?;
         // Two atoms along N for each warp, so that one ldmatrix.x4 feeds both.
         let tile = tuple([wm * ATOM[0], wn * ATOM[1] * 2, ATOM[2]].map(int));
         let tile = Tile::from_shape(&tile).map_err(wrong(top))?;
-        let ty = types::tiled_mma_type(top.location, atom, &atoms, &tile).ok_or(Failure)?;
-        let atom = top.value("cute.make_atom", &[], atom, &[])?;
-        let mma = top.value("cute.make_tiled_mma", &[atom], ty, &[])?;
-        let mma_type = CuteType::of(ty).ok_or(Failure)?;
+        let ty = types::tiled_mma_type(top.location, atom, &atoms, &tile)?;
+        let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
+        let mma = top.value(cute::MAKE_TILED_MMA, &[atom], ty, &[])?;
+        let mma_type = CuteType::of(ty).expected(top, "a tiled MMA")?;
         Ok(Self {
+            rewriter,
             config,
             top,
             thread,
@@ -208,27 +184,27 @@ impl<'c> Partition<'c> {
             let b = Builder::before(op);
             let operands = operands_of(op);
             match name_of(op) {
-                "cute.memref.alloca" if is_registers(result_of(op, 0)) => {
+                cute::MEMREF_ALLOCA if is_registers(result_of(op, 0)) => {
                     let fragment = self.accumulators(b, op)?;
                     self.fragments.insert(key(result_of(op, 0)), fragment);
                 }
-                "cute.clear" => {
+                cute::CLEAR => {
                     let fragment = self.fragment(b, operands[0])?;
-                    b.op("cute.clear", &[fragment], &[], &[])?;
+                    b.op(cute::CLEAR, &[fragment], &[], &[])?;
                 }
-                "cute.convert" => {
+                cute::CONVERT => {
                     let fragment = self.fragment(b, operands[0])?;
                     let (Some(from), Some(to)) = (memref_of(fragment), memref_of(result_of(op, 0)))
                     else {
                         return Err(b.error("expected tensors"));
                     };
                     let to = cute_ir::tensor::registers(to.element, from.layout);
-                    let ty = to.to_type(b.location).ok_or(Failure)?;
-                    let converted = b.value("cute.convert", &[fragment], ty, &[])?;
+                    let ty = to.to_type(b.location)?;
+                    let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
                     self.fragments.insert(key(result_of(op, 0)), converted);
                 }
-                "cute.gemm" if operands.len() == 3 => self.gemm(b, &operands)?,
-                "cute.copy" if operands.len() == 2 => self.copy(b, operands[0], operands[1])?,
+                cute::GEMM if operands.len() == 3 => self.gemm(b, &operands)?,
+                cute::COPY if operands.len() == 2 => self.copy(b, operands[0], operands[1])?,
                 _ => {
                     for inner in blocks_of(op) {
                         self.block(inner)?;
@@ -238,7 +214,7 @@ impl<'c> Partition<'c> {
             }
             dead.push(op);
         }
-        erase_all(dead)
+        self.rewriter.erase_all(dead)
     }
 
     fn fragment(&self, b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
@@ -250,7 +226,7 @@ impl<'c> Partition<'c> {
 
     /// Each thread's part of a register tile of the block.
     fn accumulators(&self, b: Builder<'c>, op: Op<'c>) -> Result<Val<'c>, Failure> {
-        let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        let memref = memref_of(result_of(op, 0)).expected(op, "a tensor as its result")?;
         if let Err(error) =
             cute_ir::tensor::partition_shape(&self.mma_type, memref.layout.shape(), 2)
         {
@@ -263,8 +239,8 @@ impl<'c> Partition<'c> {
         let shape = types::shape_type(b.context, memref.layout.shape());
         let shape = b.static_value(shape)?;
         let id = [("operand_id", b.integer(b.i32_type(), 2))];
-        let part = b.infer("cute.tiled.mma.partition_shape", &[self.mma, shape], &id)?;
-        b.infer("cute.mma.make_fragment", &[self.mma, part], &id)
+        let part = b.infer(cute::TILED_MMA_PARTITION_SHAPE, &[self.mma, shape], &id)?;
+        b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &id)
     }
 
     /// C += A B with A and B in shared memory.
@@ -276,11 +252,11 @@ impl<'c> Partition<'c> {
             let b = b.step(["load A", "load B"][id]);
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
             let part = b.infer(
-                "cute.tiled.mma.partition",
+                cute::TILED_MMA_PARTITION,
                 &[self.mma, *shared, self.thread],
                 &attributes,
             )?;
-            let fragment = b.infer("cute.mma.make_fragment", &[self.mma, part], &attributes)?;
+            let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &attributes)?;
             let copy = |atom| match id {
                 0 => TiledCopy::make_tiled_copy_a(atom, &tiled),
                 _ => TiledCopy::make_tiled_copy_b(atom, &tiled),
@@ -294,11 +270,11 @@ impl<'c> Partition<'c> {
                 copy,
             )?;
             let source = b.infer(
-                "cute.tiled.copy.partition_S",
+                cute::TILED_COPY_PARTITION_S,
                 &[copy, *shared, self.thread],
                 &[],
             )?;
-            let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+            let destination = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
             b.copy(&[copy, source, destination])?;
             fragments.push(fragment);
         }
@@ -309,7 +285,7 @@ impl<'c> Partition<'c> {
             fragments[1],
             accumulators,
         ];
-        b.op("cute.gemm", &arguments, &[], &[])?;
+        b.op(cute::GEMM, &arguments, &[], &[])?;
         Ok(())
     }
 
@@ -336,9 +312,9 @@ impl<'c> Partition<'c> {
                 let op = CopyOp::Universal { bits: 32 };
                 let copy =
                     self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy_c(atom, &tiled))?;
-                let source = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+                let source = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
                 let destination = b.infer(
-                    "cute.tiled.copy.partition_D",
+                    cute::TILED_COPY_PARTITION_D,
                     &[copy, destination, self.thread],
                     &[],
                 )?;
@@ -371,12 +347,12 @@ impl<'c> Partition<'c> {
             TiledCopy::make_tiled_copy(atom, &threads, &values)
         })?;
         let source = b.infer(
-            "cute.tiled.copy.partition_S",
+            cute::TILED_COPY_PARTITION_S,
             &[copy, source, self.thread],
             &[],
         )?;
         let destination = b.infer(
-            "cute.tiled.copy.partition_D",
+            cute::TILED_COPY_PARTITION_D,
             &[copy, destination, self.thread],
             &[],
         )?;
@@ -391,13 +367,13 @@ impl<'c> Partition<'c> {
         make: impl FnOnce(cute_layout::atoms::CopyAtom) -> cute_layout::Result<TiledCopy>,
     ) -> Result<Val<'c>, Failure> {
         let top = self.top;
-        let atom = types::copy_atom_type(top.location, self.half, op).ok_or(Failure)?;
-        let table = types::copy_atom(&CuteType::of(atom).ok_or(Failure)?).map_err(wrong(b))?;
+        let atom = types::copy_atom_type(top.location, self.half, op)?;
+        let table =
+            types::copy_atom(&CuteType::of(atom).expected(b, "a copy atom")?).map_err(wrong(b))?;
         let tiled = make(table).map_err(wrong(b))?;
-        let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn())
-            .ok_or(Failure)?;
-        let atom = top.value("cute.make_atom", &[], atom, &[])?;
-        top.value("cute.make_tiled_copy", &[atom], ty, &[])
+        let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn())?;
+        let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
+        top.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])
     }
 }
 
@@ -411,7 +387,7 @@ pub fn root_of(value: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(value) {
         let makes_its_own = matches!(
             name_of(op),
-            "cute.memref.alloca" | "cute.mma.make_fragment" | "cute.convert" | "arith.select"
+            cute::MEMREF_ALLOCA | cute::MMA_MAKE_FRAGMENT | cute::CONVERT | arith::SELECT
         );
         if makes_its_own || !name_of(op).starts_with("cute.") {
             break;

@@ -7,10 +7,10 @@
 //! moves from an address's offset into the address itself, where instructions have room for it.
 
 use crate::partition::kernels;
-use cute_ir::{Failure, PassSpec, build::*, diag};
+use cute_ir::ops::{arith, gpu, llvm, scf};
+use cute_ir::{Expected, Failure, PassSpec, diag, mlir::*};
 use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use mlir_sys::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The pass.
@@ -22,10 +22,10 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         for width in [32, 64] {
-            Indices::collect(kernel, width)?.rewrite()?;
+            Indices::collect(kernel, width)?.rewrite(rewriter)?;
         }
     }
     Ok(())
@@ -49,18 +49,18 @@ type Binary = fn(usize, usize) -> Node;
 
 fn node_of(name: &str) -> Option<Binary> {
     Some(match name {
-        "arith.addi" => Node::Add,
-        "arith.subi" => Node::Sub,
-        "arith.muli" => Node::Mul,
-        "arith.divui" => Node::DivU,
-        "arith.remui" => Node::RemU,
-        "arith.andi" => Node::And,
-        "arith.ori" => Node::Or,
-        "arith.xori" => Node::Xor,
-        "arith.shli" => Node::Shl,
-        "arith.shrui" => Node::ShrU,
-        "arith.minui" => Node::MinU,
-        "arith.maxui" => Node::MaxU,
+        arith::ADDI => Node::Add,
+        arith::SUBI => Node::Sub,
+        arith::MULI => Node::Mul,
+        arith::DIVUI => Node::DivU,
+        arith::REMUI => Node::RemU,
+        arith::ANDI => Node::And,
+        arith::ORI => Node::Or,
+        arith::XORI => Node::Xor,
+        arith::SHLI => Node::Shl,
+        arith::SHRUI => Node::ShrU,
+        arith::MINUI => Node::MinU,
+        arith::MAXUI => Node::MaxU,
         _ => return None,
     })
 }
@@ -68,18 +68,18 @@ fn node_of(name: &str) -> Option<Binary> {
 fn name_of_node(node: Node) -> Option<(&'static str, usize, usize)> {
     let (a, b) = node.operands()?;
     let name = match node {
-        Node::Add(..) => "arith.addi",
-        Node::Sub(..) => "arith.subi",
-        Node::Mul(..) => "arith.muli",
-        Node::DivU(..) => "arith.divui",
-        Node::RemU(..) => "arith.remui",
-        Node::And(..) => "arith.andi",
-        Node::Or(..) => "arith.ori",
-        Node::Xor(..) => "arith.xori",
-        Node::Shl(..) => "arith.shli",
-        Node::ShrU(..) => "arith.shrui",
-        Node::MinU(..) => "arith.minui",
-        Node::MaxU(..) => "arith.maxui",
+        Node::Add(..) => arith::ADDI,
+        Node::Sub(..) => arith::SUBI,
+        Node::Mul(..) => arith::MULI,
+        Node::DivU(..) => arith::DIVUI,
+        Node::RemU(..) => arith::REMUI,
+        Node::And(..) => arith::ANDI,
+        Node::Or(..) => arith::ORI,
+        Node::Xor(..) => arith::XORI,
+        Node::Shl(..) => arith::SHLI,
+        Node::ShrU(..) => arith::SHRUI,
+        Node::MinU(..) => arith::MINUI,
+        Node::MaxU(..) => arith::MAXUI,
         Node::Const(_) | Node::Leaf(_) => return None,
     };
     Some((name, a, b))
@@ -87,14 +87,7 @@ fn name_of_node(node: Node) -> Option<(&'static str, usize, usize)> {
 
 fn is_loop_value(value: Val) -> bool {
     block_argument(value)
-        .is_some_and(|(block, _)| parent(block).is_some_and(|op| name_of(op) == "scf.for"))
-}
-
-fn parent(block: Blk<'_>) -> Option<Op<'_>> {
-    unsafe {
-        let raw = mlirBlockGetParentOperation(block.to_raw());
-        (!raw.ptr.is_null()).then(|| Op::from_raw(raw))
-    }
+        .is_some_and(|(block, _)| owner_of(block).is_some_and(|op| name_of(op) == scf::FOR))
 }
 
 impl<'c> Indices<'c> {
@@ -106,24 +99,23 @@ impl<'c> Indices<'c> {
             op.result_count() == 1
                 && result_of(*op, 0).r#type() == ty
                 && (node_of(name_of(*op)).is_some()
-                    || (name_of(*op) == "arith.constant" && integer_of(*op, "value").is_some()))
+                    || (name_of(*op) == arith::CONSTANT && integer_of(*op, "value").is_some()))
         };
         let old: Vec<_> = all.iter().copied().filter(ours).collect();
-        let ids: HashSet<usize> = old.iter().map(|op| op.to_raw().ptr as usize).collect();
+        let ids: HashSet<OpKey> = old.iter().map(|op| op_key(*op)).collect();
 
         // Leaves: what changes least first, so that sums put it first.
         let mut leaves: Vec<Val<'c>> = Vec::new();
         for op in &old {
             for operand in operands_of(*op) {
-                let inner = defining_op(operand)
-                    .is_some_and(|op| ids.contains(&(op.to_raw().ptr as usize)));
+                let inner = defining_op(operand).is_some_and(|op| ids.contains(&op_key(op)));
                 if !inner && !leaves.contains(&operand) {
                     leaves.push(operand);
                 }
             }
         }
         leaves.sort_by_key(|leaf| is_loop_value(*leaf));
-        let number: HashMap<usize, usize> = leaves
+        let number: HashMap<ValueKey, usize> = leaves
             .iter()
             .enumerate()
             .map(|(i, v)| (key(*v), i))
@@ -137,7 +129,7 @@ impl<'c> Indices<'c> {
             nodes: (0..leaves.len()).map(|i| Node::Leaf(i as u32)).collect(),
             roots: Vec::new(),
         };
-        let mut nodes: HashMap<usize, usize> = number;
+        let mut nodes: HashMap<ValueKey, usize> = number;
         let mut roots = Vec::new();
         for op in &old {
             let node = match node_of(name_of(*op)) {
@@ -150,19 +142,19 @@ impl<'c> Indices<'c> {
             nodes.insert(key(result_of(*op, 0)), region.nodes.len());
             region.nodes.push(node);
         }
-        let order: HashMap<usize, usize> = all
+        let order: HashMap<OpKey, usize> = all
             .iter()
             .enumerate()
-            .map(|(i, op)| (op.to_raw().ptr as usize, i))
+            .map(|(i, op)| (op_key(*op), i))
             .collect();
         for op in &old {
             let value = result_of(*op, 0);
             let mut users: Vec<_> = users_of(value)
                 .into_iter()
-                .filter(|user| !ids.contains(&(user.to_raw().ptr as usize)))
+                .filter(|user| !ids.contains(&op_key(*user)))
                 .collect();
-            users.sort_by_key(|user| order[&(user.to_raw().ptr as usize)]);
-            users.dedup_by_key(|user| user.to_raw().ptr as usize);
+            users.sort_by_key(|user| order[&op_key(*user)]);
+            users.dedup_by_key(|user| op_key(*user));
             if !users.is_empty() {
                 region.roots.push(nodes[&key(value)]);
                 roots.push((value, users));
@@ -179,7 +171,7 @@ impl<'c> Indices<'c> {
         })
     }
 
-    fn rewrite(self) -> Result<(), Failure> {
+    fn rewrite(self, rewriter: &'c Rewriter<'c>) -> Result<(), Failure> {
         if self.roots.is_empty() {
             return Ok(());
         }
@@ -189,15 +181,16 @@ impl<'c> Indices<'c> {
                 format!("cute-simplify-indices: {e}"),
             )
         })?;
-        let order: HashMap<usize, usize> = nested_ops(self.kernel)
+        let order: HashMap<OpKey, usize> = nested_ops(self.kernel)
             .iter()
             .enumerate()
-            .map(|(i, op)| (op.to_raw().ptr as usize, i))
+            .map(|(i, op)| (op_key(*op), i))
             .collect();
         let mut by_use: Vec<usize> = (0..self.roots.len()).collect();
-        by_use.sort_by_key(|i| order[&(self.roots[*i].1[0].to_raw().ptr as usize)]);
+        by_use.sort_by_key(|i| order[&(op_key(self.roots[*i].1[0]))]);
 
         let mut emit = Emit {
+            rewriter,
             indices: &self,
             simple: &simple,
             made: HashMap::new(),
@@ -205,7 +198,7 @@ impl<'c> Indices<'c> {
         };
         let before = leaf_sets(&self.region.nodes);
         let after = leaf_sets(&simple.nodes);
-        let mut kept: HashSet<usize> = HashSet::new();
+        let mut kept: HashSet<ValueKey> = HashSet::new();
         for root in by_use {
             let (value, users) = &self.roots[root];
             // A root may be given by leaves that it did not have; those need not dominate its users.
@@ -215,18 +208,18 @@ impl<'c> Indices<'c> {
             }
             emit.root(root, *value, users)?;
         }
-        self.erase(&kept);
-        Ok(())
+        self.erase(rewriter, &kept)
     }
 
     /// Erases what is not used any more.
-    fn erase(&self, kept: &HashSet<usize>) {
+    fn erase(&self, rewriter: &'c Rewriter<'c>, kept: &HashSet<ValueKey>) -> Result<(), Failure> {
         for op in self.old.iter().rev() {
             let result = result_of(*op, 0);
             if !kept.contains(&key(result)) && users_of(result).is_empty() {
-                erase(*op);
+                rewriter.erase(*op)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -256,6 +249,7 @@ fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
 
 /// Builds simplified nodes where they are first needed.
 struct Emit<'a, 'c> {
+    rewriter: &'c Rewriter<'c>,
     indices: &'a Indices<'c>,
     simple: &'a Simplified,
     made: HashMap<usize, Val<'c>>,
@@ -278,7 +272,7 @@ impl<'c> Emit<'_, 'c> {
             for user in users {
                 if is_offset(*user, value) {
                     let base = self.node(base, *user)?;
-                    split_offset(*user, base, constant as i32)?;
+                    split_offset(self.rewriter, *user, base, constant as i32)?;
                 } else {
                     self.replace(node, value, *user)?;
                 }
@@ -294,7 +288,7 @@ impl<'c> Emit<'_, 'c> {
         let new = self.node(node, user)?;
         for (i, operand) in operands_of(user).into_iter().enumerate() {
             if operand == value {
-                unsafe { mlirOperationSetOperand(user.to_raw(), i as isize, new.to_raw()) };
+                set_operand(user, i, new);
             }
         }
         Ok(())
@@ -308,12 +302,14 @@ impl<'c> Emit<'_, 'c> {
         let value = match self.simple.nodes[node] {
             Node::Leaf(leaf) => return Ok(self.indices.leaves[leaf as usize]),
             Node::Const(constant) => {
-                let first = ops_of(body_of(self.indices.kernel, 0).ok_or(Failure)?)[0];
+                let first = ops_of(
+                    body_of(self.indices.kernel, 0).expected(self.indices.kernel, "a body")?,
+                )[0];
                 let b = Builder::before(first);
                 b.constant(self.indices.ty, constant as i64)?
             }
             other => {
-                let (name, left, right) = name_of_node(other).ok_or(Failure)?;
+                let (name, left, right) = name_of_node(other).expected(user, "an op for a node")?;
                 let (left, right) = (self.node(left, user)?, self.node(right, user)?);
                 let home = self.home(node)?;
                 let b = Builder::before(ancestor_in(user, home).unwrap_or(user));
@@ -329,19 +325,20 @@ impl<'c> Emit<'_, 'c> {
         if let Some(home) = self.homes.get(&node) {
             return Ok(*home);
         }
-        let outermost = body_of(self.indices.kernel, 0).ok_or(Failure)?;
+        let outermost = body_of(self.indices.kernel, 0).expected(self.indices.kernel, "a body")?;
         let home = match self.simple.nodes[node] {
             Node::Const(_) => outermost,
             Node::Leaf(leaf) => {
                 let value = self.indices.leaves[leaf as usize];
                 match (defining_op(value), block_argument(value)) {
-                    (Some(op), _) => op.block().ok_or(Failure)?,
+                    (Some(op), _) => block_of(op).expected(op, "a block around it")?,
                     (_, Some((block, _))) => block,
                     _ => outermost,
                 }
             }
             other => {
-                let (_, left, right) = name_of_node(other).ok_or(Failure)?;
+                let (_, left, right) =
+                    name_of_node(other).expected(self.indices.kernel, "an op for a node")?;
                 let (left, right) = (self.home(left)?, self.home(right)?);
                 if depth(left) >= depth(right) {
                     left
@@ -357,10 +354,10 @@ impl<'c> Emit<'_, 'c> {
 
 fn depth(block: Blk) -> usize {
     let mut depth = 0;
-    let mut next = parent(block);
+    let mut next = owner_of(block);
     while let Some(op) = next {
         depth += 1;
-        next = op.block().and_then(parent);
+        next = block_of(op).and_then(owner_of);
     }
     depth
 }
@@ -370,35 +367,39 @@ fn ancestor_in<'c>(op: Op<'c>, block: Blk<'c>) -> Option<Op<'c>> {
     let mut op = op;
     loop {
         let here = op.block()?;
-        if here.to_raw().ptr == block.to_raw().ptr {
+        if here == block {
             return Some(op);
         }
-        op = parent(here)?;
+        op = owner_of(here)?;
     }
 }
 
 /// Whether `value` is the byte offset that `op` adds to a pointer.
 fn is_offset<'c>(op: Op<'c>, value: Val<'c>) -> bool {
     let operands = operands_of(op);
-    name_of(op) == "llvm.getelementptr"
+    name_of(op) == llvm::GETELEMENTPTR
         && operands.len() == 2
         && operands[1] == value
         && attribute_of(op, "elem_type").is_some_and(|a| a.to_string() == "i8")
 }
 
 /// `pointer + (base + constant)` as `(pointer + base) + constant`.
-fn split_offset<'c>(op: Op<'c>, base: Val<'c>, constant: i32) -> Result<(), Failure> {
+fn split_offset<'c>(
+    rewriter: &'c Rewriter<'c>,
+    op: Op<'c>,
+    base: Val<'c>,
+    constant: i32,
+) -> Result<(), Failure> {
     let b = Builder::before(op);
     let operands = operands_of(op);
     let ty = result_of(op, 0).r#type();
     let element = ("elem_type", b.type_attribute(b.ty("i8")?));
     let dynamic = [element, ("rawConstantIndices", b.i32_array(&[i32::MIN]))];
-    let pointer = b.value("llvm.getelementptr", &[operands[0], base], ty, &dynamic)?;
+    let pointer = b.value(llvm::GETELEMENTPTR, &[operands[0], base], ty, &dynamic)?;
     let fixed = [element, ("rawConstantIndices", b.i32_array(&[constant]))];
-    let pointer = b.value("llvm.getelementptr", &[pointer], ty, &fixed)?;
+    let pointer = b.value(llvm::GETELEMENTPTR, &[pointer], ty, &fixed)?;
     replace_uses(result_of(op, 0), pointer);
-    erase(op);
-    Ok(())
+    rewriter.erase(op)
 }
 
 /// What is known of a leaf.
@@ -417,7 +418,7 @@ fn facts(value: Val, kernel: Op, width: u32) -> Facts {
 /// Least and greatest value, and a divisor.
 fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
     if let Some((block, index)) = block_argument(value) {
-        let op = parent(block).filter(|op| name_of(*op) == "scf.for" && index == 0)?;
+        let op = owner_of(block).filter(|op| name_of(*op) == scf::FOR && index == 0)?;
         let bounds: Vec<i64> = operands_of(op)[..3]
             .iter()
             .map(|v| integer_of(defining_op(*v)?, "value"))
@@ -434,21 +435,20 @@ fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
     }
     let cast = defining_op(value)?;
     let source = match name_of(cast) {
-        "arith.index_cast" | "arith.index_castui" | "arith.extui" => {
+        arith::INDEX_CAST | arith::INDEX_CASTUI | arith::EXTUI => {
             defining_op(operands_of(cast)[0])?
         }
         _ => cast,
     };
     let sizes = match name_of(source) {
-        "gpu.thread_id" => attribute_of(kernel, "known_block_size"),
-        "gpu.block_id" => attribute_of(kernel, "known_grid_size"),
+        gpu::THREAD_ID => attribute_of(kernel, "known_block_size"),
+        gpu::BLOCK_ID => attribute_of(kernel, "known_grid_size"),
         _ => None,
     }?;
     let dimension = attribute_of(source, "dimension")?.to_string();
     let index = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
         .iter()
         .position(|d| **d == dimension)?;
-    use melior::ir::AttributeLike;
-    let size = unsafe { mlirDenseI32ArrayGetElement(sizes.to_raw(), index as isize) };
+    let size = *i32s_of(sizes)?.get(index)?;
     (size > 0).then(|| (0, size as u64 - 1, 1))
 }

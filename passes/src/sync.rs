@@ -8,9 +8,10 @@ use crate::{
     partition::{is_memory, root_of, space_of},
     pipeline::graph::is_pure,
 };
+use cute_ir::ops::{cute, gpu, nvvm};
 use cute_ir::{
     Failure,
-    build::*,
+    mlir::*,
     types::{CopyOp, Space},
     verify::copy_op,
 };
@@ -25,9 +26,9 @@ pub(crate) const THREADS: &str = "wait for other threads";
 #[derive(Default)]
 struct State {
     /// Written by copies that may be in flight.
-    pending: HashSet<usize>,
-    written: HashSet<usize>,
-    read: HashSet<usize>,
+    pending: HashSet<ValueKey>,
+    written: HashSet<ValueKey>,
+    read: HashSet<ValueKey>,
 }
 
 impl State {
@@ -43,13 +44,14 @@ pub(crate) fn guard(body: Blk<'_>) -> Result<(), Failure> {
 
 fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
     for op in ops_of(block) {
-        if name_of(op) == "cute.copy" && op.operand_count() == 3 {
+        if name_of(op) == cute::COPY && op.operand_count() == 3 {
             copy(op, state)?;
         } else if op.region_count() == 0 {
             let views =
                 name_of(op).starts_with("cute.") && results_of(op).into_iter().any(is_memory);
             if !views && !is_pure(op) {
-                let touched: Vec<usize> = operands_of(op).into_iter().filter_map(shared).collect();
+                let touched: Vec<ValueKey> =
+                    operands_of(op).into_iter().filter_map(shared).collect();
                 access(op, state, &touched, &touched, false)?;
             }
         } else {
@@ -70,7 +72,7 @@ fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
 }
 
 /// The allocation in shared memory that a tensor is of.
-fn shared(value: Val<'_>) -> Option<usize> {
+fn shared(value: Val<'_>) -> Option<ValueKey> {
     (space_of(value) == Some(Space::Smem)).then(|| key(root_of(value)))
 }
 
@@ -89,11 +91,12 @@ fn copy(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
 fn access(
     op: Op<'_>,
     state: &mut State,
-    reads: &[usize],
-    writes: &[usize],
+    reads: &[ValueKey],
+    writes: &[ValueKey],
     asynchronous: bool,
 ) -> Result<(), Failure> {
-    let meets = |set: &HashSet<usize>, those: &[usize]| those.iter().any(|it| set.contains(it));
+    let meets =
+        |set: &HashSet<ValueKey>, those: &[ValueKey]| those.iter().any(|it| set.contains(it));
     let hazard = meets(&state.pending, reads)
         || meets(&state.pending, writes)
         || meets(&state.written, reads)
@@ -115,15 +118,15 @@ fn barrier(b: Builder<'_>, state: &mut State) -> Result<(), Failure> {
     let pending = !state.pending.is_empty();
     let b = b.step(if pending { COPIES } else { THREADS });
     if pending {
-        b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
+        b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
         b.op(
-            "nvvm.cp.async.wait.group",
+            nvvm::CP_ASYNC_WAIT_GROUP,
             &[],
             &[],
             &[("n", b.integer(b.i32_type(), 0))],
         )?;
     }
-    b.op("gpu.barrier", &[], &[], &[])?;
+    b.op(gpu::BARRIER, &[], &[], &[])?;
     *state = State::default();
     Ok(())
 }

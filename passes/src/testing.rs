@@ -1,6 +1,9 @@
 //! `cute-test-panic`: for tests of what a panic in a pass becomes.
 
-use cute_ir::{Failure, PassSpec, build::Op};
+use cute_ir::{
+    Failure, PassSpec,
+    mlir::{Op, Rewriter},
+};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -11,6 +14,6 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(_: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &'c Rewriter<'c>, _: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     panic!("asked to by {}", PASS.name)
 }

@@ -9,19 +9,17 @@ use crate::{
     config::{Config, Request, VECTOR},
     shared::SharedTile,
 };
+use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec,
-    build::*,
-    diag,
+    Expected, Failure, OptionSpec, PassSpec, diag,
     infer::memref_of,
+    mlir::*,
     tensor,
     types::{self, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};
 use cute_target::Arch;
-use melior::ir::{
-    Type, ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
-};
+use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -71,23 +69,23 @@ pub const OPTIONS: &[OptionSpec; 7] = &[
     },
 ];
 
-fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
-    let arch = Arch::find(options[0]).map_err(|e| fail(e.to_string()))?;
-    let [_, tile, warps, stages, swizzle, raster, sms] = options[..] else {
-        return Err(Failure);
+    let [arch, tile, warps, stages, swizzle, raster, sms] = options[..] else {
+        return Err(fail(format!("expected 7 options, found {}", options.len())));
     };
+    let arch = Arch::find(arch).map_err(|e| fail(e.to_string()))?;
     let request = Request::parse(tile, warps, stages, swizzle, raster, sms).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
     target_modules(module, arch)?;
-    for function in ops_of(body_of(module, 0).ok_or(Failure)?) {
-        if name_of(function) != "func.func" {
+    for function in ops_of(body_of(module, 0).expected(module, "a body")?) {
+        if name_of(function) != func::FUNC {
             continue;
         }
         let gemms: Vec<_> = nested_ops(function)
             .into_iter()
-            .filter(|op| name_of(*op) == "cute.gemm")
+            .filter(|op| name_of(*op) == cute::GEMM)
             .collect();
         for (index, gemm) in gemms.iter().enumerate() {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
@@ -96,7 +94,8 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
             } else {
                 format!("{name}_{index}")
             };
-            Gemm::check(*gemm, function, arch, &request)?.lower(module, &name, &mut home)?;
+            Gemm::check(*gemm, function, arch, &request)?
+                .lower(rewriter, module, &name, &mut home)?;
         }
     }
     Ok(())
@@ -104,8 +103,8 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
 
 /// Kernels that were written by hand are compiled for the same architecture, unless their module says another.
 fn target_modules<'c>(module: Op<'c>, arch: Arch) -> Result<(), Failure> {
-    for gpu in ops_of(body_of(module, 0).ok_or(Failure)?) {
-        if name_of(gpu) != "gpu.module" {
+    for gpu in ops_of(body_of(module, 0).expected(module, "a body")?) {
+        if name_of(gpu) != gpu::MODULE {
             continue;
         }
         let found = arch::of_module(gpu).map_err(|e| diag::error(gpu.location(), e))?;
@@ -152,10 +151,9 @@ impl<'c> Gemm<'c> {
         let fail =
             |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
         atoms::check_gemm(arch).map_err(fail)?;
-        let parent = parent_of(op, "func.func");
+        let parent = parent_of(op, func::FUNC);
         let direct = op.block().zip(body_of(function, 0));
-        if parent != Some(function) || direct.is_none_or(|(a, b)| a.to_raw().ptr != b.to_raw().ptr)
-        {
+        if parent != Some(function) || direct.is_none_or(|(a, b)| a != b) {
             return Err(fail(
                 "is in a loop or a branch; a launch plan is a list: write it in the function's body"
                     .to_owned(),
@@ -178,9 +176,7 @@ impl<'c> Gemm<'c> {
                     .to_owned(),
             ));
         };
-        let accumulate = TypeAttribute::try_from(accumulate)
-            .map_err(|_| Failure)?
-            .value();
+        let accumulate = type_value(accumulate).expected(op, "a type to accumulate in")?;
         for (name, tensor) in ["A", "B", "C"].iter().zip(&tensors) {
             check_tensor(name, tensor).map_err(fail)?;
         }
@@ -213,7 +209,13 @@ impl<'c> Gemm<'c> {
         })
     }
 
-    fn lower(&self, module: Op<'c>, name: &str, home: &mut Option<Op<'c>>) -> Result<(), Failure> {
+    fn lower(
+        &self,
+        rewriter: &'c Rewriter<'c>,
+        module: Op<'c>,
+        name: &str,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
         let op = self.op;
         let context = context_of(op);
         let [m, n, _] = self.config.tile;
@@ -226,7 +228,7 @@ impl<'c> Gemm<'c> {
         };
         let module_name = string_of(kernels, "sym_name").unwrap_or_default();
         let kernel_name = format!("{name}_kernel");
-        let body = body_of(kernels, 0).ok_or(Failure)?;
+        let body = body_of(kernels, 0).expected(kernels, "a body")?;
         self.kernel(
             Builder::at_end(context, body, op.location()),
             &kernel_name,
@@ -244,7 +246,7 @@ impl<'c> Gemm<'c> {
         operands.extend(operands_of(op));
         let kernel = host.attribute(&format!("@{module_name}::@{kernel_name}"))?;
         host.op(
-            "gpu.launch_func",
+            gpu::LAUNCH_FUNC,
             &operands,
             &[],
             &[
@@ -257,18 +259,18 @@ impl<'c> Gemm<'c> {
         )?;
         set_attribute(module, "gpu.container_module", host.attribute("unit")?);
         self.record()?;
-        erase(op);
+        rewriter.erase(op)?;
         Ok(())
     }
 
     /// The module that kernels go into.
     fn gpu_module(&self, module: Op<'c>, name: &str) -> Result<Op<'c>, Failure> {
-        let (region, _) = region_with_block(&[]);
-        let body = body_of(module, 0).ok_or(Failure)?;
+        let (region, _) = Detached::with_block(&[]);
+        let body = body_of(module, 0).expected(module, "a body")?;
         let place = Builder::at_end(context_of(self.op), body, self.op.location());
         let target = target_of(self.arch);
         place.with_regions(
-            "gpu.module",
+            gpu::MODULE,
             &[],
             &[],
             &[
@@ -303,7 +305,7 @@ impl<'c> Gemm<'c> {
         let location = self.op.location();
         let context = place.context;
         let arguments: Vec<_> = operands_of(self.op).iter().map(|v| v.r#type()).collect();
-        let (region, body) = region_with_block(
+        let (region, body) = Detached::with_block(
             &arguments
                 .iter()
                 .map(|ty| (*ty, location))
@@ -311,7 +313,7 @@ impl<'c> Gemm<'c> {
         );
         let blocks = (grid[0] * grid[1]) as i32;
         let kernel = place.with_regions(
-            "gpu.func",
+            gpu::FUNC,
             &[],
             &[],
             &[
@@ -337,10 +339,10 @@ impl<'c> Gemm<'c> {
             ],
             vec![region],
         )?;
-        debug_assert!(name_of(kernel) == "gpu.func");
+        debug_assert!(name_of(kernel) == gpu::FUNC);
         let b = Builder::at_end(context, body, location);
         self.body(b, body, grid)?;
-        b.op("gpu.return", &[], &[], &[])?;
+        b.op(gpu::RETURN, &[], &[], &[])?;
         Ok(())
     }
 
@@ -352,12 +354,12 @@ impl<'c> Gemm<'c> {
         // The block's tile, through two layouts of the block index.
         let dimension = b.attribute("#gpu<dim x>")?;
         let block = b.value(
-            "gpu.block_id",
+            gpu::BLOCK_ID,
             &[],
             b.index_type(),
             &[("dimension", dimension)],
         )?;
-        let block = b.value("arith.index_cast", &[block], b.i32_type(), &[])?;
+        let block = b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])?;
         let [to_m, to_n] = raster(grid, self.config.raster).map_err(|e| b.error(e))?;
         let block_m = evaluate(&b, &to_m, block)?;
         let block_n = evaluate(&b, &to_n, block)?;
@@ -369,7 +371,7 @@ impl<'c> Gemm<'c> {
             let tile = tile_of(tile).map_err(|e| b.error(e))?;
             let tile = b.static_value(types::tile_type(context, &tile))?;
             let coord = b.coord(&coord, leaves)?;
-            b.infer("cute.local_tile", &[tensor, tile, coord], &[])
+            b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])
         };
         let a = local(at(0), [tm, tk], tuple([dynamic(), keep()]), &[block_m])?;
         let bb = local(at(1), [tn, tk], tuple([dynamic(), keep()]), &[block_n])?;
@@ -384,44 +386,43 @@ impl<'c> Gemm<'c> {
         let [tile_a, tile_b, tile_c] = self.config.shared_tiles().map_err(|e| b.error(e))?;
         let shared = |element: Type<'c>, tile: SharedTile| {
             let ty = shared_tile(element, tile).map_err(|e| b.error(e))?;
-            let ty = ty.to_type(b.location).ok_or(Failure)?;
-            b.value("cute.memref.alloca", &[], ty, &[])
+            let ty = ty.to_type(b.location)?;
+            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
         };
         let element = self.tensors[0].element;
         let shared_a = shared(element, tile_a)?;
         let shared_b = shared(element, tile_b)?;
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
-        let accumulators = accumulators.to_type(b.location).ok_or(Failure)?;
-        let accumulators = b.value("cute.memref.alloca", &[], accumulators, &[])?;
+        let accumulators = accumulators.to_type(b.location)?;
+        let accumulators = b.value(cute::MEMREF_ALLOCA, &[], accumulators, &[])?;
         b.step("clear accumulators")
-            .op("cute.clear", &[accumulators], &[], &[])?;
+            .op(cute::CLEAR, &[accumulators], &[], &[])?;
 
         // Along K.
         let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
-        let (region, inner) = region_with_block(&[(b.i32_type(), b.location)]);
-        b.with_regions("scf.for", &[from, to, step], &[], &[], vec![region])?;
+        let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
+        b.with_regions(scf::FOR, &[from, to, step], &[], &[], vec![region])?;
         let l = Builder::at_end(context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
         for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {
             let l = l.step(name);
-            let tile = l.infer("cute.slice", &[tensor, coord], &[])?;
-            l.op("cute.copy", &[tile, shared], &[], &[])?;
+            let tile = l.infer(cute::SLICE, &[tensor, coord], &[])?;
+            l.op(cute::COPY, &[tile, shared], &[], &[])?;
         }
         let product = [shared_a, shared_b, accumulators];
-        l.step("multiply").op("cute.gemm", &product, &[], &[])?;
-        l.op("scf.yield", &[], &[], &[])?;
+        l.step("multiply").op(cute::GEMM, &product, &[], &[])?;
+        l.op(scf::YIELD, &[], &[], &[])?;
 
         // Out through shared memory, so that whole vectors are stored.
         let element = self.tensors[2].element;
         let rounded = block_registers(element, tm, tn).map_err(|e| b.error(e))?;
-        let rounded = rounded.to_type(b.location).ok_or(Failure)?;
+        let rounded = rounded.to_type(b.location)?;
         let convert = b.step("convert C");
-        let rounded = convert.value("cute.convert", &[accumulators], rounded, &[])?;
+        let rounded = convert.value(cute::CONVERT, &[accumulators], rounded, &[])?;
         let shared_c = shared(element, tile_c)?;
         b.step("gather C")
-            .op("cute.copy", &[rounded, shared_c], &[], &[])?;
-        b.step("store C")
-            .op("cute.copy", &[shared_c, c], &[], &[])?;
+            .op(cute::COPY, &[rounded, shared_c], &[], &[])?;
+        b.step("store C").op(cute::COPY, &[shared_c, c], &[], &[])?;
         Ok(())
     }
 }
@@ -495,8 +496,8 @@ fn raster(grid: [i64; 2], group: i64) -> Result<[Layout; 2], String> {
 fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<'c>, Failure> {
     let coord = b.coord(&IntTuple::dynamic(), &[index])?;
     let layout = b.static_value(types::layout_type(b.context, layout))?;
-    let offset = b.infer("cute.crd2idx", &[coord, layout], &[])?;
-    b.infer("cute.get_scalars", &[offset], &[])
+    let offset = b.infer(cute::CRD2IDX, &[coord, layout], &[])?;
+    b.infer(cute::GET_SCALARS, &[offset], &[])
 }
 
 fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {

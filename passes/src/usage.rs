@@ -2,10 +2,11 @@
 //!
 //! A partition is by a tiled operation and of a thread. Types say neither, so the chain of definitions is asked.
 
+use cute_ir::ops::{cute, scf};
 use cute_ir::{
     block::{block_size, thread_dimension},
-    build::*,
     diag,
+    mlir::*,
     types::CuteType,
     verify::tiled_threads,
     view,
@@ -19,17 +20,17 @@ pub(crate) fn check(kernel: Op<'_>) {
     let mut warned = HashSet::new();
     for op in nested_ops(kernel) {
         match name_of(op) {
-            "cute.tiled.copy.partition_S"
-            | "cute.tiled.copy.partition_D"
-            | "cute.tiled.mma.partition" => idle_threads(op, &mut warned),
-            "cute.copy" => {
+            cute::TILED_COPY_PARTITION_S
+            | cute::TILED_COPY_PARTITION_D
+            | cute::TILED_MMA_PARTITION => idle_threads(op, &mut warned),
+            cute::COPY => {
                 let operands = operands_of(op);
                 if let [copy, source, destination, ..] = operands[..] {
                     other_copy(op, copy, "source", source);
                     other_copy(op, copy, "destination", destination);
                 }
             }
-            "cute.copy_if" => {
+            cute::COPY_IF => {
                 if let [copy, _, source, destination] = operands_of(op)[..] {
                     other_copy(op, copy, "source", source);
                     other_copy(op, copy, "destination", destination);
@@ -41,7 +42,7 @@ pub(crate) fn check(kernel: Op<'_>) {
 }
 
 /// Threads of a block that the tiled operation does not have reach beyond what it divides, unless something keeps them out.
-fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<usize>) {
+fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<OpKey>) {
     let operands = operands_of(partition);
     let [tiled, _, thread] = operands[..] else {
         return;
@@ -57,7 +58,7 @@ fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<usize>) {
         return;
     }
     for user in uses_of_views(result_of(partition, 0)) {
-        if is_guarded(user) || is_predicated(user) || !warned.insert(user.to_raw().ptr as usize) {
+        if is_guarded(user) || is_predicated(user) || !warned.insert(op_key(user)) {
             continue;
         }
         diag::warning(
@@ -77,13 +78,13 @@ fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<usize>) {
 
 /// Tells whether a branch or another loop than `scf.for` stands around `op`: who comes there is not known.
 fn is_guarded(op: Op<'_>) -> bool {
-    ["scf.if", "scf.while", "scf.index_switch"]
+    [scf::IF, scf::WHILE, scf::INDEX_SWITCH]
         .iter()
         .any(|name| parent_of(op, name).is_some())
 }
 
 fn is_predicated(op: Op<'_>) -> bool {
-    name_of(op) == "cute.copy_if" || (name_of(op) == "cute.copy" && op.operand_count() == 4)
+    name_of(op) == cute::COPY_IF || (name_of(op) == cute::COPY && op.operand_count() == 4)
 }
 
 /// The operations that use the memory of a tensor, through all views of it.
@@ -94,7 +95,7 @@ fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
         for user in users_of(value) {
             match name_of(user) {
                 // Registers of their own, of which each thread has some.
-                "cute.mma.make_fragment" | "cute.get_layout" => {}
+                cute::MMA_MAKE_FRAGMENT | cute::GET_LAYOUT => {}
                 name if name.starts_with("cute.")
                     && user.result_count() == 1
                     && crate::partition::is_memory(result_of(user, 0)) =>
@@ -113,11 +114,12 @@ fn partition_of<'c>(tensor: Val<'c>) -> Option<Op<'c>> {
     let mut op = defining_op(tensor)?;
     loop {
         match name_of(op) {
-            "cute.tiled.copy.partition_S"
-            | "cute.tiled.copy.partition_D"
-            | "cute.tiled.copy.retile" => return Some(op),
-            "cute.slice" | "cute.group_modes" | "cute.coalesce" | "cute.flatten"
-            | "cute.select" => op = defining_op(*operands_of(op).first()?)?,
+            cute::TILED_COPY_PARTITION_S
+            | cute::TILED_COPY_PARTITION_D
+            | cute::TILED_COPY_RETILE => return Some(op),
+            cute::SLICE | cute::GROUP_MODES | cute::COALESCE | cute::FLATTEN | cute::SELECT => {
+                op = defining_op(*operands_of(op).first()?)?
+            }
             _ => return None,
         }
     }
@@ -159,7 +161,7 @@ fn same_parts<'c>(partition: Op<'c>, of: Val<'c>, a: &CuteType<'c>, b: &CuteType
     let Some(tensor) = CuteType::of(of.r#type()) else {
         return true;
     };
-    if name_of(partition) == "cute.tiled.copy.retile" {
+    if name_of(partition) == cute::TILED_COPY_RETILE {
         let CuteType::MemRef(fragment) = &tensor else {
             return true;
         };

@@ -3,16 +3,14 @@
 //! Random static operands have some integers hidden behind `?`. A function of the op on these types is lowered, and its
 //! arithmetic is interpreted on the hidden integers. Where every assertion holds, the result is that of the static op.
 
-use cute_ir::build::{
-    Op, attribute_of, body_of, key, name_of, nested_ops, operands_of, ops_of, result_of,
-};
+use cute_ir::mlir::*;
 use cute_layout::{
     IntTuple, Kind, Layout, Tile,
     ops::{Attrs, Value, apply},
 };
 use melior::{
     Context,
-    ir::{AttributeLike, Module, Type, ValueLike},
+    ir::{Module, Type, ValueLike},
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -225,9 +223,9 @@ fn kind_of(value: &Value) -> &'static str {
 /// Runs straight-line arithmetic. Nothing where an assertion fails or an operation is not defined.
 fn interpret(function: Op<'_>, inputs: &[i64]) -> Option<Vec<i64>> {
     let body = body_of(function, 0).expect("a body");
-    let mut values: HashMap<usize, i64> = HashMap::new();
+    let mut values: HashMap<ValueKey, i64> = HashMap::new();
     for (i, v) in inputs.iter().enumerate() {
-        values.insert(key(cute_ir::build::argument(body, i)), *v);
+        values.insert(key(argument(body, i)), *v);
     }
     let narrow = |v: i64, ty: Type<'_>| match ty.to_string().as_str() {
         "i1" => v & 1,
@@ -236,10 +234,7 @@ fn interpret(function: Op<'_>, inputs: &[i64]) -> Option<Vec<i64>> {
     };
     for op in ops_of(body) {
         let given: Vec<i64> = operands_of(op).iter().map(|v| values[&key(*v)]).collect();
-        let number = |name: &str| {
-            let raw = attribute_of(op, name).expect("an attribute").to_raw();
-            unsafe { mlir_sys::mlirIntegerAttrGetValueInt(raw) }
-        };
+        let number = |name: &str| integer_of(op, name).expect("an integer attribute");
         let result = match (name_of(op), &given[..]) {
             ("func.return", all) => return Some(all.to_vec()),
             ("cf.assert", [holds]) => {
@@ -296,9 +291,11 @@ fn offsets(l: &Layout) -> Vec<i64> {
 }
 
 fn lowered<'c>(context: &'c Context, text: &str) -> Module<'c> {
-    let module = Module::parse(context, text).unwrap_or_else(|| panic!("does not parse: {text}"));
-    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
-    let done = (cute_passes::lower_layouts::PASS.run)(op, &["true"]);
+    let module = Module::parse(context, text);
+    let mut module = module.unwrap_or_else(|| panic!("does not parse: {text}"));
+    let done = Rewriter::within(&mut module, |rewriter, op| {
+        (cute_passes::lower_layouts::PASS.run)(rewriter, op, &["true"])
+    });
     assert!(done.is_ok(), "does not lower: {text}");
     module
 }
@@ -376,7 +373,7 @@ impl<'c> Case<'c> {
 
     /// What the function gives for these inputs; nothing where an assertion fails.
     fn run(&self, inputs: &[i64]) -> Option<Vec<i64>> {
-        let top = unsafe { Op::from_raw(self.module.as_operation().to_raw()) };
+        let top: Op = self.module.as_operation();
         let function = nested_ops(top)
             .into_iter()
             .find(|op| name_of(*op) == "func.func");

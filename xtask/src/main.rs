@@ -6,6 +6,7 @@ mod docs;
 mod fuzz;
 mod gpu;
 mod gpu_test;
+mod memory;
 mod outside;
 mod process;
 mod setup;

@@ -1,12 +1,14 @@
 //! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running.
 
 use crate::fuzz;
+use crate::memory;
 use crate::outside;
 use crate::process::{show, watched};
 use crate::setup::{self, Setup};
 use crate::ui::{explained, seconds};
 use crate::workspace::{Profile, Workspace};
 use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -59,7 +61,18 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
         stage(&mut stages, "Rust tests", || rust_tests(workspace));
         stage(&mut stages, "lit tests", || {
             workspace.build(Profile::Dev, &PROGRAMS)?;
-            lit_tests(workspace, setup)
+            let folder = workspace.root.join("test");
+            lit_tests(
+                workspace,
+                setup,
+                &workspace.programs(Profile::Dev),
+                &[folder],
+            )
+        });
+        stage(&mut stages, "valgrind", || {
+            let programs = memory::programs(workspace, setup, &PROGRAMS)?;
+            let tests = memory::SAMPLE.map(|name| workspace.root.join("test").join(name));
+            lit_tests(workspace, setup, &programs, &tests)
         });
         stage(&mut stages, "a program outside", || {
             Ok((outside::check(workspace)?, Count::default()))
@@ -112,9 +125,13 @@ fn rust_tests(workspace: &Workspace) -> Result<(bool, Count)> {
     Ok((ok, count))
 }
 
-fn lit_tests(workspace: &Workspace, setup: &Setup) -> Result<(bool, Count)> {
-    let folder = workspace.root.join("test");
-    if !folder.join("lit.cfg.py").is_file() {
+fn lit_tests(
+    workspace: &Workspace,
+    setup: &Setup,
+    programs: &Path,
+    tests: &[PathBuf],
+) -> Result<(bool, Count)> {
+    if !workspace.root.join("test").join("lit.cfg.py").is_file() {
         bail!(
             "test/lit.cfg.py is missing: lit does not know how to run the tests\ncure: restore it from git"
         );
@@ -122,12 +139,12 @@ fn lit_tests(workspace: &Workspace, setup: &Setup) -> Result<(bool, Count)> {
     let mut count = Count::default();
     let mut lit = Command::new(&setup.python);
     lit.args(["-c", "from lit.main import main; main()", "-sv"])
-        .arg(&folder);
+        .args(tests);
     lit.current_dir(&workspace.root)
         .env("PYTHONPATH", &setup.python_packages)
         // Compiled Python files of the configuration would land in the source tree.
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("CUTE_TOOLS_DIR", workspace.programs(Profile::Dev))
+        .env("CUTE_TOOLS_DIR", programs)
         .env("LLVM_TOOLS_DIR", &setup.llvm_bin)
         .env("CUTE_PTXAS", &setup.ptxas);
     let ok = watched(&mut lit, |line| {

@@ -28,6 +28,7 @@ def Cute_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasNonDefaultDestructor = 1;
   // What `cute.static` folds to becomes `cute.static` again.
   let hasConstantMaterializer = 1;
   // Attributes of the dialect on ops, arguments and results of others are known and well formed, or errors.
@@ -37,6 +38,8 @@ def Cute_Dialect : Dialect {
   let usePropertiesForAttributes = 1;
   let dependentDialects = [];
   let extraClassDeclaration = [{
+    /// Rust's, of this dialect in this context.
+    void *table = ::cute::newTable();
     void registerTypesAndAttributes();
     template <typename... Ops> void addOperationsWithForms() {
       addOperations<::cute::WithForms<Ops>...>();

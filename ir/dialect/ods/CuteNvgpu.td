@@ -23,12 +23,15 @@ def CuteNvgpu_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasNonDefaultDestructor = 1;
   let usePropertiesForAttributes = 0;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
 
   let extraClassDeclaration = [{
+    /// Rust's, of this dialect in this context.
+    void *table = ::cute::newTable();
     /// Names what an unknown op may have been meant to be.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
       return ::cute::unknownOperation();

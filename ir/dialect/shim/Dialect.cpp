@@ -93,6 +93,8 @@ LogicalResult cute::verifyAttribute(Operation *op, AttributeOf where, unsigned i
 
 CUTE_ATTRIBUTE_VERIFIERS(cute::CuteDialect)
 
+void cuteOpDropReferences(MlirOperation op) { unwrap(op)->dropAllReferences(); }
+
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user) {
   Operation *operation = unwrap(op);
   auto each = [&](Type type) { type.walk([&](Type inner) { sink(wrap(inner), user); }); };

@@ -24,6 +24,7 @@
 namespace cute {
 
 const CuteCallbacks &callbacks();
+inline void *newTable() { return callbacks().newTable(); }
 
 llvm::LogicalResult verifyOp(mlir::Operation *op);
 llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,

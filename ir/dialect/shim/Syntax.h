@@ -103,31 +103,6 @@ inline void printIntOptions(AsmPrinter &printer, StringRef overflow, StringRef o
     printer << (overflow.empty() ? "" : " ") << "binary_op = " << op;
 }
 
-inline CuteTypeParts parts(int kind, ArrayRef<Type> types, ArrayRef<StringRef> texts,
-                           ArrayRef<int64_t> ints) {
-  CuteTypeParts result = {};
-  result.kind = kind;
-  for (Type type : types)
-    result.types[result.numTypes++] = wrap(type);
-  for (StringRef text : texts)
-    result.texts[result.numTexts++] = wrap(text);
-  for (int64_t value : ints)
-    result.ints[result.numInts++] = value;
-  return result;
-}
-
-inline LogicalResult verifyParts(function_ref<InFlightDiagnostic()> emitError,
-                                 CuteTypeParts parts) {
-  std::string message;
-  if (callbacks().verifyType(&parts, append, &message))
-    return success();
-  return emitError() << message;
-}
-
-/// Those of `cute_nvgpu`: whether the type is one, and its parts; the type of such parts, or null.
-bool nvgpuTypeParts(Type type, CuteTypeParts *parts);
-Type nvgpuTypeGet(Location location, const CuteTypeParts *parts);
-
 using Emit = function_ref<InFlightDiagnostic()>;
 
 } // namespace cute

@@ -18,22 +18,16 @@
 extern "C" {
 #endif
 
-/// The dialects' types. The order is that of `Kind` in `types.rs`.
-enum CuteTypeKind {
-  CuteIntTuple, CuteShape, CuteStride, CuteCoord, CuteLayout, CuteTile, CuteSwizzle,
-  CuteComposedLayout, CutePtr, CuteMemRef, CuteTiledCopy, CuteTiledMma, CutePipeline,
-  CuteToken, CuteCoordTensor, CuteArithTupleIter, CuteUniversalCopy, CuteSimtAsyncCopy, CuteLdsm, CuteStsm, CuteMovm,
-  CuteUniversalFma, CuteSm70Mma, CuteSm75Mma, CuteSm80Mma, CuteSm89Mma, CuteSm90WarpMma,
-  CuteSm90Mma, CuteSm120Mma, CuteSm120MmaBs, CuteDivisible,
-};
+/// The dialects' types by number, and the most parameters of each sort that one of them has: made from the `.td` files, as Rust's are.
+#include "CuteKinds.h.inc"
 
-/// A type, taken apart. Owned by whoever fills it.
+/// A type, taken apart: its parameters by sort, each in the order of the `.td` file. Owned by whoever fills it.
 typedef struct {
   int kind;
   intptr_t numTypes, numTexts, numInts;
-  MlirType types[4];
-  MlirStringRef texts[4];
-  int64_t ints[4];
+  MlirType types[CUTE_MAX_TYPES];
+  MlirStringRef texts[CUTE_MAX_TEXTS];
+  int64_t ints[CUTE_MAX_INTS];
 } CuteTypeParts;
 
 typedef struct {
@@ -66,6 +60,9 @@ typedef struct {
   /// Runs pass `index` on `op`; emits its own diagnostics.
   bool (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
                   const MlirStringRef *options);
+  /// What Rust knows of a dialect's types in a context: made with the dialect, and freed with it.
+  void *(*newTable)(void);
+  void (*dropTable)(void *table);
   /// Gives `sink` the textual pass pipeline of pipeline `index`, or false and the message.
   bool (*buildPipeline)(intptr_t index, MlirStringRef options, MlirStringCallback sink, void *user);
 } CuteCallbacks;
@@ -82,6 +79,12 @@ void cuteRegisterUpstreamPasses(void);
 bool cuteTypeGetParts(MlirType type, CuteTypeParts *parts);
 /// Null, and a diagnostic at `location`, where the parts are not valid.
 MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *parts);
+
+/// The table of a type's dialect; null where the type is not ours.
+void *cuteTypeTable(MlirType type);
+
+/// Lets an op, and what is within it, use no values and no blocks any more.
+void cuteOpDropReferences(MlirOperation op);
 
 /// The chip and the features of an `#nvvm.target`, which live as long as the context; false where it is none.
 bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features);

@@ -1,21 +1,18 @@
 //! The threads of a kernel's blocks, as far as its text says who they are.
 
-use crate::build::*;
-use melior::ir::AttributeLike;
-use mlir_sys::*;
+use crate::mlir::*;
+use crate::ops::{arith, cute, gpu};
 
 /// The threads of a block along x, y and z, where the kernel around `op` has `known_block_size`.
 pub fn block_size(op: Op<'_>) -> Option<[i64; 3]> {
-    block_size_of(parent_of(op, "gpu.func")?)
+    block_size_of(parent_of(op, gpu::FUNC)?)
 }
 
 /// The threads of a kernel's blocks along x, y and z, where it has `known_block_size`.
 pub fn block_size_of(kernel: Op<'_>) -> Option<[i64; 3]> {
-    let size = attribute_of(kernel, "known_block_size")?.to_raw();
-    unsafe {
-        (mlirAttributeIsADenseI32Array(size) && mlirDenseArrayGetNumElements(size) == 3)
-            .then(|| [0, 1, 2].map(|i| mlirDenseI32ArrayGetElement(size, i).into()))
-    }
+    let size = attribute_of(kernel, "known_block_size").and_then(i32s_of)?;
+    let [x, y, z] = size[..] else { return None };
+    Some([x, y, z].map(i64::from))
 }
 
 /// The dimension whose `gpu.thread_id` a coordinate or an integer is, unchanged.
@@ -24,14 +21,18 @@ pub fn thread_dimension(value: Val<'_>) -> Option<usize> {
     loop {
         let op = defining_op(value)?;
         match name_of(op) {
-            "gpu.thread_id" => {
+            gpu::THREAD_ID => {
                 let dimension = attribute_of(op, "dimension")?.to_string();
                 return ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
                     .iter()
                     .position(|name| dimension == *name);
             }
-            "cute.make_coord" | "arith.index_cast" | "arith.index_castui" | "arith.extsi"
-            | "arith.extui" | "arith.trunci" => {
+            cute::MAKE_COORD
+            | arith::INDEX_CAST
+            | arith::INDEX_CASTUI
+            | arith::EXTSI
+            | arith::EXTUI
+            | arith::TRUNCI => {
                 let [source] = operands_of(op)[..] else {
                     return None;
                 };

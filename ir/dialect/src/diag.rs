@@ -1,17 +1,22 @@
 //! Diagnostics, and the boundary that no panic crosses.
 
-use crate::ffi;
-use melior::ir::Location;
+use crate::mlir::{self, Builder, Op};
+use melior::ir::{Location, operation::OperationLike};
 use std::{
     cell::{Cell, RefCell},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, Location as Caller, catch_unwind},
     sync::Once,
 };
 
-/// A failure whose diagnostic has been emitted.
+/// A failure of which a diagnostic has been emitted. It is had from what emits one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("failed; the diagnostic was emitted")]
-pub struct Failure;
+pub struct Failure(());
+
+/// The [`Failure`] of what MLIR has said something about itself, such as a builder that infers types.
+pub(crate) fn said() -> Failure {
+    Failure(())
+}
 
 /// Emits an error at `location` and gives the [`Failure`] to return.
 pub fn error(location: Location, message: impl AsRef<str>) -> Failure {
@@ -24,38 +29,78 @@ pub fn error_with_notes(
     message: impl AsRef<str>,
     notes: &[(Location, &str)],
 ) -> Failure {
-    let locations: Vec<_> = notes.iter().map(|(l, _)| l.to_raw()).collect();
-    let texts: Vec<_> = notes.iter().map(|(_, t)| ffi::string_ref(t)).collect();
-    unsafe {
-        ffi::cuteEmitError(
-            location.to_raw(),
-            ffi::string_ref(message.as_ref()),
-            notes.len() as isize,
-            locations.as_ptr(),
-            texts.as_ptr(),
-        );
+    mlir::emit_error(location, message.as_ref(), notes);
+    Failure(())
+}
+
+/// Emits an error of the compiler's own, which names the line of its source: what should not have come about.
+pub fn bug(location: Location, caller: &Caller<'_>, message: &str) -> Failure {
+    error(
+        location,
+        format!(
+            "internal error at {}:{}: {message}; this is a bug in cute-opt, please report it with the input",
+            caller.file(),
+            caller.line()
+        ),
+    )
+}
+
+/// The place of a diagnostic: a location, an operation's, or that of what a builder makes.
+pub trait Located<'c> {
+    /// The location.
+    fn at(&self) -> Location<'c>;
+}
+
+impl<'c> Located<'c> for Location<'c> {
+    fn at(&self) -> Location<'c> {
+        *self
     }
-    Failure
+}
+
+impl<'c> Located<'c> for Op<'c> {
+    fn at(&self) -> Location<'c> {
+        self.location()
+    }
+}
+
+impl<'c> Located<'c> for Builder<'c> {
+    fn at(&self) -> Location<'c> {
+        self.location
+    }
+}
+
+impl<'c, T: Located<'c>> Located<'c> for &T {
+    fn at(&self) -> Location<'c> {
+        (**self).at()
+    }
+}
+
+/// A value that checks before have seen to: its absence is an error of the compiler.
+pub trait Expected<T> {
+    /// The value.
+    ///
+    /// # Errors
+    /// There is none: said at `at`, with the line of the source that expected it, and with `what` it is.
+    #[track_caller]
+    fn expected<'c>(self, at: impl Located<'c>, what: &str) -> Result<T, Failure>;
+}
+
+impl<T> Expected<T> for Option<T> {
+    #[track_caller]
+    fn expected<'c>(self, at: impl Located<'c>, what: &str) -> Result<T, Failure> {
+        let caller = Caller::caller();
+        self.ok_or_else(|| bug(at.at(), caller, &format!("expected {what}, found none")))
+    }
 }
 
 /// Emits a warning with notes, each at a location of its own.
 pub fn warning(location: Location, message: impl AsRef<str>, notes: &[(Location, &str)]) {
-    let locations: Vec<_> = notes.iter().map(|(l, _)| l.to_raw()).collect();
-    let texts: Vec<_> = notes.iter().map(|(_, t)| ffi::string_ref(t)).collect();
-    unsafe {
-        ffi::cuteEmitWarning(
-            location.to_raw(),
-            ffi::string_ref(message.as_ref()),
-            notes.len() as isize,
-            locations.as_ptr(),
-            texts.as_ptr(),
-        );
-    }
+    mlir::emit_warning(location, message.as_ref(), notes);
 }
 
 /// Emits a remark at `location`.
 pub fn remark(location: Location, message: impl AsRef<str>) {
-    unsafe { ffi::cuteEmitRemark(location.to_raw(), ffi::string_ref(message.as_ref())) }
+    mlir::emit_remark(location, message.as_ref());
 }
 
 thread_local! {

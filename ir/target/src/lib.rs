@@ -10,6 +10,7 @@ mod chips;
 mod multiprocessor;
 mod requirement;
 pub mod sectors;
+mod space;
 
 pub use arch::{Arch, BadArch, Features, NoArch, Unsupported};
 pub use chips::{Chip, table};
@@ -18,3 +19,4 @@ pub use multiprocessor::{
     THREADS_PER_BLOCK, WARP,
 };
 pub use requirement::Requirement;
+pub use space::Space;

@@ -4,10 +4,15 @@
 //! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
 //! index of the argument that has it.
 
-use cute_ir::{Failure, build::*, diag};
+use cute_ir::{
+    Expected, Failure, diag,
+    mlir::{
+        Op, array_of, attribute_of, entries_of, entry_of, float_value, i64s_of, integer_value,
+        is_index, type_of_attribute, type_value,
+    },
+};
 use cute_runtime::package::{Compute, Factor, Gemm};
-use melior::ir::{Attribute, AttributeLike, attribute::TypeAttribute, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, operation::OperationLike};
 
 /// Kinds, the roles of their tensors, and what else they may have.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
@@ -33,13 +38,10 @@ pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
         return Ok(Vec::new());
     };
     // The verifier has seen that it is an array.
-    let raw = all.to_raw();
-    let count = unsafe { mlirArrayAttrGetNumElements(raw) };
-    (0..count)
-        .map(|i| {
-            let entry = unsafe { Attribute::from_raw(mlirArrayAttrGetElement(raw, i)) };
-            Entry { op, entry }.read()
-        })
+    array_of(all)
+        .expected(op, "an array as cute.computes")?
+        .into_iter()
+        .map(|entry| Entry { op, entry }.read())
         .collect()
 }
 
@@ -57,9 +59,7 @@ impl<'c> Entry<'c> {
     fn read(&self) -> Result<Compute, Failure> {
         let names = self.names();
         let kinds = || KINDS.iter().map(|(kind, ..)| *kind);
-        let Some((kind, roles, others)) = KINDS
-            .iter()
-            .find(|(kind, ..)| names.contains(&(*kind).to_owned()))
+        let Some((kind, roles, others)) = KINDS.iter().find(|(kind, ..)| names.contains(kind))
         else {
             let kinds: Vec<_> = kinds().collect();
             return Err(self.wrong(format!(
@@ -70,7 +70,7 @@ impl<'c> Entry<'c> {
         };
         let extra = names
             .iter()
-            .find(|name| *name != kind && !others.contains(&name.as_str()));
+            .find(|name| *name != kind && !others.contains(name));
         if let Some(extra) = extra {
             let may = match others {
                 [] => "nothing else".to_owned(),
@@ -133,20 +133,9 @@ impl<'c> Entry<'c> {
     }
 
     /// The names of its entries; none for what is no dictionary.
-    fn names(&self) -> Vec<String> {
-        let raw = self.entry.to_raw();
-        unsafe {
-            if !mlirAttributeIsADictionary(raw) {
-                return Vec::new();
-            }
-            (0..mlirDictionaryAttrGetNumElements(raw))
-                .map(|i| {
-                    let name = mlirIdentifierStr(mlirDictionaryAttrGetElement(raw, i).name);
-                    let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-                    String::from_utf8_lossy(bytes).into_owned()
-                })
-                .collect()
-        }
+    fn names(&self) -> Vec<&'c str> {
+        let entries = entries_of(self.entry).unwrap_or_default();
+        entries.into_iter().map(|(name, _)| name).collect()
     }
 
     fn indices(&self, kind: &str, roles: &[&str]) -> Result<Vec<usize>, Failure> {
@@ -156,28 +145,22 @@ impl<'c> Entry<'c> {
                 roles.join(", ")
             ))
         };
-        let raw = entry_of(self.entry, kind).ok_or_else(expected)?.to_raw();
-        unsafe {
-            if !mlirAttributeIsADenseI64Array(raw)
-                || mlirDenseArrayGetNumElements(raw) != roles.len() as isize
-            {
-                return Err(expected());
-            }
-            (0..roles.len() as isize)
-                .map(|i| {
-                    usize::try_from(mlirDenseI64ArrayGetElement(raw, i)).map_err(|_| expected())
-                })
-                .collect()
-        }
+        entry_of(self.entry, kind)
+            .and_then(i64s_of)
+            .filter(|all| all.len() == roles.len())
+            .ok_or_else(expected)?
+            .into_iter()
+            .map(|index| usize::try_from(index).map_err(|_| expected()))
+            .collect()
     }
 
     fn ty(&self, name: &str) -> Result<Option<String>, Failure> {
         let Some(attribute) = entry_of(self.entry, name) else {
             return Ok(None);
         };
-        match TypeAttribute::try_from(attribute) {
-            Ok(ty) => Ok(Some(ty.value().to_string())),
-            Err(_) => Err(self.wrong(format!(
+        match type_value(attribute) {
+            Some(ty) => Ok(Some(ty.to_string())),
+            None => Err(self.wrong(format!(
                 "expected {name} = f32 or another type, found {attribute}"
             ))),
         }
@@ -187,17 +170,12 @@ impl<'c> Entry<'c> {
         let Some(attribute) = entry_of(self.entry, name) else {
             return Ok(None);
         };
-        let raw = attribute.to_raw();
-        let factor = unsafe {
-            if mlirAttributeIsAFloat(raw) {
-                Some(Factor::Constant(mlirFloatAttrGetValueDouble(raw)))
-            } else if mlirAttributeIsAInteger(raw) && mlirTypeIsAIndex(mlirAttributeGetType(raw)) {
-                let scalar = usize::try_from(mlirIntegerAttrGetValueInt(raw)).ok();
-                scalar.map(|scalar| Factor::Argument { scalar })
-            } else {
-                None
-            }
-        };
+        let constant = float_value(attribute).map(Factor::Constant);
+        let factor = constant.or_else(|| {
+            let index = integer_value(attribute).filter(|_| is_index(type_of_attribute(attribute)));
+            let scalar = usize::try_from(index?).ok()?;
+            Some(Factor::Argument { scalar })
+        });
         factor.map(Some).ok_or_else(|| {
             self.wrong(format!(
                 "expected {name} = 1.0 : f32, a number, or {name} = 3 : index, the argument that has it, found {attribute}"

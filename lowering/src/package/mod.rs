@@ -7,11 +7,15 @@
 mod computes;
 mod plan;
 
+use crate::binary;
 use cute_ir::{
-    Failure, OptionSpec, PassSpec,
-    build::*,
-    diag,
-    target::Target,
+    Expected, Failure, OptionSpec, PassSpec, diag,
+    mlir::{
+        FORMAT_ASSEMBLY, FORMAT_BINARY, Object, Op, Rewriter, Target, argument_attribute,
+        arguments_of, body_of, entries_of, entry_of, float_value, integer_value, name_of,
+        nested_ops, ops_of, string_of, string_value,
+    },
+    ops::{func, gpu},
     types::{CuteType, MemRef},
 };
 use cute_passes::arch;
@@ -19,8 +23,7 @@ use cute_runtime::Element;
 use cute_runtime::package::{
     Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package, Param,
 };
-use melior::ir::{Attribute, AttributeLike, Type, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
 use std::collections::BTreeMap;
 
 /// The pass.
@@ -39,35 +42,39 @@ pub const PASS: PassSpec = PassSpec {
 /// Who writes packages.
 pub const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
-fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), message);
     if options[0].is_empty() {
         return Err(fail(
             "cute-emit-package: expected file=, the path of the package".to_owned(),
         ));
     }
-    let package = from_module(module)?;
+    let package = package(module)?;
     package
         .write_file(options[0])
         .map_err(|e| fail(e.to_string()))
 }
 
 /// The package of a module whose kernels are in `gpu.binary` ops. Emits diagnostics.
-pub fn from_module<'c>(module: Op<'c>) -> Result<Package, Failure> {
+pub fn from_module(module: Op<'_>) -> Result<Package, Failure> {
+    diag::catch_panics(module.location(), PASS.name, || package(module))
+}
+
+fn package(module: Op<'_>) -> Result<Package, Failure> {
     let fail = |message: String| diag::error(module.location(), message);
-    let body = body_of(module, 0).ok_or(Failure)?;
+    let body = body_of(module, 0).expected(module, "a body")?;
     let mut builder = Package::builder(PRODUCER);
     let mut functions = Vec::new();
     let mut images: BTreeMap<String, ImageSource> = BTreeMap::new();
     for op in ops_of(body) {
         match name_of(op) {
-            "func.func" => {
+            func::FUNC => {
                 if let Some(function) = function(op)? {
                     functions.push(function);
                 }
             }
-            "gpu.binary" => add_images(op, &mut images)?,
-            "gpu.module" => {
+            gpu::BINARY => add_images(op, &mut images)?,
+            gpu::MODULE => {
                 return Err(fail(
                     "expected compiled kernels; run cute-emit-ptx and cute-assemble first"
                         .to_owned(),
@@ -142,17 +149,15 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     };
     let launches = nested_ops(op)
         .into_iter()
-        .any(|op| name_of(op) == "gpu.launch_func");
+        .any(|op| name_of(op) == gpu::LAUNCH_FUNC);
     if !launches {
         return Ok(None);
     }
     let launches = plan::launches(op, body)?;
     let computes = computes::computes(op)?;
-    let count = unsafe { mlirBlockGetNumArguments(body.to_raw()) } as usize;
     let mut args = Vec::new();
-    for i in 0..count {
-        let ty = melior::ir::ValueLike::r#type(&argument(body, i));
-        args.push(Argument { op, index: i }.read(ty, &computes)?);
+    for (index, value) in arguments_of(body).into_iter().enumerate() {
+        args.push(Argument { op, index }.read(value.r#type(), &computes)?);
     }
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
@@ -226,14 +231,9 @@ impl<'c> Argument<'c> {
     }
 
     fn default(&self) -> Option<Number> {
-        let raw = self.attribute("cute.default")?.to_raw();
-        unsafe {
-            Some(if mlirAttributeIsAFloat(raw) {
-                Number::Real(mlirFloatAttrGetValueDouble(raw))
-            } else {
-                Number::Integer(mlirIntegerAttrGetValueInt(raw))
-            })
-        }
+        let given = self.attribute("cute.default")?;
+        let real = float_value(given).map(Number::Real);
+        real.or_else(|| integer_value(given).map(Number::Integer))
     }
 
     fn text(&self, name: &str) -> Option<&'c str> {
@@ -254,81 +254,63 @@ impl<'c> Argument<'c> {
 }
 
 fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Result<(), Failure> {
-    let objects = attribute_of(op, "objects").ok_or(Failure)?.to_raw();
-    unsafe {
-        for i in 0..mlirArrayAttrGetNumElements(objects) {
-            let object = mlirArrayAttrGetElement(objects, i);
-            let target = Attribute::from_raw(mlirGPUObjectAttrGetTarget(object));
-            let arch = Target::of(target)
-                .and_then(|target| arch::of_target(&target))
-                .map_err(|e| diag::error(op.location(), e))?
-                .to_string();
-            let image = images.entry(arch.clone()).or_insert_with(|| ImageSource {
-                arch,
-                ..ImageSource::default()
-            });
-            match mlirGPUObjectAttrGetFormat(object) {
-                crate::binary::FORMAT_BINARY => {
-                    if image.cubin.is_some() {
-                        return Err(diag::error(
-                            op.location(),
-                            "expected one gpu.binary for each architecture; put the kernels into \
-                             one gpu.module",
-                        ));
-                    }
-                    image.cubin =
-                        Some(crate::binary::bytes_of(Attribute::from_raw(object)).to_vec());
-                    // What the assembler noted replaces what was known of the PTX.
-                    for kernel in kernels_of(object) {
-                        image.kernels.retain(|known| known.name != kernel.name);
+    for (_, object) in binary::objects_of(op)? {
+        let arch = Target::of(object.target)
+            .and_then(|target| arch::of_target(&target))
+            .map_err(|e| diag::error(op.location(), e))?
+            .to_string();
+        let image = images.entry(arch.clone()).or_insert_with(|| ImageSource {
+            arch,
+            ..ImageSource::default()
+        });
+        match object.format {
+            FORMAT_BINARY => {
+                if image.cubin.is_some() {
+                    return Err(diag::error(
+                        op.location(),
+                        "expected one gpu.binary for each architecture; put the kernels into \
+                         one gpu.module",
+                    ));
+                }
+                image.cubin = Some(object.bytes.to_vec());
+                // What the assembler noted replaces what was known of the PTX.
+                for kernel in kernels_of(&object) {
+                    image.kernels.retain(|known| known.name != kernel.name);
+                    image.kernels.push(kernel);
+                }
+            }
+            FORMAT_ASSEMBLY => {
+                image.ptx = Some(binary::ptx_of(&object));
+                for kernel in kernels_of(&object) {
+                    if image.kernels.iter().all(|known| known.name != kernel.name) {
                         image.kernels.push(kernel);
                     }
                 }
-                crate::binary::FORMAT_ASSEMBLY => {
-                    image.ptx = Some(crate::binary::ptx_of(Attribute::from_raw(object)));
-                    for kernel in kernels_of(object) {
-                        if image.kernels.iter().all(|known| known.name != kernel.name) {
-                            image.kernels.push(kernel);
-                        }
-                    }
-                }
-                _ => {}
             }
+            _ => {}
         }
     }
     Ok(())
 }
 
 /// What cute-emit-ptx and cute-assemble noted of each kernel of an object.
-fn kernels_of(object: MlirAttribute) -> Vec<KernelInfo> {
-    let mut kernels = Vec::new();
-    unsafe {
-        if !mlirGPUObjectAttrHasProperties(object) {
-            return kernels;
+fn kernels_of(object: &Object) -> Vec<KernelInfo> {
+    let notes = object.properties.and_then(entries_of).unwrap_or_default();
+    let kernel = |(name, values): (&str, Attribute)| {
+        let number = |field| {
+            let number = entry_of(values, field).and_then(integer_value);
+            number.map_or(0, |number| number as u32)
+        };
+        KernelInfo {
+            name: name.to_owned(),
+            registers: number("registers"),
+            static_smem: number("static_smem"),
+            dynamic_smem: number("dynamic_smem"),
+            spill_store_bytes: number("spill_stores"),
+            spill_load_bytes: number("spill_loads"),
+            stack_bytes: number("stack"),
+            ..KernelInfo::default()
         }
-        let raw = mlirGPUObjectAttrGetProperties(object);
-        for i in 0..mlirDictionaryAttrGetNumElements(raw) {
-            let entry = mlirDictionaryAttrGetElement(raw, i);
-            let name = mlirIdentifierStr(entry.name);
-            let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-            let values = Attribute::from_raw(entry.attribute);
-            let number = |field: &str| {
-                entry_of(values, field)
-                    .map(|a| a.to_raw())
-                    .filter(|raw| mlirAttributeIsAInteger(*raw))
-                    .map_or(0, |raw| mlirIntegerAttrGetValueInt(raw) as u32)
-            };
-            kernels.push(KernelInfo {
-                name: String::from_utf8_lossy(name).into_owned(),
-                registers: number("registers"),
-                static_smem: number("static_smem"),
-                dynamic_smem: number("dynamic_smem"),
-                spill_store_bytes: number("spill_stores"),
-                spill_load_bytes: number("spill_loads"),
-                stack_bytes: number("stack"),
-                ..KernelInfo::default()
-            });
-        }
-    }
-    kernels
+    };
+    notes.into_iter().map(kernel).collect()
 }

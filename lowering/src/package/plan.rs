@@ -1,24 +1,37 @@
 //! A host function as a launch plan: what its launches pass, and sizes as expressions of its arguments.
 
 use crate::to_nvvm::aliasing;
-use cute_ir::{Failure, build::*, diag, types::CuteType};
-use cute_passes::launch::{kernel_of, segments};
+use cute_ir::{
+    Failure, diag,
+    mlir::{
+        Blk, Op, Val, block_argument, defining_op, int_width, integer_of, is_index, name_of,
+        next_block, operands_of, ops_of, result_index, results_of, string_of,
+    },
+    ops::{arith, cf, cute, func, gpu},
+    types::CuteType,
+};
+use cute_passes::launch::kernel_of;
 use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement};
-use melior::ir::{Type, TypeLike, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
 /// The launches of a host function, in their order.
 pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch>, Failure> {
     let (mut launches, mut requires) = (Vec::new(), Vec::new());
     for op in ops_of(body) {
-        match name_of(op) {
-            "gpu.launch_func" => launches.push(launch(op)?),
-            "cf.assert" => requires.push(Requirement {
-                condition: expression(op, operands_of(op)[0], 0)?,
+        if let Some(launched) = gpu::LaunchFunc::of(op) {
+            launches.push(launch(launched)?);
+            continue;
+        }
+        if let Some(assertion) = cf::Assert::of(op) {
+            requires.push(Requirement {
+                condition: expression(op, assertion.arg(), 0)?,
                 message: string_of(op, "msg").unwrap_or_default().to_owned(),
-            }),
-            "func.return" | "builtin.unrealized_conversion_cast" => {}
+            });
+            continue;
+        }
+        match name_of(op) {
+            func::RETURN | "builtin.unrealized_conversion_cast" => {}
             // What nothing uses, or what expressions are made of.
             name if name.starts_with("arith.") || name.starts_with("cute.") => {}
             name => {
@@ -32,11 +45,7 @@ pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch
             }
         }
     }
-    let single = unsafe {
-        let block = mlirRegionGetFirstBlock(mlirOperationGetRegion(function.to_raw(), 0));
-        mlirBlockGetNextInRegion(block).ptr.is_null()
-    };
-    if !single {
+    if next_block(body).is_some() {
         return Err(diag::error(
             function.location(),
             "expected a function of one block, as a launch plan has no branches",
@@ -48,37 +57,32 @@ pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch
     Ok(launches)
 }
 
-fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
+fn launch<'c>(launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
+    let op = launched.op();
     let fail = |message: &str| diag::error(op.location(), message);
     let [_, kernel] = kernel_of(op).ok_or_else(|| fail("expected a launch of @module::@kernel"))?;
-    let segments =
-        segments(op).ok_or_else(|| fail("expected a gpu.launch_func as MLIR 22 has it"))?;
-    let mut operands = operands_of(op).into_iter();
-    let mut parts: Vec<Vec<Val<'c>>> = Vec::new();
-    for count in segments {
-        parts.push(operands.by_ref().take(count).collect());
-    }
-    if !parts[0].is_empty() || parts.get(12).is_some_and(|object| !object.is_empty()) {
+    if !launched.async_dependencies().is_empty() || launched.async_object().is_some() {
         return Err(fail(
             "expected a launch without tokens and streams; the launches of a plan follow each other",
         ));
     }
-    let size = |part: usize| match parts[part].first() {
-        Some(value) => expression(op, *value, 0),
-        None => Err(fail(
-            "expected a grid, a block and a dynamic_shared_memory_size",
-        )),
-    };
+    let size = |value: Val<'c>| expression(op, value, 0);
+    let clusters = [
+        launched.cluster_size_x(),
+        launched.cluster_size_y(),
+        launched.cluster_size_z(),
+    ];
     let mut cluster = [1; 3];
-    for (part, slot) in parts[7..10].iter().zip(&mut cluster) {
-        if let Some(value) = part.first() {
-            let known = expression(op, *value, 0)?.constant();
+    for (value, slot) in clusters.into_iter().zip(&mut cluster) {
+        if let Some(value) = value {
+            let known = size(value)?.constant();
             *slot = known
                 .and_then(|size| u32::try_from(size).ok())
                 .ok_or_else(|| fail("expected a cluster of known size"))?;
         }
     }
-    let params = parts[11].iter().map(|value| param(op, *value));
+    let params = launched.kernel_operands().into_iter();
+    let params = params.map(|value| param(op, value));
     let params = params.collect::<Result<Vec<_>, _>>()?;
     let disjoint =
         aliasing::pairs_of(op)
@@ -90,10 +94,22 @@ fn launch<'c>(op: Op<'c>) -> Result<Launch, Failure> {
     let disjoint: BTreeSet<[usize; 2]> = disjoint.collect();
     Ok(Launch {
         kernel: kernel.to_owned(),
-        grid: [size(1)?, size(2)?, size(3)?],
-        block: [size(4)?, size(5)?, size(6)?],
+        grid: [
+            size(launched.grid_size_x())?,
+            size(launched.grid_size_y())?,
+            size(launched.grid_size_z())?,
+        ],
+        block: [
+            size(launched.block_size_x())?,
+            size(launched.block_size_y())?,
+            size(launched.block_size_z())?,
+        ],
         cluster,
-        dynamic_smem: size(10)?,
+        dynamic_smem: size(
+            launched
+                .dynamic_shared_memory_size()
+                .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size"))?,
+        )?,
         params,
         requires: Vec::new(),
         disjoint: disjoint.into_iter().collect(),
@@ -130,20 +146,17 @@ fn source(value: Val<'_>) -> Option<Source> {
     if bits(value.r#type()).is_none() {
         return Some(Source::Pointer(index));
     }
-    let place = unsafe { mlirOpResultGetResultNumber(value.to_raw()) } as usize;
-    let before = (0..place).filter(|at| bits(result_of(cast, *at).r#type()).is_some());
+    let results = results_of(cast).into_iter().take(result_index(value)?);
+    let before = results.filter(|result| bits(result.r#type()).is_some());
     Some(Source::Leaf(index, before.count()))
 }
 
 /// Bits of an integer type; 64 for `index`.
 fn bits(ty: Type<'_>) -> Option<u32> {
-    unsafe {
-        let raw = ty.to_raw();
-        if mlirTypeIsAIndex(raw) {
-            return Some(64);
-        }
-        mlirTypeIsAInteger(raw).then(|| mlirIntegerTypeGetWidth(raw))
+    if is_index(ty) {
+        return Some(64);
     }
+    int_width(ty)
 }
 
 fn param<'c>(launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
@@ -154,9 +167,7 @@ fn param<'c>(launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
         None => {}
     }
     let ty = value.r#type();
-    match bits(ty)
-        .filter(|bits| matches!(bits, 32 | 64) && !unsafe { mlirTypeIsAIndex(ty.to_raw()) })
-    {
+    match int_width(ty).filter(|bits| matches!(bits, 32 | 64)) {
         Some(bits) => Ok(Param::Integer(expression(launch, value, 0)?, bits)),
         None => Err(diag::error(
             launch.location(),
@@ -194,7 +205,7 @@ fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Fa
     let (Some(op), Some(width)) = (defining_op(value), width) else {
         return Err(unknown());
     };
-    if name_of(op) == "arith.constant" {
+    if name_of(op) == arith::CONSTANT {
         let constant = integer_of(op, "value").ok_or_else(unknown)?;
         // `true` has all bits set.
         return Ok(Expr::Constant(if width == 1 {
@@ -203,7 +214,7 @@ fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Fa
             constant
         }));
     }
-    if name_of(op) == "cute.sm_count" {
+    if name_of(op) == cute::SM_COUNT {
         return Ok(Expr::SmCount);
     }
     let integers = operands_of(op).iter().all(|o| bits(o.r#type()).is_some());
@@ -244,35 +255,35 @@ fn operation(op: Op<'_>, operands: Vec<Expr>, width: u32) -> Option<Expr> {
     };
     let first = || operands.first().cloned();
     match name_of(op) {
-        "arith.addi" if width > 1 => Some(fit(Expr::apply(Apply::Add, operands))),
-        "arith.subi" if width > 1 => Some(fit(Expr::apply(Apply::Sub, operands))),
-        "arith.muli" if width > 1 => Some(fit(Expr::apply(Apply::Mul, operands))),
-        "arith.shli" if width > 1 => Some(fit(Expr::apply(Apply::Shl, operands))),
-        "arith.divsi" => Some(fit(Expr::apply(Apply::Div, operands))),
-        "arith.floordivsi" => Some(fit(Expr::apply(Apply::FloorDiv, operands))),
-        "arith.ceildivsi" => Some(fit(Expr::apply(Apply::CeilDiv, operands))),
-        "arith.remsi" => apply(Apply::Rem, operands),
-        "arith.minsi" => apply(Apply::Min, operands),
-        "arith.maxsi" => apply(Apply::Max, operands),
-        "arith.shrsi" => apply(Apply::Shr, operands),
-        "arith.andi" => apply(Apply::And, operands),
-        "arith.ori" => apply(Apply::Or, operands),
-        "arith.xori" => apply(Apply::Xor, operands),
-        "arith.divui" => apply(Apply::Div, unsigned(operands)),
-        "arith.ceildivui" => apply(Apply::CeilDiv, unsigned(operands)),
-        "arith.remui" => apply(Apply::Rem, unsigned(operands)),
-        "arith.minui" => apply(Apply::Min, unsigned(operands)),
-        "arith.maxui" => apply(Apply::Max, unsigned(operands)),
-        "arith.shrui" => apply(Apply::Shr, unsigned(operands)),
-        "arith.select" => apply(Apply::Select, operands),
+        arith::ADDI if width > 1 => Some(fit(Expr::apply(Apply::Add, operands))),
+        arith::SUBI if width > 1 => Some(fit(Expr::apply(Apply::Sub, operands))),
+        arith::MULI if width > 1 => Some(fit(Expr::apply(Apply::Mul, operands))),
+        arith::SHLI if width > 1 => Some(fit(Expr::apply(Apply::Shl, operands))),
+        arith::DIVSI => Some(fit(Expr::apply(Apply::Div, operands))),
+        arith::FLOORDIVSI => Some(fit(Expr::apply(Apply::FloorDiv, operands))),
+        arith::CEILDIVSI => Some(fit(Expr::apply(Apply::CeilDiv, operands))),
+        arith::REMSI => apply(Apply::Rem, operands),
+        arith::MINSI => apply(Apply::Min, operands),
+        arith::MAXSI => apply(Apply::Max, operands),
+        arith::SHRSI => apply(Apply::Shr, operands),
+        arith::ANDI => apply(Apply::And, operands),
+        arith::ORI => apply(Apply::Or, operands),
+        arith::XORI => apply(Apply::Xor, operands),
+        arith::DIVUI => apply(Apply::Div, unsigned(operands)),
+        arith::CEILDIVUI => apply(Apply::CeilDiv, unsigned(operands)),
+        arith::REMUI => apply(Apply::Rem, unsigned(operands)),
+        arith::MINUI => apply(Apply::Min, unsigned(operands)),
+        arith::MAXUI => apply(Apply::Max, unsigned(operands)),
+        arith::SHRUI => apply(Apply::Shr, unsigned(operands)),
+        arith::SELECT => apply(Apply::Select, operands),
         // -1 where a condition holds.
-        "arith.extsi" if from == 1 => apply(Apply::Sub, vec![Expr::Constant(0), first()?]),
-        "arith.extsi" => first(),
-        "arith.index_cast" | "arith.trunci" if from != 1 && width != 1 => first().map(fit),
-        "arith.extui" | "arith.index_castui" if width != 1 => {
+        arith::EXTSI if from == 1 => apply(Apply::Sub, vec![Expr::Constant(0), first()?]),
+        arith::EXTSI => first(),
+        arith::INDEX_CAST | arith::TRUNCI if from != 1 && width != 1 => first().map(fit),
+        arith::EXTUI | arith::INDEX_CASTUI if width != 1 => {
             apply(Apply::NonNegative, vec![first()?]).map(fit)
         }
-        "arith.cmpi" => compare(integer_of(op, "predicate")?, operands, unsigned),
+        arith::CMPI => compare(integer_of(op, "predicate")?, operands, unsigned),
         _ => None,
     }
 }

@@ -1,6 +1,11 @@
 //! Addresses: a base pointer, a byte offset that is computed, and one that is known.
 
-use cute_ir::{Failure, build::*, types::MemRef};
+use cute_ir::{
+    Failure,
+    mlir::{Builder, Val},
+    ops::{arith, llvm},
+    types::MemRef,
+};
 use cute_layout::Layout;
 use melior::ir::{Type, ValueLike};
 
@@ -78,7 +83,7 @@ impl<'c> Address<'c> {
             (old, None) => old,
             (None, new) => new,
             (Some(old), Some(new)) => {
-                Some(b.value("arith.addi", &[old, new], integer_type(b, self.width), &[])?)
+                Some(b.value(arith::ADDI, &[old, new], integer_type(b, self.width), &[])?)
             }
         };
         Ok(())
@@ -94,13 +99,13 @@ impl<'c> Address<'c> {
         let ty = integer_type(b, self.width);
         let narrow = elements.r#type() == b.i32_type();
         let mut offset = match (narrow, self.width) {
-            (true, 64) => b.value("arith.extsi", &[elements], ty, &[])?,
-            (false, 32) => b.value("arith.trunci", &[elements], ty, &[])?,
+            (true, 64) => b.value(arith::EXTSI, &[elements], ty, &[])?,
+            (false, 32) => b.value(arith::TRUNCI, &[elements], ty, &[])?,
             _ => elements,
         };
         if bytes != 1 {
             let bytes = b.constant(ty, bytes)?;
-            offset = b.value("arith.muli", &[offset, bytes], ty, &[])?;
+            offset = b.value(arith::MULI, &[offset, bytes], ty, &[])?;
         }
         self.add(b, Some(offset))
     }
@@ -129,7 +134,7 @@ impl<'c> Address<'c> {
             dynamic
         } else {
             let constant = b.constant(ty, constant)?;
-            b.value("arith.addi", &[dynamic, constant], ty, &[])?
+            b.value(arith::ADDI, &[dynamic, constant], ty, &[])?
         };
         // x ^ ((x & mask) >> s), or the other way for a negative s.
         let (bits, base, shift) = (
@@ -139,15 +144,15 @@ impl<'c> Address<'c> {
         );
         let mask = ((1i64 << bits) - 1) << (base + shift.max(0));
         let mask = b.constant(ty, mask)?;
-        let selected = b.value("arith.andi", &[offset, mask], ty, &[])?;
+        let selected = b.value(arith::ANDI, &[offset, mask], ty, &[])?;
         let amount = b.constant(ty, shift.abs())?;
         let name = if shift >= 0 {
-            "arith.shrui"
+            arith::SHRUI
         } else {
-            "arith.shli"
+            arith::SHLI
         };
         let moved = b.value(name, &[selected, amount], ty, &[])?;
-        let offset = b.value("arith.xori", &[offset, moved], ty, &[])?;
+        let offset = b.value(arith::XORI, &[offset, moved], ty, &[])?;
         gep(b, pointer, self.base, offset)
     }
 }
@@ -171,7 +176,7 @@ fn gep<'c>(
         ("rawConstantIndices", b.i32_array(&[i32::MIN])),
         ("elem_type", b.type_attribute(b.ty("i8")?)),
     ];
-    b.value("llvm.getelementptr", &[base, offset], ty, &attributes)
+    b.value(llvm::GETELEMENTPTR, &[base, offset], ty, &attributes)
 }
 
 /// A known number of bytes on; beyond 31 bits as an operand.
@@ -188,7 +193,7 @@ pub(super) fn constant_gep<'c>(
                 ("rawConstantIndices", b.i32_array(&[small])),
                 ("elem_type", b.type_attribute(b.ty("i8")?)),
             ];
-            b.value("llvm.getelementptr", &[base], ty, &attributes)
+            b.value(llvm::GETELEMENTPTR, &[base], ty, &attributes)
         }
         _ => {
             let offset = b.constant(b.i64_type(), bytes)?;
@@ -216,9 +221,9 @@ pub(super) fn evaluate<'c>(
     }
     .map_err(fail)?;
     let [extend, divide, remainder] = if signed {
-        ["arith.extsi", "arith.divsi", "arith.remsi"]
+        [arith::EXTSI, arith::DIVSI, arith::REMSI]
     } else {
-        ["arith.extui", "arith.divui", "arith.remui"]
+        [arith::EXTUI, arith::DIVUI, arith::REMUI]
     };
     let mut index = index;
     let narrow = index.r#type() == b.i32_type();
@@ -247,18 +252,18 @@ pub(super) fn evaluate<'c>(
                 .ok_or_else(|| b.error("a stride overflows 64 bits"))?;
             if factor != 1 {
                 let factor = b.constant(ty, factor)?;
-                part = b.value("arith.muli", &[part, factor], ty, &[])?;
+                part = b.value(arith::MULI, &[part, factor], ty, &[])?;
             }
             sum = Some(match sum {
                 None => part,
-                Some(old) => b.value("arith.addi", &[old, part], ty, &[])?,
+                Some(old) => b.value(arith::ADDI, &[old, part], ty, &[])?,
             });
         }
         before *= extent;
     }
     match sum {
         Some(wide) if !narrow && width != 64 => b
-            .value("arith.trunci", &[wide], integer_type(b, width), &[])
+            .value(arith::TRUNCI, &[wide], integer_type(b, width), &[])
             .map(Some),
         sum => Ok(sum),
     }

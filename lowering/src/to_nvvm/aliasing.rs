@@ -3,13 +3,13 @@
 //! As `restrict` of C and `noalias` of LLVM: what is written through an argument that has the fact is reached through no other
 //! one, and what is reached through it is written through no other. Arguments that are only read may be one tensor.
 
-use cute_ir::{Failure, build::*, diag};
-use cute_passes::{
-    launch::{Part, operands_in},
-    partition::{is_memory, root_of},
+use cute_ir::{
+    Failure, diag,
+    mlir::*,
+    ops::{cute, gpu},
 };
-use melior::ir::{AttributeLike, operation::OperationLike};
-use mlir_sys::*;
+use cute_passes::partition::{is_memory, root_of};
+use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 
 /// The fact, on an argument of a kernel.
@@ -56,8 +56,8 @@ fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
         }
         for (i, operand) in operands_of(op).into_iter().enumerate() {
             let only_read = match name_of(op) {
-                "cute.memref.load" | "cute.atom_load" | "cute.prefetch" | "cute.get_layout" => true,
-                "cute.atom_copy" => i == 1,
+                cute::MEMREF_LOAD | cute::ATOM_LOAD | cute::PREFETCH | cute::GET_LAYOUT => true,
+                cute::ATOM_COPY => i == 1,
                 _ => false,
             };
             if !is_memory(operand) || only_read {
@@ -84,10 +84,11 @@ fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
 /// Leaves the pairs of its kernel on a launch. Errors: one tensor passed as two
 /// arguments that must not overlap.
 pub(super) fn record(launch: Op<'_>, pairs: &[[usize; 2]]) -> Result<(), Failure> {
-    let (first, _) = operands_in(launch, Part::Arguments).unwrap_or_default();
-    let operands = operands_of(launch);
+    let launched = gpu::LaunchFunc::of(launch);
+    let operands = launched.map(gpu::LaunchFunc::kernel_operands);
+    let operands = operands.unwrap_or_default();
     for [a, b] in pairs {
-        if operands.get(first + a) == operands.get(first + b) {
+        if operands.get(*a) == operands.get(*b) {
             return Err(diag::error(
                 launch.location(),
                 format!(
@@ -106,14 +107,12 @@ pub(super) fn record(launch: Op<'_>, pairs: &[[usize; 2]]) -> Result<(), Failure
 
 /// The pairs of a launch's kernel operands that must not overlap.
 pub(crate) fn pairs_of(launch: Op<'_>) -> Vec<[usize; 2]> {
-    let Some(raw) = attribute_of(launch, DISJOINT).map(|a| a.to_raw()) else {
-        return Vec::new();
-    };
-    let flat: Vec<usize> = unsafe {
-        (0..mlirDenseArrayGetNumElements(raw))
-            .filter_map(|i| usize::try_from(mlirDenseI64ArrayGetElement(raw, i)).ok())
-            .collect()
-    };
+    let flat = attribute_of(launch, DISJOINT).and_then(i64s_of);
+    let flat: Vec<usize> = flat
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|i| usize::try_from(i).ok())
+        .collect();
     flat.chunks_exact(2)
         .map(|pair| [pair[0], pair[1]])
         .collect()

@@ -5,8 +5,9 @@
 
 use super::{Lowering, mma_sync, sm75, sm80, sm90, universal};
 use cute_ir::{
-    Failure,
-    build::*,
+    Expected, Failure,
+    mlir::*,
+    ops::{cute, cute_nvgpu, gpu},
     types::{self, CopyOp, CuteType},
     verify::{at_of, copy_op, field_of},
 };
@@ -21,110 +22,114 @@ const CACHE_POLICY: Requirement = Requirement::Since(8, 0);
 /// The parts of a state, in the order of [`CuteType::fields`]: those that were set.
 pub(super) type State<'c> = Vec<Option<Val<'c>>>;
 
-impl<'c> Lowering<'c> {
+impl<'c> Lowering<'c, '_> {
     /// Lowers an op on atoms; false where `op` is none.
     pub(super) fn atom_op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
-        let operands = operands_of(op);
-        match name_of(op) {
-            "cute.make_atom" => {
-                let fields = fields_of(result_of(op, 0));
-                let state = if operands.is_empty() {
-                    vec![None; fields]
-                } else {
-                    operands.iter().copied().map(Some).collect()
-                };
-                self.states.insert(key(result_of(op, 0)), state);
-            }
-            "cute.make_tiled_copy" | "cute.make_tiled_mma" => {
-                let state = self.state(operands[0], b)?;
-                self.states.insert(key(result_of(op, 0)), state);
-            }
-            "cute_nvgpu.atom.set_value" => {
-                let mut state = self.state(operands[0], b)?;
-                *self.part(op, &mut state, b)? = Some(operands[1]);
-                self.states.insert(key(result_of(op, 0)), state);
-            }
-            "cute_nvgpu.atom.get_value" => {
-                let mut state = self.state(operands[0], b)?;
-                let value = self.part(op, &mut state, b)?.ok_or_else(|| {
-                    b.error(
-                        "reads a part of the atom's state that nothing has set; set it by \
-                         cute_nvgpu.atom.set_value first",
-                    )
-                })?;
-                replace_uses(result_of(op, 0), value);
-            }
-            "cute.atom_load" => {
-                let pointer = self.atom(operands[1], &at_of(op), b)?;
-                let ty = result_of(op, 0).r#type();
-                let value = match copy_op(operands[0].r#type()).ok_or(Failure)? {
-                    CopyOp::Ldsm {
-                        matrices,
-                        transpose,
-                    } => sm75::ldmatrix(b, (matrices, transpose), pointer, ty)?,
-                    CopyOp::Universal { .. } | CopyOp::Auto => {
-                        universal::load(b, self.policy(operands[0], b)?, pointer, ty)?
-                    }
-                    _ => return Err(b.error("the atom has no value that it loads")),
-                };
-                replace_uses(result_of(op, 0), value);
-            }
-            "cute.atom_store" => {
-                let pointer = self.atom(operands[2], &at_of(op), b)?;
-                match copy_op(operands[0].r#type()).ok_or(Failure)? {
-                    CopyOp::Stsm { transpose, .. } => {
-                        sm90::stmatrix(b, transpose, operands[1], pointer)?;
-                    }
-                    CopyOp::Universal { .. } | CopyOp::Auto => {
-                        let policy = self.policy(operands[0], b)?;
-                        universal::store(b, policy, operands[1], pointer)?;
-                    }
-                    _ => return Err(b.error("the atom has no value that it stores")),
-                }
-            }
-            "cute.atom_copy" => {
-                let Some(CopyOp::SimtAsync { global, bits }) = copy_op(operands[0].r#type()) else {
-                    return Err(b.error("expected an asynchronous copy"));
-                };
-                let from = self.atom(operands[1], &at_of(op), b)?;
-                let to = self.atom(operands[2], &at_of(op), b)?;
-                let policy = self.policy(operands[0], b)?;
-                let predicate = operands.get(3).copied();
-                sm80::copy_async(b, (global, bits), policy, [from, to], predicate)?;
-            }
-            "cute.atom_move" => {
-                let value = sm75::movmatrix(b, operands[1])?;
-                replace_uses(result_of(op, 0), value);
-            }
-            "cute.atom_mma" => {
-                let value = self.mma(&operands, b)?;
-                replace_uses(result_of(op, 0), value);
-            }
-            _ => return Ok(false),
+        if let Some(op) = cute::MakeAtom::of(op) {
+            let state = op.state();
+            let state = if state.is_empty() {
+                vec![None; fields_of(op.atom())]
+            } else {
+                state.into_iter().map(Some).collect()
+            };
+            self.states.insert(key(op.atom()), state);
+        } else if let Some(op) = cute::MakeTiledCopy::of(op) {
+            let state = self.state(op.atom(), b)?;
+            self.states.insert(key(op.result()), state);
+        } else if let Some(op) = cute::MakeTiledMma::of(op) {
+            let state = self.state(op.atom(), b)?;
+            self.states.insert(key(op.result()), state);
+        } else if let Some(set) = cute_nvgpu::AtomSetValue::of(op) {
+            let mut state = self.state(set.atom(), b)?;
+            *part(op, set.atom(), &mut state, b)? = Some(set.value());
+            self.states.insert(key(set.result()), state);
+        } else if let Some(get) = cute_nvgpu::AtomGetValue::of(op) {
+            let mut state = self.state(get.atom(), b)?;
+            let value = part(op, get.atom(), &mut state, b)?.ok_or_else(|| {
+                b.error(
+                    "reads a part of the atom's state that nothing has set; set it by \
+                     cute_nvgpu.atom.set_value first",
+                )
+            })?;
+            replace_uses(get.value(), value);
+        } else if let Some(load) = cute::AtomLoad::of(op) {
+            let value = self.load(load, b)?;
+            replace_uses(load.value(), value);
+        } else if let Some(store) = cute::AtomStore::of(op) {
+            self.store(store, b)?;
+        } else if let Some(copy) = cute::AtomCopy::of(op) {
+            self.copy(copy, b)?;
+        } else if let Some(op) = cute::AtomMove::of(op) {
+            let value = sm75::movmatrix(b, op.value())?;
+            replace_uses(op.result(), value);
+        } else if let Some(op) = cute::AtomMma::of(op) {
+            let value = self.mma(op, b)?;
+            replace_uses(op.d(), value);
+        } else {
+            return Ok(false);
         }
         Ok(true)
     }
 
-    fn mma(&self, operands: &[Val<'c>], b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(operands[0].r#type()) else {
+    fn load(&self, load: cute::AtomLoad<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let pointer = self.atom(load.source(), &at_of(load.op()), b)?;
+        let ty = load.value().r#type();
+        match copy_op(load.copy().r#type()).expected(b, "a copy atom")? {
+            CopyOp::Ldsm {
+                matrices,
+                transpose,
+            } => sm75::ldmatrix(b, (matrices, transpose), pointer, ty),
+            CopyOp::Universal { .. } | CopyOp::Auto => {
+                universal::load(b, self.policy(load.copy(), b)?, pointer, ty)
+            }
+            _ => Err(b.error("the atom has no value that it loads")),
+        }
+    }
+
+    fn store(&self, store: cute::AtomStore<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let pointer = self.atom(store.destination(), &at_of(store.op()), b)?;
+        match copy_op(store.copy().r#type()).expected(b, "a copy atom")? {
+            CopyOp::Stsm { transpose, .. } => sm90::stmatrix(b, transpose, store.value(), pointer),
+            CopyOp::Universal { .. } | CopyOp::Auto => {
+                let policy = self.policy(store.copy(), b)?;
+                universal::store(b, policy, store.value(), pointer)
+            }
+            _ => Err(b.error("the atom has no value that it stores")),
+        }
+    }
+
+    fn copy(&self, copy: cute::AtomCopy<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let Some(CopyOp::SimtAsync { global, bits }) = copy_op(copy.copy().r#type()) else {
+            return Err(b.error("expected an asynchronous copy"));
+        };
+        let at = at_of(copy.op());
+        let from = self.atom(copy.source(), &at, b)?;
+        let to = self.atom(copy.destination(), &at, b)?;
+        let policy = self.policy(copy.copy(), b)?;
+        sm80::copy_async(b, (global, bits), policy, [from, to], copy.predicate())
+    }
+
+    fn mma(&self, mma: cute::AtomMma<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(mma.mma().r#type()) else {
             return Err(b.error("expected a tiled MMA"));
         };
-        let atom = CuteType::of(atom).ok_or(Failure)?;
+        let atom = CuteType::of(atom).expected(b, "an MMA atom")?;
         let atom = types::mma_atom(&atom).map_err(|e| b.error(e))?;
+        let operands = [mma.a(), mma.b(), mma.c()];
         if atom.family == Family::Universal {
-            return universal::fma(b, &operands[1..]);
+            return universal::fma(b, operands);
         }
         if let Some(version) = mma_sync::ptx_version(&atom) {
             crate::binary::require_ptx(self.kernel, version);
         }
-        mma_sync::mma_sync(b, &atom, &operands[1..])
+        mma_sync::mma_sync(b, &atom, operands)
     }
 
     fn policy(&self, copy: Val<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
         // The only part of the state of copies.
         let policy = self.state(copy, b)?.first().copied().flatten();
         if policy.is_some() {
-            let archs = parent_of(self.kernel, "gpu.module")
+            let archs = parent_of(self.kernel, gpu::MODULE)
                 .map_or(Ok(Vec::new()), arch::of_module)
                 .map_err(|e| b.error(e))?;
             if let Some(arch) = archs.iter().find(|arch| !arch.has(CACHE_POLICY)) {
@@ -143,7 +148,7 @@ impl<'c> Lowering<'c> {
             return Ok(state.clone());
         }
         let fields = fields_of(atom);
-        let is_constant = defining_op(atom).is_some_and(|op| name_of(op) == "cute.static");
+        let is_constant = defining_op(atom).is_some_and(|op| name_of(op) == cute::STATIC);
         if fields == 0 || is_constant {
             return Ok(vec![None; fields]);
         }
@@ -152,21 +157,21 @@ impl<'c> Lowering<'c> {
              sets by cute_nvgpu.atom.set_value, and that no branch or loop hands on",
         ))
     }
+}
 
-    /// The part of a state that `op` is about.
-    fn part<'a>(
-        &self,
-        op: Op<'c>,
-        state: &'a mut State<'c>,
-        b: Builder<'c>,
-    ) -> Result<&'a mut Option<Val<'c>>, Failure> {
-        let field = field_of(op).map_err(|e| b.error(e))?;
-        let fields = CuteType::of(operands_of(op)[0].r#type()).ok_or(Failure)?;
-        let index = fields.fields().iter().position(|known| known == field);
-        index
-            .and_then(|index| state.get_mut(index))
-            .ok_or_else(|| b.error("the atom has no such field"))
-    }
+/// The part of an atom's state that `op` is about.
+fn part<'a, 'c>(
+    op: Op<'c>,
+    atom: Val<'c>,
+    state: &'a mut State<'c>,
+    b: Builder<'c>,
+) -> Result<&'a mut Option<Val<'c>>, Failure> {
+    let field = field_of(op).map_err(|e| b.error(e))?;
+    let atom = CuteType::of(atom.r#type()).expected(b, "an atom")?;
+    let index = atom.fields().iter().position(|known| known == field);
+    index
+        .and_then(|index| state.get_mut(index))
+        .ok_or_else(|| b.error("the atom has no such field"))
 }
 
 fn fields_of(atom: Val<'_>) -> usize {

@@ -4,8 +4,12 @@
 //! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
 
 use super::registers::{assemble, extract};
-use cute_ir::{Failure, build::*, types, verify::vector_of};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{arith, llvm, math},
+};
+use melior::ir::{Type, ValueLike};
 
 /// How an op of `math` becomes one of LLVM's.
 enum Form {
@@ -16,48 +20,48 @@ enum Form {
 }
 
 const FORMS: &[(&str, Form)] = &[
-    ("arith.maxnumf", Form::Llvm("llvm.maxnum")),
-    ("arith.minnumf", Form::Llvm("llvm.minnum")),
-    ("math.absf", Form::Llvm("llvm.fabs")),
-    ("math.ceil", Form::Llvm("llvm.ceil")),
-    ("math.copysign", Form::Llvm("llvm.copysign")),
-    ("math.floor", Form::Llvm("llvm.floor")),
-    ("math.fma", Form::Llvm("llvm.fma")),
-    ("math.roundeven", Form::Llvm("llvm.roundeven")),
-    ("math.sqrt", Form::Llvm("llvm.sqrt")),
-    ("math.trunc", Form::Llvm("llvm.trunc")),
+    (arith::MAXNUMF, Form::Llvm("llvm.maxnum")),
+    (arith::MINNUMF, Form::Llvm("llvm.minnum")),
+    (math::ABSF, Form::Llvm("llvm.fabs")),
+    (math::CEIL, Form::Llvm("llvm.ceil")),
+    (math::COPYSIGN, Form::Llvm("llvm.copysign")),
+    (math::FLOOR, Form::Llvm("llvm.floor")),
+    (math::FMA, Form::Llvm("llvm.fma")),
+    (math::ROUNDEVEN, Form::Llvm("llvm.roundeven")),
+    (math::SQRT, Form::Llvm("llvm.sqrt")),
+    (math::TRUNC, Form::Llvm("llvm.trunc")),
     (
-        "math.exp2",
+        math::EXP2,
         Form::Approximate("llvm.nvvm.ex2.approx", 1.0, 1.0),
     ),
     (
-        "math.exp",
+        math::EXP,
         Form::Approximate("llvm.nvvm.ex2.approx", std::f32::consts::LOG2_E, 1.0),
     ),
     (
-        "math.log2",
+        math::LOG2,
         Form::Approximate("llvm.nvvm.lg2.approx.f", 1.0, 1.0),
     ),
     (
-        "math.log",
+        math::LOG,
         Form::Approximate("llvm.nvvm.lg2.approx.f", 1.0, std::f32::consts::LN_2),
     ),
     (
-        "math.rsqrt",
+        math::RSQRT,
         Form::Approximate("llvm.nvvm.rsqrt.approx.f", 1.0, 1.0),
     ),
     (
-        "math.sin",
+        math::SIN,
         Form::Approximate("llvm.nvvm.sin.approx.f", 1.0, 1.0),
     ),
     (
-        "math.cos",
+        math::COS,
         Form::Approximate("llvm.nvvm.cos.approx.f", 1.0, 1.0),
     ),
 ];
 
 /// Lowers an op of `math`, or one of `arith` that has a form here.
-pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
+pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
     let b = Builder::before(op);
     let name = name_of(op);
     let known = FORMS.iter().any(|(known, _)| *known == name);
@@ -72,24 +76,20 @@ pub(super) fn math_op(op: Op<'_>) -> Result<(), Failure> {
             known.join(", ")
         )));
     }
-    let new = apply(b, name, &operands_of(op), result_of(op, 0).r#type())?;
-    replace_uses(result_of(op, 0), new);
-    erase(op);
-    Ok(())
+    let result = result_of(op, 0);
+    let new = apply(b, name, &operands_of(op), result.r#type())?;
+    replace_uses(result, new);
+    rewriter.erase(op)
 }
 
 /// LLVM knows no floating-point numbers below 16 bits: their bits are integers to it.
 fn check_arithmetic(op: Op<'_>) -> Result<(), Failure> {
-    let results = (0..op.result_count()).map(|i| result_of(op, i).r#type());
-    let types = operands_of(op)
-        .into_iter()
-        .map(|v| v.r#type())
-        .chain(results);
-    for ty in types {
+    for value in operands_of(op).into_iter().chain(results_of(op)) {
+        let ty = value.r#type();
         let element = vector_of(ty).map_or(ty, |(_, element)| element);
-        if types::is_float(element)
-            && types::element_bits(element).is_none_or(|bits| bits < 16)
-            && name_of(op) != "arith.constant"
+        if is_float(element)
+            && element_bits(element).is_none_or(|bits| bits < 16)
+            && name_of(op) != arith::CONSTANT
         {
             let b = Builder::before(op);
             return Err(b.error(format!(
@@ -113,7 +113,8 @@ pub(super) fn apply<'c>(
         None => b.value(name, operands, ty, &[]),
         Some((_, Form::Llvm(intrinsic))) => call(b, intrinsic, operands, ty),
         Some((_, Form::Approximate(intrinsic, before, after))) => {
-            each(b, name, operands[0], &|b, value| {
+            let value = *operands.first().expected(b, "an operand")?;
+            each(b, name, value, &|b, value| {
                 let value = scaled(b, value, *before)?;
                 let value = call(b, intrinsic, &[value], value.r#type())?;
                 scaled(b, value, *after)
@@ -140,15 +141,15 @@ fn each<'c>(
     if ty == f32 {
         return function(b, value);
     }
-    if !types::is_float(ty) || types::element_bits(ty) != Some(16) {
+    if !is_float(ty) || element_bits(ty) != Some(16) {
         return Err(b.error(format!(
             "'{name}' is an instruction of f32, and of f16 and bf16 through it; found {ty}: convert it, or compute it by \
              operations of that type"
         )));
     }
-    let wide = b.value("llvm.fpext", &[value], f32, &[])?;
+    let wide = b.value(llvm::FPEXT, &[value], f32, &[])?;
     let result = function(b, wide)?;
-    b.value("llvm.fptrunc", &[result], ty, &[])
+    b.value(llvm::FPTRUNC, &[result], ty, &[])
 }
 
 fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Failure> {
@@ -157,8 +158,8 @@ fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Fa
     }
     let ty: Type = b.ty("f32")?;
     let factor = b.attribute(&format!("{factor:e} : f32"))?;
-    let factor = b.value("llvm.mlir.constant", &[], ty, &[("value", factor)])?;
-    b.value("llvm.fmul", &[value, factor], ty, &[])
+    let factor = b.value(llvm::MLIR_CONSTANT, &[], ty, &[("value", factor)])?;
+    b.value(llvm::FMUL, &[value, factor], ty, &[])
 }
 
 /// An intrinsic by its name without types, which LLVM takes from the operands.
@@ -177,5 +178,5 @@ fn call<'c>(
         ),
         ("op_bundle_sizes", b.i32_array(&[])),
     ];
-    b.value("llvm.call_intrinsic", operands, ty, &attributes)
+    b.value(llvm::CALL_INTRINSIC, operands, ty, &attributes)
 }

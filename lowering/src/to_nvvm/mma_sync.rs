@@ -3,7 +3,11 @@
 //! MLIR's op has the shapes and types of SM70 to SM80; what came later is LLVM's intrinsic.
 
 use super::registers::{assemble, extract, from_words, members, structure, words};
-use cute_ir::{Failure, build::*, verify::vector_of};
+use cute_ir::{
+    Expected, Failure,
+    mlir::{Builder, Val, vector_of},
+    ops::{llvm, nvvm},
+};
 use cute_layout::{
     Elem, MmaAtom,
     atoms::{Family, Major},
@@ -34,7 +38,7 @@ pub(super) fn ptx_version(atom: &MmaAtom) -> Option<i64> {
 
 /// A vector as the registers that the instruction takes.
 fn registers<'c>(b: Builder<'c>, vector: Val<'c>, elem: Elem) -> Result<Vec<Val<'c>>, Failure> {
-    let (length, element) = vector_of(vector.r#type()).ok_or(Failure)?;
+    let (length, element) = vector_of(vector.r#type()).expected(b, "a vector of one dimension")?;
     let count = match elem {
         Elem::F32 | Elem::F64 | Elem::I32 => length,
         Elem::F16 => length / 2,
@@ -47,7 +51,7 @@ fn registers<'c>(b: Builder<'c>, vector: Val<'c>, elem: Elem) -> Result<Vec<Val<
     let words = words(b, vector)?;
     words
         .into_iter()
-        .map(|word| b.value("llvm.bitcast", &[word], pair, &[]))
+        .map(|word| b.value(llvm::BITCAST, &[word], pair, &[]))
         .collect()
 }
 
@@ -55,18 +59,15 @@ fn registers<'c>(b: Builder<'c>, vector: Val<'c>, elem: Elem) -> Result<Vec<Val<
 pub(super) fn mma_sync<'c>(
     b: Builder<'c>,
     atom: &MmaAtom,
-    operands: &[Val<'c>],
+    [left, right, sum]: [Val<'c>; 3],
 ) -> Result<Val<'c>, Failure> {
-    let [left, right, sum] = operands else {
-        return Err(b.error("expected A, B and C"));
-    };
     let parts = [
-        registers(b, *left, atom.a)?,
-        registers(b, *right, atom.b)?,
-        registers(b, *sum, atom.c)?,
+        registers(b, left, atom.a)?,
+        registers(b, right, atom.b)?,
+        registers(b, sum, atom.c)?,
     ];
     let count = parts[2].len();
-    let accumulator = parts[2].first().ok_or(Failure)?.r#type();
+    let accumulator = parts[2].first().expected(b, "a register of C")?.r#type();
     let result = structure(b, &accumulator.to_string(), count)?;
     let product = match atom.family {
         Family::Sm89 | Family::Sm90Warp => intrinsic(b, atom, &parts.concat(), result)?,
@@ -77,7 +78,7 @@ pub(super) fn mma_sync<'c>(
     if atom.c != Elem::F16 {
         return assemble(b, &parts, ty);
     }
-    let word = |part: Val<'c>| b.value("llvm.bitcast", &[part], b.i32_type(), &[]);
+    let word = |part: Val<'c>| b.value(llvm::BITCAST, &[part], b.i32_type(), &[]);
     let words: Vec<_> = parts.into_iter().map(word).collect::<Result<_, _>>()?;
     from_words(b, &words, ty)
 }
@@ -122,7 +123,7 @@ fn op<'c>(
         let overflow = b.attribute(&format!("#nvvm.mma_int_overflow<{overflow}>"))?;
         attributes.push(("intOverflowBehavior", overflow));
     }
-    b.value("nvvm.mma.sync", &parts.concat(), result, &attributes)
+    b.value(nvvm::MMA_SYNC, &parts.concat(), result, &attributes)
 }
 
 /// PTX's words for how A and B lie: A is by rows along K, B by columns.
@@ -168,7 +169,7 @@ fn intrinsic<'c>(
         ),
         ("op_bundle_sizes", b.i32_array(&[])),
     ];
-    b.value("llvm.call_intrinsic", operands, result, &attributes)
+    b.value(llvm::CALL_INTRINSIC, operands, result, &attributes)
 }
 
 fn missing(b: Builder<'_>, atom: &MmaAtom) -> Failure {

@@ -21,10 +21,10 @@ mod universal;
 
 use address::Address;
 use cute_ir::{
-    Failure, PassSpec,
-    build::*,
-    diag,
+    Expected, Failure, PassSpec, diag,
     infer::{self, memref_of},
+    mlir::*,
+    ops::{cute, gpu, llvm},
     tensor,
     types::{CuteType, MemRef, Space},
     view::{self, Index, View},
@@ -34,10 +34,7 @@ use cute_passes::{
     launch::launches_of,
     partition::{body_of_kernel, kernels},
 };
-use melior::ir::{
-    ValueLike, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType,
-};
-use mlir_sys::*;
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -49,10 +46,13 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
+/// The op that stands for a value of another type, as conversions between dialects leave it.
+const CAST: &str = "builtin.unrealized_conversion_cast";
+
 /// The symbol of a kernel's dynamic shared memory.
 const SHARED: &str = "dynamic_smem";
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         cute_passes::atoms::check(kernel)?;
         types::check(kernel)?;
@@ -60,11 +60,11 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         for launch in launches_of(module, kernel) {
             aliasing::record(launch, &pairs)?;
         }
-        Lowering::new(kernel)?.run()?;
+        Lowering::new(rewriter, kernel).run()?;
     }
     for launch in nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == "gpu.launch_func")
+        .filter(|op| name_of(*op) == gpu::LAUNCH_FUNC)
     {
         pass_pointers(launch)?;
     }
@@ -81,19 +81,15 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
             Some(CuteType::MemRef(_)) => Some(operand),
             Some(CuteType::Ptr(_)) => Some(
                 defining_op(operand)
-                    .filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")
-                    .map_or(operand, |op| operands_of(op)[0]),
+                    .filter(|op| name_of(*op) == CAST)
+                    .and_then(|op| operands_of(op).first().copied())
+                    .unwrap_or(operand),
             ),
             _ => None,
         };
         if let Some(tensor) = tensor {
-            let cast = b.value(
-                "builtin.unrealized_conversion_cast",
-                &[tensor],
-                pointer,
-                &[],
-            )?;
-            unsafe { mlirOperationSetOperand(launch.to_raw(), i as isize, cast.to_raw()) };
+            let cast = b.value(CAST, &[tensor], pointer, &[])?;
+            set_operand(launch, i, cast);
         }
     }
     Ok(())
@@ -101,21 +97,21 @@ fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
 
 /// The ops of MLIR's `gpu` dialect that a kernel may have here: those that MLIR's conversion to NVVM takes.
 const GPU_OPS: &[&str] = &[
-    "gpu.barrier",
-    "gpu.block_dim",
-    "gpu.block_id",
-    "gpu.cluster_block_id",
-    "gpu.cluster_dim_blocks",
-    "gpu.cluster_id",
-    "gpu.global_id",
-    "gpu.grid_dim",
-    "gpu.lane_id",
-    "gpu.printf",
-    "gpu.return",
-    "gpu.shuffle",
-    "gpu.subgroup_id",
-    "gpu.subgroup_size",
-    "gpu.thread_id",
+    gpu::BARRIER,
+    gpu::BLOCK_DIM,
+    gpu::BLOCK_ID,
+    gpu::CLUSTER_BLOCK_ID,
+    gpu::CLUSTER_DIM_BLOCKS,
+    gpu::CLUSTER_ID,
+    gpu::GLOBAL_ID,
+    gpu::GRID_DIM,
+    gpu::LANE_ID,
+    gpu::PRINTF,
+    gpu::RETURN,
+    gpu::SHUFFLE,
+    gpu::SUBGROUP_ID,
+    gpu::SUBGROUP_SIZE,
+    gpu::THREAD_ID,
 ];
 
 fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
@@ -123,7 +119,7 @@ fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
     if GPU_OPS.contains(&name) {
         return Ok(());
     }
-    let cure = if matches!(name, "gpu.subgroup_reduce" | "gpu.all_reduce") {
+    let cure = if matches!(name, gpu::SUBGROUP_REDUCE | gpu::ALL_REDUCE) {
         "cute-lower-algorithms makes shuffles of it, and comes before".to_owned()
     } else {
         format!("there are {}", GPU_OPS.join(", "))
@@ -146,46 +142,56 @@ fn in_bytes<'c>(op: Op<'c>, memref: MemRef<'c>) -> Result<MemRef<'c>, Failure> {
     memref.in_bytes().map_err(wrong)
 }
 
-struct Lowering<'c> {
+/// The tensor or the pointer that `op` sees as another type.
+fn seen_anew<'c>(op: Op<'c>) -> Option<Val<'c>> {
+    cute::GetIter::of(op)
+        .map(cute::GetIter::tensor)
+        .or_else(|| Some(cute::MakeView::of(op)?.iter()))
+        .or_else(|| Some(cute::Recast::of(op)?.tensor()))
+        .or_else(|| Some(cute::RecastIter::of(op)?.iter()))
+        .or_else(|| Some(cute::Derefine::of(op)?.value()))
+}
+
+struct Lowering<'c, 'r> {
+    rewriter: &'r Rewriter<'c>,
     kernel: Op<'c>,
-    addresses: HashMap<usize, Address<'c>>,
+    addresses: HashMap<ValueKey, Address<'c>>,
     /// Integers that cute values stand for: coordinates and integer tuples, by value.
-    scalars: HashMap<usize, Vec<Val<'c>>>,
+    scalars: HashMap<ValueKey, Vec<Val<'c>>>,
     /// Start of the dynamic shared memory, once used.
     shared: Option<Val<'c>>,
     /// What atoms are given beside their operands, by value.
-    states: HashMap<usize, atoms::State<'c>>,
+    states: HashMap<ValueKey, atoms::State<'c>>,
     dead: Vec<Op<'c>>,
 }
 
-impl<'c> Lowering<'c> {
-    fn new(kernel: Op<'c>) -> Result<Self, Failure> {
-        Ok(Self {
+impl<'c, 'r> Lowering<'c, 'r> {
+    fn new(rewriter: &'r Rewriter<'c>, kernel: Op<'c>) -> Self {
+        Self {
+            rewriter,
             kernel,
             addresses: HashMap::new(),
             scalars: HashMap::new(),
             shared: None,
             states: HashMap::new(),
             dead: Vec::new(),
-        })
+        }
     }
 
     fn run(mut self) -> Result<(), Failure> {
         let body = body_of_kernel(self.kernel)?;
         self.arguments(body)?;
         self.block(body)?;
-        erase_all(std::mem::take(&mut self.dead))
+        self.rewriter.erase_all(self.dead)
     }
 
     /// Tensors of the kernel become pointers.
     fn arguments(&mut self, body: Blk<'c>) -> Result<(), Failure> {
         let b = Builder::before(self.kernel);
         let pointer = b.ty("!llvm.ptr<1>")?;
-        let count = unsafe { mlirBlockGetNumArguments(body.to_raw()) } as usize;
         let mut inputs = Vec::new();
         let mut attributes = Vec::new();
-        for i in 0..count {
-            let value = argument(body, i);
+        for (i, value) in arguments_of(body).into_iter().enumerate() {
             let noalias = if aliasing::is_apart(self.kernel, i) {
                 ", llvm.noalias"
             } else {
@@ -214,8 +220,8 @@ impl<'c> Lowering<'c> {
                 }
             }
         }
-        let ty = FunctionType::new(b.context, &inputs, &[]).into();
-        set_attribute(self.kernel, "function_type", TypeAttribute::new(ty).into());
+        let ty = function_type(b.context, &inputs, &[]);
+        set_attribute(self.kernel, "function_type", b.type_attribute(ty));
         let attributes = b.attribute(&format!("[{}]", attributes.join(", ")))?;
         set_attribute(self.kernel, "arg_attrs", attributes);
         Ok(())
@@ -227,9 +233,9 @@ impl<'c> Lowering<'c> {
                 self.op(op, Builder::before(op))?;
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
-                registers::vector_op(op)?;
+                registers::vector_op(self.rewriter, op)?;
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
-                math::math_op(op)?;
+                math::math_op(self.rewriter, op)?;
             } else {
                 if name_of(op).starts_with("gpu.") {
                     check_gpu_op(op)?;
@@ -245,55 +251,54 @@ impl<'c> Lowering<'c> {
     }
 
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = operands_of(op);
         match name_of(op) {
-            "cute.static" | "cute.tiled.mma.partition_shape" => Ok(()),
-            "cute.make_coord" | "cute.make_int_tuple" => {
-                self.scalars.insert(key(result_of(op, 0)), operands);
-                Ok(())
-            }
+            cute::STATIC | cute::TILED_MMA_PARTITION_SHAPE => return Ok(()),
             // Of a tensor of dynamic layout, the leaves are read by whoever needs them.
-            "cute.make_shape" | "cute.make_stride" | "cute.make_layout" => Ok(()),
-            "cute.memref.alloca" => self.alloca(op, b),
-            "cute.assume" => {
-                self.scalars.insert(key(result_of(op, 0)), operands);
-                Ok(())
-            }
-            "cute.ptrtoint" => pointers::to_integer(op, self.address(operands[0], b)?, b),
-            "cute.inttoptr" => {
-                let integer = self.scalars.get(&key(operands[0])).map_or(operands[0], |v| v[0]);
-                let address = pointers::from_integer(op, integer, b)?;
-                self.addresses.insert(key(result_of(op, 0)), address);
-                Ok(())
-            }
-            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter"
-            | "cute.derefine" => {
-                self.reinterpret(op, operands[0], b)
-            }
-            "cute.add_offset" => self.add_offset(op, &operands, b),
-            "cute.memref.load" => {
-                let pointer = self.element(operands[0], operands[1], b)?;
-                let value = memory::load_element(b, pointer, result_of(op, 0).r#type())?;
-                replace_uses(result_of(op, 0), value);
-                Ok(())
-            }
-            "cute.memref.store" => {
-                let pointer = self.element(operands[0], operands[1], b)?;
-                memory::store_element(b, operands[2], pointer)
-            }
-            "cute.prefetch" => self.prefetch(op, operands[0], b),
-            _ if self.view(op, &operands, b)? => Ok(()),
-            _ if self.atom_op(op, b)? => Ok(()),
-            name => Err(b.error(format!(
-                "'{name}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts"
-            ))),
+            cute::MAKE_SHAPE | cute::MAKE_STRIDE | cute::MAKE_LAYOUT => return Ok(()),
+            _ => {}
         }
+        if let Some(op) = cute::MakeCoord::of(op) {
+            self.scalars.insert(key(op.result()), op.leaves());
+        } else if let Some(op) = cute::MakeIntTuple::of(op) {
+            self.scalars.insert(key(op.result()), op.leaves());
+        } else if let Some(op) = cute::Assume::of(op) {
+            self.scalars.insert(key(op.result()), vec![op.value()]);
+        } else if let Some(op) = cute::MemrefAlloca::of(op) {
+            self.alloca(op, b)?;
+        } else if let Some(op) = cute::Ptrtoint::of(op) {
+            pointers::to_integer(op, self.address(op.pointer(), b)?, b)?;
+        } else if let Some(op) = cute::Inttoptr::of(op) {
+            let known = self.scalars.get(&key(op.address()));
+            let integer = known.and_then(|leaves| leaves.first().copied());
+            let address = pointers::from_integer(op, integer.unwrap_or(op.address()), b)?;
+            self.addresses.insert(key(op.pointer()), address);
+        } else if let Some(source) = seen_anew(op) {
+            self.reinterpret(op, source, b)?;
+        } else if let Some(op) = cute::AddOffset::of(op) {
+            self.add_offset(op, b)?;
+        } else if let Some(load) = cute::MemrefLoad::of(op) {
+            let pointer = self.element(load.tensor(), load.coord(), b)?;
+            let value = memory::load_element(b, pointer, load.value().r#type())?;
+            replace_uses(load.value(), value);
+        } else if let Some(store) = cute::MemrefStore::of(op) {
+            let pointer = self.element(store.tensor(), store.coord(), b)?;
+            memory::store_element(b, store.value(), pointer)?;
+        } else if let Some(op) = cute::Prefetch::of(op) {
+            self.prefetch(op, b)?;
+        } else if !self.view(op, b)? && !self.atom_op(op, b)? {
+            return Err(b.error(format!(
+                "'{}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts",
+                name_of(op)
+            )));
+        }
+        Ok(())
     }
 
     /// One request for a tensor that the cache holds in one piece.
-    fn prefetch(&self, op: Op<'c>, tensor: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    fn prefetch(&self, op: cute::Prefetch<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let tensor = *op.args().first().expected(b, "a tensor")?;
         let pointer = self.address(tensor, b)?.pointer(b, 0)?;
-        let level = string_of(op, "level").unwrap_or("L2");
+        let level = op.level().and_then(string_value).unwrap_or("L2");
         // LLVM selects its intrinsic from sm_90 on only; PTX has the instruction for all.
         let text = format!("prefetch.global.{level} [$0];");
         registers::assembly(b, &text, "l", &[pointer], &[])?;
@@ -321,35 +326,33 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    fn alloca(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
-        let memref = in_bytes(op, memref)?;
-        let Some(offset) = integer_of(op, "offset") else {
+    fn alloca(&mut self, op: cute::MemrefAlloca<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let memref = memref_of(op.result()).expected(b, "a tensor")?;
+        let memref = in_bytes(op.op(), memref)?;
+        let Some(offset) = op.offset().and_then(integer_value) else {
             return Err(b.error("expected a tensor that has its place in shared memory; run cute-allocate-shared first"));
         };
         let base = match self.shared {
             Some(base) => base,
             None => self.shared_memory(b)?,
         };
-        self.addresses.insert(
-            key(result_of(op, 0)),
-            Address::shared(base, &memref, offset),
-        );
+        self.addresses
+            .insert(key(op.result()), Address::shared(base, &memref, offset));
         Ok(())
     }
 
     /// The start of dynamic shared memory, as a symbol of the kernel's module.
     fn shared_memory(&mut self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let module = parent_of(self.kernel, "gpu.module").ok_or(Failure)?;
-        let body = body_of(module, 0).ok_or(Failure)?;
-        let exists = ops_of(body)
-            .into_iter()
-            .any(|op| string_of(op, "sym_name") == Some(SHARED));
+        let module = parent_of(self.kernel, gpu::MODULE);
+        let module = module.expected(self.kernel, "a gpu.module around the kernel")?;
+        let all = ops_of(body_of(module, 0).expected(module, "a body")?);
+        let exists = all
+            .iter()
+            .any(|op| string_of(*op, "sym_name") == Some(SHARED));
         if !exists {
-            let place = Builder::before(ops_of(body)[0]);
-            let region = melior::ir::Region::new();
+            let place = Builder::before(*all.first().expected(module, "an op in the body")?);
             place.with_regions(
-                "llvm.mlir.global",
+                llvm::MLIR_GLOBAL,
                 &[],
                 &[],
                 &[
@@ -363,40 +366,37 @@ impl<'c> Lowering<'c> {
                     // The most that the hardware's own swizzles need.
                     ("alignment", place.i64_attribute(1024)),
                 ],
-                vec![region],
+                vec![Detached::empty()],
             )?;
         }
         // Where every use sees it.
-        let first = ops_of(body_of(self.kernel, 0).ok_or(Failure)?)[0];
+        let body = body_of(self.kernel, 0).expected(self.kernel, "a body")?;
+        let first = ops_of(body).into_iter().next();
+        let first = first.expected(self.kernel, "an op in the body")?;
         let top = Builder::before(first).at_location(b.location);
         let pointer = top.ty("!llvm.ptr<3>")?;
         let name = top.attribute(&format!("@{SHARED}"))?;
-        let base = top.value(
-            "llvm.mlir.addressof",
-            &[],
-            pointer,
-            &[("global_name", name)],
-        )?;
+        let base = top.value(llvm::MLIR_ADDRESSOF, &[], pointer, &[("global_name", name)])?;
         self.shared = Some(base);
         Ok(base)
     }
 
     /// Records a view: the source's address, and what the coordinate adds; false where `op` makes no view.
-    fn view(&mut self, op: Op<'c>, operands: &[Val<'c>], b: Builder<'c>) -> Result<bool, Failure> {
+    fn view(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
         let mut types = Vec::new();
         let (mut source, mut coord) = (None, None);
-        for operand in operands {
+        for operand in operands_of(op) {
             // A tensor that is an argument has another type by now.
-            if let Some(address) = self.addresses.get(&key(*operand)) {
+            if let Some(address) = self.addresses.get(&key(operand)) {
                 types.push(CuteType::MemRef(address.memref.clone()));
-                source = Some(*operand);
+                source = Some(operand);
                 continue;
             }
             let Some(ty) = CuteType::of(operand.r#type()) else {
                 return Ok(false);
             };
             if matches!(ty, CuteType::Coord(_)) {
-                coord = Some(*operand);
+                coord = Some(operand);
             }
             types.push(ty);
         }
@@ -482,15 +482,10 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    fn add_offset(
-        &mut self,
-        op: Op<'c>,
-        operands: &[Val<'c>],
-        b: Builder<'c>,
-    ) -> Result<(), Failure> {
-        let mut address = self.address(operands[0], b)?.clone();
+    fn add_offset(&mut self, op: cute::AddOffset<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let mut address = self.address(op.iter(), b)?.clone();
         let bytes = address.memref.element_bytes();
-        let Some(CuteType::IntTuple(IntTuple::Leaf(offset))) = CuteType::of(operands[1].r#type())
+        let Some(CuteType::IntTuple(IntTuple::Leaf(offset))) = CuteType::of(op.offset().r#type())
         else {
             return Err(b.error("expected one integer as an offset"));
         };
@@ -502,17 +497,17 @@ impl<'c> Lowering<'c> {
                     .ok_or_else(|| b.error("an offset overflows 64 bits"))?;
             }
             None => {
-                let leaf = self.scalars_of(operands[1], b)?;
-                let leaf = *leaf.first().ok_or(Failure)?;
+                let leaf = self.scalars_of(op.offset(), b)?;
+                let leaf = *leaf.first().expected(b, "the leaf of an offset")?;
                 address.add_elements(b, leaf, bytes)?;
             }
         }
-        let memref = match CuteType::of(result_of(op, 0).r#type()) {
+        let memref = match CuteType::of(op.result().r#type()) {
             Some(CuteType::Ptr(memref)) => memref,
             _ => return Err(b.error("expected a pointer")),
         };
         self.addresses
-            .insert(key(result_of(op, 0)), address.seen_as(memref));
+            .insert(key(op.result()), address.seen_as(memref));
         Ok(())
     }
 

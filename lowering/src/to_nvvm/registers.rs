@@ -4,15 +4,19 @@
 //! parts of one from its low bits up.
 
 use super::math;
-use cute_ir::{Failure, build::*, types, verify::vector_of};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{arith, llvm, vector},
+};
+use melior::ir::{Attribute, Type, ValueLike};
 
 /// Bytes of a register.
 const REGISTER: i64 = 4;
 
 pub(super) fn bytes_of(ty: Type) -> Option<i64> {
     let (length, element) = vector_of(ty)?;
-    Some(length * types::element_bits(element)? / 8)
+    Some(length * element_bits(element)? / 8)
 }
 
 /// Element `index` of an LLVM struct.
@@ -23,7 +27,7 @@ pub(super) fn member<'c>(
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
     b.value(
-        "llvm.extractvalue",
+        llvm::EXTRACTVALUE,
         &[value],
         ty,
         &[("position", b.i64_array(&[index]))],
@@ -49,7 +53,7 @@ pub(super) fn extract<'c>(
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
     let index = b.i32(index)?;
-    b.value("llvm.extractelement", &[vector, index], ty, &[])
+    b.value(llvm::EXTRACTELEMENT, &[vector, index], ty, &[])
 }
 
 /// A vector of these elements.
@@ -58,10 +62,10 @@ pub(super) fn assemble<'c>(
     parts: &[Val<'c>],
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
-    let mut vector = b.value("llvm.mlir.poison", &[], ty, &[])?;
+    let mut vector = b.value(llvm::MLIR_POISON, &[], ty, &[])?;
     for (i, part) in parts.iter().enumerate() {
         let index = b.i32(i as i64)?;
-        vector = b.value("llvm.insertelement", &[vector, *part, index], ty, &[])?;
+        vector = b.value(llvm::INSERTELEMENT, &[vector, *part, index], ty, &[])?;
     }
     Ok(vector)
 }
@@ -75,7 +79,7 @@ pub(super) fn bitcast<'c>(
     if value.r#type() == ty {
         Ok(value)
     } else {
-        b.value("llvm.bitcast", &[value], ty, &[])
+        b.value(llvm::BITCAST, &[value], ty, &[])
     }
 }
 
@@ -144,22 +148,22 @@ pub(super) fn assembly<'c>(
         ("constraints", b.string(constraints)),
         ("has_side_effects", b.attribute("unit")?),
     ];
-    b.op("llvm.inline_asm", operands, results, &attributes)
+    b.op(llvm::INLINE_ASM, operands, results, &attributes)
 }
 
 /// One number of all elements, in pairs: a tree is shallow, and its sums are better than those of a chain.
-fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-    let (length, element) = vector_of(operands[0].r#type())
+fn reduce<'c>(b: Builder<'c>, op: vector::Reduction<'c>) -> Result<Val<'c>, Failure> {
+    let (length, element) = vector_of(op.vector().r#type())
         .ok_or_else(|| b.error("expected a vector of one dimension"))?;
-    let kind = attribute_of(op, "kind").map_or_else(String::new, |kind| kind.to_string());
-    let is_float = types::is_float(element);
+    let kind = op.kind().map_or_else(String::new, |kind| kind.to_string());
+    let is_float = is_float(element);
     let name = KINDS
         .iter()
         .find(|(name, ..)| kind == format!("#vector.kind<{name}>"))
         .and_then(|(_, float, integer)| if is_float { *float } else { *integer })
         .ok_or_else(|| b.error(format!("{kind} has no instruction on {element}")))?;
     let mut parts = (0..length)
-        .map(|i| extract(b, operands[0], i, element))
+        .map(|i| extract(b, op.vector(), i, element))
         .collect::<Result<Vec<_>, _>>()?;
     while parts.len() > 1 {
         parts = parts
@@ -170,9 +174,10 @@ fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c
             })
             .collect::<Result<Vec<_>, _>>()?;
     }
-    match operands.get(1) {
-        Some(first) => math::apply(b, name, &[*first, parts[0]], element),
-        None => Ok(parts[0]),
+    let all = *parts.first().expected(b, "a vector of elements")?;
+    match op.acc() {
+        Some(first) => math::apply(b, name, &[first, all], element),
+        None => Ok(all),
     }
 }
 
@@ -180,85 +185,81 @@ fn reduce<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Val<'c>]) -> Result<Val<'c
 type Kind = (&'static str, Option<&'static str>, Option<&'static str>);
 
 const KINDS: &[Kind] = &[
-    ("add", Some("arith.addf"), Some("arith.addi")),
-    ("mul", Some("arith.mulf"), Some("arith.muli")),
-    ("maxnumf", Some("arith.maxnumf"), None),
-    ("minnumf", Some("arith.minnumf"), None),
-    ("maximumf", Some("arith.maximumf"), None),
-    ("minimumf", Some("arith.minimumf"), None),
-    ("minsi", None, Some("arith.minsi")),
-    ("maxsi", None, Some("arith.maxsi")),
-    ("minui", None, Some("arith.minui")),
-    ("maxui", None, Some("arith.maxui")),
-    ("and", None, Some("arith.andi")),
-    ("or", None, Some("arith.ori")),
-    ("xor", None, Some("arith.xori")),
+    ("add", Some(arith::ADDF), Some(arith::ADDI)),
+    ("mul", Some(arith::MULF), Some(arith::MULI)),
+    ("maxnumf", Some(arith::MAXNUMF), None),
+    ("minnumf", Some(arith::MINNUMF), None),
+    ("maximumf", Some(arith::MAXIMUMF), None),
+    ("minimumf", Some(arith::MINIMUMF), None),
+    ("minsi", None, Some(arith::MINSI)),
+    ("maxsi", None, Some(arith::MAXSI)),
+    ("minui", None, Some(arith::MINUI)),
+    ("maxui", None, Some(arith::MAXUI)),
+    ("and", None, Some(arith::ANDI)),
+    ("or", None, Some(arith::ORI)),
+    ("xor", None, Some(arith::XORI)),
 ];
 
 /// The vector operations that taking fragments apart leaves behind.
-pub(super) fn vector_op(op: Op<'_>) -> Result<(), Failure> {
-    let b = Builder::before(op);
-    let operands = operands_of(op);
-    let constants = |name: &str| -> Vec<i64> {
-        use melior::ir::AttributeLike;
-        let Some(attribute) = attribute_of(op, name) else {
-            return Vec::new();
-        };
-        let raw = attribute.to_raw();
-        unsafe {
-            if mlir_sys::mlirAttributeIsADenseI64Array(raw) {
-                (0..mlir_sys::mlirDenseArrayGetNumElements(raw))
-                    .map(|i| mlir_sys::mlirDenseI64ArrayGetElement(raw, i))
-                    .collect()
-            } else {
-                (0..mlir_sys::mlirArrayAttrGetNumElements(raw))
-                    .map(|i| {
-                        mlir_sys::mlirIntegerAttrGetValueInt(mlir_sys::mlirArrayAttrGetElement(
-                            raw, i,
-                        ))
-                    })
-                    .collect()
-            }
-        }
+pub(super) fn vector_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
+    let Some(new) = taken_apart(op, Builder::before(op))? else {
+        return Ok(());
     };
-    let result = result_of(op, 0);
-    let new = match name_of(op) {
-        "vector.extract_strided_slice" => {
-            let (length, element) = vector_of(result.r#type()).ok_or(Failure)?;
-            let from = constants("offsets")[0];
-            let parts = (from..from + length)
-                .map(|i| extract(b, operands[0], i, element))
-                .collect::<Result<Vec<_>, _>>()?;
-            assemble(b, &parts, result.r#type())?
+    replace_uses(result_of(op, 0), new);
+    rewriter.erase(op)
+}
+
+/// What a vector operation gives, as operations on single elements; nothing where it stays as it is.
+fn taken_apart<'c>(op: Op<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
+    if let Some(op) = vector::ExtractStridedSlice::of(op) {
+        let ty = op.unnamed0().r#type();
+        let (length, element) =
+            vector_of(ty).ok_or_else(|| b.error("expected a vector of one dimension"))?;
+        let from = first_of(op.offsets()).expected(b, "an offset")?;
+        let parts = (from..from + length)
+            .map(|i| extract(b, op.source(), i, element))
+            .collect::<Result<Vec<_>, _>>()?;
+        assemble(b, &parts, ty).map(Some)
+    } else if let Some(op) = vector::FromElements::of(op) {
+        assemble(b, &op.elements(), op.dest().r#type()).map(Some)
+    } else if let Some(op) = vector::Extract::of(op) {
+        if !op.dynamic_position().is_empty() {
+            return Ok(None);
         }
-        "vector.from_elements" => assemble(b, &operands, result.r#type())?,
-        "vector.extract" if operands.len() == 1 => extract(
-            b,
-            operands[0],
-            constants("static_position")[0],
-            result.r#type(),
-        )?,
-        "vector.insert" if operands.len() == 2 => {
-            let index = b.i32(constants("static_position")[0])?;
-            b.value(
-                "llvm.insertelement",
-                &[operands[1], operands[0], index],
-                result.r#type(),
-                &[],
-            )?
+        let index = first_of(op.static_position())
+            .ok_or_else(|| b.error("expected a position in a vector of one dimension"))?;
+        extract(b, op.source(), index, op.result().r#type()).map(Some)
+    } else if let Some(op) = vector::Insert::of(op) {
+        if !op.dynamic_position().is_empty() {
+            return Ok(None);
         }
-        "vector.broadcast" if vector_of(operands[0].r#type()).is_none() => {
-            let (length, _) = vector_of(result.r#type())
-                .ok_or_else(|| b.error("expected a vector of one dimension"))?;
-            let parts = vec![operands[0]; length as usize];
-            assemble(b, &parts, result.r#type())?
+        let index = first_of(op.static_position())
+            .ok_or_else(|| b.error("expected a position in a vector of one dimension"))?;
+        let index = b.i32(index)?;
+        let operands = [op.dest(), op.value_to_store(), index];
+        b.value(llvm::INSERTELEMENT, &operands, op.result().r#type(), &[])
+            .map(Some)
+    } else if let Some(op) = vector::Broadcast::of(op) {
+        if vector_of(op.source().r#type()).is_some() {
+            return Ok(None);
         }
-        "vector.bitcast" => bitcast(b, operands[0], result.r#type())?,
-        "vector.reduction" => reduce(b, op, &operands)?,
-        _ => return Ok(()),
-    };
-    debug_assert!(op.result_count() == 1);
-    replace_uses(result, new);
-    erase(op);
-    Ok(())
+        let ty = op.vector().r#type();
+        let (length, _) =
+            vector_of(ty).ok_or_else(|| b.error("expected a vector of one dimension"))?;
+        assemble(b, &vec![op.source(); length as usize], ty).map(Some)
+    } else if let Some(op) = vector::Bitcast::of(op) {
+        bitcast(b, op.source(), op.result().r#type()).map(Some)
+    } else if let Some(op) = vector::Reduction::of(op) {
+        reduce(b, op).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The first of the integers in an attribute, which is a dense array or an array of them.
+fn first_of(attribute: Option<Attribute<'_>>) -> Option<i64> {
+    match i64s_of(attribute?) {
+        Some(all) => all.first().copied(),
+        None => integer_value(*array_of(attribute?)?.first()?),
+    }
 }

@@ -1,7 +1,11 @@
 //! The instructions of SM75: ldmatrix and movmatrix. PTX ISA, "Warp-level matrix instructions".
 
 use super::registers::{assembly, bytes_of, from_words, members, results, words};
-use cute_ir::{Failure, build::*};
+use cute_ir::{
+    Failure,
+    mlir::{Builder, Val, result_of},
+    ops::nvvm,
+};
 use melior::ir::{Type, ValueLike};
 
 /// ldmatrix of 1, 2 or 4 matrices.
@@ -26,12 +30,12 @@ pub(super) fn ldmatrix<'c>(
         ),
         ("eltType", b.attribute("#nvvm.ld_st_matrix_elt_type<b16>")?),
     ];
-    let loaded = b.value("nvvm.ldmatrix", &[pointer], result, &attributes)?;
+    let loaded = b.value(nvvm::LDMATRIX, &[pointer], result, &attributes)?;
     let words = members(b, loaded, count, b.i32_type())?;
     from_words(b, &words, ty)
 }
 
-/// movmatrix: a matrix in registers, transposed. LLVM has no intrinsic for it, so it is text, which `llvm.rs` makes
+/// movmatrix: a matrix in registers, transposed. LLVM has no intrinsic for it, so it is text, which [`cute_ir::mlir::ptx`] makes
 /// convergent.
 pub(super) fn movmatrix<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
     if bytes_of(value.r#type()) != Some(4) {

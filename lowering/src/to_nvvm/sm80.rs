@@ -1,7 +1,11 @@
 //! The instructions of SM80: cp.async. PTX ISA, "Non-bulk copy".
 
 use super::registers::assembly;
-use cute_ir::{Failure, build::*};
+use cute_ir::{
+    Failure,
+    mlir::{Builder, Val},
+    ops::{arith, nvvm},
+};
 
 /// cp.async of one atom; zeros where `predicate` is false.
 pub(super) fn copy_async<'c>(
@@ -17,7 +21,7 @@ pub(super) fn copy_async<'c>(
     if let Some(predicate) = predicate {
         // Bytes that are read; the rest of the size is zeros (PTX ISA, cp.async, src-size).
         let (all, none) = (b.i32(bytes)?, b.i32(0)?);
-        operands.push(b.value("arith.select", &[predicate, all, none], b.i32_type(), &[])?);
+        operands.push(b.value(arith::SELECT, &[predicate, all, none], b.i32_type(), &[])?);
     }
     if let Some(policy) = policy {
         operands.push(policy);
@@ -38,6 +42,6 @@ pub(super) fn copy_async<'c>(
             b.attribute(&format!("#nvvm<load_cache_modifier {modifier}>"))?,
         ),
     ];
-    b.op("nvvm.cp.async.shared.global", &operands, &[], &attributes)?;
+    b.op(nvvm::CP_ASYNC_SHARED_GLOBAL, &operands, &[], &attributes)?;
     Ok(())
 }

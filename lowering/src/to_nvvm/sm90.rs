@@ -1,7 +1,11 @@
 //! The instructions of SM90: stmatrix. PTX ISA, "Warp-level matrix store instruction".
 
 use super::registers::words;
-use cute_ir::{Failure, build::*};
+use cute_ir::{
+    Failure,
+    mlir::{Builder, Val},
+    ops::nvvm,
+};
 
 /// stmatrix of 1, 2 or 4 matrices.
 pub(super) fn stmatrix<'c>(
@@ -24,6 +28,6 @@ pub(super) fn stmatrix<'c>(
         ),
         ("eltType", b.attribute("#nvvm.ld_st_matrix_elt_type<b16>")?),
     ];
-    b.op("nvvm.stmatrix", &operands, &[], &attributes)?;
+    b.op(nvvm::STMATRIX, &operands, &[], &attributes)?;
     Ok(())
 }

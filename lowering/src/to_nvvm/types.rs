@@ -1,13 +1,14 @@
 //! The types that LLVM can take: what is asked before it is handed a kernel, since it does not ask itself.
 
 use cute_ir::{
-    Failure,
-    build::*,
-    diag,
-    types::{CuteType, is_float},
+    Failure, diag,
+    mlir::{
+        Op, int_width, is_float, is_index, is_llvm_float, name_of, nested_ops, types_of,
+        vector_extents,
+    },
+    types::CuteType,
 };
-use melior::ir::{Type, TypeLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Type, operation::OperationLike};
 
 /// Elements of the longest vector: far more than a thread has registers for, as vectors are written out by element.
 const MOST_ELEMENTS: u64 = 1 << 12;
@@ -33,39 +34,25 @@ pub(crate) fn check(within: Op<'_>) -> Result<(), Failure> {
 }
 
 fn too_large(ty: Type) -> Option<String> {
-    let raw = ty.to_raw();
-    unsafe {
-        if mlirTypeIsAVector(raw) {
-            let dims = 0..mlirShapedTypeGetRank(raw) as isize;
-            let elements = dims
-                .map(|i| mlirShapedTypeGetDimSize(raw, i).max(0) as u64)
-                .fold(1u64, u64::saturating_mul);
-            return (elements > MOST_ELEMENTS).then(|| {
-                format!(
-                    "expected a vector of at most {MOST_ELEMENTS} elements, which is more than a thread has registers for: \
-                     spread the elements over threads, or go through them in a loop"
-                )
-            });
-        }
-        (mlirTypeIsAInteger(raw) && mlirIntegerTypeGetWidth(raw) > MOST_BITS).then(|| {
-            format!("expected an integer of at most {MOST_BITS} bits, the widest that PTX has")
-        })
+    if let Some(extents) = vector_extents(ty) {
+        let extents = extents.into_iter().map(|extent| extent.max(0) as u64);
+        let elements = extents.fold(1u64, u64::saturating_mul);
+        return (elements > MOST_ELEMENTS).then(|| {
+            format!(
+                "expected a vector of at most {MOST_ELEMENTS} elements, which is more than a thread has registers for: \
+                 spread the elements over threads, or go through them in a loop"
+            )
+        });
     }
+    let wide = int_width(ty).is_some_and(|bits| bits > MOST_BITS);
+    wide.then(|| {
+        format!("expected an integer of at most {MOST_BITS} bits, the widest that PTX has")
+    })
 }
 
 fn foreign(ty: Type) -> Option<String> {
-    let raw = ty.to_raw();
-    let ours = CuteType::of(ty).is_some();
-    let known = unsafe {
-        let wide = [
-            mlirTypeIsAF16(raw),
-            mlirTypeIsABF16(raw),
-            mlirTypeIsAF32(raw),
-            mlirTypeIsAF64(raw),
-        ];
-        !is_float(ty) || wide.contains(&true)
-    };
-    let index = unsafe { mlirTypeIsAIndex(raw) };
-    (ours || !known || index)
+    let ours = CuteType::get(ty).is_some();
+    let known = !is_float(ty) || is_llvm_float(ty);
+    (ours || !known || is_index(ty))
         .then(|| "expected a type that LLVM has: an integer, f16, bf16, f32, f64, a vector of them, or one of the llvm dialect".to_owned())
 }

@@ -3,7 +3,11 @@
 use super::registers::{
     assemble, assembly, bitcast, bytes_of, extract, from_words, members, results, words, words_type,
 };
-use cute_ir::{Failure, build::*, types, verify::vector_of};
+use cute_ir::{
+    Expected, Failure,
+    mlir::{Builder, Val, is_float, result_of, vector_of},
+    ops::llvm,
+};
 use melior::ir::{Type, ValueLike};
 
 fn size<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<i64, Failure> {
@@ -29,7 +33,7 @@ pub(super) fn load<'c>(
     }
     // As registers, so that the load is one instruction whatever the element.
     let alignment = [("alignment", b.i64_attribute(bytes))];
-    let loaded = b.value("llvm.load", &[pointer], words_type(b, bytes)?, &alignment)?;
+    let loaded = b.value(llvm::LOAD, &[pointer], words_type(b, bytes)?, &alignment)?;
     bitcast(b, loaded, ty)
 }
 
@@ -48,7 +52,7 @@ pub(super) fn store<'c>(
     }
     let words = bitcast(b, value, words_type(b, bytes)?)?;
     let alignment = [("alignment", b.i64_attribute(bytes))];
-    b.op("llvm.store", &[words, pointer], &[], &alignment)?;
+    b.op(llvm::STORE, &[words, pointer], &[], &alignment)?;
     Ok(())
 }
 
@@ -99,7 +103,7 @@ fn load_with_policy<'c>(
     let parts = members(b, result_of(loaded, 0), count, register)?;
     match bytes {
         1 => {
-            let byte = b.value("llvm.trunc", &parts, b.ty("i8")?, &[])?;
+            let byte = b.value(llvm::TRUNC, &parts, b.ty("i8")?, &[])?;
             bitcast(b, byte, ty)
         }
         2 => bitcast(b, parts[0], ty),
@@ -118,7 +122,7 @@ fn store_with_policy<'c>(
     let parts = match bytes {
         1 => {
             let byte = bitcast(b, value, b.ty("i8")?)?;
-            vec![b.value("llvm.zext", &[byte], register, &[])?]
+            vec![b.value(llvm::ZEXT, &[byte], register, &[])?]
         }
         2 => vec![bitcast(b, value, register)?],
         _ => words(b, value)?,
@@ -137,27 +141,27 @@ fn store_with_policy<'c>(
 }
 
 /// A multiply-add of vectors of one element. Products are made in the type of the sum.
-pub(super) fn fma<'c>(b: Builder<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-    let [left, right, sum] = operands else {
-        return Err(b.error("expected A, B and C"));
-    };
+pub(super) fn fma<'c>(
+    b: Builder<'c>,
+    [left, right, sum]: [Val<'c>; 3],
+) -> Result<Val<'c>, Failure> {
     let ty = sum.r#type();
-    let (_, to) = vector_of(ty).ok_or(Failure)?;
+    let (_, to) = vector_of(ty).expected(b, "a vector of one dimension")?;
     let mut parts = Vec::new();
     for operand in [left, right, sum] {
-        let (_, element) = vector_of(operand.r#type()).ok_or(Failure)?;
-        let value = extract(b, *operand, 0, element)?;
+        let (_, element) = vector_of(operand.r#type()).expected(b, "a vector of one dimension")?;
+        let value = extract(b, operand, 0, element)?;
         parts.push(if element == to {
             value
         } else {
-            b.value("llvm.fpext", &[value], to, &[])?
+            b.value(llvm::FPEXT, &[value], to, &[])?
         });
     }
-    let result = if types::is_float(to) {
+    let result = if is_float(to) {
         b.value("llvm.intr.fma", &parts, to, &[])?
     } else {
-        let product = b.value("llvm.mul", &parts[..2], to, &[])?;
-        b.value("llvm.add", &[product, parts[2]], to, &[])?
+        let product = b.value(llvm::MUL, &parts[..2], to, &[])?;
+        b.value(llvm::ADD, &[product, parts[2]], to, &[])?
     };
     assemble(b, &[result], ty)
 }

@@ -5,7 +5,11 @@
 //! source or destination.
 
 use crate::kernel::{Case, Parts, THREADS, mutated};
-use cute_ir::{Failure, build::*};
+use cute_ir::{
+    Failure,
+    mlir::{Builder, Val},
+    ops::{arith, cute, cute_nvgpu, nvvm},
+};
 use cute_layout::{CopyAtom, Layout, Tile, TiledCopy};
 use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
@@ -222,7 +226,7 @@ fn build(
     if let Kind::Universal { policy: true, .. } | Kind::Async { policy: true, .. } = kind {
         atom = with_policy(b, atom, kind)?;
     }
-    let (tv, tiler) = tile(kind, element, &table)?;
+    let (tv, tiler) = tile(kind, element, &table).map_err(fail)?;
     let tiled = TiledCopy::new(table.clone(), tv.clone(), tiler.clone()).map_err(fail)?;
     let copy = parts.tiled_copy((atom, ty), &tv, &tiler)?;
     // By single elements, as the table says or as a mutated one does.
@@ -242,7 +246,7 @@ fn build(
         ))
     };
     let [from, to] = parts.tensors[..] else {
-        return Err(Failure);
+        return Err(b.error("expected two tensors"));
     };
     match kind {
         Kind::Universal { .. } | Kind::Auto => {
@@ -261,10 +265,10 @@ fn build(
             if *predicate {
                 let half = b.i32(THREADS / 2)?;
                 let below = [("predicate", b.integer(b.i64_type(), 2))];
-                let lower = b.value("arith.cmpi", &[parts.index, half], b.ty("i1")?, &below)?;
+                let lower = b.value(arith::CMPI, &[parts.index, half], b.ty("i1")?, &below)?;
                 let at = [("at", b.i64_array(&[0, 0, 0]))];
                 b.op(
-                    "cute.atom_copy",
+                    cute::ATOM_COPY,
                     &[copy, source, destination, lower],
                     &[],
                     &at,
@@ -272,9 +276,9 @@ fn build(
             } else {
                 parts.copy(copy, source, destination)?;
             }
-            b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
+            b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
             let all = [("n", b.integer(b.i32_type(), 0))];
-            b.op("nvvm.cp.async.wait.group", &[], &[], &all)?;
+            b.op(nvvm::CP_ASYNC_WAIT_GROUP, &[], &[], &all)?;
             parts.barrier()?;
             let registers = fragment()?;
             into(parts, singly, buffer, registers)?;
@@ -337,14 +341,14 @@ fn out_of<'c>(
 }
 
 /// The (thread, value) layout by which a kernel repeats an atom once over a warp, and its tile, which is one column of memory.
-fn tile(kind: &Kind, element: &str, table: &CopyAtom) -> Result<(Layout, Tile), Failure> {
+fn tile(kind: &Kind, element: &str, table: &CopyAtom) -> cute_layout::Result<(Layout, Tile)> {
     let count = values(kind, element);
     let tv = if kind.is_of_a_thread() {
         straight(count)
     } else {
-        table.ref_tv().map_err(|_| Failure)?
+        table.ref_tv()?
     };
-    let tiler = Tile::parse(&format!("[8:1;{}:1]", THREADS * count / 8)).map_err(|_| Failure)?;
+    let tiler = Tile::parse(&format!("[8:1;{}:1]", THREADS * count / 8))?;
     Ok((tv, tiler))
 }
 
@@ -363,7 +367,7 @@ fn with_policy<'c>(b: Builder<'c>, atom: Val<'c>, kind: &Kind) -> Result<Val<'c>
     ))?;
     let policy = b.constant(b.i64_type(), EVICT_FIRST)?;
     b.value(
-        "cute_nvgpu.atom.set_value",
+        cute_nvgpu::ATOM_SET_VALUE,
         &[atom, policy],
         atom.r#type(),
         &[("field", field)],

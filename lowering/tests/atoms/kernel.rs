@@ -1,7 +1,12 @@
 //! Kernels built op by op, one a case.
 
 use crate::common::{package_of, passes, run_passes};
-use cute_ir::{Failure, build::*, types};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{arith, cute, gpu},
+    types,
+};
 use cute_layout::{CopyAtom, IntTuple, Layout, Tile, TiledCopy};
 use cute_lowering::CompileOptions;
 use cute_runtime::Package;
@@ -122,29 +127,25 @@ fn skeleton(arch: &str, cases: &[Case]) -> String {
 }
 
 fn build(module: &MlirModule, cases: &[Case]) -> Result<(), String> {
-    let module = unsafe { Op::from_raw(module.as_operation().to_raw()) };
-    let kernels: Vec<Op> = nested_ops(module)
+    let kernels = nested_ops(module.as_operation())
         .into_iter()
-        .filter(|op| name_of(*op) == "gpu.func")
-        .collect();
-    for (kernel, case) in kernels.into_iter().zip(cases) {
+        .filter(|op| name_of(*op) == gpu::FUNC);
+    for (kernel, case) in kernels.zip(cases) {
         let failed = |_| format!("{}: not built", case.name);
         let body = body_of(kernel, 0).ok_or("expected a body")?;
         let end = ops_of(body).pop().ok_or("expected an end")?;
         let b = Builder::before(end);
         let parts = || {
             let index = b.value(
-                "gpu.thread_id",
+                gpu::THREAD_ID,
                 &[],
                 b.index_type(),
                 &[("dimension", b.attribute("#gpu<dim x>")?)],
             )?;
-            let index = b.value("arith.index_cast", &[index], b.i32_type(), &[])?;
+            let index = b.value(arith::INDEX_CAST, &[index], b.i32_type(), &[])?;
             Ok(Parts {
                 b,
-                tensors: (0..case.arguments.len())
-                    .map(|i| argument(body, i))
-                    .collect(),
+                tensors: arguments_of(body),
                 thread: b.coord(&IntTuple::dynamic(), &[index])?,
                 index,
             })
@@ -158,9 +159,9 @@ impl<'c> Parts<'c> {
     /// An atom's value and its table.
     pub fn copy_atom(&self, text: &str) -> Result<(Val<'c>, Type<'c>, CopyAtom), Failure> {
         let ty = self.b.ty(text)?;
-        let table = types::CuteType::of(ty).ok_or(Failure)?;
+        let table = types::CuteType::of(ty).expected(self.b, "a copy atom")?;
         let table = types::copy_atom(&table).map_err(|e| self.b.error(e))?;
-        let atom = self.b.value("cute.make_atom", &[], ty, &[])?;
+        let atom = self.b.value(cute::MAKE_ATOM, &[], ty, &[])?;
         Ok((atom, ty, table))
     }
 
@@ -171,8 +172,8 @@ impl<'c> Parts<'c> {
         tv: &Layout,
         tiler: &Tile,
     ) -> Result<Val<'c>, Failure> {
-        let ty = types::tiled_copy_type(self.b.location, ty, tv, tiler).ok_or(Failure)?;
-        self.b.value("cute.make_tiled_copy", &[atom], ty, &[])
+        let ty = types::tiled_copy_type(self.b.location, ty, tv, tiler)?;
+        self.b.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])
     }
 
     /// A tiled copy of single elements, of the type of `element`, by the layouts of another.
@@ -191,27 +192,30 @@ impl<'c> Parts<'c> {
         copy: Val<'c>,
         tensor: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
-        let name = format!("cute.tiled.copy.partition_{side}");
-        self.b.infer(&name, &[copy, tensor, self.thread], &[])
+        let name = match side {
+            'S' => cute::TILED_COPY_PARTITION_S,
+            _ => cute::TILED_COPY_PARTITION_D,
+        };
+        self.b.infer(name, &[copy, tensor, self.thread], &[])
     }
 
     pub fn retile(&self, copy: Val<'c>, fragment: Val<'c>) -> Result<Val<'c>, Failure> {
         self.b
-            .infer("cute.tiled.copy.retile", &[copy, fragment], &[])
+            .infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])
     }
 
     pub fn copy(&self, copy: Val<'c>, from: Val<'c>, to: Val<'c>) -> Result<(), Failure> {
-        self.b.op("cute.copy", &[copy, from, to], &[], &[])?;
+        self.b.op(cute::COPY, &[copy, from, to], &[], &[])?;
         Ok(())
     }
 
     /// A tensor in shared memory or registers.
     pub fn alloca(&self, ty: &str) -> Result<Val<'c>, Failure> {
-        self.b.value("cute.memref.alloca", &[], self.b.ty(ty)?, &[])
+        self.b.value(cute::MEMREF_ALLOCA, &[], self.b.ty(ty)?, &[])
     }
 
     pub fn barrier(&self) -> Result<(), Failure> {
-        self.b.op("gpu.barrier", &[], &[], &[])?;
+        self.b.op(gpu::BARRIER, &[], &[], &[])?;
         Ok(())
     }
 }

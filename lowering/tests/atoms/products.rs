@@ -2,7 +2,7 @@
 //! stored. Numbers are small integers, so that sums are exact in any order.
 
 use crate::kernel::{Case, Parts, Random, mutated};
-use cute_ir::{Failure, types};
+use cute_ir::{Expected, Failure, ops::cute, types};
 use cute_layout::{
     Elem, Layout, MmaAtom, Tile, TiledCopy, TiledMma,
     atoms::{Family, Major},
@@ -117,10 +117,9 @@ fn build(atom: &MmaAtom, mutation: Mutation, parts: &Parts<'_>) -> Result<(), Fa
     let mma = tiled(atom);
     let ty = b.ty(&type_of(atom))?;
     let permutation = Tile::Modes(mma.permutation().to_vec());
-    let mma_type =
-        types::tiled_mma_type(b.location, ty, mma.atom_layout(), &permutation).ok_or(Failure)?;
-    let value = b.value("cute.make_atom", &[], ty, &[])?;
-    let value = b.value("cute.make_tiled_mma", &[value], mma_type, &[])?;
+    let mma_type = types::tiled_mma_type(b.location, ty, mma.atom_layout(), &permutation)?;
+    let value = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
+    let value = b.value(cute::MAKE_TILED_MMA, &[value], mma_type, &[])?;
 
     let makers: [fn(cute_layout::CopyAtom, &TiledMma) -> cute_layout::Result<TiledCopy>; 3] = [
         TiledCopy::make_tiled_copy_a,
@@ -133,7 +132,8 @@ fn build(atom: &MmaAtom, mutation: Mutation, parts: &Parts<'_>) -> Result<(), Fa
     for (id, make) in makers.iter().enumerate() {
         let element = memory(elements[id]);
         let bits = 8 * crate::kernel::bytes(element) as i64;
-        let universal = cute_layout::CopyAtom::universal(bits, bits).map_err(|_| Failure)?;
+        let universal =
+            cute_layout::CopyAtom::universal(bits, bits).map_err(|e| b.error(e.to_string()))?;
         let copy = make(universal.clone(), &mma).map_err(|e| b.error(e.to_string()))?;
         let copy = match mutation {
             Some(operand) if operand == id => {
@@ -147,11 +147,11 @@ fn build(atom: &MmaAtom, mutation: Mutation, parts: &Parts<'_>) -> Result<(), Fa
         let operand = [("operand_id", b.integer(b.i32_type(), id as i64))];
         let tensor = parts.tensors[id];
         let part = b.infer(
-            "cute.tiled.mma.partition",
+            cute::TILED_MMA_PARTITION,
             &[value, tensor, parts.thread],
             &operand,
         )?;
-        let fragment = b.infer("cute.mma.make_fragment", &[value, part], &operand)?;
+        let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[value, part], &operand)?;
         let source = parts.partition('S', copy, tensor)?;
         let destination = parts.retile(copy, fragment)?;
         parts.copy(copy, source, destination)?;
@@ -159,10 +159,10 @@ fn build(atom: &MmaAtom, mutation: Mutation, parts: &Parts<'_>) -> Result<(), Fa
         last = Some((copy, destination));
     }
     let [fa, fb, fc] = fragments[..] else {
-        return Err(Failure);
+        return Err(b.error("expected fragments of A, B and C"));
     };
-    b.op("cute.gemm", &[value, fc, fa, fb, fc], &[], &[])?;
-    let (copy, source) = last.ok_or(Failure)?;
+    b.op(cute::GEMM, &[value, fc, fa, fb, fc], &[], &[])?;
+    let (copy, source) = last.expected(b, "the copy of C")?;
     let destination = parts.partition('D', copy, parts.tensors[3])?;
     parts.copy(copy, source, destination)
 }

@@ -3,7 +3,7 @@
 // Each test uses a part of it, and some of it is read in messages only.
 #![allow(dead_code)]
 
-use cute_ir::build::Op;
+use cute_ir::mlir::context_of;
 use cute_lowering::{CompileOptions, from_module};
 use cute_runtime::{
     Function, Package,
@@ -69,8 +69,7 @@ pub fn passes(options: &CompileOptions) -> Result<String, String> {
 /// Runs passes; what was said against it otherwise.
 pub fn run_passes(module: &mut Module, passes: &str, verified: bool) -> Result<(), String> {
     cute_lowering::initialize();
-    let op = module.as_operation();
-    let context = cute_ir::build::context_of(unsafe { Op::from_raw(op.to_raw()) });
+    let context = context_of(module.as_operation());
     said(context, || {
         let manager = PassManager::new(context);
         manager.enable_verifier(verified);
@@ -108,8 +107,8 @@ pub fn said<T>(context: &Context, work: impl FnOnce() -> Result<T, String>) -> R
 
 /// The package of a compiled module.
 pub fn package_of(module: &Module) -> Result<Package, String> {
-    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
-    said(cute_ir::build::context_of(op), || {
+    let op = module.as_operation();
+    said(context_of(op), || {
         from_module(op).map_err(|_| "no package can be made of the module".to_owned())
     })
 }

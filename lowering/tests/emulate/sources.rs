@@ -2,8 +2,9 @@
 
 use crate::common::{run_passes, said};
 use cute_ir::{
-    build::{Op, attribute_of, name_of, nested_ops, operands_of},
     infer::memref_of,
+    mlir::{attribute_of, name_of, nested_ops},
+    ops::{cute, gpu},
 };
 use cute_lowering::CompileOptions;
 use cute_passes::config::{Config, SwizzleChoice};
@@ -246,19 +247,17 @@ fn parse<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, String> {
 /// Multiply-adds of all products of whole tensors together; none where there are no such products.
 pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     let module = parse(context, text).ok()?;
-    let module = unsafe { Op::from_raw(module.as_operation().to_raw()) };
-    let products = nested_ops(module)
+    let products = nested_ops(module.as_operation())
         .into_iter()
-        .filter(|op| name_of(*op) == "cute.gemm");
+        .filter_map(cute::Gemm::of);
     let counts: Vec<i64> = products
-        .map(|op| {
-            let [a, _, c] = operands_of(op)[..] else {
+        .map(|product| {
+            let [a, _, c] = product.args()[..] else {
                 return i64::MAX;
             };
+            let columns = memref_of(a).and_then(|m| m.layout.mode(1).ok()?.size().ok());
             let size = |value| memref_of(value).and_then(|m| m.layout.size().ok());
             let (a, c) = (size(a).unwrap_or(i64::MAX), size(c).unwrap_or(i64::MAX));
-            let columns =
-                memref_of(operands_of(op)[0]).and_then(|m| m.layout.mode(1).ok()?.size().ok());
             c.saturating_mul(columns.unwrap_or(a))
         })
         .collect();
@@ -281,10 +280,9 @@ pub fn configuration(
         .split_once('}')
         .map_or(tile.clone(), |(first, _)| format!("{first}}}"));
     run_passes(&mut module, &tile, true).map_err(|e| format!("{}: {e}", source.name()))?;
-    let module = unsafe { Op::from_raw(module.as_operation().to_raw()) };
     let mut found = Vec::new();
-    for op in nested_ops(module) {
-        if name_of(op) == "gpu.func"
+    for op in nested_ops(module.as_operation()) {
+        if name_of(op) == gpu::FUNC
             && let Some(config) = attribute_of(op, "cute.config")
         {
             let (config, arch) = Config::from_attribute(config)?;

@@ -4,8 +4,9 @@
 use crate::common::{self, Gemm, compile, package_of, parallel, run_passes, said};
 use crate::list::{Entry, Verdict};
 use cute_ir::{
-    build::*,
     infer::memref_of,
+    mlir::*,
+    ops::cute,
     types::{MemRef, Space},
 };
 use cute_layout::{Layout, Swizzle};
@@ -13,10 +14,7 @@ use cute_lowering::CompileOptions;
 use cute_runtime::Package;
 use melior::{
     Context,
-    ir::{Module, ValueLike, operation::OperationLike},
-};
-use mlir_sys::{
-    mlirModuleFromOperation, mlirOperationClone, mlirOperationSetOperand, mlirOperationVerify,
+    ir::{Module, Operation, operation::OperationLike},
 };
 
 /// Mutants that one thread makes from one module.
@@ -40,7 +38,7 @@ pub fn mutants(
     let count = {
         let context = cute_ir::context();
         let module = before_layouts(&context, &source, before);
-        changes(root_of(&module)).len()
+        changes(module.as_operation()).len()
     };
     let pieces: Vec<usize> = (0..count).step_by(PIECE).collect();
     let made = parallel(&pieces, |from| {
@@ -49,24 +47,30 @@ pub fn mutants(
         let piece = *from..(*from + PIECE).min(count);
         piece
             .map(|index| {
-                let mut clone = clone_of(&module);
-                let change = changes(root_of(&clone)).swap_remove(index);
-                let (id, place, what, kind) =
-                    (change.id(), change.place(), change.what(), change.kind);
-                let compiled = said(&context, || apply(&change, root_of(&clone)));
-                let verdict = match compiled.and_then(|()| {
+                let clone = Operation::clone(&module.as_operation());
+                let mut clone = Module::from_operation(clone).expect("a module");
+                let (entry, applied) = Rewriter::within(&mut clone, |rewriter, root| {
+                    let change = changes(root).swap_remove(index);
+                    let entry = Entry {
+                        id: change.id(),
+                        kind: change.kind,
+                        place: change.place(),
+                        what: change.what(),
+                        verdict: Verdict::Rejected,
+                    };
+                    let applied = said(&context, || apply(rewriter, &change, root));
+                    (entry, applied)
+                });
+                let compiled = applied.and_then(|()| {
                     run_passes(&mut clone, &after, true)?;
                     package_of(&clone)
-                }) {
-                    Ok(package) => judge(&package),
-                    Err(_) => Verdict::Rejected,
-                };
-                Entry {
-                    id,
-                    kind,
-                    place,
-                    what,
-                    verdict,
+                });
+                match compiled {
+                    Ok(package) => Entry {
+                        verdict: judge(&package),
+                        ..entry
+                    },
+                    Err(_) => entry,
                 }
             })
             .collect::<Vec<_>>()
@@ -112,21 +116,11 @@ fn before_layouts<'c>(context: &'c Context, source: &str, passes: &str) -> Modul
     module
 }
 
-fn root_of<'c>(module: &Module<'c>) -> Op<'c> {
-    unsafe { Op::from_raw(module.as_operation().to_raw()) }
-}
-
-fn clone_of<'c>(module: &Module<'c>) -> Module<'c> {
-    unsafe {
-        Module::from_raw(mlirModuleFromOperation(mlirOperationClone(
-            module.as_operation().to_raw(),
-        )))
-    }
-}
-
 /// Another layout for one partition of a tensor in shared memory.
 struct Change<'c> {
     partition: Op<'c>,
+    /// The tensor of which it is one.
+    tensor: Val<'c>,
     /// Its number among the partitions.
     number: usize,
     alloca: Op<'c>,
@@ -188,13 +182,12 @@ fn changes<'c>(module: Op<'c>) -> Vec<Change<'c>> {
     let mut all = Vec::new();
     let mut number = 0;
     for op in nested_ops(module) {
-        if !matches!(
-            name_of(op),
-            "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D"
-        ) {
+        let source = cute::TiledCopyPartitionS::of(op).map(|partition| partition.tensor());
+        let destination = cute::TiledCopyPartitionD::of(op).map(|partition| partition.tensor());
+        let Some(tensor) = source.or(destination) else {
             continue;
-        }
-        let Some(alloca) = alloca_of(operands_of(op)[1]) else {
+        };
+        let Some(alloca) = alloca_of(tensor) else {
             continue;
         };
         let old = memref_of(result_of(alloca, 0)).expect("a tensor");
@@ -202,6 +195,7 @@ fn changes<'c>(module: Op<'c>) -> Vec<Change<'c>> {
         let mut add = |kind, new| {
             all.push(Change {
                 partition: op,
+                tensor,
                 number,
                 alloca,
                 old: old.clone(),
@@ -236,13 +230,12 @@ fn changes<'c>(module: Op<'c>) -> Vec<Change<'c>> {
 /// The allocation in shared memory that a value is a slice of.
 fn alloca_of(value: Val<'_>) -> Option<Op<'_>> {
     let op = defining_op(value)?;
-    match name_of(op) {
-        "cute.slice" => alloca_of(operands_of(op)[0]),
-        "cute.memref.alloca" => memref_of(result_of(op, 0))
-            .filter(|m| m.space == Space::Smem)
-            .map(|_| op),
-        _ => None,
+    if let Some(slice) = cute::Slice::of(op) {
+        return alloca_of(slice.input());
     }
+    let alloca = cute::MemrefAlloca::of(op)?;
+    let memref = memref_of(alloca.result())?;
+    (memref.space == Space::Smem).then_some(op)
 }
 
 /// A swizzle with one of its numbers one more or less.
@@ -294,17 +287,16 @@ fn layouts(old: &Layout) -> Vec<Layout> {
 
 /// Gives the partition a tensor of its own at the same place. What follows from its type is inferred anew;
 /// fails where that, or what uses it, does not take it.
-fn apply(change: &Change<'_>, module: Op<'_>) -> Result<(), String> {
+fn apply<'c>(rewriter: &Rewriter<'c>, change: &Change<'c>, module: Op<'c>) -> Result<(), String> {
     let rejected = || "rejected".to_owned();
     let before = Builder::before(change.alloca);
     let alloca = before.clone_op(change.alloca, &mut Mapping::new());
     let ty = change
         .new
         .to_type(change.alloca.location())
-        .ok_or_else(rejected)?;
+        .map_err(|_| rejected())?;
     set_type(result_of(alloca, 0), ty);
-    let source = operands_of(change.partition)[1];
-    let view = view_of(source, change.alloca, result_of(alloca, 0)).ok_or_else(rejected)?;
+    let view = view_of(change.tensor, change.alloca, result_of(alloca, 0)).ok_or_else(rejected)?;
     let mut operands = operands_of(change.partition);
     operands[1] = view;
     let partition = Builder::before(change.partition)
@@ -314,14 +306,12 @@ fn apply(change: &Change<'_>, module: Op<'_>) -> Result<(), String> {
     for user in users_of(old) {
         for (index, operand) in operands_of(user).into_iter().enumerate() {
             if key(operand) == key(old) {
-                unsafe {
-                    mlirOperationSetOperand(user.to_raw(), index as isize, partition.to_raw())
-                };
+                set_operand(user, index, partition);
             }
         }
     }
-    erase(change.partition);
-    if unsafe { mlirOperationVerify(module.to_raw()) } {
+    rewriter.erase(change.partition).map_err(|_| rejected())?;
+    if module.verify() {
         Ok(())
     } else {
         Err(rejected())

@@ -11,7 +11,6 @@ mod common;
 mod sources;
 
 use common::{Gemm, compile, parallel, root, run_passes, said};
-use cute_ir::build::Op;
 use cute_passes::report::{self, AccessReport};
 use cute_runtime::{
     device::Device,
@@ -105,9 +104,8 @@ fn tell(
 
 /// The report's lines, after `change`, for a test of this test.
 fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lines {
-    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
     let mut lines = Lines::default();
-    for kernel in report::of_module(op, None).kernels {
+    for kernel in report::of_module(module.as_operation(), None).kernels {
         if let Some((_, why)) = &kernel.unknown {
             lines.unknown.push(why.clone());
         }
@@ -328,8 +326,7 @@ fn parsed<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, Str
 
 /// Whether all that is computed is computed by kernels that stand in the module.
 fn has_kernels(module: &Module) -> bool {
-    let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
-    let report = report::of_module(op, None);
+    let report = report::of_module(module.as_operation(), None);
     !report.kernels.is_empty() && report.untiled == 0
 }
 

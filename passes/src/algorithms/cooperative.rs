@@ -1,22 +1,18 @@
 //! What several threads do together: each its part.
 
 use super::{Lower, WIDEST};
+use cute_ir::ops::{arith, cute};
 use cute_ir::{
-    Failure, algorithm,
-    build::*,
+    Expected, Failure, algorithm,
+    mlir::*,
     types::{self, CuteType},
 };
 use cute_layout::{IntTuple, Layout, tiled::TiledCopy, tuple};
-use melior::ir::{AttributeLike, Type, ValueLike};
+use melior::ir::{Type, ValueLike};
 
 /// The type that an attribute of `op` is.
 fn type_of<'c>(op: Op<'c>, name: &str) -> Option<Type<'c>> {
-    let attribute = attribute_of(op, name)?;
-    unsafe {
-        let raw = attribute.to_raw();
-        mlir_sys::mlirAttributeIsAType(raw)
-            .then(|| Type::from_raw(mlir_sys::mlirTypeAttrGetValue(raw)))
-    }
+    type_value(attribute_of(op, name)?)
 }
 
 impl<'c> Lower<'c> {
@@ -64,7 +60,7 @@ impl<'c> Lower<'c> {
                 thread
             } else {
                 let start = b.i32(round * threads)?;
-                b.value("arith.addi", &[thread, start], b.i32_type(), &[])?
+                b.value(arith::ADDI, &[thread, start], b.i32_type(), &[])?
             };
             let all = tuple([IntTuple::underscore(), IntTuple::dynamic()]);
             let source = l.slice(source, &all, &[index])?;
@@ -102,7 +98,7 @@ impl<'c> Lower<'c> {
         let id = |id: i64| [("operand_id", self.b.integer(self.b.i32_type(), id))];
         let part = |tensor, operand| {
             self.b.infer(
-                "cute.tiled.mma.partition",
+                cute::TILED_MMA_PARTITION,
                 &[mma, tensor, thread],
                 &id(operand),
             )
@@ -110,8 +106,8 @@ impl<'c> Lower<'c> {
         let sum = if scaled {
             let sum = self
                 .b
-                .infer("cute.mma.make_fragment", &[mma, part(c, 2)?], &id(2))?;
-            self.b.op("cute.clear", &[sum], &[], &[])?;
+                .infer(cute::MMA_MAKE_FRAGMENT, &[mma, part(c, 2)?], &id(2))?;
+            self.b.op(cute::CLEAR, &[sum], &[], &[])?;
             sum
         } else {
             c
@@ -135,7 +131,7 @@ impl<'c> Lower<'c> {
         let registers = self.registers(memref.element, memref.layout.shape())?;
         let result = if super::elementwise::is_zero(beta) {
             let result = self.registers(acc, memref.layout.shape())?;
-            self.b.op("cute.clear", &[result], &[], &[])?;
+            self.b.op(cute::CLEAR, &[result], &[], &[])?;
             result
         } else {
             self.copy_vectors(target, registers, WIDEST)?;
@@ -162,24 +158,24 @@ impl<'c> Lower<'c> {
         let Some(ty) = type_of(op, name) else {
             return Ok(part);
         };
-        let atom = CuteType::of(ty).ok_or(Failure)?;
+        let atom = CuteType::of(ty).expected(op, "a copy atom")?;
         let table = types::copy_atom(&atom).map_err(self.wrong())?;
-        let tiled_mma = CuteType::of(mma.r#type()).ok_or(Failure)?;
+        let tiled_mma = CuteType::of(mma.r#type()).expected(op, "a tiled MMA")?;
         let tiled_mma = types::tiled_mma(&tiled_mma).map_err(self.wrong())?;
         let tiled = match id {
             0 => TiledCopy::make_tiled_copy_a(table, &tiled_mma),
             _ => TiledCopy::make_tiled_copy_b(table, &tiled_mma),
         }
         .map_err(self.wrong())?;
-        let copy = types::tiled_copy_type(self.b.location, ty, tiled.layout_tv(), tiled.tiler_mn())
-            .ok_or(Failure)?;
+        let copy =
+            types::tiled_copy_type(self.b.location, ty, tiled.layout_tv(), tiled.tiler_mn())?;
         let b = self.b;
-        let atom = b.value("cute.make_atom", &[], ty, &[])?;
-        let copy = b.value("cute.make_tiled_copy", &[atom], copy, &[])?;
+        let atom = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
+        let copy = b.value(cute::MAKE_TILED_COPY, &[atom], copy, &[])?;
         let attribute = [("operand_id", b.integer(b.i32_type(), id))];
-        let fragment = b.infer("cute.mma.make_fragment", &[mma, part], &attribute)?;
-        let source = b.infer("cute.tiled.copy.partition_S", &[copy, tensor, thread], &[])?;
-        let destination = b.infer("cute.tiled.copy.retile", &[copy, fragment], &[])?;
+        let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[mma, part], &attribute)?;
+        let source = b.infer(cute::TILED_COPY_PARTITION_S, &[copy, tensor, thread], &[])?;
+        let destination = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
         if !self.copy(copy, source, destination, None)? {
             b.copy(&[copy, source, destination])?;
         }

@@ -1,10 +1,11 @@
 //! Copies and prefetches of one thread.
 
 use super::{Lower, WIDEST};
+use cute_ir::ops::cute;
 use cute_ir::{
     Failure,
     algorithm::{self, AtomSide, Predicate},
-    build::*,
+    mlir::*,
     types::{self, CopyOp, CuteType, Space},
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};
@@ -153,9 +154,9 @@ impl<'c> Lower<'c> {
 
     /// From registers to registers.
     fn move_registers(&self, source: Val<'c>, destination: Val<'c>) -> Result<(), Failure> {
-        let value = self.b.infer("cute.memref.load_vec", &[source], &[])?;
+        let value = self.b.infer(cute::MEMREF_LOAD_VEC, &[source], &[])?;
         self.b
-            .op("cute.memref.store_vec", &[value, destination], &[], &[])?;
+            .op(cute::MEMREF_STORE_VEC, &[value, destination], &[], &[])?;
         Ok(())
     }
 
@@ -202,7 +203,7 @@ impl<'c> Lower<'c> {
         let runs = self.ordered(tensor, &order)?;
         for i in 0..count {
             let run = self.at_last(runs, 2, i)?;
-            self.b.op("cute.prefetch", &[run], &[], &attributes)?;
+            self.b.op(cute::PREFETCH, &[run], &[], &attributes)?;
         }
         Ok(true)
     }
@@ -229,7 +230,7 @@ impl<'c> Lower<'c> {
             tuple([tuple([int(1), int(0)]), int(0)]),
         )
         .map_err(self.wrong())?;
-        let iter = self.b.infer("cute.get_iter", &[registers], &[])?;
+        let iter = self.b.infer(cute::GET_ITER, &[registers], &[])?;
         let layout = self
             .b
             .static_value(types::layout_type(self.b.context, &repeated))?;
@@ -237,8 +238,8 @@ impl<'c> Lower<'c> {
             layout: repeated,
             ..self.memref(registers)?
         };
-        let ty = ty.to_type(self.b.location).ok_or(Failure)?;
-        let source = self.b.value("cute.make_view", &[iter, layout], ty, &[])?;
+        let ty = ty.to_type(self.b.location)?;
+        let source = self.b.value(cute::MAKE_VIEW, &[iter, layout], ty, &[])?;
         self.copy_partitions(source, destination, vectors.length, None)
     }
 }
@@ -272,15 +273,11 @@ fn is_auto(atom: Val<'_>) -> bool {
 
 /// What tells values apart.
 trait Keys {
-    fn map_keys(&self) -> (usize, usize, Option<usize>);
+    fn map_keys(&self) -> (ValueKey, ValueKey, Option<ValueKey>);
 }
 
 impl Keys for (Val<'_>, Val<'_>, Option<Val<'_>>) {
-    fn map_keys(&self) -> (usize, usize, Option<usize>) {
-        (
-            self.0.to_raw().ptr as usize,
-            self.1.to_raw().ptr as usize,
-            self.2.map(|v| v.to_raw().ptr as usize),
-        )
+    fn map_keys(&self) -> (ValueKey, ValueKey, Option<ValueKey>) {
+        (key(self.0), key(self.1), self.2.map(key))
     }
 }

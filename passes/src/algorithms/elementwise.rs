@@ -1,14 +1,15 @@
 //! Elementwise ops and reductions of one thread.
 
 use super::{Lower, WIDEST};
+use cute_ir::ops::{arith, cute, vector};
 use cute_ir::{
-    Failure, algorithm,
-    build::*,
+    Expected, Failure, algorithm,
+    mlir::*,
     types::{self, CuteType, MemRef, Space},
     view,
 };
 use cute_layout::{IntTuple, Leaf, int};
-use melior::ir::{AttributeLike, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The names of an op on floating-point numbers and on integers.
 fn named(ty: Type, names: [&'static str; 2]) -> &'static str {
@@ -18,19 +19,12 @@ fn named(ty: Type, names: [&'static str; 2]) -> &'static str {
 /// Whether a value is the constant 0.
 pub(super) fn is_zero(value: Val<'_>) -> bool {
     let Some(constant) = defining_op(value)
-        .filter(|op| name_of(*op) == "arith.constant")
+        .filter(|op| name_of(*op) == arith::CONSTANT)
         .and_then(|op| attribute_of(op, "value"))
     else {
         return false;
     };
-    unsafe {
-        let raw = constant.to_raw();
-        if mlir_sys::mlirAttributeIsAFloat(raw) {
-            mlir_sys::mlirFloatAttrGetValueDouble(raw) == 0.0
-        } else {
-            mlir_sys::mlirAttributeIsAInteger(raw) && mlir_sys::mlirIntegerAttrGetValueInt(raw) == 0
-        }
-    }
+    float_value(constant) == Some(0.0) || integer_value(constant) == Some(0)
 }
 
 impl<'c> Lower<'c> {
@@ -38,7 +32,7 @@ impl<'c> Lower<'c> {
     fn splat(&self, value: Val<'c>, length: i64) -> Result<Val<'c>, Failure> {
         let all = vec![value; length as usize];
         let ty = self.b.vector(length, value.r#type());
-        self.b.value("vector.from_elements", &all, ty, &[])
+        self.b.value(vector::FROM_ELEMENTS, &all, ty, &[])
     }
 
     fn size(&self, memref: &MemRef) -> Result<i64, Failure> {
@@ -53,7 +47,7 @@ impl<'c> Lower<'c> {
             return Ok(false);
         }
         self.store_everywhere(tensor, |registers| {
-            self.b.op("cute.clear", &[registers], &[], &[]).map(|_| ())
+            self.b.op(cute::CLEAR, &[registers], &[], &[]).map(|_| ())
         })?;
         Ok(true)
     }
@@ -72,7 +66,7 @@ impl<'c> Lower<'c> {
         let size = self.size(&self.memref(tensor)?)?;
         let vector = self.splat(value, size)?;
         self.b
-            .op("cute.memref.store_vec", &[vector, tensor], &[], &[])?;
+            .op(cute::MEMREF_STORE_VEC, &[vector, tensor], &[], &[])?;
         Ok(())
     }
 
@@ -83,7 +77,7 @@ impl<'c> Lower<'c> {
             return self.loaded(tensor);
         };
         let registers = self.registers(memref.element, memref.layout.shape())?;
-        self.b.op("cute.clear", &[registers], &[], &[])?;
+        self.b.op(cute::CLEAR, &[registers], &[], &[])?;
         self.copy_elements(tensor, registers, Some(pred))?;
         Ok(registers)
     }
@@ -109,15 +103,15 @@ impl<'c> Lower<'c> {
             &[]
         };
         let times = |scalar: Val<'c>, tensor: Val<'c>| -> Result<Val<'c>, Failure> {
-            let vector = self.b.infer("cute.memref.load_vec", &[tensor], &[])?;
+            let vector = self.b.infer(cute::MEMREF_LOAD_VEC, &[tensor], &[])?;
             let scalar = self.splat(scalar, size)?;
-            let name = named(element, ["arith.mulf", "arith.muli"]);
+            let name = named(element, [arith::MULF, arith::MULI]);
             self.b.value(name, &[scalar, vector], ty, flags)
         };
         let mut result = times(alpha, self.loaded_if(x, pred)?)?;
         if !is_zero(beta) {
             let old = times(beta, self.loaded_if(y, pred)?)?;
-            let name = named(element, ["arith.addf", "arith.addi"]);
+            let name = named(element, [arith::ADDF, arith::ADDI]);
             result = self.b.value(name, &[result, old], ty, flags)?;
         }
         let target = if memref.space == Space::Rmem && pred.is_none() {
@@ -126,7 +120,7 @@ impl<'c> Lower<'c> {
             self.registers(element, memref.layout.shape())?
         };
         self.b
-            .op("cute.memref.store_vec", &[result, target], &[], &[])?;
+            .op(cute::MEMREF_STORE_VEC, &[result, target], &[], &[])?;
         match pred {
             Some(_) => {
                 self.copy_elements(target, y, pred)?;
@@ -145,15 +139,13 @@ impl<'c> Lower<'c> {
             let element = self.memref(tensor)?.element;
             return self
                 .b
-                .value("cute.memref.load", &[tensor, place], element, &[]);
+                .value(cute::MEMREF_LOAD, &[tensor, place], element, &[]);
         };
         let value = view::slice(&layout, &at)
             .and_then(|view| view.start(&start, &[]))
             .map_err(self.wrong())?;
         let ty = types::coord_type(self.b.context, &value);
-        let value = self
-            .b
-            .value("cute.memref.load", &[tensor, place], ty, &[])?;
+        let value = self.b.value(cute::MEMREF_LOAD, &[tensor, place], ty, &[])?;
         self.freed(
             value,
             &algorithm::coordinate(&start, &layout).map_err(self.wrong())?,
@@ -174,14 +166,14 @@ impl<'c> Lower<'c> {
             _ => self.b.i32_type(),
         };
         let types: Vec<_> = found.leaves().into_iter().map(type_of).collect();
-        let scalars = self.b.op("cute.get_scalars", &[value], &types, &[])?;
+        let scalars = self.b.op(cute::GET_SCALARS, &[value], &types, &[])?;
         let mut leaves = Vec::new();
         for (i, leaf) in form.leaves().into_iter().enumerate() {
             let (scalar, expected) = (result_of(scalars, i), type_of(leaf));
             leaves.push(if scalar.r#type() == expected {
                 scalar
             } else if expected == self.b.i64_type() {
-                self.b.value("arith.extsi", &[scalar], expected, &[])?
+                self.b.value(arith::EXTSI, &[scalar], expected, &[])?
             } else {
                 return Err(self.b.error(format!(
                     "expected coordinates that fit {form}, found {found}; this is a defect of the compiler"
@@ -193,13 +185,13 @@ impl<'c> Lower<'c> {
 
     /// What the region yields of these arguments.
     pub(super) fn computed(&self, op: Op<'c>, arguments: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-        let block = body_of(op, 0).ok_or(Failure)?;
+        let block = body_of(op, 0).expected(op, "a body")?;
         let mut mapping = Mapping::new();
         for (i, value) in arguments.iter().enumerate() {
             mapping.insert(key(argument(block, i)), *value);
         }
         let mut ops = ops_of(block);
-        let end = ops.pop().ok_or(Failure)?;
+        let end = ops.pop().expected(op, "an op that ends the block")?;
         for inner in ops {
             self.b
                 .at_location(inner.location())
@@ -237,7 +229,7 @@ impl<'c> Lower<'c> {
             let value = self.computed(op, &arguments)?;
             let place = self.coord(&int(i), &[])?;
             self.b
-                .op("cute.memref.store", &[target, place, value], &[], &[])?;
+                .op(cute::MEMREF_STORE, &[target, place, value], &[], &[])?;
         }
         if !in_registers {
             self.copy_vectors(target, *output, WIDEST)?;
@@ -256,10 +248,10 @@ impl<'c> Lower<'c> {
         let ty = init.r#type();
         let names = match string_of(op, "kind") {
             None => None,
-            Some("add") => Some(["arith.addf", "arith.addi"]),
-            Some("mul") => Some(["arith.mulf", "arith.muli"]),
-            Some("min") => Some(["arith.minimumf", "arith.minsi"]),
-            Some("max") => Some(["arith.maximumf", "arith.maxsi"]),
+            Some("add") => Some([arith::ADDF, arith::ADDI]),
+            Some("mul") => Some([arith::MULF, arith::MULI]),
+            Some("min") => Some([arith::MINIMUMF, arith::MINSI]),
+            Some("max") => Some([arith::MAXIMUMF, arith::MAXSI]),
             Some(kind) => return Err(self.b.error(format!("no reduction of the kind {kind}"))),
         };
         let mut value = init;
@@ -281,7 +273,7 @@ impl<'c> Lower<'c> {
             return Ok(tensor);
         }
         let to = cute_ir::tensor::registers(element, memref.layout);
-        let ty = to.to_type(self.b.location).ok_or(Failure)?;
-        self.b.value("cute.convert", &[tensor], ty, &[])
+        let ty = to.to_type(self.b.location)?;
+        self.b.value(cute::CONVERT, &[tensor], ty, &[])
     }
 }

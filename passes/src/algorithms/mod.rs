@@ -13,10 +13,11 @@ mod products;
 mod reductions;
 
 use crate::partition::kernels;
+use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
     Failure, PassSpec,
-    build::*,
     infer::memref_of,
+    mlir::*,
     tensor,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
@@ -32,7 +33,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         crate::usage::check(kernel);
         // What is within a region before what the region is of.
@@ -43,7 +44,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
                     b: Builder::before(op),
                 },
             )? {
-                erase(op);
+                rewriter.erase(op)?;
             }
         }
     }
@@ -54,40 +55,39 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
     let operands = operands_of(op);
     match (name_of(op), operands.len()) {
-        ("cute.copy", 3 | 4) => l.copy(
+        (cute::COPY, 3 | 4) => l.copy(
             operands[0],
             operands[1],
             operands[2],
             operands.get(3).copied(),
         ),
-        ("cute.copy_if", 4) => {
-            let [atom, pred, source, destination] = operands[..] else {
-                return Err(Failure);
-            };
+        (cute::COPY_IF, 4) => {
+            let [atom, pred, source, destination] =
+                [operands[0], operands[1], operands[2], operands[3]];
             if !l.copy(atom, source, destination, Some(pred))? {
                 let all = [atom, source, destination, pred];
                 l.b.copy(&all)?;
             }
             Ok(true)
         }
-        ("cute.copy_if", 3) => l.copy_elements(operands[1], operands[2], Some(operands[0])),
-        ("cute.basic_copy", 2) => l.copy_elements(operands[0], operands[1], None),
-        ("cute.autovec_copy", 2) => {
+        (cute::COPY_IF, 3) => l.copy_elements(operands[1], operands[2], Some(operands[0])),
+        (cute::BASIC_COPY, 2) => l.copy_elements(operands[0], operands[1], None),
+        (cute::AUTOVEC_COPY, 2) => {
             let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
             l.copy_vectors(operands[0], operands[1], most)?;
             Ok(true)
         }
-        ("cute.prefetch", 1 | 2) => l.prefetch(op, operands[operands.len() - 1]),
-        ("cute.gemm", 4 | 5) => l.gemm(&operands),
-        ("cute.clear", 1) => l.clear(operands[0]),
-        ("cute.fill", 2) => l.fill(operands[0], operands[1]),
-        ("cute.axpby", 4 | 5) => l.axpby(&operands),
-        ("cute.transform", _) => l.transform(op, &operands),
-        ("cute.reduce", 2) => l.reduce(op, operands[0], operands[1]),
-        ("cute.cooperative_copy", 3) => l.cooperative_copy(op, &operands),
-        ("cute.cooperative_gemm", 5 | 7) => l.cooperative_gemm(op, &operands),
-        ("gpu.subgroup_reduce", 1) => l.subgroup_reduce(op, operands[0]),
-        ("gpu.all_reduce", 1) => l.all_reduce(op, operands[0]),
+        (cute::PREFETCH, 1 | 2) => l.prefetch(op, operands[operands.len() - 1]),
+        (cute::GEMM, 4 | 5) => l.gemm(&operands),
+        (cute::CLEAR, 1) => l.clear(operands[0]),
+        (cute::FILL, 2) => l.fill(operands[0], operands[1]),
+        (cute::AXPBY, 4 | 5) => l.axpby(&operands),
+        (cute::TRANSFORM, _) => l.transform(op, &operands),
+        (cute::REDUCE, 2) => l.reduce(op, operands[0], operands[1]),
+        (cute::COOPERATIVE_COPY, 3) => l.cooperative_copy(op, &operands),
+        (cute::COOPERATIVE_GEMM, 5 | 7) => l.cooperative_gemm(op, &operands),
+        (gpu::SUBGROUP_REDUCE, 1) => l.subgroup_reduce(op, operands[0]),
+        (gpu::ALL_REDUCE, 1) => l.all_reduce(op, operands[0]),
         _ => Ok(false),
     }
 }
@@ -128,14 +128,14 @@ impl<'c> Lower<'c> {
     fn ordered(&self, tensor: Val<'c>, order: &Layout) -> Result<Val<'c>, Failure> {
         let order = types::layout_type(self.b.context, order);
         let order = self.b.static_value(order)?;
-        self.b.infer("cute.composition", &[tensor, order], &[])
+        self.b.infer(cute::COMPOSITION, &[tensor, order], &[])
     }
 
     fn divided(&self, tensor: Val<'c>, tile: Tile) -> Result<Val<'c>, Failure> {
         let tile = self
             .b
             .static_value(types::tile_type(self.b.context, &tile))?;
-        self.b.infer("cute.logical_divide", &[tensor, tile], &[])
+        self.b.infer(cute::LOGICAL_DIVIDE, &[tensor, tile], &[])
     }
 
     /// The part of a tensor at a coordinate whose dynamic leaves are these.
@@ -146,7 +146,7 @@ impl<'c> Lower<'c> {
         leaves: &[Val<'c>],
     ) -> Result<Val<'c>, Failure> {
         let coord = self.coord(coord, leaves)?;
-        self.b.infer("cute.slice", &[tensor, coord], &[])
+        self.b.infer(cute::SLICE, &[tensor, coord], &[])
     }
 
     fn coord(&self, coord: &IntTuple, leaves: &[Val<'c>]) -> Result<Val<'c>, Failure> {
@@ -168,8 +168,8 @@ impl<'c> Lower<'c> {
     fn registers(&self, element: Type<'c>, shape: &IntTuple) -> Result<Val<'c>, Failure> {
         let layout = Layout::col_major(shape).map_err(self.wrong())?;
         let memref = tensor::registers(types::register_type(element), layout);
-        let ty = memref.to_type(self.b.location).ok_or(Failure)?;
-        self.b.value("cute.memref.alloca", &[], ty, &[])
+        let ty = memref.to_type(self.b.location)?;
+        self.b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
     }
 
     /// `tensor` itself where it is in registers, and registers that hold what it holds where it is not.
@@ -185,9 +185,8 @@ impl<'c> Lower<'c> {
 
     /// The atom that copies `bits` bits of elements of that type.
     fn universal(&self, element: Type<'c>, bits: i64) -> Result<Val<'c>, Failure> {
-        let ty = types::copy_atom_type(self.b.location, element, CopyOp::Universal { bits })
-            .ok_or(Failure)?;
-        self.b.value("cute.make_atom", &[], ty, &[])
+        let ty = types::copy_atom_type(self.b.location, element, CopyOp::Universal { bits })?;
+        self.b.value(cute::MAKE_ATOM, &[], ty, &[])
     }
 
     /// The integer of a thread's index.
@@ -198,13 +197,13 @@ impl<'c> Lower<'c> {
         if let Some(index) = coord.as_static() {
             return self.b.i32(index);
         }
-        if let Some(made) = defining_op(index).filter(|op| name_of(*op) == "cute.make_coord")
+        if let Some(made) = defining_op(index).filter(|op| name_of(*op) == cute::MAKE_COORD)
             && let [index] = operands_of(made)[..]
         {
             return Ok(index);
         }
         self.b
-            .op("cute.get_scalars", &[index], &[self.b.i32_type()], &[])
+            .op(cute::GET_SCALARS, &[index], &[self.b.i32_type()], &[])
             .map(|op| result_of(op, 0))
     }
 
@@ -219,13 +218,13 @@ impl<'c> Lower<'c> {
         let bound = b.i32(bound)?;
         // `slt`, as arith.cmpi numbers it.
         let below = [("predicate", b.i64_attribute(2))];
-        let below = b.value("arith.cmpi", &[index, bound], b.ty("i1")?, &below)?;
-        let (region, block) = region_with_block(&[]);
+        let below = b.value(arith::CMPI, &[index, bound], b.ty("i1")?, &below)?;
+        let (region, block) = Detached::with_block(&[]);
         let inner = Builder::at_end(b.context, block, b.location);
-        let regions = vec![region, melior::ir::Region::new()];
-        b.with_regions("scf.if", &[below], &[], &[], regions)?;
+        let regions = vec![region, Detached::empty()];
+        b.with_regions(scf::IF, &[below], &[], &[], regions)?;
         build(Lower { b: inner })?;
-        inner.op("scf.yield", &[], &[], &[])?;
+        inner.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
 }

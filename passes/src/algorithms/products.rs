@@ -1,9 +1,10 @@
 //! Products of one thread.
 
 use super::Lower;
+use cute_ir::ops::cute;
 use cute_ir::{
     Failure, algorithm,
-    build::*,
+    mlir::*,
     types::{CuteType, Space},
 };
 use melior::ir::ValueLike;
@@ -29,7 +30,7 @@ impl<'c> Lower<'c> {
             self.memref(b)?.element,
             self.memref(c)?.element
         );
-        self.b.value("cute.make_atom", &[], self.b.ty(&ty)?, &[])
+        self.b.value(cute::MAKE_ATOM, &[], self.b.ty(&ty)?, &[])
     }
 
     /// `as_is`: the operands are those of the op, which may stay.
@@ -54,7 +55,7 @@ impl<'c> Lower<'c> {
             if as_is {
                 return Ok(false);
             }
-            self.b.op("cute.gemm", &[mma, d, a, b, c], &[], &[])?;
+            self.b.op(cute::GEMM, &[mma, d, a, b, c], &[], &[])?;
             return Ok(true);
         }
         self.check_count("steps of K", extents.k, &memrefs[0].layout)?;
@@ -72,7 +73,7 @@ impl<'c> Lower<'c> {
             let (left, right) = (at(a)?, at(b)?);
             let sum = if k == 0 { c } else { d };
             self.b
-                .op("cute.gemm", &[mma, d, left, right, sum], &[], &[])?;
+                .op(cute::GEMM, &[mma, d, left, right, sum], &[], &[])?;
         }
         Ok(true)
     }

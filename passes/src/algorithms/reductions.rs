@@ -4,13 +4,14 @@
 //! all of them end with the same sum. The warps of a block tell each other theirs through shared memory.
 
 use super::Lower;
+use cute_ir::ops::{arith, cute, gpu, scf, vector};
 use cute_ir::{
-    Failure,
+    Expected, Failure,
     block::block_size,
-    build::*,
+    mlir::vector_of,
+    mlir::*,
     tensor,
     types::{self, MemRef, Space},
-    verify::vector_of,
 };
 use cute_layout::{IntTuple, Layout, int};
 use melior::ir::{Type, ValueLike};
@@ -22,21 +23,21 @@ const WARP: i64 = crate::arch::WARP;
 fn operation(kind: &str, element: Type<'_>) -> Option<&'static str> {
     let float = types::is_float(element);
     Some(match (kind, float) {
-        ("add", true) => "arith.addf",
-        ("add", false) => "arith.addi",
-        ("mul", true) => "arith.mulf",
-        ("mul", false) => "arith.muli",
-        ("minnumf", true) => "arith.minnumf",
-        ("maxnumf", true) => "arith.maxnumf",
-        ("minimumf", true) => "arith.minimumf",
-        ("maximumf", true) => "arith.maximumf",
-        ("minsi", false) => "arith.minsi",
-        ("maxsi", false) => "arith.maxsi",
-        ("minui", false) => "arith.minui",
-        ("maxui", false) => "arith.maxui",
-        ("and", false) => "arith.andi",
-        ("or", false) => "arith.ori",
-        ("xor", false) => "arith.xori",
+        ("add", true) => arith::ADDF,
+        ("add", false) => arith::ADDI,
+        ("mul", true) => arith::MULF,
+        ("mul", false) => arith::MULI,
+        ("minnumf", true) => arith::MINNUMF,
+        ("maxnumf", true) => arith::MAXNUMF,
+        ("minimumf", true) => arith::MINIMUMF,
+        ("maximumf", true) => arith::MAXIMUMF,
+        ("minsi", false) => arith::MINSI,
+        ("maxsi", false) => arith::MAXSI,
+        ("minui", false) => arith::MINUI,
+        ("maxui", false) => arith::MAXUI,
+        ("and", false) => arith::ANDI,
+        ("or", false) => arith::ORI,
+        ("xor", false) => arith::XORI,
         _ => return None,
     })
 }
@@ -116,11 +117,11 @@ impl<'c> Lower<'c> {
                 let parts = (0..length)
                     .map(|i| {
                         let at = [("static_position", self.b.i64_array(&[i]))];
-                        let part = self.b.value("vector.extract", &[value], element, &at)?;
+                        let part = self.b.value(vector::EXTRACT, &[value], element, &at)?;
                         self.butterfly(&combine, part, size, stride)
                     })
                     .collect::<Result<Vec<_>, _>>()?;
-                self.b.value("vector.from_elements", &parts, ty, &[])?
+                self.b.value(vector::FROM_ELEMENTS, &parts, ty, &[])?
             }
         };
         replace_uses(result_of(op, 0), reduced);
@@ -168,15 +169,15 @@ impl<'c> Lower<'c> {
             Some(64) => {
                 let whole = self.cast(value, b.i64_type())?;
                 let half = b.constant(b.i64_type(), 32)?;
-                let high = b.value("arith.shrui", &[whole, half], b.i64_type(), &[])?;
+                let high = b.value(arith::SHRUI, &[whole, half], b.i64_type(), &[])?;
                 let mut halves = [whole, high];
                 for part in &mut halves {
-                    let narrow = b.value("arith.trunci", &[*part], b.i32_type(), &[])?;
+                    let narrow = b.value(arith::TRUNCI, &[*part], b.i32_type(), &[])?;
                     let narrow = self.shuffle(narrow, bit)?;
-                    *part = b.value("arith.extui", &[narrow], b.i64_type(), &[])?;
+                    *part = b.value(arith::EXTUI, &[narrow], b.i64_type(), &[])?;
                 }
-                let high = b.value("arith.shli", &[halves[1], half], b.i64_type(), &[])?;
-                let whole = b.value("arith.ori", &[halves[0], high], b.i64_type(), &[])?;
+                let high = b.value(arith::SHLI, &[halves[1], half], b.i64_type(), &[])?;
+                let whole = b.value(arith::ORI, &[halves[0], high], b.i64_type(), &[])?;
                 self.cast(whole, ty)
             }
             _ => Err(b.error(format!(
@@ -191,7 +192,7 @@ impl<'c> Lower<'c> {
         if value.r#type() == to {
             return Ok(value);
         }
-        self.b.value("arith.bitcast", &[value], to, &[])
+        self.b.value(arith::BITCAST, &[value], to, &[])
     }
 
     /// The integer of 32 bits that holds a narrower number; others as they are.
@@ -201,7 +202,7 @@ impl<'c> Lower<'c> {
                 let bits = types::int_type(self.b.context, bits as u32);
                 let whole = self.cast(value, bits)?;
                 let word = self.b.i32_type();
-                self.b.value("arith.extui", &[whole], word, &[])
+                self.b.value(arith::EXTUI, &[whole], word, &[])
             }
             _ => Ok(value),
         }
@@ -212,7 +213,7 @@ impl<'c> Lower<'c> {
         match types::element_bits(ty) {
             Some(bits @ 1..=31) => {
                 let bits = types::int_type(self.b.context, bits as u32);
-                let part = self.b.value("arith.trunci", &[value], bits, &[])?;
+                let part = self.b.value(arith::TRUNCI, &[value], bits, &[])?;
                 self.cast(part, ty)
             }
             _ => Ok(value),
@@ -224,7 +225,7 @@ impl<'c> Lower<'c> {
         let (bit, width) = (b.i32(bit)?, b.i32(WARP)?);
         let mode = [("mode", b.attribute("#gpu<shuffle_mode xor>")?)];
         let types = [value.r#type(), b.ty("i1")?];
-        let op = b.op("gpu.shuffle", &[value, bit, width], &types, &mode)?;
+        let op = b.op(gpu::SHUFFLE, &[value, bit, width], &types, &mode)?;
         Ok(result_of(op, 0))
     }
 
@@ -237,24 +238,24 @@ impl<'c> Lower<'c> {
             if extent != 1 || sum.is_none() {
                 let dimension = b.attribute(&format!("#gpu<dim {name}>"))?;
                 let index = b.value(
-                    "gpu.thread_id",
+                    gpu::THREAD_ID,
                     &[],
                     b.index_type(),
                     &[("dimension", dimension)],
                 )?;
-                let mut index = b.value("arith.index_cast", &[index], b.i32_type(), &[])?;
+                let mut index = b.value(arith::INDEX_CAST, &[index], b.i32_type(), &[])?;
                 if before != 1 {
                     let before = b.i32(before)?;
-                    index = b.value("arith.muli", &[index, before], b.i32_type(), &[])?;
+                    index = b.value(arith::MULI, &[index, before], b.i32_type(), &[])?;
                 }
                 sum = Some(match sum {
                     None => index,
-                    Some(sum) => b.value("arith.addi", &[sum, index], b.i32_type(), &[])?,
+                    Some(sum) => b.value(arith::ADDI, &[sum, index], b.i32_type(), &[])?,
                 });
             }
             before *= extent;
         }
-        sum.ok_or(Failure)
+        sum.expected(b, "a block of threads")
     }
 
     /// `gpu.all_reduce`
@@ -303,43 +304,43 @@ impl<'c> Lower<'c> {
             space: Space::Smem,
             ..tensor::registers(value.r#type(), layout)
         };
-        let ty = shared.to_type(b.location).ok_or(Failure)?;
+        let ty = shared.to_type(b.location)?;
         // At the start of the kernel, where all memory is.
-        let kernel = parent_of(op, "gpu.func").ok_or(Failure)?;
-        let first = ops_of(body_of(kernel, 0).ok_or(Failure)?);
-        let top = Builder::before(*first.first().ok_or(Failure)?).at_location(b.location);
-        let shared = top.value("cute.memref.alloca", &[], ty, &[])?;
+        let kernel = parent_of(op, gpu::FUNC).expected(op, "a kernel around it")?;
+        let first = ops_of(body_of(kernel, 0).expected(kernel, "a body")?);
+        let top = Builder::before(*first.first().expected(kernel, "an op in the body")?)
+            .at_location(b.location);
+        let shared = top.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
         let thread = self.thread_in_block(size)?;
         let warp_size = b.i32(WARP)?;
-        let lane = b.value("arith.remui", &[thread, warp_size], b.i32_type(), &[])?;
-        let warp = b.value("arith.divui", &[thread, warp_size], b.i32_type(), &[])?;
+        let lane = b.value(arith::REMUI, &[thread, warp_size], b.i32_type(), &[])?;
+        let warp = b.value(arith::DIVUI, &[thread, warp_size], b.i32_type(), &[])?;
         if is_repeated(op) {
             // What was there the last time has been read by everybody.
-            b.op("gpu.barrier", &[], &[], &[])?;
+            b.op(gpu::BARRIER, &[], &[], &[])?;
         }
         self.if_below(lane, 1, |inner| {
             let at = inner.coord(&IntTuple::dynamic(), &[warp])?;
-            let store = "cute.memref.store";
+            let store = cute::MEMREF_STORE;
             inner.b.op(store, &[shared, at, value], &[], &[])?;
             if cells == warps {
                 return Ok(());
             }
             inner.if_below(warp, cells - warps, |inner| {
                 let behind = inner.b.i32(warps)?;
-                let index =
-                    inner
-                        .b
-                        .value("arith.addi", &[warp, behind], inner.b.i32_type(), &[])?;
+                let index = inner
+                    .b
+                    .value(arith::ADDI, &[warp, behind], inner.b.i32_type(), &[])?;
                 let at = inner.coord(&IntTuple::dynamic(), &[index])?;
                 inner.b.op(store, &[shared, at, value], &[], &[])?;
                 Ok(())
             })
         })?;
-        b.op("gpu.barrier", &[], &[], &[])?;
+        b.op(gpu::BARRIER, &[], &[], &[])?;
         let mut parts = (0..warps)
             .map(|i| {
                 let at = self.coord(&int(i), &[])?;
-                let part = b.value("cute.memref.load", &[shared, at], value.r#type(), &[])?;
+                let part = b.value(cute::MEMREF_LOAD, &[shared, at], value.r#type(), &[])?;
                 self.narrowed(part, element)
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -358,7 +359,7 @@ impl<'c> Lower<'c> {
 
 /// Tells whether a loop may come to an op more than once.
 fn is_repeated(op: Op<'_>) -> bool {
-    ["scf.for", "scf.while", "scf.parallel", "scf.forall"]
+    [scf::FOR, scf::WHILE, scf::PARALLEL, scf::FORALL]
         .iter()
         .any(|name| parent_of(op, name).is_some())
 }

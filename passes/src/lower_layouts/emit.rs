@@ -1,6 +1,7 @@
 //! Traced arithmetic as `arith` operations.
 
-use cute_ir::{Failure, build::*};
+use cute_ir::ops::arith;
+use cute_ir::{Failure, mlir::*};
 use cute_layout::{BinOp, Expr, Leaf, Term, Truth, ops::Value};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::{collections::HashMap, sync::Arc};
@@ -72,9 +73,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let ty = self.ty(width);
         let name = match have {
             have if have == width => return Ok(value),
-            have if have > width => "arith.trunci",
-            1 => "arith.extui",
-            _ => "arith.extsi",
+            have if have > width => arith::TRUNCI,
+            1 => arith::EXTUI,
+            _ => arith::EXTSI,
         };
         self.builder.value(name, &[value], ty, &[])
     }
@@ -117,7 +118,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
                     self.at_width(other, *width)?,
                 ];
                 let ty = self.ty(*width);
-                self.builder.value("arith.select", &operands, ty, &[])?
+                self.builder.value(arith::SELECT, &operands, ty, &[])?
             }
         };
         self.done.insert(Arc::as_ptr(e), (e.clone(), value));
@@ -137,18 +138,18 @@ impl<'a, 'c> Emitter<'a, 'c> {
         };
         let (a, b) = (self.at_width(lhs, width)?, self.at_width(rhs, width)?);
         let name = match op {
-            BinOp::Add => "arith.addi",
-            BinOp::Sub => "arith.subi",
-            BinOp::Mul => "arith.muli",
-            BinOp::Div => "arith.divsi",
-            BinOp::Rem => "arith.remsi",
-            BinOp::Min => "arith.minsi",
-            BinOp::Max => "arith.maxsi",
-            BinOp::Xor => "arith.xori",
-            BinOp::And | BinOp::Both => "arith.andi",
-            BinOp::Either => "arith.ori",
-            BinOp::Shl => "arith.shli",
-            BinOp::Shr => "arith.shrsi",
+            BinOp::Add => arith::ADDI,
+            BinOp::Sub => arith::SUBI,
+            BinOp::Mul => arith::MULI,
+            BinOp::Div => arith::DIVSI,
+            BinOp::Rem => arith::REMSI,
+            BinOp::Min => arith::MINSI,
+            BinOp::Max => arith::MAXSI,
+            BinOp::Xor => arith::XORI,
+            BinOp::And | BinOp::Both => arith::ANDI,
+            BinOp::Either => arith::ORI,
+            BinOp::Shl => arith::SHLI,
+            BinOp::Shr => arith::SHRSI,
             BinOp::CeilDiv => return self.ceil_div(a, b, width),
             BinOp::Eq => return self.equal(a, b),
             BinOp::Lt => return self.compare(2, a, b),
@@ -168,7 +169,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let b64 = self.builder.i64_type();
         let predicate: Attribute<'c> = self.builder.integer(b64, predicate);
         self.builder.value(
-            "arith.cmpi",
+            arith::CMPI,
             &[a, b],
             self.ty(1),
             &[("predicate", predicate)],
@@ -179,11 +180,11 @@ impl<'a, 'c> Emitter<'a, 'c> {
     fn ceil_div(&self, a: Val<'c>, b: Val<'c>, width: u32) -> Result<Val<'c>, Failure> {
         let ty = self.ty(width);
         let make = |name: &str, x: Val<'c>, y: Val<'c>| self.builder.value(name, &[x, y], ty, &[]);
-        let quotient = make("arith.divsi", a, b)?;
-        let whole = make("arith.muli", quotient, b)?;
+        let quotient = make(arith::DIVSI, a, b)?;
+        let whole = make(arith::MULI, quotient, b)?;
         let more = self.compare(4, a, whole)?;
-        let more = self.builder.value("arith.extui", &[more], ty, &[])?;
-        make("arith.addi", quotient, more)
+        let more = self.builder.value(arith::EXTUI, &[more], ty, &[])?;
+        make(arith::ADDI, quotient, more)
     }
 }
 

@@ -11,16 +11,15 @@ mod overflow;
 mod print;
 mod tensors;
 
+use cute_ir::ops::{cf, cute};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec,
-    build::*,
-    diag, infer,
+    Failure, OptionSpec, PassSpec, diag, infer,
+    mlir::*,
     types::{CuteType, layout_type, value_type},
 };
 use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
 use emit::{Emitter, width_of};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
-use mlir_sys::mlirOperationSetOperand;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -39,7 +38,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let checks = match options.first().copied() {
         Some("false" | "0") => false,
         None | Some("" | "true" | "1") => true,
@@ -51,6 +50,7 @@ fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
         }
     };
     let mut lowering = Lowering {
+        rewriter,
         leaves: HashMap::new(),
         checks,
         positive: HashSet::new(),
@@ -69,16 +69,17 @@ fn value_of(ty: Type<'_>) -> Option<Value> {
 }
 
 struct Lowering<'c> {
+    rewriter: &'c Rewriter<'c>,
     /// The dynamic leaves of each value of a layout type that was met.
-    leaves: HashMap<usize, Vec<Val<'c>>>,
+    leaves: HashMap<ValueKey, Vec<Val<'c>>>,
     checks: bool,
     /// Values that were asserted to be at least 1, with the block.
-    positive: HashSet<(usize, usize)>,
+    positive: HashSet<(ValueKey, BlockKey)>,
     /// Operations to erase at the end, in the order in which they were met.
     dead: Vec<Op<'c>>,
     module: Op<'c>,
     /// The names of the format strings so far, by module and text.
-    formats: HashMap<(usize, String), String>,
+    formats: HashMap<(OpKey, String), String>,
     /// How many names of format strings were tried.
     format_names: usize,
 }
@@ -87,7 +88,7 @@ impl<'c> Lowering<'c> {
     /// Everything in the regions of `op`.
     fn inside(&mut self, op: Op<'c>) -> Result<(), Failure> {
         for blocks in carry::regions_of(op) {
-            let blocks = carry::by_dominance(op, &blocks);
+            let blocks = carry::by_dominance(self.rewriter, op, &blocks)?;
             for (i, block) in blocks.iter().enumerate() {
                 if i > 0 || carry::enters(name_of(op)) {
                     carry::flatten_arguments(*block, op, &mut self.leaves);
@@ -110,13 +111,13 @@ impl<'c> Lowering<'c> {
         if self.tensors(op)? {
             return Ok(());
         }
-        if name_of(op) == "cute.print" {
+        if name_of(op) == cute::PRINT {
             return self.print(op);
         }
-        if name_of(op) == "cute.size" {
+        if name_of(op) == cute::SIZE {
             self.size_of_tensor(op)?;
         }
-        if name_of(op) == "cute.assume" {
+        if name_of(op) == cute::ASSUME {
             return self.assume(op);
         }
         let algebra = infer::algebra_name(op).filter(|_| self.is_algebra(op));
@@ -173,13 +174,13 @@ impl<'c> Lowering<'c> {
         };
         let builder = Builder::before(op);
         let value = if tensors::is_lowered(tensor.r#type()) {
-            let value = builder.infer("cute.get_layout", &[tensor], &[])?;
+            let value = builder.infer(cute::GET_LAYOUT, &[tensor], &[])?;
             self.op(defining_op(value).ok_or_else(|| unlike(op))?)?;
             value
         } else {
             builder.static_value(layout_type(builder.context, layout))?
         };
-        unsafe { mlirOperationSetOperand(op.to_raw(), 0, value.to_raw()) };
+        set_operand(op, 0, value);
         Ok(())
     }
 
@@ -268,9 +269,7 @@ impl<'c> Lowering<'c> {
             // A divisor that several ops of a block share is asked about once.
             if let Some(input) = positive_input(check)
                 && let (Some(value), Some(block)) = (inputs.get(input), op.block())
-                && !self
-                    .positive
-                    .insert((key(*value), block.to_raw().ptr as usize))
+                && !self.positive.insert((key(*value), block_key(block)))
             {
                 continue;
             }
@@ -281,17 +280,13 @@ impl<'c> Lowering<'c> {
 
     /// Layout values that are still used come from a constructor; everything else of the algebra goes.
     fn finish(&mut self) -> Result<(), Failure> {
-        let dead: HashSet<usize> = self
-            .dead
-            .iter()
-            .map(|op| op.to_raw().ptr as usize)
-            .collect();
+        let dead: HashSet<OpKey> = self.dead.iter().map(|op| op_key(*op)).collect();
         for op in &self.dead {
             for i in 0..op.result_count() {
                 let old = result_of(*op, i);
                 let used = users_of(old)
                     .iter()
-                    .any(|user| !dead.contains(&(user.to_raw().ptr as usize)));
+                    .any(|user| !dead.contains(&op_key(*user)));
                 if used {
                     let new = self.construct(Builder::before(*op), old)?;
                     replace_uses(old, new);
@@ -299,20 +294,25 @@ impl<'c> Lowering<'c> {
             }
         }
         for op in self.dead.drain(..).rev() {
-            erase(op);
+            self.rewriter.erase(op)?;
         }
-        carry::drop_arguments(self.module, &self.leaves, &mut |block, index| {
-            let old = argument(block, index);
-            if users_of(old).is_empty() {
-                return Ok(());
-            }
-            let builder = match ops_of(block).first() {
-                Some(first) => Builder::before(*first),
-                None => return Ok(()),
-            };
-            replace_uses(old, self.construct(builder, old)?);
-            Ok(())
-        })
+        carry::drop_arguments(
+            self.rewriter,
+            self.module,
+            &self.leaves,
+            &mut |block, index| {
+                let old = argument(block, index);
+                if users_of(old).is_empty() {
+                    return Ok(());
+                }
+                let builder = match ops_of(block).first() {
+                    Some(first) => Builder::before(*first),
+                    None => return Ok(()),
+                };
+                replace_uses(old, self.construct(builder, old)?);
+                Ok(())
+            },
+        )
     }
 
     fn construct(&self, builder: Builder<'c>, old: Val<'c>) -> Result<Val<'c>, Failure> {
@@ -332,12 +332,12 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
         return builder.static_value(ty);
     }
     let name = match &value {
-        Value::IntTuple(_) => "cute.make_int_tuple",
-        Value::Shape(_) => "cute.make_shape",
-        Value::Stride(_) => "cute.make_stride",
-        Value::Coord(_) => "cute.make_coord",
-        Value::Scalar(_) => "cute.assume",
-        Value::Tile(_) => "cute.make_tile",
+        Value::IntTuple(_) => cute::MAKE_INT_TUPLE,
+        Value::Shape(_) => cute::MAKE_SHAPE,
+        Value::Stride(_) => cute::MAKE_STRIDE,
+        Value::Coord(_) => cute::MAKE_COORD,
+        Value::Scalar(_) => cute::ASSUME,
+        Value::Tile(_) => cute::MAKE_TILE,
         Value::Layout(l) => {
             let (shape, stride) = (
                 Value::Shape(l.shape().clone()),
@@ -346,7 +346,7 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
             let (of_shape, of_stride) = leaves.split_at(shape.dynamic_leaves().len());
             let shape = make(builder, value_type(builder.context, &shape), of_shape)?;
             let stride = make(builder, value_type(builder.context, &stride), of_stride)?;
-            return builder.value("cute.make_layout", &[shape, stride], ty, &[]);
+            return builder.value(cute::MAKE_LAYOUT, &[shape, stride], ty, &[]);
         }
         Value::ComposedLayout(c) => {
             let parts = [
@@ -366,7 +366,7 @@ fn make<'c>(builder: Builder<'c>, ty: Type<'c>, leaves: &[Val<'c>]) -> Result<Va
                 rest = behind;
             }
             operands.reverse();
-            return builder.value("cute.make_composed_layout", &operands, ty, &[]);
+            return builder.value(cute::MAKE_COMPOSED_LAYOUT, &operands, ty, &[]);
         }
         Value::Swizzle(_) | Value::Bool(_) => {
             return Err(builder.error(format!(
@@ -412,6 +412,6 @@ fn assert_holds<'c>(
 fn assert<'c>(builder: Builder<'c>, condition: Val<'c>, message: &str) -> Result<(), Failure> {
     let message = builder.string(message);
     builder
-        .op("cf.assert", &[condition], &[], &[("msg", message)])
+        .op(cf::ASSERT, &[condition], &[], &[("msg", message)])
         .map(|_| ())
 }

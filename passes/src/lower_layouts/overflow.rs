@@ -4,7 +4,8 @@
 //! bits, and both results must agree.
 
 use super::{assert, emit::Emitter};
-use cute_ir::{Failure, build::*, infer};
+use cute_ir::ops::cute;
+use cute_ir::{Failure, infer, mlir::*};
 use cute_layout::{Check, Dyn, Expr, Layout, Leaf, Term, ops::Value, record};
 use std::sync::Arc;
 
@@ -77,13 +78,13 @@ fn is_bounded(op: Op<'_>, operands: &[Value]) -> bool {
     const LIMIT: i64 = 1 << 31;
     let reach = |layout: &Layout| layout.is_static().then(|| layout.cosize().ok()).flatten();
     let reach = match (name_of(op), operands) {
-        ("cute.layout_eval" | "cute.crd2idx", [_, Value::Layout(layout)]) => reach(layout),
-        ("cute.layout_eval", [_, Value::ComposedLayout(composed)]) => {
+        (cute::LAYOUT_EVAL | cute::CRD2IDX, [_, Value::Layout(layout)]) => reach(layout),
+        (cute::LAYOUT_EVAL, [_, Value::ComposedLayout(composed)]) => {
             let offset = composed.offset().as_static().filter(|v| *v >= 0);
             let outer = reach(composed.outer());
             offset.zip(outer).and_then(|(a, b)| a.checked_add(b))
         }
-        ("cute.crd2idx", [_, Value::Shape(shape)]) if shape.is_static() => shape.size().ok(),
+        (cute::CRD2IDX, [_, Value::Shape(shape)]) if shape.is_static() => shape.size().ok(),
         _ => None,
     };
     reach.is_some_and(|reach| reach <= LIMIT)

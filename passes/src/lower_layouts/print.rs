@@ -1,7 +1,8 @@
 //! `cute.print`: the text of the type with the values of its dynamic leaves, by `gpu.printf` or the C library's `printf`.
 
 use super::{Lowering, value_of};
-use cute_ir::{Failure, build::*, types::int_type};
+use cute_ir::ops::{arith, gpu, llvm};
+use cute_ir::{Failure, mlir::*, types::int_type};
 use cute_layout::ops::Value;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -21,10 +22,10 @@ impl<'c> Lowering<'c> {
                 None => format.push('\n'),
             }
         }
-        let on_gpu = parent_of(op, "gpu.module").is_some() || parent_of(op, "gpu.launch").is_some();
+        let on_gpu = parent_of(op, gpu::MODULE).is_some() || parent_of(op, gpu::LAUNCH).is_some();
         if on_gpu {
             let format = builder.string(&format);
-            builder.op("gpu.printf", &leaves, &[], &[("format", format)])?;
+            builder.op(gpu::PRINTF, &leaves, &[], &[("format", format)])?;
         } else {
             self.printf(op, &format, &leaves)?;
         }
@@ -50,10 +51,10 @@ impl<'c> Lowering<'c> {
         let (ty, cast) = match ty.to_string().as_str() {
             "i32" => ("%d", None),
             "i64" => ("%lld", None),
-            "i1" => ("%d", Some(("arith.extui", "i32"))),
-            "i8" | "i16" => ("%d", Some(("arith.extsi", "i32"))),
+            "i1" => ("%d", Some((arith::EXTUI, "i32"))),
+            "i8" | "i16" => ("%d", Some((arith::EXTSI, "i32"))),
             "f64" => ("%f", None),
-            "f16" | "bf16" | "f32" => ("%f", Some(("arith.extf", "f64"))),
+            "f16" | "bf16" | "f32" => ("%f", Some((arith::EXTF, "f64"))),
             other => {
                 return Err(builder.error(format!(
                     "cannot print a value of type {other}; expected a number or a value of the layout algebra: of a tensor, print \
@@ -88,7 +89,7 @@ impl<'c> Lowering<'c> {
         let pointer = builder.ty("!llvm.ptr")?;
         let printf_type = builder.ty("!llvm.func<i32 (ptr, ...)>")?;
         if let Some(other) = declaration("printf") {
-            if name_of(other) != "llvm.func" {
+            if name_of(other) != llvm::FUNC {
                 return Err(builder.error(format!(
                     "cannot print: expected @printf to be the C library's, 'llvm.func @printf(!llvm.ptr, ...) -> i32', \
                      found '{}' of that name; rename it",
@@ -97,18 +98,18 @@ impl<'c> Lowering<'c> {
             }
         } else {
             top.with_regions(
-                "llvm.func",
+                llvm::FUNC,
                 &[],
                 &[],
                 &[
                     ("sym_name", builder.string("printf")),
                     ("function_type", builder.type_attribute(printf_type)),
                 ],
-                vec![melior::ir::Region::new()],
+                vec![Detached::empty()],
             )?;
         }
         let text = format!("{format}\0");
-        let known = (module.to_raw().ptr as usize, text);
+        let known = (op_key(module), text);
         let name = if let Some(name) = self.formats.get(&known) {
             name.clone()
         } else {
@@ -122,7 +123,7 @@ impl<'c> Lowering<'c> {
             let text = &known.1;
             let array: Type<'c> = builder.ty(&format!("!llvm.array<{} x i8>", text.len()))?;
             top.with_regions(
-                "llvm.mlir.global",
+                llvm::MLIR_GLOBAL,
                 &[],
                 &[],
                 &[
@@ -133,14 +134,14 @@ impl<'c> Lowering<'c> {
                     ("value", builder.string(text)),
                     ("addr_space", builder.integer(builder.i32_type(), 0)),
                 ],
-                vec![melior::ir::Region::new()],
+                vec![Detached::empty()],
             )?;
             self.formats.insert(known, name.clone());
             name
         };
         let symbol = builder.attribute(&format!("@{name}"))?;
         let address = builder.value(
-            "llvm.mlir.addressof",
+            llvm::MLIR_ADDRESSOF,
             &[],
             pointer,
             &[("global_name", symbol)],
@@ -150,7 +151,7 @@ impl<'c> Lowering<'c> {
             .collect();
         let count = operands.len() as i32;
         builder.op(
-            "llvm.call",
+            llvm::CALL,
             &operands,
             &[int_type(builder.context, 32)],
             &[

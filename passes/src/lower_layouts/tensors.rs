@@ -5,10 +5,10 @@
 //! leaves of its start and of its layout: nothing of it is in memory. Tensors of static layouts stay as they are.
 
 use super::{Lowering, emit::Emitter, make, overflow, unlike, value_of};
+use cute_ir::ops::cute;
 use cute_ir::{
-    Failure,
-    build::*,
-    diag, infer,
+    Expected, Failure, diag, infer,
+    mlir::*,
     tensor::{atom_extents, atom_values},
     types::{self, CuteType, MemRef, Space},
     verify::at_of,
@@ -48,7 +48,7 @@ pub(super) fn part_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
     match CuteType::of(ty)? {
         CuteType::MemRef(memref) if !memref.layout.is_static() => {
             let location = melior::ir::Location::unknown(context);
-            let mut all = vec![memref.to_ptr_type(location)?];
+            let mut all = vec![memref.to_ptr_type(location).ok()?];
             all.extend(ints(Value::Layout(memref.layout.clone()).dynamic_leaves()));
             Some(all)
         }
@@ -280,13 +280,13 @@ impl<'c> Lowering<'c> {
             let start = if lowered {
                 inputs.remove(0)
             } else {
-                builder.infer("cute.get_iter", &[operand], &[])?
+                builder.infer(cute::GET_ITER, &[operand], &[])?
             };
-            let wanted = memref.to_ptr_type(op.location()).ok_or(Failure)?;
+            let wanted = memref.to_ptr_type(op.location())?;
             parts.push(if start.r#type() == wanted {
                 start
             } else {
-                builder.value("cute.derefine", &[start], wanted, &[])?
+                builder.value(cute::DEREFINE, &[start], wanted, &[])?
             });
         }
         let mut emitter = Emitter::new(builder, &inputs);
@@ -380,12 +380,8 @@ impl<'c> Lowering<'c> {
                 if memref.layout.is_static() {
                     let layout = types::layout_type(builder.context, &memref.layout);
                     let layout = builder.static_value(layout)?;
-                    let view = builder.value(
-                        "cute.make_view",
-                        &[pointer, layout],
-                        result.r#type(),
-                        &[],
-                    )?;
+                    let view =
+                        builder.value(cute::MAKE_VIEW, &[pointer, layout], result.r#type(), &[])?;
                     replace_uses(result, view);
                     return Ok(true);
                 }
@@ -502,8 +498,8 @@ impl<'c> Lowering<'c> {
                 .map_err(wrong)?;
             let part = MemRef { layout, ..plain };
             let (parts, layout) = if memref.layout.is_static() {
-                let pointer = memref.to_ptr_type(builder.location).ok_or(Failure)?;
-                let pointer = builder.value("cute.get_iter", &[operand], pointer, &[])?;
+                let pointer = memref.to_ptr_type(builder.location)?;
+                let pointer = builder.value(cute::GET_ITER, &[operand], pointer, &[])?;
                 (vec![pointer], memref.layout.clone())
             } else {
                 let parts = self.parts_of(operand)?;
@@ -545,13 +541,13 @@ impl<'c> Lowering<'c> {
             }
             _ => return Err(builder.error("expected a tensor")),
         };
-        let layout = dynamic_layout(ty).ok_or(Failure)?;
+        let layout = dynamic_layout(ty).expected(builder, "a tensor's layout")?;
         let layout = make(
             builder,
             types::layout_type(builder.context, &layout),
             leaves,
         )?;
-        builder.value("cute.make_view", &[iter, layout], ty, &[])
+        builder.value(cute::MAKE_VIEW, &[iter, layout], ty, &[])
     }
 
     fn coordinate_iter(
@@ -565,7 +561,7 @@ impl<'c> Lowering<'c> {
             types::int_tuple_type(builder.context, start),
             leaves,
         )?;
-        builder.infer("cute.make_arith_tuple_iter", &[offset], &[])
+        builder.infer(cute::MAKE_ARITH_TUPLE_ITER, &[offset], &[])
     }
 
     /// The pointers and the leaves of a host function's tensors, as the launch plan knows them.
@@ -575,12 +571,11 @@ impl<'c> Lowering<'c> {
         };
         let builder = Builder::before(first);
         let cast = "builtin.unrealized_conversion_cast";
-        for i in 0..melior::ir::BlockLike::argument_count(&block) {
-            let tensor = argument(block, i);
+        for tensor in arguments_of(block) {
             if !is_memory(tensor.r#type()) {
                 continue;
             }
-            let types = part_types(tensor.r#type()).ok_or(Failure)?;
+            let types = part_types(tensor.r#type()).expected(builder, "the parts of a tensor")?;
             let mut parts = vec![builder.value(cast, &[tensor], types[0], &[])?];
             let leaves = builder.op(cast, &[tensor], &types[1..], &[])?;
             parts.extend((0..types.len() - 1).map(|i| result_of(leaves, i)));
@@ -632,7 +627,7 @@ fn advance<'c>(
     };
     let ty = types::int_tuple_type(builder.context, &IntTuple::Leaf(leaf));
     let offset = make(builder, ty, &leaves)?;
-    builder.infer("cute.add_offset", &[pointer, offset], &[])
+    builder.infer(cute::ADD_OFFSET, &[pointer, offset], &[])
 }
 
 /// A tensor of a static layout at a pointer.
@@ -651,12 +646,8 @@ fn static_view<'c>(
     };
     let layout = types::layout_type(builder.context, &memref.layout);
     let layout = builder.static_value(layout)?;
-    let ty = memref.to_type(builder.location).ok_or(Failure)?;
-    builder.value("cute.make_view", &[pointer, layout], ty, &[])
-}
-
-fn set_operand<'c>(op: Op<'c>, index: usize, value: Val<'c>) {
-    unsafe { mlir_sys::mlirOperationSetOperand(op.to_raw(), index as isize, value.to_raw()) }
+    let ty = memref.to_type(builder.location)?;
+    builder.value(cute::MAKE_VIEW, &[pointer, layout], ty, &[])
 }
 
 /// Whether a value of the layout algebra or a tensor that is lowered here has this type.

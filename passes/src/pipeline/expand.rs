@@ -9,9 +9,10 @@
 
 use super::{ORDER, STAGE, graph::is_pure};
 use crate::{partition::kernels, sync};
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Failure, PassSpec,
-    build::*,
+    Expected, Failure, PassSpec,
+    mlir::*,
     types::{MOST_STAGES, int_width},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -26,12 +27,12 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         // A loop that is expanded is gone, and so are those within: what is written in its place is looked through anew.
         while let Some(op) = nested_ops(kernel).into_iter().find(|op| is_scheduled(*op)) {
-            let body = body_of(op, 0).ok_or(Failure)?;
-            Expand::new(op, body)?.run()?;
+            let body = body_of(op, 0).expected(op, "a body")?;
+            Expand::new(rewriter, op, body)?.run()?;
         }
         if let Some(op) = nested_ops(kernel)
             .into_iter()
@@ -49,30 +50,28 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 /// Tells whether it is a loop of operations with stages.
 fn is_scheduled(op: Op<'_>) -> bool {
     let ops = body_of(op, 0).map(ops_of).unwrap_or_default();
-    name_of(op) == "scf.for" && ops.iter().any(|op| attribute_of(*op, STAGE).is_some())
+    name_of(op) == scf::FOR && ops.iter().any(|op| attribute_of(*op, STAGE).is_some())
 }
 
 /// MLIR's arith::CmpIPredicate.
 const COMPARE_SLT: i64 = 2;
-const COPY: &str = "cute.atom_copy";
-const COMMIT: &str = "cute.pipeline.producer_commit";
+const COPY: &str = cute::ATOM_COPY;
+const COMMIT: &str = cute::PIPELINE_PRODUCER_COMMIT;
 
 /// Operations that may run for iterations that the loop has not, with a predicate on copies.
 fn is_producer(op: Op) -> bool {
-    matches!(
-        name_of(op),
-        COPY | COMMIT | "cute.pipeline.producer_acquire"
-    )
+    matches!(name_of(op), COPY | COMMIT | cute::PIPELINE_PRODUCER_ACQUIRE)
 }
 
 /// Where a value comes from: a value of the body that an operation makes, `lag` iterations back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Source {
-    value: usize,
+    value: ValueKey,
     lag: i64,
 }
 
 struct Expand<'c> {
+    rewriter: &'c Rewriter<'c>,
     op: Op<'c>,
     body: Blk<'c>,
     /// Of the loop.
@@ -83,12 +82,12 @@ struct Expand<'c> {
     yielded: Vec<Val<'c>>,
     /// Those with a stage, in order.
     scheduled: Vec<(Op<'c>, i64)>,
-    stage: HashMap<usize, i64>,
+    stage: HashMap<ValueKey, i64>,
     last: i64,
     /// The first stage of an operation that is not a producer.
     lead: i64,
     /// Values made in written-out intervals, by value and iteration.
-    made: HashMap<(usize, i64), Val<'c>>,
+    made: HashMap<(ValueKey, i64), Val<'c>>,
 }
 
 /// The interval that code is being written for.
@@ -98,15 +97,15 @@ enum Interval<'a, 'c> {
     /// In the steady loop: its counter, and what it carries, by value and age in intervals.
     Steady {
         counter: Val<'c>,
-        carried: &'a HashMap<(usize, i64), Val<'c>>,
+        carried: &'a HashMap<(ValueKey, i64), Val<'c>>,
     },
 }
 
 /// Pure operations made for one interval, by value and stage of the user.
-type Memo<'c> = HashMap<(usize, i64), Val<'c>>;
+type Memo<'c> = HashMap<(ValueKey, i64), Val<'c>>;
 
 impl<'c> Expand<'c> {
-    fn new(op: Op<'c>, body: Blk<'c>) -> Result<Self, Failure> {
+    fn new(rewriter: &'c Rewriter<'c>, op: Op<'c>, body: Blk<'c>) -> Result<Self, Failure> {
         let b = Builder::before(op);
         let operands = operands_of(op);
         let bound = |i: usize| {
@@ -140,7 +139,7 @@ impl<'c> Expand<'c> {
         }
         let trips = trips as i64;
         let mut ops = ops_of(body);
-        let end = ops.pop().ok_or(Failure)?;
+        let end = ops.pop().expected(op, "an op that ends the block")?;
         let mut scheduled = Vec::new();
         let mut stage = HashMap::new();
         for op in ops {
@@ -176,6 +175,7 @@ impl<'c> Expand<'c> {
             .map(|(_, at)| *at)
             .min();
         let expand = Self {
+            rewriter,
             op,
             body,
             lower,
@@ -214,7 +214,7 @@ impl<'c> Expand<'c> {
                 ));
             }
         }
-        let place: HashMap<usize, usize> = self
+        let place: HashMap<ValueKey, usize> = self
             .scheduled
             .iter()
             .enumerate()
@@ -240,14 +240,13 @@ impl<'c> Expand<'c> {
     }
 
     fn inside(&self, op: Op<'c>) -> bool {
-        op.block()
-            .is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
+        op.block().is_some_and(|block| block == self.body)
     }
 
     /// The argument of the loop that a value is, counted behind the counter.
     fn argument(&self, value: Val<'c>) -> Option<usize> {
         block_argument(value)
-            .filter(|(b, _)| b.to_raw().ptr == self.body.to_raw().ptr)
+            .filter(|(b, _)| *b == self.body)
             .map(|(_, i)| i)
     }
 
@@ -323,7 +322,7 @@ impl<'c> Expand<'c> {
             };
             replace_uses(result_of(self.op, i), result);
         }
-        erase(self.op);
+        self.rewriter.erase(self.op)?;
         Ok(())
     }
 
@@ -334,7 +333,7 @@ impl<'c> Expand<'c> {
             Some((op, stage)) if self.lead > *stage => {
                 let pipeline = operands_of(*op)[0];
                 b.step(sync::COPIES)
-                    .op("cute.pipeline.producer_tail", &[pipeline], &[], &[])?;
+                    .op(cute::PIPELINE_PRODUCER_TAIL, &[pipeline], &[], &[])?;
             }
             _ => {}
         }
@@ -461,16 +460,16 @@ impl<'c> Expand<'c> {
             Interval::Steady { counter, .. } if stage == 0 => Ok(*counter),
             Interval::Steady { counter, .. } => {
                 let behind = b.constant(ty, stage * self.step)?;
-                b.value("arith.subi", &[*counter, behind], ty, &[])
+                b.value(arith::SUBI, &[*counter, behind], ty, &[])
             }
         }
     }
 
     /// How many intervals each scheduled value has to be carried, and around which of the loop's
     /// arguments it came, the last one first.
-    fn carried(&self) -> BTreeMap<usize, (Val<'c>, i64)> {
-        let mut ages: BTreeMap<usize, (Val<'c>, i64)> = BTreeMap::new();
-        let values: HashMap<usize, Val<'c>> = self
+    fn carried(&self) -> BTreeMap<ValueKey, (Val<'c>, i64)> {
+        let mut ages: BTreeMap<ValueKey, (Val<'c>, i64)> = BTreeMap::new();
+        let values: HashMap<ValueKey, Val<'c>> = self
             .scheduled
             .iter()
             .flat_map(|(op, _)| (0..op.result_count()).map(|i| result_of(*op, i)))
@@ -529,11 +528,11 @@ impl<'c> Expand<'c> {
         let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
         let mut arguments = vec![(ty, b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
-        let (region, new) = region_with_block(&arguments);
-        let built = b.with_regions("scf.for", &initial, &types, &[], vec![region])?;
+        let (region, new) = Detached::with_block(&arguments);
+        let built = b.with_regions(scf::FOR, &initial, &types, &[], vec![region])?;
 
         let inner = Builder::at_end(b.context, new, b.location);
-        let mut now: HashMap<(usize, i64), Val<'c>> = HashMap::new();
+        let mut now: HashMap<(ValueKey, i64), Val<'c>> = HashMap::new();
         for (i, (value, age)) in slots.iter().enumerate() {
             now.insert((key(*value), *age), argument(new, i + 1));
         }
@@ -555,7 +554,7 @@ impl<'c> Expand<'c> {
             .iter()
             .map(|(value, age)| now[&(key(*value), age - 1)])
             .collect();
-        inner.op("scf.yield", &yielded, &[], &[])?;
+        inner.op(scf::YIELD, &yielded, &[], &[])?;
 
         // Afterwards, what was made `age` intervals before the first one that follows.
         for (i, (value, age)) in slots.iter().enumerate() {
@@ -580,15 +579,15 @@ impl<'c> Expand<'c> {
             self.lower + (self.trips + stage) * self.step,
         )?;
         let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
-        let predicate = b.value("arith.cmpi", &[counter, end], b.ty("i1")?, &less)?;
+        let predicate = b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)?;
         let mut operands = operands_of(copy);
         if operands.len() > 3 {
             return Err(b.error("expected a copy without a predicate in a pipelined loop"));
         }
         operands.push(predicate);
-        let at = attribute_of(copy, "at").ok_or(Failure)?;
+        let at = attribute_of(copy, "at").expected(copy, "the attribute 'at'")?;
         let predicated = b.op(COPY, &operands, &[], &[("at", at)])?;
-        erase(copy);
+        self.rewriter.erase(copy)?;
         Ok(predicated)
     }
 

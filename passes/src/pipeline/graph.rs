@@ -1,8 +1,9 @@
 //! The dependence graph of a loop body.
 
 use crate::partition::{root_of, space_of};
+use cute_ir::ops::{cute, cute_nvgpu, gpu, nvvm};
 use cute_ir::{
-    build::*,
+    mlir::*,
     types::{CopyOp, Space},
     verify::copy_op,
 };
@@ -85,7 +86,7 @@ pub(crate) struct Body<'c> {
 pub(crate) fn is_sync(op: Op) -> bool {
     matches!(
         name_of(op),
-        "nvvm.cp.async.commit.group" | "nvvm.cp.async.wait.group" | "gpu.barrier"
+        nvvm::CP_ASYNC_COMMIT_GROUP | nvvm::CP_ASYNC_WAIT_GROUP | gpu::BARRIER
     )
 }
 
@@ -96,20 +97,20 @@ pub(crate) fn is_pure(op: Op) -> bool {
         || name.starts_with("vector.")
         || matches!(
             name,
-            "cute.slice"
-                | "cute.local_tile"
-                | "cute.make_coord"
-                | "cute.static"
-                | "cute.crd2idx"
-                | "cute.get_scalars"
-                | "cute.tiled.copy.partition_S"
-                | "cute.tiled.copy.partition_D"
-                | "cute.tiled.mma.partition"
-                | "cute.make_atom"
-                | "cute.make_tiled_copy"
-                | "cute.make_tiled_mma"
-                | "cute_nvgpu.atom.set_value"
-                | "cute_nvgpu.atom.get_value"
+            cute::SLICE
+                | cute::LOCAL_TILE
+                | cute::MAKE_COORD
+                | cute::STATIC
+                | cute::CRD2IDX
+                | cute::GET_SCALARS
+                | cute::TILED_COPY_PARTITION_S
+                | cute::TILED_COPY_PARTITION_D
+                | cute::TILED_MMA_PARTITION
+                | cute::MAKE_ATOM
+                | cute::MAKE_TILED_COPY
+                | cute::MAKE_TILED_MMA
+                | cute_nvgpu::ATOM_SET_VALUE
+                | cute_nvgpu::ATOM_GET_VALUE
         )
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn is_pure(op: Op) -> bool {
 /// asynchronous copies, fragment loads and products.
 pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option<Body<'c>> {
     let mut graph = Graph::new();
-    let mut nodes: HashMap<usize, NodeIndex> = HashMap::new();
+    let mut nodes: HashMap<OpKey, NodeIndex> = HashMap::new();
     let (mut copies, mut loads, mut mmas) = (Vec::new(), Vec::new(), Vec::new());
     let mut buffers: Vec<Val<'c>> = Vec::new();
     let ops = ops_of(body);
@@ -126,7 +127,7 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
         let op = *op;
         let operands = operands_of(op);
         let kind = match name_of(op) {
-            "cute.atom_copy" => {
+            cute::ATOM_COPY => {
                 let asynchronous = matches!(
                     copy_op(operands[0].r#type()),
                     Some(CopyOp::SimtAsync { .. })
@@ -140,13 +141,13 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
                 }
                 Kind::Copy
             }
-            "cute.atom_load" if space_of(operands[1]) == Some(Space::Smem) => Kind::Load,
-            "cute.atom_mma" => Kind::Mma,
+            cute::ATOM_LOAD if space_of(operands[1]) == Some(Space::Smem) => Kind::Load,
+            cute::ATOM_MMA => Kind::Mma,
             _ if is_sync(op) || is_pure(op) => continue,
             _ => return None,
         };
         let node = graph.add_node(Node { kind, op: Some(op) });
-        nodes.insert(op.to_raw().ptr as usize, node);
+        nodes.insert(op_key(op), node);
         match kind {
             Kind::Copy => copies.push(node),
             Kind::Load => loads.push(node),
@@ -220,7 +221,7 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
 fn trace<'c>(
     value: Val<'c>,
     body: Blk<'c>,
-    nodes: &HashMap<usize, NodeIndex>,
+    nodes: &HashMap<OpKey, NodeIndex>,
     carried: &[Val<'c>],
     distance: i64,
     sources: &mut BTreeSet<(NodeIndex, i64)>,
@@ -231,7 +232,7 @@ fn trace<'c>(
         return;
     }
     if let Some((block, index)) = block_argument(value) {
-        if block.to_raw().ptr == body.to_raw().ptr && index > 0 {
+        if block == body && index > 0 {
             trace(
                 carried[index - 1],
                 body,
@@ -244,13 +245,11 @@ fn trace<'c>(
         return;
     }
     let Some(op) = defining_op(value) else { return };
-    if let Some(node) = nodes.get(&(op.to_raw().ptr as usize)) {
+    if let Some(node) = nodes.get(&op_key(op)) {
         sources.insert((*node, distance));
         return;
     }
-    let inside = op
-        .block()
-        .is_some_and(|block| block.to_raw().ptr == body.to_raw().ptr);
+    let inside = op.block().is_some_and(|block| block == body);
     if inside {
         for operand in operands_of(op) {
             trace(operand, body, nodes, carried, distance, sources);

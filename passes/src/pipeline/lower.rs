@@ -8,10 +8,11 @@
 
 use crate::{
     divergence::Divergence,
-    partition::{body_of_kernel, drop_body, kernels, second_body},
+    partition::{body_of_kernel, kernels, second_body},
 };
-use cute_ir::{Failure, PassSpec, build::*, types::CuteType};
-use melior::ir::{Region, ValueLike, operation::OperationLike};
+use cute_ir::ops::{arith, cute, gpu, nvvm, scf};
+use cute_ir::{Failure, PassSpec, mlir::*, types::CuteType};
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
 /// The pass.
@@ -23,7 +24,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let body = body_of_kernel(kernel)?;
         if !concerns_pipelines(kernel) {
@@ -36,7 +37,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
             divergence: Divergence::of(kernel),
         };
         ages.block(body)?;
-        rebuild(kernel, body, &ages)?;
+        rebuild(rewriter, kernel, body, &ages)?;
     }
     Ok(())
 }
@@ -80,7 +81,7 @@ impl Age {
 }
 
 /// The ages of tokens at a place of the program.
-type Tokens = BTreeMap<usize, Age>;
+type Tokens = BTreeMap<ValueKey, Age>;
 
 /// The ages where two ways meet: the least of both, for tokens that there are on both.
 fn join(one: &Tokens, other: &Tokens) -> Tokens {
@@ -92,14 +93,14 @@ fn join(one: &Tokens, other: &Tokens) -> Tokens {
 struct Ages {
     tokens: Tokens,
     /// What each wait waits down to, by operation.
-    waits: HashMap<usize, i64>,
+    waits: HashMap<OpKey, i64>,
     /// Whether an acquire needs a barrier.
-    barriers: HashMap<usize, bool>,
+    barriers: HashMap<OpKey, bool>,
     divergence: Divergence,
 }
 
-fn id(op: Op) -> usize {
-    op.to_raw().ptr as usize
+fn id(op: Op) -> OpKey {
+    op_key(op)
 }
 
 fn is_token(value: Val) -> bool {
@@ -148,10 +149,10 @@ impl Ages {
             let b = Builder::before(op);
             let operands = operands_of(op);
             match name_of(op) {
-                "cute.pipeline.create" => {
+                cute::PIPELINE_CREATE => {
                     self.tokens.insert(key(result_of(op, 1)), Age::FOREVER);
                 }
-                "cute.pipeline.producer_acquire" => {
+                cute::PIPELINE_PRODUCER_ACQUIRE => {
                     let age = self.age(operands[1], b)?;
                     let needed = age.barriers < 1;
                     self.barriers.insert(id(op), needed);
@@ -160,11 +161,11 @@ impl Ages {
                         self.pass(0, 1);
                     }
                 }
-                "cute.pipeline.producer_commit" => {
+                cute::PIPELINE_PRODUCER_COMMIT => {
                     self.pass(1, 0);
                     self.tokens.insert(key(result_of(op, 0)), Age::NEW);
                 }
-                "cute.pipeline.consumer_wait" => {
+                cute::PIPELINE_CONSUMER_WAIT => {
                     let age = self.age(operands[1], b)?;
                     if age.commits == i64::MAX {
                         return Err(b.error("waits for a buffer that nothing fills"));
@@ -173,14 +174,14 @@ impl Ages {
                     self.waits.insert(id(op), age.commits);
                     self.pass(0, 1);
                 }
-                "cute.pipeline.consumer_release" => {
+                cute::PIPELINE_CONSUMER_RELEASE => {
                     self.tokens.insert(key(result_of(op, 0)), Age::NEW);
                 }
-                "nvvm.cp.async.commit.group" => self.pass(1, 0),
-                "gpu.barrier" => self.pass(0, 1),
-                "scf.for" => self.for_loop(op, b)?,
-                "scf.while" => self.while_loop(op, b)?,
-                "scf.if" | "scf.index_switch" | "scf.execute_region" => self.branches(op, b)?,
+                nvvm::CP_ASYNC_COMMIT_GROUP => self.pass(1, 0),
+                gpu::BARRIER => self.pass(0, 1),
+                scf::FOR => self.for_loop(op, b)?,
+                scf::WHILE => self.while_loop(op, b)?,
+                scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION => self.branches(op, b)?,
                 // What else has regions need not run them.
                 name if op.region_count() > 0 && concerns_pipelines(op) => {
                     return Err(b.error(format!(
@@ -291,12 +292,17 @@ impl Ages {
 const NEEDS_ALL: &str = "needs a barrier of all threads of the block";
 
 /// The kernel's body again, without tokens.
-fn rebuild<'c>(kernel: Op<'c>, old: Blk<'c>, ages: &Ages) -> Result<(), Failure> {
+fn rebuild<'c>(
+    rewriter: &'c Rewriter<'c>,
+    kernel: Op<'c>,
+    old: Blk<'c>,
+    ages: &Ages,
+) -> Result<(), Failure> {
     let mut mapping = Mapping::new();
     let new = second_body(kernel, old, &mut mapping);
     let b = Builder::at_end(context_of(kernel), new, kernel.location());
     rewrite(&ops_of(old), b, ages, &mut mapping)?;
-    drop_body(old)
+    rewriter.erase_blocks(&[old])
 }
 
 fn rewrite<'c>(
@@ -308,33 +314,33 @@ fn rewrite<'c>(
     for op in ops.iter().copied() {
         let b = b.at_location(op.location());
         match name_of(op) {
-            "cute.pipeline.create" | "cute.pipeline.consumer_release" => {}
-            "cute.pipeline.producer_acquire" => {
+            cute::PIPELINE_CREATE | cute::PIPELINE_CONSUMER_RELEASE => {}
+            cute::PIPELINE_PRODUCER_ACQUIRE => {
                 if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
-                    b.op("gpu.barrier", &[], &[], &[])?;
+                    b.op(gpu::BARRIER, &[], &[], &[])?;
                 }
                 slot(op, b, mapping)?;
             }
-            "cute.pipeline.producer_commit" => {
-                b.op("nvvm.cp.async.commit.group", &[], &[], &[])?;
+            cute::PIPELINE_PRODUCER_COMMIT => {
+                b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
             }
-            "cute.pipeline.producer_tail" => {
+            cute::PIPELINE_PRODUCER_TAIL => {
                 b.op(
-                    "nvvm.cp.async.wait.group",
+                    nvvm::CP_ASYNC_WAIT_GROUP,
                     &[],
                     &[],
                     &[("n", b.integer(b.i32_type(), 0))],
                 )?;
             }
-            "cute.pipeline.consumer_wait" => {
+            cute::PIPELINE_CONSUMER_WAIT => {
                 let groups = ages.waits.get(&id(op)).copied().unwrap_or(0);
                 b.op(
-                    "nvvm.cp.async.wait.group",
+                    nvvm::CP_ASYNC_WAIT_GROUP,
                     &[],
                     &[],
                     &[("n", b.integer(b.i32_type(), groups))],
                 )?;
-                b.op("gpu.barrier", &[], &[], &[])?;
+                b.op(gpu::BARRIER, &[], &[], &[])?;
                 slot(op, b, mapping)?;
             }
             _ if op.region_count() > 0 && concerns_pipelines(op) => {
@@ -359,7 +365,7 @@ fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(),
         Some(known) => b.i32(known.rem_euclid(stages))?,
         None => {
             let stages = b.i32(stages)?;
-            b.value("arith.remui", &[iteration, stages], b.i32_type(), &[])?
+            b.value(arith::REMUI, &[iteration, stages], b.i32_type(), &[])?
         }
     };
     mapping.insert(key(result_of(op, 0)), slot);
@@ -377,12 +383,12 @@ fn without_tokens<'c>(
     let mut regions = Vec::new();
     for index in 0..op.region_count() {
         let Some(old) = body_of(op, index) else {
-            regions.push(Region::new());
+            regions.push(Detached::empty());
             continue;
         };
         let arguments: Vec<Val<'c>> = kept(arguments_of(old)).collect();
         let types: Vec<_> = arguments.iter().map(|v| (v.r#type(), b.location)).collect();
-        let (region, new) = region_with_block(&types);
+        let (region, new) = Detached::with_block(&types);
         for (old, new) in arguments.iter().zip(arguments_of(new)) {
             mapping.insert(key(*old), new);
         }

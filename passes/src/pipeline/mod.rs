@@ -13,11 +13,11 @@ pub(crate) mod lower;
 mod schedule;
 
 use crate::{config::Config, partition::kernels, shared::round_up, sync};
+use cute_ir::ops::{cute, scf};
 use cute_ir::{
-    Failure, PassSpec,
-    build::*,
-    diag,
+    Expected, Failure, PassSpec, diag,
     infer::memref_of,
+    mlir::*,
     types::{self, MemRef},
 };
 use cute_layout::{IntTuple, Layout, tuple};
@@ -40,7 +40,7 @@ pub const STAGE: &str = "cute.stage";
 /// The place of an operation within an interval of the schedule.
 pub const ORDER: &str = "cute.order";
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         let config = Config::load_if_any(kernel);
         // Who wrote a kernel by hand has scheduled it.
@@ -53,13 +53,14 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
         // Inner loops first: what is around a loop stays where it is when the loop is replaced.
         let loops = nested_ops(kernel).into_iter().rev();
         for op in loops
-            .filter(|op| name_of(*op) == "scf.for")
+            .filter(|op| name_of(*op) == scf::FOR)
             .collect::<Vec<_>>()
         {
-            let body = body_of(op, 0).ok_or(Failure)?;
+            let body = body_of(op, 0).expected(op, "a body")?;
             let stages = config.stages;
             if let Some(graph) = graph::build(body, stages, &MACHINE) {
                 Pipeline {
+                    rewriter,
                     stages,
                     loop_op: op,
                     body,
@@ -73,6 +74,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 }
 
 struct Pipeline<'c> {
+    rewriter: &'c Rewriter<'c>,
     stages: i64,
     loop_op: Op<'c>,
     body: Blk<'c>,
@@ -84,9 +86,9 @@ struct Rebuild<'c> {
     b: Builder<'c>,
     mapping: Mapping<'c>,
     /// Per view of a buffer and side (filled, read), what it became.
-    views: HashMap<(usize, bool), Val<'c>>,
+    views: HashMap<(ValueKey, bool), Val<'c>>,
     /// Per buffer and side, the slice of the ring.
-    slices: HashMap<(usize, bool), Val<'c>>,
+    slices: HashMap<(ValueKey, bool), Val<'c>>,
 }
 
 impl<'c> Pipeline<'c> {
@@ -100,17 +102,17 @@ impl<'c> Pipeline<'c> {
         // The rings, and the pipeline.
         let mut rings = HashMap::new();
         for buffer in &self.graph.buffers {
-            let memref = memref_of(*buffer).ok_or(Failure)?;
+            let memref = memref_of(*buffer).expected(op, "a buffer that is a tensor")?;
             let ring = ring_of(&memref, self.stages).map_err(|e| outside.error(e))?;
-            let ty = ring.to_type(op.location()).ok_or(Failure)?;
+            let ty = ring.to_type(op.location())?;
             rings.insert(
                 key(*buffer),
-                outside.value("cute.memref.alloca", &[], ty, &[])?,
+                outside.value(cute::MEMREF_ALLOCA, &[], ty, &[])?,
             );
         }
-        let ty = types::pipeline_type(op.location(), self.stages).ok_or(Failure)?;
+        let ty = types::pipeline_type(op.location(), self.stages)?;
         let token = types::token_type(context);
-        let create = outside.op("cute.pipeline.create", &[], &[ty, token], &[])?;
+        let create = outside.op(cute::PIPELINE_CREATE, &[], &[ty, token], &[])?;
         let (pipeline, free) = (result_of(create, 0), result_of(create, 1));
 
         // The loop: the old values, then the releases of the last iterations, the newest first.
@@ -121,9 +123,9 @@ impl<'c> Pipeline<'c> {
         let result_types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
         let mut arguments = vec![(argument(self.body, 0).r#type(), op.location())];
         arguments.extend(result_types.iter().map(|ty| (*ty, op.location())));
-        let (region, new) = region_with_block(&arguments);
+        let (region, new) = Detached::with_block(&arguments);
         let built = outside.with_regions(
-            "scf.for",
+            scf::FOR,
             &initial,
             &result_types,
             &attributes_of(op),
@@ -151,7 +153,7 @@ impl<'c> Pipeline<'c> {
         // Producer.
         let oldest = argument(new, carried + self.stages as usize);
         let acquire = b.step("acquire a buffer").op(
-            "cute.pipeline.producer_acquire",
+            cute::PIPELINE_PRODUCER_ACQUIRE,
             &[pipeline, oldest, iteration],
             &[b.i32_type()],
             &[],
@@ -162,7 +164,7 @@ impl<'c> Pipeline<'c> {
             mark(self.emit(&mut rebuild, *copy)?, *copy);
         }
         let commit = b.step("commit copies").op(
-            "cute.pipeline.producer_commit",
+            cute::PIPELINE_PRODUCER_COMMIT,
             &[pipeline],
             &[token],
             &[],
@@ -171,7 +173,7 @@ impl<'c> Pipeline<'c> {
 
         // Consumer.
         let wait = b.step(sync::COPIES).op(
-            "cute.pipeline.consumer_wait",
+            cute::PIPELINE_CONSUMER_WAIT,
             &[pipeline, result_of(commit, 0), iteration],
             &[b.i32_type()],
             &[],
@@ -182,7 +184,7 @@ impl<'c> Pipeline<'c> {
             mark(self.emit(&mut rebuild, *load)?, *load);
         }
         let release = b.step("release a buffer").op(
-            "cute.pipeline.consumer_release",
+            cute::PIPELINE_CONSUMER_RELEASE,
             &[pipeline],
             &[token],
             &[],
@@ -193,38 +195,42 @@ impl<'c> Pipeline<'c> {
         }
 
         // Around.
-        let end = ops_of(self.body).pop().ok_or(Failure)?;
+        let end = ops_of(self.body)
+            .pop()
+            .expected(op, "an op that ends the block")?;
         let mut yielded = Vec::new();
         for value in operands_of(end) {
             yielded.push(self.value(&mut rebuild, value, false)?);
         }
         yielded.push(result_of(release, 0));
         yielded.extend((1..self.stages as usize).map(|i| argument(new, carried + i)));
-        b.op("scf.yield", &yielded, &[], &[])?;
+        b.op(scf::YIELD, &yielded, &[], &[])?;
 
         for i in 0..carried {
             replace_uses(result_of(op, i), result_of(built, i));
         }
-        erase(op);
-        self.erase_views();
-        Ok(())
+        self.rewriter.erase(op)?;
+        self.erase_views()
     }
 
     /// The slice of each ring at a slot.
     fn slice(
         &self,
         rebuild: &mut Rebuild<'c>,
-        rings: &HashMap<usize, Val<'c>>,
+        rings: &HashMap<ValueKey, Val<'c>>,
         slot: Val<'c>,
         filled: bool,
     ) -> Result<(), Failure> {
         let b = rebuild.b;
         for buffer in &self.graph.buffers {
-            let rank = memref_of(*buffer).ok_or(Failure)?.layout.rank();
+            let rank = memref_of(*buffer)
+                .expected(b, "a buffer that is a tensor")?
+                .layout
+                .rank();
             let mut modes = vec![IntTuple::underscore(); rank];
             modes.push(IntTuple::dynamic());
             let coord = b.coord(&tuple(modes), &[slot])?;
-            let slice = b.infer("cute.slice", &[rings[&key(*buffer)], coord], &[])?;
+            let slice = b.infer(cute::SLICE, &[rings[&key(*buffer)], coord], &[])?;
             rebuild.slices.insert((key(*buffer), filled), slice);
         }
         Ok(())
@@ -232,9 +238,11 @@ impl<'c> Pipeline<'c> {
 
     /// A copy of a node's operation in the new body.
     fn emit(&self, rebuild: &mut Rebuild<'c>, node: NodeIndex) -> Result<Op<'c>, Failure> {
-        let op = self.graph.graph[node].op.ok_or(Failure)?;
+        let op = self.graph.graph[node]
+            .op
+            .expected(rebuild.b, "the op of a node")?;
         for (i, operand) in operands_of(op).into_iter().enumerate() {
-            let filled = name_of(op) == "cute.atom_copy" && i == 2;
+            let filled = name_of(op) == cute::ATOM_COPY && i == 2;
             let value = self.value(rebuild, operand, filled)?;
             rebuild.mapping.insert(key(operand), value);
         }
@@ -273,7 +281,7 @@ impl<'c> Pipeline<'c> {
             let view = if value == buffer {
                 rebuild.slices[&(key(buffer), filled)]
             } else {
-                let op = defining_op(value).ok_or(Failure)?;
+                let op = defining_op(value).expected(rebuild.b, "the op that makes a view")?;
                 let operands = operands_of(op)
                     .into_iter()
                     .map(|v| self.value(rebuild, v, filled))
@@ -287,10 +295,9 @@ impl<'c> Pipeline<'c> {
         if let Some(new) = rebuild.mapping.get(&key(value)) {
             return Ok(*new);
         }
-        let Some(op) = defining_op(value).filter(|op| {
-            op.block()
-                .is_some_and(|block| block.to_raw().ptr == self.body.to_raw().ptr)
-        }) else {
+        let Some(op) =
+            defining_op(value).filter(|op| op.block().is_some_and(|block| block == self.body))
+        else {
             return Ok(value);
         };
         for operand in operands_of(op) {
@@ -302,7 +309,7 @@ impl<'c> Pipeline<'c> {
     }
 
     /// The old buffers, and what is left of views of them.
-    fn erase_views(&self) {
+    fn erase_views(&self) -> Result<(), Failure> {
         fn erase_users(value: Val<'_>) -> bool {
             let users = users_of(value);
             for user in users {
@@ -316,21 +323,23 @@ impl<'c> Pipeline<'c> {
         for buffer in &self.graph.buffers {
             // Innermost views first; an operation with several uses is met once it has none.
             if erase_users(*buffer) {
-                erase_views_of(*buffer);
+                erase_views_of(self.rewriter, *buffer)?;
                 if let Some(op) = defining_op(*buffer) {
-                    erase(op);
+                    self.rewriter.erase(op)?;
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// Erases the views of a value, users first.
-fn erase_views_of(value: Val<'_>) {
+fn erase_views_of<'c>(rewriter: &'c Rewriter<'c>, value: Val<'c>) -> Result<(), Failure> {
     while let Some(user) = users_of(value).into_iter().next() {
-        erase_views_of(result_of(user, 0));
-        erase(user);
+        erase_views_of(rewriter, result_of(user, 0))?;
+        rewriter.erase(user)?;
     }
+    Ok(())
 }
 
 /// A tensor with one more mode, for the buffers of a ring; each starts where the swizzle repeats.

@@ -5,9 +5,10 @@ use super::{
     linear::Symbols,
     walk::Access,
 };
+use cute_ir::ops::cute;
 use cute_ir::{
-    build::*,
     infer::memref_of,
+    mlir::*,
     types::{CuteType, MemRef, Space, tiled_copy},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Swizzle, TiledCopy, int, tuple};
@@ -21,8 +22,8 @@ fn partitioned<'c>(copy: Op<'c>) -> Option<(TiledCopy, MemRef<'c>, bool)> {
     operands[1..].iter().find_map(|operand| {
         let partition = defining_op(*operand)?;
         let destination = match name_of(partition) {
-            "cute.tiled.copy.partition_S" => false,
-            "cute.tiled.copy.partition_D" => true,
+            cute::TILED_COPY_PARTITION_S => false,
+            cute::TILED_COPY_PARTITION_D => true,
             _ => return None,
         };
         let tile = memref_of(*operands_of(partition).get(1)?)?;

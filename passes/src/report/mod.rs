@@ -14,26 +14,25 @@ mod table;
 mod threads;
 mod walk;
 
+use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
 pub use walk::Kind;
 
 use crate::{algorithms, allocate_shared, arch, lower_layouts, partition, tile, values};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec,
-    build::*,
-    diag,
+    Expected, Failure, OptionSpec, PassSpec, diag,
     infer::memref_of,
-    place::{Place, place_of},
+    mlir::*,
+    mlir::{Place, place_of},
     types::{CuteType, Space},
 };
 use cute_layout::ops::Value;
 use cute_target::{Arch, Features, Multiprocessor};
 use melior::{
     diagnostic::DiagnosticSeverity,
-    ir::{AttributeLike, Location, ValueLike, operation::OperationLike},
+    ir::{Location, ValueLike, operation::OperationLike},
 };
-use mlir_sys::*;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -67,7 +66,7 @@ const DEFAULT_ARCH: Arch = Arch {
     features: Features::Baseline,
 };
 
-fn run<'c>(module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let option = |i: usize| options.get(i).copied().unwrap_or_default();
     let arch = match option(0) {
         "" => None,
@@ -226,7 +225,7 @@ pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     let kernels = partition::kernels(module);
     let untiled = all
         .iter()
-        .filter(|op| name_of(**op) == "cute.gemm" && parent_of(**op, "gpu.func").is_none())
+        .filter(|op| name_of(**op) == cute::GEMM && parent_of(**op, gpu::FUNC).is_none())
         .count();
     let kernels = (0..kernels.len())
         .map(|i| of_kernel(module, &all, kernels[i], i, arch))
@@ -236,24 +235,14 @@ pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
 
 /// Threads of a block, where the kernel or all that launch it say so.
 fn block_of(module: &[Op<'_>], kernel: Op<'_>) -> Option<[i64; 3]> {
-    if let Some(known) = attribute_of(kernel, "known_block_size") {
-        let raw = known.to_raw();
-        let three =
-            unsafe { mlirAttributeIsADenseI32Array(raw) && mlirDenseArrayGetNumElements(raw) == 3 };
-        return three
-            .then(|| [0, 1, 2].map(|i| i64::from(unsafe { mlirDenseI32ArrayGetElement(raw, i) })))
-            .filter(is_a_block);
+    if attribute_of(kernel, "known_block_size").is_some() {
+        return cute_ir::block::block_size_of(kernel).filter(is_a_block);
     }
     let name = |op| string_of(op, "sym_name").unwrap_or_default();
-    let home = parent_of(kernel, "gpu.module")
-        .map(name)
-        .unwrap_or_default();
+    let home = parent_of(kernel, gpu::MODULE).map(name).unwrap_or_default();
     let symbol = format!("@{home}::@{}", name(kernel));
     let mut found = None;
-    for op in module
-        .iter()
-        .filter(|op| name_of(**op) == "gpu.launch_func")
-    {
+    for op in module.iter().filter(|op| name_of(**op) == gpu::LAUNCH_FUNC) {
         if attribute_of(*op, "kernel")
             .map(|a| a.to_string())
             .as_deref()
@@ -261,16 +250,16 @@ fn block_of(module: &[Op<'_>], kernel: Op<'_>) -> Option<[i64; 3]> {
         {
             continue;
         }
-        let segments = attribute_of(*op, "operandSegmentSizes")?.to_raw();
-        // Asynchronous dependencies, grid, block.
-        let first = unsafe { mlirDenseI32ArrayGetElement(segments, 0) } as usize + 3;
-        let operands = operands_of(*op);
-        let mut size = [0; 3];
-        for (i, size) in size.iter_mut().enumerate() {
-            let constant = defining_op(*operands.get(first + i)?)?;
-            *size =
-                integer_of(constant, "value").filter(|_| name_of(constant) == "arith.constant")?;
-        }
+        let launch = gpu::LaunchFunc::of(*op)?;
+        let constant = |value| {
+            let constant = arith::Constant::of(defining_op(value)?)?;
+            integer_value(constant.value()?)
+        };
+        let size = [
+            constant(launch.block_size_x())?,
+            constant(launch.block_size_y())?,
+            constant(launch.block_size_z())?,
+        ];
         if found.is_some_and(|other| other != size) {
             return None;
         }
@@ -283,15 +272,6 @@ fn is_a_block(size: &[i64; 3]) -> bool {
     size.iter()
         .all(|n| (1..=arch::THREADS_PER_BLOCK).contains(n))
         && size.iter().product::<i64>() <= arch::THREADS_PER_BLOCK
-}
-
-/// A lowered copy of a module, erased with this.
-struct Copy<'c>(Op<'c>);
-
-impl Drop for Copy<'_> {
-    fn drop(&mut self) {
-        unsafe { mlirOperationDestroy(self.0.to_raw()) }
-    }
 }
 
 /// The file of the locations that lead from the lowered copy to the ops that are reported on.
@@ -325,12 +305,13 @@ fn of_kernel<'c>(
         unknown: None,
     };
     let context = context_of(module);
-    let clone = Copy(unsafe { Op::from_raw(mlirOperationClone(module.to_raw())) });
-    for (i, op) in nested_ops(clone.0).into_iter().enumerate() {
-        let location = Location::new(context, TAG, i + 1, 1);
-        // Steps of the original stay, for what is derived of it.
-        unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
-    }
+    let mut copy = OwnedCopy::of(module);
+    copy.with(|_, module| {
+        for (i, op) in nested_ops(module).into_iter().enumerate() {
+            // Steps of the original stay, for what is derived of it.
+            set_location(op, Location::new(context_of(module), TAG, i + 1, 1));
+        }
+    });
     let said = Arc::new(Mutex::new(None::<(Option<usize>, String)>));
     let sink = Arc::clone(&said);
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
@@ -341,12 +322,17 @@ fn of_kernel<'c>(
         true
     });
     let lowered = diag::catch_panics(kernel.location(), PASS.name, || {
-        lower(clone.0, index, arch, &mut report)
+        let divisors =
+            copy.with(|rewriter, module| to_atoms(rewriter, module, index, arch, &mut report))?;
+        copy.with(|rewriter, module| {
+            (lower_layouts::PASS.run)(rewriter, module, &["false"])?;
+            follow(module, &report, divisors)
+        })
     });
     context.detach_diagnostic_handler(handler);
     let walked = match lowered {
         Ok(walked) => Some(walked),
-        Err(Failure) => {
+        Err(_) => {
             let said = said.lock().unwrap_or_else(PoisonError::into_inner).take();
             let (at, text) = said.unwrap_or((None, "the kernel cannot be lowered".to_owned()));
             let at = at
@@ -376,7 +362,7 @@ fn finish<'c>(
         .collect();
     let mut placed = places.into_iter();
     for (i, op) in all.iter().enumerate() {
-        if parent_of(*op, "gpu.func").map(|k| k.to_raw().ptr) != Some(kernel.to_raw().ptr) {
+        if parent_of(*op, gpu::FUNC).map(op_key) != Some(op_key(kernel)) {
             continue;
         }
         let mut lines = threads::lines(*op).unwrap_or_default();
@@ -406,7 +392,7 @@ fn finish<'c>(
 }
 
 fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
-    (name_of(op) == "cute.memref.alloca")
+    (name_of(op) == cute::MEMREF_ALLOCA)
         .then(|| memref_of(result_of(op, 0)))
         .flatten()
         .filter(|memref| memref.space == Space::Smem)
@@ -416,44 +402,48 @@ fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
 struct Walked {
     walk: walk::Walk,
     /// By [`walk::key_of`], the number of the op that a lowered one is of.
-    of: BTreeMap<usize, usize>,
+    of: BTreeMap<OpKey, usize>,
 }
 
-/// Lowers kernel `index` of a copy as far as atoms on static views, and follows its addresses.
-fn lower<'c>(
+/// Lowers kernel `index` of a copy as far as atoms on views, with what it needs by then; the others are erased. Returns what
+/// divides the integers that it is given.
+fn to_atoms<'c>(
+    rewriter: &'c Rewriter<'c>,
     module: Op<'c>,
     index: usize,
     arch: Arch,
     report: &mut KernelReport<'_>,
-) -> Result<Walked, Failure> {
+) -> Result<Vec<i64>, Failure> {
     let kernels = partition::kernels(module);
-    let kernel = *kernels.get(index).ok_or(Failure)?;
+    let kernel = *kernels
+        .get(index)
+        .expected(module, "the kernel in the copy")?;
     // What is not asked about must not fail either.
     for other in kernels
         .iter()
-        .filter(|k| k.to_raw().ptr != kernel.to_raw().ptr)
+        .filter(|other| op_key(**other) != op_key(kernel))
     {
-        erase(*other);
+        rewriter.erase(*other)?;
     }
-    for op in ops_of(body_of(module, 0).ok_or(Failure)?) {
-        if name_of(op) == "func.func" {
-            erase(op);
-        } else if name_of(op) == "gpu.module" && attribute_of(op, "targets").is_none() {
+    for op in ops_of(body_of(module, 0).expected(module, "a body")?) {
+        if name_of(op) == func::FUNC {
+            rewriter.erase(op)?;
+        } else if name_of(op) == gpu::MODULE && attribute_of(op, "targets").is_none() {
             let targets = Builder::before(op).attribute(&tile::target_of(arch))?;
             set_attribute(op, "targets", targets);
         }
     }
     // Each level is taken down by the pass that leaves it; what is below already stays as it is.
     if nested_ops(kernel).into_iter().any(partition::is_of_a_block) {
-        (partition::PASS.run)(module, &[])?;
+        (partition::PASS.run)(rewriter, module, &[])?;
     }
-    (algorithms::PASS.run)(module, &[])?;
+    (algorithms::PASS.run)(rewriter, module, &[])?;
     if nested_ops(kernel).into_iter().any(has_fragments) {
-        (values::PASS.run)(module, &[])?;
+        (values::PASS.run)(rewriter, module, &[])?;
     }
     let body = partition::body_of_kernel(kernel)?;
     report.registers = Some(registers::live(body));
-    (allocate_shared::PASS.run)(module, &[])?;
+    (allocate_shared::PASS.run)(rewriter, module, &[])?;
     report.shared = integer_of(kernel, allocate_shared::SIZE);
     for op in nested_ops(kernel) {
         if shared_tensor(op).is_some() {
@@ -464,8 +454,17 @@ fn lower<'c>(
             });
         }
     }
-    let divisors = divisors_of(body);
-    (lower_layouts::PASS.run)(module, &["false"])?;
+    Ok(divisors_of(body))
+}
+
+/// Follows the addresses of the kernel in a copy whose layouts are integers.
+fn follow(
+    module: Op<'_>,
+    report: &KernelReport<'_>,
+    divisors: Vec<i64>,
+) -> Result<Walked, Failure> {
+    let kernels = partition::kernels(module);
+    let kernel = *kernels.first().expected(module, "the kernel in the copy")?;
     let body = partition::body_of_kernel(kernel)?;
     let divisors = if divisors.len() == walk::arguments(body) {
         divisors
@@ -483,7 +482,7 @@ fn lower<'c>(
 /// Whether an op is on tensors in registers, or copies tensors.
 fn has_fragments(op: Op<'_>) -> bool {
     let results = (0..op.result_count()).map(|i| result_of(op, i));
-    name_of(op) == "cute.copy"
+    name_of(op) == cute::COPY
         || operands_of(op)
             .into_iter()
             .chain(results)

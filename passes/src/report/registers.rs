@@ -1,6 +1,6 @@
 //! How many registers a kernel's vectors are live in at once: an estimate, for ptxas orders instructions anew.
 
-use cute_ir::{build::*, types, verify::vector_of};
+use cute_ir::{mlir::vector_of, mlir::*, types};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(super) fn live(body: Blk<'_>) -> i64 {
 #[derive(Default)]
 struct Spans {
     /// First and last position, and registers.
-    of: HashMap<usize, (usize, usize, i64)>,
+    of: HashMap<ValueKey, (usize, usize, i64)>,
     position: usize,
 }
 
@@ -64,7 +64,7 @@ impl Spans {
         for operand in operands_of(op) {
             self.used(operand, at);
         }
-        let regions = unsafe { mlir_sys::mlirOperationGetNumRegions(op.to_raw()) } as usize;
+        let regions = op.region_count();
         if regions > 0 {
             let before = self.position;
             for i in 0..regions {

@@ -1,7 +1,8 @@
 //! The integers of a kernel for every thread of a block: what `arith` computes of thread indices.
 
 use super::linear::{Linear, Symbols};
-use cute_ir::build::*;
+use cute_ir::mlir::*;
+use cute_ir::ops::{arith, gpu, nvvm};
 use melior::ir::ValueLike;
 use std::{collections::HashMap, rc::Rc};
 
@@ -54,7 +55,7 @@ pub(super) struct Scalars {
     pub symbols: Symbols,
     /// Threads of a block along x, y and z.
     pub block: [i64; 3],
-    values: HashMap<usize, Lanes>,
+    values: HashMap<ValueKey, Lanes>,
 }
 
 /// How `arith.cmpi` numbers its predicates.
@@ -117,74 +118,75 @@ impl Scalars {
         let symbols = &mut self.symbols;
         let known = |lanes: &Lanes| lanes.shared().and_then(Linear::known);
         let value = match name_of(op) {
-            "arith.constant" => match integer_of(op, "value") {
+            arith::CONSTANT => match integer_of(op, "value") {
                 Some(value) => Lanes::uniform(value.into()),
                 None => return,
             },
-            "gpu.thread_id" => {
+            gpu::THREAD_ID => {
                 let d = dimension(op);
                 self.threads_of(|index| index[d])
             }
-            "gpu.lane_id" | "nvvm.read.ptx.sreg.laneid" => {
+            gpu::LANE_ID | nvvm::READ_PTX_SREG_LANEID => {
                 let [x, y, _] = self.block;
                 self.threads_of(|t| (t[0] + x * (t[1] + y * t[2])) % 32)
             }
-            "nvvm.read.ptx.sreg.tid.x" => self.threads_of(|index| index[0]),
-            "nvvm.read.ptx.sreg.tid.y" => self.threads_of(|index| index[1]),
-            "nvvm.read.ptx.sreg.tid.z" => self.threads_of(|index| index[2]),
-            "gpu.block_dim" => Lanes::uniform(self.block[dimension(op)].into()),
-            "gpu.block_id" => {
+            nvvm::READ_PTX_SREG_TID_X => self.threads_of(|index| index[0]),
+            nvvm::READ_PTX_SREG_TID_Y => self.threads_of(|index| index[1]),
+            nvvm::READ_PTX_SREG_TID_Z => self.threads_of(|index| index[2]),
+            gpu::BLOCK_DIM => Lanes::uniform(self.block[dimension(op)].into()),
+            gpu::BLOCK_ID => {
                 Lanes::uniform(symbols.other(["block x", "block y", "block z"][dimension(op)], &[]))
             }
-            "gpu.grid_dim" => {
+            gpu::GRID_DIM => {
                 Lanes::uniform(symbols.other(["grid x", "grid y", "grid z"][dimension(op)], &[]))
             }
-            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui"
-            | "arith.trunci" => a,
-            "arith.addi" => a.zip(&b, Linear::add),
-            "arith.subi" => a.zip(&b, Linear::sub),
-            "arith.muli" => a.zip(&b, |a, b| symbols.mul(a, b)),
-            "arith.divui" | "arith.divsi" | "arith.floordivsi" => {
-                a.zip(&b, |a, b| match b.known() {
-                    Some(d) => symbols.div(a, d),
-                    None => Some(symbols.other("div", &[a, b])),
-                })
-            }
-            "arith.ceildivui" | "arith.ceildivsi" => a.zip(&b, |a, b| match b.known() {
+            arith::INDEX_CAST
+            | arith::INDEX_CASTUI
+            | arith::EXTSI
+            | arith::EXTUI
+            | arith::TRUNCI => a,
+            arith::ADDI => a.zip(&b, Linear::add),
+            arith::SUBI => a.zip(&b, Linear::sub),
+            arith::MULI => a.zip(&b, |a, b| symbols.mul(a, b)),
+            arith::DIVUI | arith::DIVSI | arith::FLOORDIVSI => a.zip(&b, |a, b| match b.known() {
+                Some(d) => symbols.div(a, d),
+                None => Some(symbols.other("div", &[a, b])),
+            }),
+            arith::CEILDIVUI | arith::CEILDIVSI => a.zip(&b, |a, b| match b.known() {
                 Some(d) => symbols.div(&a.add(&(d - 1).into())?, d),
                 None => Some(symbols.other("ceildiv", &[a, b])),
             }),
-            "arith.remui" | "arith.remsi" => a.zip(&b, |a, b| match b.known() {
+            arith::REMUI | arith::REMSI => a.zip(&b, |a, b| match b.known() {
                 Some(d) => symbols.rem(a, d),
                 None => Some(symbols.other("rem", &[a, b])),
             }),
-            "arith.shli" => match known(&b).filter(|s| (0..62).contains(s)) {
+            arith::SHLI => match known(&b).filter(|s| (0..62).contains(s)) {
                 Some(s) => a.map(|a| a.scale(1 << s)),
                 None => Lanes::unknown(),
             },
-            "arith.shrui" | "arith.shrsi" => match known(&b).filter(|s| (0..62).contains(s)) {
+            arith::SHRUI | arith::SHRSI => match known(&b).filter(|s| (0..62).contains(s)) {
                 Some(s) => a.map(|a| symbols.div(a, 1 << s)),
                 None => a.zip(&b, |a, b| match (a.known(), b.known()) {
                     (Some(a), Some(s)) if (0..62).contains(&s) => Some((a >> s).into()),
                     _ => Some(symbols.other("shr", &[a, b])),
                 }),
             },
-            "arith.andi" => a.zip(&b, |a, b| symbols.bits("and", a, b, |a, b| a & b)),
-            "arith.ori" => a.zip(&b, |a, b| symbols.bits("or", a, b, |a, b| a | b)),
-            "arith.xori" => a.zip(&b, |a, b| symbols.bits("xor", a, b, |a, b| a ^ b)),
-            "arith.minsi" | "arith.minui" => a.zip(&b, |a, b| {
+            arith::ANDI => a.zip(&b, |a, b| symbols.bits("and", a, b, |a, b| a & b)),
+            arith::ORI => a.zip(&b, |a, b| symbols.bits("or", a, b, |a, b| a | b)),
+            arith::XORI => a.zip(&b, |a, b| symbols.bits("xor", a, b, |a, b| a ^ b)),
+            arith::MINSI | arith::MINUI => a.zip(&b, |a, b| {
                 Some(match a.sub(b)?.known() {
                     Some(d) => (if d <= 0 { a } else { b }).clone(),
                     None => symbols.other("min", &[a, b]),
                 })
             }),
-            "arith.maxsi" | "arith.maxui" => a.zip(&b, |a, b| {
+            arith::MAXSI | arith::MAXUI => a.zip(&b, |a, b| {
                 Some(match a.sub(b)?.known() {
                     Some(d) => (if d >= 0 { a } else { b }).clone(),
                     None => symbols.other("max", &[a, b]),
                 })
             }),
-            "arith.cmpi" => {
+            arith::CMPI => {
                 let Some(predicate) = integer_of(op, "predicate")
                     .and_then(|p| PREDICATES.get(usize::try_from(p).ok()?))
                 else {
@@ -205,7 +207,7 @@ impl Scalars {
                     })
                 })
             }
-            "arith.select" => {
+            arith::SELECT => {
                 if let Some(condition) = known(&a) {
                     if condition != 0 { b } else { c }
                 } else {
@@ -248,7 +250,6 @@ fn dimension(op: Op) -> usize {
 
 /// Whether a value is an integer or an index.
 pub(super) fn is_integer(value: Val) -> bool {
-    use melior::ir::TypeLike;
-    let raw = value.r#type().to_raw();
-    unsafe { mlir_sys::mlirTypeIsAInteger(raw) || mlir_sys::mlirTypeIsAIndex(raw) }
+    let ty = value.r#type();
+    is_index(ty) || int_width(ty).is_some()
 }

@@ -6,7 +6,7 @@ use super::{
     threads::counted,
     walk::{Access, Kind},
 };
-use cute_ir::build::Op;
+use cute_ir::mlir::{Op, ValueKey};
 use std::collections::BTreeMap;
 
 /// Figures of all warps of a block and all instructions together, and of the one that costs most.
@@ -53,7 +53,7 @@ pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessR
         }
     }
     let mut found: BTreeMap<usize, Vec<AccessReport>> = BTreeMap::new();
-    let mut of_tensor: BTreeMap<usize, (Vec<&Access>, u32, u32)> = BTreeMap::new();
+    let mut of_tensor: BTreeMap<ValueKey, (Vec<&Access>, u32, u32)> = BTreeMap::new();
     for ((op, kind, bytes), accesses) in &grouped {
         let mut report = AccessReport {
             kind: *kind,

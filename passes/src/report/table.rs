@@ -1,7 +1,7 @@
 //! The report as a table, and as JSON.
 
 use super::{AccessReport, KernelReport, Report, figures::Range};
-use cute_ir::place::Place;
+use cute_ir::mlir::Place;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

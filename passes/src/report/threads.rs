@@ -1,8 +1,9 @@
 //! What each thread holds: tiled copies, tiled products, partitions, fragments.
 
+use cute_ir::ops::cute;
 use cute_ir::{
-    build::*,
     infer::memref_of,
+    mlir::*,
     types::{self, CuteType, MemRef, Space, tiled_copy, tiled_mma},
 };
 use cute_layout::Operand;
@@ -32,7 +33,7 @@ pub(super) fn registers(memref: &MemRef) -> Option<i64> {
 pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
     let result = (op.result_count() > 0).then(|| result_of(op, 0));
     match name_of(op) {
-        "cute.make_tiled_copy" => {
+        cute::MAKE_TILED_COPY => {
             let tiled = tiled_copy(&CuteType::of(result?.r#type())?).ok()?;
             let tile = tiled.tile_shape().ok()?;
             Some(vec![format!(
@@ -41,7 +42,7 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
                 counted(tiled.num_values(), "value"),
             )])
         }
-        "cute.make_tiled_mma" => {
+        cute::MAKE_TILED_MMA => {
             let tiled = tiled_mma(&CuteType::of(result?.r#type())?).ok()?;
             let [m, n, k] = tiled.tile_shape();
             let values = |operand| {
@@ -59,17 +60,17 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
             }
             Some(vec![line])
         }
-        "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D" => {
+        cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D => {
             let operands = operands_of(op);
             let tiled = tiled_copy(&CuteType::of(operands.first()?.r#type())?).ok()?;
             part(tiled.num_threads(), *operands.get(1)?, result?)
         }
-        "cute.tiled.mma.partition" => {
+        cute::TILED_MMA_PARTITION => {
             let operands = operands_of(op);
             let tiled = tiled_mma(&CuteType::of(operands.first()?.r#type())?).ok()?;
             part(tiled.num_threads(), *operands.get(1)?, result?)
         }
-        "cute.local_partition" => {
+        cute::LOCAL_PARTITION => {
             let operands = operands_of(op);
             let threads = match CuteType::of(operands.get(1)?.r#type())? {
                 CuteType::Layout(layout) => layout.size().ok()?,
@@ -77,8 +78,8 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
             };
             part(threads, operands[0], result?)
         }
-        "cute.mma.make_fragment" => fragment(&memref_of(result?)?),
-        "cute.memref.alloca" => {
+        cute::MMA_MAKE_FRAGMENT => fragment(&memref_of(result?)?),
+        cute::MEMREF_ALLOCA => {
             let memref = memref_of(result?)?;
             match memref.space {
                 Space::Rmem => fragment(&memref),

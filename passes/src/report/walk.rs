@@ -7,12 +7,13 @@ use super::{
     linear::{Linear, gcd},
     scalars::{Lanes, Scalars, is_integer},
 };
+use cute_ir::ops::{cute, scf};
 use cute_ir::{
-    build::*,
     infer,
+    mlir::*,
     tensor::atom_access,
     types::{self, CopyOp, CuteType, MemRef, Space},
-    verify::{at_of, copy_op, vector_of},
+    verify::{at_of, copy_op},
     view::{self, Index, View},
 };
 use cute_layout::{IntTuple, Layout, Swizzle};
@@ -67,7 +68,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 struct Address {
     /// The value that it is of: an argument, or an allocation.
-    root: usize,
+    root: ValueKey,
     shared: bool,
     bytes: Lanes,
 }
@@ -75,7 +76,7 @@ struct Address {
 /// One side of an access.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    pub root: usize,
+    pub root: ValueKey,
     pub swizzle: Option<Swizzle>,
     /// Of what the thread accesses, in bytes, not swizzled.
     pub bytes: Lanes,
@@ -85,7 +86,7 @@ pub(super) struct Side {
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     /// The op that it is of, by [`key_of`].
-    pub op: usize,
+    pub op: OpKey,
     pub kind: Kind,
     /// That a lane moves; of a matrix, that a lane points at.
     pub bytes: u32,
@@ -99,8 +100,8 @@ pub(super) struct Access {
     pub assumed: bool,
 }
 
-pub(super) fn key_of(op: Op) -> usize {
-    op.to_raw().ptr as usize
+pub(super) fn key_of(op: Op) -> OpKey {
+    op_key(op)
 }
 
 /// Times that what a loop carries is guessed again.
@@ -114,8 +115,8 @@ pub(super) struct Walk {
     pub scalars: Scalars,
     pub accesses: Vec<Access>,
     /// Coordinates and integer tuples, by their dynamic leaves.
-    leaves: HashMap<usize, Vec<Lanes>>,
-    addresses: HashMap<usize, Address>,
+    leaves: HashMap<ValueKey, Vec<Lanes>>,
+    addresses: HashMap<ValueKey, Address>,
     /// The conditions that hold here, and whether each is negated.
     conditions: Vec<(Lanes, bool)>,
     recording: bool,
@@ -160,8 +161,8 @@ impl Walk {
     fn block(&mut self, block: Blk<'_>) {
         for op in ops_of(block) {
             match name_of(op) {
-                "scf.for" => self.for_loop(op),
-                "scf.if" => self.branch(op),
+                scf::FOR => self.for_loop(op),
+                scf::IF => self.branch(op),
                 _ if has_regions(op) => {
                     for body in bodies_of(op) {
                         self.block(body);
@@ -316,11 +317,11 @@ impl Walk {
     fn cute(&mut self, op: Op<'_>) {
         let operands = operands_of(op);
         match name_of(op) {
-            "cute.make_coord" | "cute.make_int_tuple" => {
+            cute::MAKE_COORD | cute::MAKE_INT_TUPLE => {
                 let leaves = operands.iter().map(|v| self.scalars.get(*v)).collect();
                 self.leaves.insert(key(result_of(op, 0)), leaves);
             }
-            "cute.memref.alloca" => {
+            cute::MEMREF_ALLOCA => {
                 let result = result_of(op, 0);
                 if infer::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
                     let offset = integer_of(op, "offset").unwrap_or(0);
@@ -332,15 +333,15 @@ impl Walk {
                     self.addresses.insert(key(result), address);
                 }
             }
-            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter" => {
+            cute::GET_ITER | cute::MAKE_VIEW | cute::RECAST | cute::RECAST_ITER => {
                 if let Some(address) = operands.first().and_then(|v| self.addresses.get(&key(*v))) {
                     let address = address.clone();
                     self.addresses.insert(key(result_of(op, 0)), address);
                 }
             }
-            "cute.add_offset" => self.add_offset(op, &operands),
-            "cute.memref.load" | "cute.memref.store" => self.element(op, &operands),
-            "cute.atom_load" | "cute.atom_store" | "cute.atom_copy" => self.atom(op, &operands),
+            cute::ADD_OFFSET => self.add_offset(op, &operands),
+            cute::MEMREF_LOAD | cute::MEMREF_STORE => self.element(op, &operands),
+            cute::ATOM_LOAD | cute::ATOM_STORE | cute::ATOM_COPY => self.atom(op, &operands),
             _ => self.view(op, &operands),
         }
     }
@@ -471,7 +472,7 @@ impl Walk {
         };
         let bytes = memref.element_bytes();
         let address = self.moved(address, &view, Some(*coord), bytes);
-        let stores = name_of(op) == "cute.memref.store";
+        let stores = name_of(op) == cute::MEMREF_STORE;
         self.record(
             op,
             &[(address, &memref, 0)],
@@ -496,18 +497,18 @@ impl Walk {
             Some(length * types::element_bits(element)? / 8)
         };
         let (tensors, bytes) = match (name_of(op), operands) {
-            ("cute.atom_load", [_, tensor]) => {
+            (cute::ATOM_LOAD, [_, tensor]) => {
                 (vec![place(*tensor)], vector_bytes(result_of(op, 0)))
             }
-            ("cute.atom_store", [_, value, tensor]) => (vec![place(*tensor)], vector_bytes(*value)),
-            ("cute.atom_copy", [_, from, to, ..]) => (vec![place(*from), place(*to)], Some(0)),
+            (cute::ATOM_STORE, [_, value, tensor]) => (vec![place(*tensor)], vector_bytes(*value)),
+            (cute::ATOM_COPY, [_, from, to, ..]) => (vec![place(*from), place(*to)], Some(0)),
             _ => return,
         };
         let (Some(tensors), Some(bytes)) = (tensors.into_iter().collect::<Option<Vec<_>>>(), bytes)
         else {
             return;
         };
-        let stores = name_of(op) == "cute.atom_store";
+        let stores = name_of(op) == cute::ATOM_STORE;
         let (kind, bytes, lanes) = match copy {
             CopyOp::SimtAsync { bits, .. } => (Kind::AsyncCopy, bits / 8, 32),
             CopyOp::Ldsm { matrices, .. } => (Kind::LoadMatrix, 16, 8 * matrices),
@@ -595,15 +596,16 @@ fn memory_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
 }
 
 pub(super) fn arguments(block: Blk<'_>) -> usize {
-    unsafe { mlir_sys::mlirBlockGetNumArguments(block.to_raw()) as usize }
+    arguments_of(block).len()
 }
 
 fn has_regions(op: Op<'_>) -> bool {
-    unsafe { mlir_sys::mlirOperationGetNumRegions(op.to_raw()) > 0 }
+    op.region_count() > 0
 }
 
 /// The first block of each region.
 fn bodies_of<'c>(op: Op<'c>) -> Vec<Blk<'c>> {
-    let count = unsafe { mlir_sys::mlirOperationGetNumRegions(op.to_raw()) } as usize;
-    (0..count).filter_map(|i| body_of(op, i)).collect()
+    (0..op.region_count())
+        .filter_map(|i| body_of(op, i))
+        .collect()
 }

@@ -5,8 +5,9 @@ use super::{
     registers::{File, poison},
     unroll::{UNROLL, UNSIGNED, Unroll, turns},
 };
-use cute_ir::{Failure, build::*, verify::MOST_TURNS};
-use melior::ir::{Region, ValueLike, operation::OperationLike};
+use cute_ir::ops::{cute, scf};
+use cute_ir::{Expected, Failure, mlir::*, verify::MOST_TURNS};
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
 impl<'c> Values<'c> {
@@ -16,7 +17,7 @@ impl<'c> Values<'c> {
         if Unroll::of(op) == Some(Unroll::Whole) {
             return self.unrolled(op, b);
         }
-        let old = body_of(op, 0).ok_or(Failure)?;
+        let old = body_of(op, 0).expected(op, "a body")?;
         let written = self.written(old);
         let operands = operands_of(op);
         let mut initial: Vec<Val<'c>> = operands.iter().map(|v| self.map(*v)).collect();
@@ -25,14 +26,8 @@ impl<'c> Values<'c> {
         let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
         let mut arguments = vec![(argument(old, 0).r#type(), b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
-        let (region, new) = region_with_block(&arguments);
-        let built = b.with_regions(
-            "scf.for",
-            &initial,
-            &types,
-            &attributes_of(op),
-            vec![region],
-        )?;
+        let (region, new) = Detached::with_block(&arguments);
+        let built = b.with_regions(scf::FOR, &initial, &types, &attributes_of(op), vec![region])?;
         for i in 0..=carried {
             self.mapping.insert(key(argument(old, i)), argument(new, i));
         }
@@ -42,7 +37,7 @@ impl<'c> Values<'c> {
 
         let inner = Builder::at_end(b.context, new, b.location);
         let mut ops = ops_of(old);
-        let end = ops.pop().ok_or(Failure)?;
+        let end = ops.pop().expected(op, "an op that ends the block")?;
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
@@ -57,7 +52,7 @@ impl<'c> Values<'c> {
                 });
             }
         }
-        inner.op("scf.yield", &yielded, &[], &[])?;
+        inner.op(scf::YIELD, &yielded, &[], &[])?;
 
         for i in 0..carried {
             self.mapping
@@ -78,16 +73,14 @@ impl<'c> Values<'c> {
                 ))
             })?);
         }
-        let [from, to, step] = bounds[..] else {
-            return Err(Failure);
-        };
+        let [from, to, step] = [bounds[0], bounds[1], bounds[2]];
         let unsigned = attribute_of(op, UNSIGNED).is_some();
         if step < 1 || turns(from, to, step, unsigned, operands[0].r#type()) > MOST_TURNS.into() {
             return Err(b.error(format!(
                 "expected a loop of at most {MOST_TURNS} turns with {UNROLL}, found one from {from} to {to} by {step}"
             )));
         }
-        let body = body_of(op, 0).ok_or(Failure)?;
+        let body = body_of(op, 0).expected(op, "a body")?;
         let ty = argument(body, 0).r#type();
         let mut carried: Vec<Val<'c>> = operands[3..].iter().map(|v| self.map(*v)).collect();
         for turn in 0..turns(from, to, step, unsigned, operands[0].r#type()) as i64 {
@@ -98,7 +91,7 @@ impl<'c> Values<'c> {
                 self.mapping.insert(key(argument(body, i + 1)), *value);
             }
             let mut ops = ops_of(body);
-            let end = ops.pop().ok_or(Failure)?;
+            let end = ops.pop().expected(op, "an op that ends the block")?;
             for op in ops {
                 self.op(op, b.at_location(op.location()))?;
             }
@@ -141,7 +134,7 @@ impl<'c> Values<'c> {
         files: &BTreeSet<usize>,
         entered: &[bool],
         b: Builder<'c>,
-    ) -> Result<(Region<'c>, Vec<bool>), Failure> {
+    ) -> Result<(Detached<'c>, Vec<bool>), Failure> {
         let own = arguments_of(old);
         let vectors = files.iter().flat_map(|index| {
             let file = &self.files[*index];
@@ -150,7 +143,7 @@ impl<'c> Values<'c> {
         });
         let types: Vec<_> = own.iter().map(|v| v.r#type()).chain(vectors).collect();
         let types: Vec<_> = types.into_iter().map(|ty| (ty, b.location)).collect();
-        let (region, new) = region_with_block(&types);
+        let (region, new) = Detached::with_block(&types);
         for (old, new) in own.iter().zip(arguments_of(new)) {
             self.mapping.insert(key(*old), new);
         }
@@ -189,7 +182,7 @@ impl<'c> Values<'c> {
             .map(|v| v.r#type())
             .collect();
         let regions = vec![first, second];
-        let built = b.with_regions("scf.while", &initial, &types, &attributes_of(op), regions)?;
+        let built = b.with_regions(scf::WHILE, &initial, &types, &attributes_of(op), regions)?;
         for (old, new) in results_of(op).into_iter().zip(results_of(built)) {
             self.mapping.insert(key(old), new);
         }
@@ -202,7 +195,7 @@ impl<'c> Values<'c> {
         let mut regions = Vec::new();
         for index in 0..op.region_count() {
             match blocks_of_region(op, index)[..] {
-                [] => regions.push(Region::new()),
+                [] => regions.push(Detached::empty()),
                 [block] if self.written(block).is_empty() => {
                     let (region, _) = self.turn(block, &BTreeSet::new(), &[], b)?;
                     regions.push(region);
@@ -243,12 +236,12 @@ impl<'c> Values<'c> {
         let mut left = vec![true; types.len() - plain];
         for block in [then, other] {
             self.files[..before.len()].clone_from_slice(&before);
-            let (region, new) = region_with_block(&[]);
+            let (region, new) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, new, b.location);
             let mut yielded = Vec::new();
             if let Some(block) = block {
                 let mut ops = ops_of(block);
-                let end = ops.pop().ok_or(Failure)?;
+                let end = ops.pop().expected(op, "an op that ends the block")?;
                 for op in ops {
                     self.op(op, inner.at_location(op.location()))?;
                 }
@@ -266,15 +259,15 @@ impl<'c> Values<'c> {
                     });
                 }
             }
-            inner.op("scf.yield", &yielded, &[], &[])?;
+            inner.op(scf::YIELD, &yielded, &[], &[])?;
             regions.push(region);
         }
         if types.is_empty() && other.is_none() {
             // Nothing comes out of it, so that one branch is enough.
             regions.truncate(1);
-            regions.push(melior::ir::Region::new());
+            regions.push(Detached::empty());
         }
-        let built = b.with_regions("scf.if", &[condition], &types, &attributes_of(op), regions)?;
+        let built = b.with_regions(scf::IF, &[condition], &types, &attributes_of(op), regions)?;
         for i in 0..plain {
             self.mapping
                 .insert(key(result_of(op, i)), result_of(built, i));
@@ -300,9 +293,9 @@ impl<'c> Values<'c> {
         for op in ops_of(block) {
             let operands = operands_of(op);
             let target = match name_of(op) {
-                "cute.clear" | "cute.memref.store" => operands.first(),
-                "cute.copy" => operands.get(2),
-                "cute.gemm" | "cute.memref.store_vec" => operands.get(1),
+                cute::CLEAR | cute::MEMREF_STORE => operands.first(),
+                cute::COPY => operands.get(2),
+                cute::GEMM | cute::MEMREF_STORE_VEC => operands.get(1),
                 _ => None,
             };
             files.extend(target.and_then(|v| self.root(*v)));

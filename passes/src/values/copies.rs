@@ -2,10 +2,11 @@
 
 use super::Values;
 use crate::vectorize;
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Failure,
-    build::*,
+    Expected, Failure,
     infer::memref_of,
+    mlir::*,
     tensor::{atom_access, atom_extents, atom_values},
     types::{self, CopyOp, MemRef, Space},
     verify::copy_op,
@@ -21,7 +22,7 @@ impl<'c> Values<'c> {
             _ => return Err(b.error("expected a partitioned copy; run cute-partition first")),
         };
         let copy = self.tiled(copy, b)?;
-        let op = copy_op(copy.r#type()).ok_or(Failure)?;
+        let op = copy_op(copy.r#type()).expected(b, "the atom of a copy")?;
         let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
             return Err(b.error("expected tensors"));
         };
@@ -38,7 +39,7 @@ impl<'c> Values<'c> {
             if matches!(op, CopyOp::SimtAsync { .. }) {
                 let mut arguments = vec![copy, self.map(source), self.map(destination)];
                 arguments.extend(holds);
-                b.op("cute.atom_copy", &arguments, &[], &attribute)?;
+                b.op(cute::ATOM_COPY, &arguments, &[], &attribute)?;
                 continue;
             }
             let Some(holds) = holds else {
@@ -60,17 +61,17 @@ impl<'c> Values<'c> {
                 let vectors = self.files[view.file].vectors.clone();
                 (view.file, vectors)
             });
-            let (region, block) = region_with_block(&[]);
+            let (region, block) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
             self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
             let mut regions = vec![region];
             match &old {
                 Some((old, view, places)) => {
                     let new = self.read(view, places, inner)?;
-                    inner.op("scf.yield", &[new], &[], &[])?;
-                    let (region, block) = region_with_block(&[]);
+                    inner.op(scf::YIELD, &[new], &[], &[])?;
+                    let (region, block) = Detached::with_block(&[]);
                     Builder::at_end(b.context, block, b.location).op(
-                        "scf.yield",
+                        scf::YIELD,
                         &[*old],
                         &[],
                         &[],
@@ -78,11 +79,11 @@ impl<'c> Values<'c> {
                     regions.push(region);
                 }
                 None => {
-                    inner.op("scf.yield", &[], &[], &[])?;
-                    regions.push(melior::ir::Region::new());
+                    inner.op(scf::YIELD, &[], &[], &[])?;
+                    regions.push(Detached::empty());
                 }
             }
-            let built = b.with_regions("scf.if", &[holds], &results, &[], regions)?;
+            let built = b.with_regions(scf::IF, &[holds], &results, &[], regions)?;
             if let Some((file, vectors)) = before {
                 self.files[file].vectors = vectors;
             }
@@ -110,10 +111,10 @@ impl<'c> Values<'c> {
         } else {
             let length = register_values(from, to, b)?;
             let ty = b.vector(length, types::register_type(from.element));
-            b.value("cute.atom_load", &[copy, self.map(source)], ty, &attribute)?
+            b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &attribute)?
         };
         let value = if op == CopyOp::Movm {
-            b.value("cute.atom_move", &[copy, value], value.r#type(), &[])?
+            b.value(cute::ATOM_MOVE, &[copy, value], value.r#type(), &[])?
         } else {
             value
         };
@@ -123,7 +124,7 @@ impl<'c> Values<'c> {
             return self.write(&view, &places, value, b);
         }
         b.op(
-            "cute.atom_store",
+            cute::ATOM_STORE,
             &[copy, value, self.map(destination)],
             &[],
             &attribute,
@@ -168,7 +169,7 @@ impl<'c> Values<'c> {
         let zero = b.constant(view.element, 0)?;
         // `ne`, as arith.cmpi numbers it.
         let not_equal = [("predicate", b.i64_attribute(1))];
-        b.value("arith.cmpi", &[value, zero], b.ty("i1")?, &not_equal)
+        b.value(arith::CMPI, &[value, zero], b.ty("i1")?, &not_equal)
     }
 
     /// An auto-vectorising copy: as much at once as lies in one piece on both sides.
@@ -192,14 +193,14 @@ impl<'c> Values<'c> {
                     vector.source.len() as i64,
                     types::register_type(from.element),
                 );
-                b.value("cute.atom_load", &[copy, self.map(source)], ty, &at)?
+                b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &at)?
             };
             if to.space == Space::Rmem {
                 let view = self.registers(destination, b)?;
                 self.write(&view, &moved(&vector.destination, view.offset), value, b)?;
             } else {
                 let operands = [copy, value, self.map(destination)];
-                b.op("cute.atom_store", &operands, &[], &at)?;
+                b.op(cute::ATOM_STORE, &operands, &[], &at)?;
             }
         }
         Ok(())

@@ -5,10 +5,11 @@ use super::{
     registers::{File, View, extract_element},
     unknown,
 };
+use cute_ir::ops::{arith, vector};
 use cute_ir::{
-    Failure,
-    build::*,
+    Expected, Failure,
     infer::memref_of,
+    mlir::*,
     types::{self, CuteType},
     view::{self, Index},
 };
@@ -46,7 +47,7 @@ impl<'c> Values<'c> {
         let (view, place) = self.element(op, b)?;
         let value = self.map(operands_of(op)[2]);
         let ty = b.vector(1, view.element);
-        let vector = b.value("vector.from_elements", &[value], ty, &[])?;
+        let vector = b.value(vector::FROM_ELEMENTS, &[value], ty, &[])?;
         self.write(&view, &[place], vector, b)
     }
 
@@ -74,7 +75,7 @@ impl<'c> Values<'c> {
         let zero = |ty, element| {
             let zero = if types::is_float(element) { "0.0" } else { "0" };
             let zero = b.attribute(&format!("dense<{zero}> : {ty}"))?;
-            b.value("arith.constant", &[], ty, &[("value", zero)])
+            b.value(arith::CONSTANT, &[], ty, &[("value", zero)])
         };
         if whole {
             let file = &mut self.files[view.file];
@@ -94,9 +95,11 @@ impl<'c> Values<'c> {
         b: Builder<'c>,
     ) -> Result<(), Failure> {
         let view = self.registers(from, b)?;
-        let memref = memref_of(result_of(op, 0)).ok_or(Failure)?;
+        let memref = memref_of(result_of(op, 0)).expected(op, "a tensor as its result")?;
         let bits = |ty| types::element_bits(ty).unwrap_or(0);
-        let from_type = memref_of(from).ok_or(Failure)?.element;
+        let from_type = memref_of(from)
+            .expected(op, "a tensor as its operand")?
+            .element;
         if let Some(small) = [from_type, memref.element]
             .into_iter()
             .find(|ty| types::register_type(*ty) != *ty)
@@ -107,8 +110,8 @@ impl<'c> Values<'c> {
             )));
         }
         let name = match bits(memref.element).cmp(&bits(view.element)) {
-            std::cmp::Ordering::Less => "arith.truncf",
-            std::cmp::Ordering::Greater => "arith.extf",
+            std::cmp::Ordering::Less => arith::TRUNCF,
+            std::cmp::Ordering::Greater => arith::EXTF,
             std::cmp::Ordering::Equal => {
                 return Err(b.error("expected types of different widths"));
             }

@@ -13,11 +13,11 @@ mod products;
 mod registers;
 mod unroll;
 
-use crate::partition::{body_of_kernel, drop_body, kernels, second_body, space_of};
+use crate::partition::{body_of_kernel, kernels, second_body, space_of};
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Failure, PassSpec,
-    build::*,
-    infer,
+    Failure, PassSpec, infer,
+    mlir::*,
     types::{self, CuteType, MemRef, Space},
     view::Index,
 };
@@ -35,16 +35,16 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         crate::atoms::check(kernel)?;
-        unroll::by_factors(kernel)?;
+        unroll::by_factors(rewriter, kernel)?;
         let old = body_of_kernel(kernel)?;
         let mut values = Values::default();
         let new = second_body(kernel, old, &mut values.mapping);
         let b = Builder::at_end(context_of(kernel), new, kernel.location());
         values.block(old, b)?;
-        drop_body(old)?;
+        rewriter.erase_blocks(&[old])?;
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ fn run<'c>(module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
 struct Values<'c> {
     files: Vec<File<'c>>,
     /// Register tensors, and pointers into them, by value.
-    views: HashMap<usize, View<'c>>,
+    views: HashMap<ValueKey, View<'c>>,
     mapping: Mapping<'c>,
 }
 
@@ -97,34 +97,37 @@ impl<'c> Values<'c> {
         let operands = operands_of(op);
         let on_registers = |i: usize| operands.get(i).is_some_and(|v| is_registers(v.r#type()));
         match name_of(op) {
-            "cute.mma.make_fragment" => self.allocate(result_of(op, 0), b),
-            "cute.memref.alloca" if space_of(result_of(op, 0)) == Some(Space::Rmem) => {
+            cute::MMA_MAKE_FRAGMENT => self.allocate(result_of(op, 0), b),
+            cute::MEMREF_ALLOCA if space_of(result_of(op, 0)) == Some(Space::Rmem) => {
                 self.allocate(result_of(op, 0), b)
             }
-            "cute.tiled.copy.retile" => self.reinterpret(op, operands[1], b),
-            "cute.get_iter" | "cute.make_view" | "cute.recast" | "cute.recast_iter"
-            | "cute.add_offset"
+            cute::TILED_COPY_RETILE => self.reinterpret(op, operands[1], b),
+            cute::GET_ITER
+            | cute::MAKE_VIEW
+            | cute::RECAST
+            | cute::RECAST_ITER
+            | cute::ADD_OFFSET
                 if on_registers(0) =>
             {
                 self.reinterpret(op, operands[0], b)
             }
-            "cute.get_layout" if on_registers(0) => {
+            cute::GET_LAYOUT if on_registers(0) => {
                 let layout = b.static_value(result_of(op, 0).r#type())?;
                 self.mapping.insert(key(result_of(op, 0)), layout);
                 Ok(())
             }
-            "cute.memref.load" if on_registers(0) => self.load(op, b),
-            "cute.memref.store" if on_registers(0) => self.store(op, b),
-            "cute.memref.load_vec" if on_registers(0) => self.load_vector(op, b),
-            "cute.memref.store_vec" if on_registers(1) => self.store_vector(op, b),
-            "cute.clear" if on_registers(0) => self.clear(operands[0], b),
-            "cute.convert" => self.convert(op, operands[0], b),
-            "cute.copy" => self.copy(&operands, b),
-            "cute.gemm" => self.gemm(&operands, b),
-            "scf.for" => self.for_loop(op, b),
-            "scf.if" if self.touches_within(op) => self.branch(op, b),
-            "scf.while" if self.touches_within(op) => self.while_loop(op, b),
-            "scf.yield" => Err(b.error("a loop's end outside of a loop")),
+            cute::MEMREF_LOAD if on_registers(0) => self.load(op, b),
+            cute::MEMREF_STORE if on_registers(0) => self.store(op, b),
+            cute::MEMREF_LOAD_VEC if on_registers(0) => self.load_vector(op, b),
+            cute::MEMREF_STORE_VEC if on_registers(1) => self.store_vector(op, b),
+            cute::CLEAR if on_registers(0) => self.clear(operands[0], b),
+            cute::CONVERT => self.convert(op, operands[0], b),
+            cute::COPY => self.copy(&operands, b),
+            cute::GEMM => self.gemm(&operands, b),
+            scf::FOR => self.for_loop(op, b),
+            scf::IF if self.touches_within(op) => self.branch(op, b),
+            scf::WHILE if self.touches_within(op) => self.while_loop(op, b),
+            scf::YIELD => Err(b.error("a loop's end outside of a loop")),
             _ if self.view(op, b)? => Ok(()),
             _ => {
                 if !self.touches(op) && self.touches_within(op) {
@@ -148,7 +151,7 @@ impl<'c> Values<'c> {
     fn touches_within(&self, op: Op<'c>) -> bool {
         nested_ops(op)
             .into_iter()
-            .any(|inner| self.touches(inner) || name_of(inner) == "cute.copy")
+            .any(|inner| self.touches(inner) || name_of(inner) == cute::COPY)
     }
 
     fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
@@ -182,7 +185,7 @@ impl<'c> Values<'c> {
         else {
             return Err(b.error("expected a tensor"));
         };
-        if name_of(op) == "cute.add_offset" {
+        if name_of(op) == cute::ADD_OFFSET {
             view.offset += self
                 .known_offset(operands_of(op)[1])
                 .ok_or_else(|| unknown(b))?;
@@ -241,7 +244,7 @@ impl<'c> Values<'c> {
     /// A coordinate, with what is known of its leaves.
     fn known_tuple(&self, value: Val<'c>, tuple: &IntTuple) -> IntTuple {
         let leaves = defining_op(self.map(value))
-            .filter(|op| matches!(name_of(*op), "cute.make_coord" | "cute.make_int_tuple"))
+            .filter(|op| matches!(name_of(*op), cute::MAKE_COORD | cute::MAKE_INT_TUPLE))
             .map(operands_of)
             .unwrap_or_default();
         let mut leaves = leaves.into_iter();
@@ -277,21 +280,21 @@ impl<'c> Values<'c> {
         // Where the op knows no sign, only what is the same with one.
         let unsigned = |i: usize| operand(i).filter(|value| *value >= 0);
         let number = match name_of(op) {
-            "arith.constant" => integer_of(op, "value"),
-            "arith.index_cast" | "arith.extsi" | "arith.trunci" => operand(0),
-            "arith.index_castui" | "arith.extui" => unsigned(0),
-            "arith.addi" => operand(0)?.checked_add(operand(1)?),
-            "arith.subi" => operand(0)?.checked_sub(operand(1)?),
-            "arith.muli" => operand(0)?.checked_mul(operand(1)?),
-            "arith.divsi" => operand(0)?.checked_div(operand(1)?),
-            "arith.divui" => unsigned(0)?.checked_div(unsigned(1)?),
-            "arith.remsi" => operand(0)?.checked_rem(operand(1)?),
-            "arith.remui" => unsigned(0)?.checked_rem(unsigned(1)?),
-            "arith.minsi" => Some(operand(0)?.min(operand(1)?)),
-            "arith.minui" => Some(unsigned(0)?.min(unsigned(1)?)),
-            "arith.maxsi" => Some(operand(0)?.max(operand(1)?)),
-            "arith.maxui" => Some(unsigned(0)?.max(unsigned(1)?)),
-            "cute.get_scalars" if op.result_count() == 1 => {
+            arith::CONSTANT => integer_of(op, "value"),
+            arith::INDEX_CAST | arith::EXTSI | arith::TRUNCI => operand(0),
+            arith::INDEX_CASTUI | arith::EXTUI => unsigned(0),
+            arith::ADDI => operand(0)?.checked_add(operand(1)?),
+            arith::SUBI => operand(0)?.checked_sub(operand(1)?),
+            arith::MULI => operand(0)?.checked_mul(operand(1)?),
+            arith::DIVSI => operand(0)?.checked_div(operand(1)?),
+            arith::DIVUI => unsigned(0)?.checked_div(unsigned(1)?),
+            arith::REMSI => operand(0)?.checked_rem(operand(1)?),
+            arith::REMUI => unsigned(0)?.checked_rem(unsigned(1)?),
+            arith::MINSI => Some(operand(0)?.min(operand(1)?)),
+            arith::MINUI => Some(unsigned(0)?.min(unsigned(1)?)),
+            arith::MAXSI => Some(operand(0)?.max(operand(1)?)),
+            arith::MAXUI => Some(unsigned(0)?.max(unsigned(1)?)),
+            cute::GET_SCALARS if op.result_count() == 1 => {
                 match CuteType::of(operands.first()?.r#type())? {
                     CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),
                     _ => None,

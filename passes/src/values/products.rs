@@ -1,9 +1,10 @@
 //! Products of fragments, atom by atom.
 
 use super::{Values, registers::places};
+use cute_ir::ops::cute;
 use cute_ir::{
-    Failure, algorithm,
-    build::*,
+    Expected, Failure, algorithm,
+    mlir::*,
     types::{self, CuteType},
 };
 use cute_layout::Layout;
@@ -31,13 +32,8 @@ impl<'c> Values<'c> {
         let [mma, d, a, bb, c] = operands[..] else {
             return Err(b.error("expected a product of fragments; run cute-partition first"));
         };
-        let views = [d, a, bb, c]
-            .into_iter()
-            .map(|v| self.registers(v, b))
-            .collect::<Result<Vec<_>, _>>()?;
-        let [vd, va, vb, vc] = &views[..] else {
-            return Err(Failure);
-        };
+        let (vd, va) = (&self.registers(d, b)?, &self.registers(a, b)?);
+        let (vb, vc) = (&self.registers(bb, b)?, &self.registers(c, b)?);
         let product = algorithm::product_of(mma.r#type())
             .ok_or_else(|| b.error("expected an MMA atom or a tiled MMA"))?;
         let extents = product
@@ -53,7 +49,9 @@ impl<'c> Values<'c> {
                 modes.insert(0, one.clone());
             }
             modes.resize(3, one);
-            let [values, first, second] = <[Layout; 3]>::try_from(modes).map_err(|_| Failure)?;
+            let [values, first, second] = <[Layout; 3]>::try_from(modes)
+                .ok()
+                .expected(b, "three modes of an operand")?;
             Ok(Operand {
                 offset: view.offset,
                 values,
@@ -75,7 +73,7 @@ impl<'c> Values<'c> {
                     let right = self.read(vb, &lb.at(n, k, b)?, b)?;
                     let sum = self.read(vc, &lc.at(m, n, b)?, b)?;
                     let sum =
-                        b.value("cute.atom_mma", &[mma, left, right, sum], sum.r#type(), &[])?;
+                        b.value(cute::ATOM_MMA, &[mma, left, right, sum], sum.r#type(), &[])?;
                     self.write(vd, &ld.at(m, n, b)?, sum, b)?;
                 }
             }
@@ -95,8 +93,8 @@ impl<'c> Values<'c> {
                 let one = Layout::parse("(1,1,1):(0,0,0)").map_err(|e| b.error(e.to_string()))?;
                 let tile =
                     cute_layout::Tile::parse("[_;_;_]").map_err(|e| b.error(e.to_string()))?;
-                let tiled = types::tiled_mma_type(b.location, ty, &one, &tile).ok_or(Failure)?;
-                b.value("cute.make_tiled_mma", &[new], tiled, &[])
+                let tiled = types::tiled_mma_type(b.location, ty, &one, &tile)?;
+                b.value(cute::MAKE_TILED_MMA, &[new], tiled, &[])
             }
             Some(atom @ CuteType::CopyAtom { .. }) => {
                 let table = types::copy_atom(&atom).map_err(wrong)?;
@@ -105,8 +103,8 @@ impl<'c> Values<'c> {
                 let tile =
                     cute_layout::Tile::from_shape(&cute_layout::tuple([cute_layout::int(size)]))
                         .map_err(|e| b.error(e.to_string()))?;
-                let tiled = types::tiled_copy_type(b.location, ty, &tv, &tile).ok_or(Failure)?;
-                b.value("cute.make_tiled_copy", &[new], tiled, &[])
+                let tiled = types::tiled_copy_type(b.location, ty, &tv, &tile)?;
+                b.value(cute::MAKE_TILED_COPY, &[new], tiled, &[])
             }
             _ => Err(b.error(format!(
                 "expected an atom or what is tiled over one, found {ty}"

@@ -1,10 +1,10 @@
 //! Register tensors as SSA vectors, and views of them.
 
 use super::Values;
+use cute_ir::ops::{ub, vector};
 use cute_ir::{
-    Failure,
-    build::*,
-    diag,
+    Failure, diag,
+    mlir::*,
     types::{self, MemRef},
 };
 use cute_layout::Layout;
@@ -149,7 +149,7 @@ impl<'c> Values<'c> {
                 view.element,
             )?);
         }
-        b.value("vector.from_elements", &parts, ty, &[])
+        b.value(vector::FROM_ELEMENTS, &parts, ty, &[])
     }
 
     /// Sets the elements of a view at these places.
@@ -257,7 +257,7 @@ impl<'c> Values<'c> {
             )?);
         }
         b.value(
-            "vector.from_elements",
+            vector::FROM_ELEMENTS,
             &parts,
             b.vector(length, file.element),
             &[],
@@ -315,14 +315,14 @@ impl<'c> Values<'c> {
 /// A value of which nothing is read before it is written.
 pub(super) fn poison<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
     let value = b.attribute("#ub.poison")?;
-    b.value("ub.poison", &[], ty, &[("value", value)])
+    b.value(ub::POISON, &[], ty, &[("value", value)])
 }
 
 fn bitcast<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
     if value.r#type() == ty {
         return Ok(value);
     }
-    b.value("vector.bitcast", &[value], ty, &[])
+    b.value(vector::BITCAST, &[value], ty, &[])
 }
 
 fn extract<'c>(
@@ -338,7 +338,7 @@ fn extract<'c>(
         ("strides", b.attribute("[1]")?),
     ];
     b.value(
-        "vector.extract_strided_slice",
+        vector::EXTRACT_STRIDED_SLICE,
         &[vector],
         b.vector(length, element),
         &attributes,
@@ -353,7 +353,7 @@ pub(super) fn extract_element<'c>(
     element: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
     b.value(
-        "vector.extract",
+        vector::EXTRACT,
         &[vector],
         element,
         &[("static_position", b.i64_array(&[index]))],
@@ -367,5 +367,5 @@ fn insert<'c>(
     index: i64,
 ) -> Result<Val<'c>, Failure> {
     let position = [("static_position", b.i64_array(&[index]))];
-    b.value("vector.insert", &[part, vector], vector.r#type(), &position)
+    b.value(vector::INSERT, &[part, vector], vector.r#type(), &position)
 }

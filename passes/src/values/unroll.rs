@@ -1,9 +1,9 @@
 //! Loops that are written out in part: `{cute.unroll = 4}` makes four turns one.
 
 use super::Values;
-use cute_ir::{Failure, build::*, types};
+use cute_ir::ops::{arith, scf};
+use cute_ir::{Expected, Failure, mlir::*, types};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use mlir_sys::*;
 
 /// A loop with this attribute is written out: all of it, so that its index is known to what it indexes, or as many turns at
 /// a time as the attribute says.
@@ -28,11 +28,11 @@ impl Unroll {
 }
 
 /// Writes out what the loops within `op` ask for in part: a loop of whole rounds, and what is left of the turns behind it.
-pub(super) fn by_factors<'c>(kernel: Op<'c>) -> Result<(), Failure> {
+pub(super) fn by_factors<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>) -> Result<(), Failure> {
     // Loops within a loop first: they are then copied with it.
     for op in nested_ops(kernel).into_iter().rev() {
         if let Some(Unroll::By(factor)) = Unroll::of(op) {
-            split(op, factor)?;
+            split(rewriter, op, factor)?;
         }
     }
     Ok(())
@@ -56,7 +56,7 @@ pub(super) fn turns(from: i64, to: i64, step: i64, unsigned: bool, ty: Type<'_>)
     (distance + i128::from(step) - 1) / i128::from(step)
 }
 
-fn split<'c>(op: Op<'c>, factor: i64) -> Result<(), Failure> {
+fn split<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>, factor: i64) -> Result<(), Failure> {
     let b = Builder::before(op);
     remove_attribute(op, UNROLL);
     if factor == 1 {
@@ -104,13 +104,13 @@ fn split<'c>(op: Op<'c>, factor: i64) -> Result<(), Failure> {
         all.extend_from_slice(&carried[1..]);
         let rest = b.clone_op(op, &mut Mapping::new());
         for (i, value) in all.into_iter().enumerate() {
-            unsafe { mlirOperationSetOperand(rest.to_raw(), i as isize, value.to_raw()) };
+            set_operand(rest, i, value);
         }
         if let Some((from, _, turns)) = known {
             // Bounds that are constants, so that they can be written out.
             let rounds = (turns / i128::from(factor)) as i64;
             let start = b.constant(ty, from.wrapping_add(rounds.wrapping_mul(round)))?;
-            unsafe { mlirOperationSetOperand(rest.to_raw(), 0, start.to_raw()) };
+            set_operand(rest, 0, start);
             set_attribute(rest, UNROLL, b.attribute("unit")?);
         }
         (0..rest.result_count())
@@ -122,7 +122,7 @@ fn split<'c>(op: Op<'c>, factor: i64) -> Result<(), Failure> {
     for (i, value) in results.into_iter().enumerate() {
         replace_uses(result_of(op, i), value);
     }
-    erase(op);
+    rewriter.erase(op)?;
     Ok(())
 }
 
@@ -138,11 +138,11 @@ fn end_of_rounds<'c>(
     let (from, to) = (operands[0], operands[1]);
     let ty = to.r#type();
     let last = b.constant(ty, last)?;
-    let end = b.value("arith.subi", &[to, last], ty, &[])?;
+    let end = b.value(arith::SUBI, &[to, last], ty, &[])?;
     // `slt` and `ult`, as arith.cmpi numbers them.
     let below = [("predicate", b.i64_attribute(if unsigned { 6 } else { 2 }))];
-    let fits = b.value("arith.cmpi", &[end, to], b.ty("i1")?, &below)?;
-    b.value("arith.select", &[fits, end, from], ty, &[])
+    let fits = b.value(arith::CMPI, &[end, to], b.ty("i1")?, &below)?;
+    b.value(arith::SELECT, &[fits, end, from], ty, &[])
 }
 
 /// A loop whose turns are `factor` of `op`'s each. It carries the index of the next turn and what `op` carries.
@@ -153,14 +153,14 @@ fn rounds<'c>(
     initial: &[Val<'c>],
     factor: i64,
 ) -> Result<Vec<Val<'c>>, Failure> {
-    let old = body_of(op, 0).ok_or(Failure)?;
+    let old = body_of(op, 0).expected(op, "a body")?;
     let ty = from.r#type();
     let types: Vec<Type<'c>> = initial.iter().map(|v| v.r#type()).collect();
     let mut arguments = vec![(ty, b.location)];
     arguments.extend(types.iter().map(|ty| (*ty, b.location)));
-    let (region, new) = region_with_block(&arguments);
+    let (region, new) = Detached::with_block(&arguments);
     let operands = [&[from, to, step], initial].concat();
-    let built = b.with_regions("scf.for", &operands, &types, &[], vec![region])?;
+    let built = b.with_regions(scf::FOR, &operands, &types, &[], vec![region])?;
     if let Some(unsigned) = attribute_of(op, UNSIGNED) {
         set_attribute(built, UNSIGNED, unsigned);
     }
@@ -175,7 +175,7 @@ fn rounds<'c>(
             mapping.insert(key(argument(old, i + 1)), *value);
         }
         let mut ops = ops_of(old);
-        let end = ops.pop().ok_or(Failure)?;
+        let end = ops.pop().expected(op, "an op that ends the block")?;
         for op in ops {
             inner.at_location(op.location()).clone_op(op, &mut mapping);
         }
@@ -183,9 +183,9 @@ fn rounds<'c>(
         carried = yielded
             .map(|v| mapping.get(&key(v)).copied().unwrap_or(v))
             .collect();
-        index = inner.value("arith.addi", &[index, own_step], ty, &[])?;
+        index = inner.value(arith::ADDI, &[index, own_step], ty, &[])?;
     }
     let all: Vec<Val<'c>> = std::iter::once(index).chain(carried).collect();
-    inner.op("scf.yield", &all, &[], &[])?;
+    inner.op(scf::YIELD, &all, &[], &[])?;
     Ok((0..all.len()).map(|i| result_of(built, i)).collect())
 }

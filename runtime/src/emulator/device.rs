@@ -318,7 +318,12 @@ impl Program for Emulated<'_> {
         let (mut report, mut global) = self.execute(&launches, tensors, cores());
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
         // the same in every run.
-        if report.findings.iter().any(|finding| finding.kind.is_between_blocks()) && cores() > 1 {
+        if report
+            .findings
+            .iter()
+            .any(|finding| finding.kind.is_between_blocks())
+            && cores() > 1
+        {
             let again = self.execute(&launches, tensors, 1);
             if !again.0.findings.is_empty() {
                 (report, global) = again;

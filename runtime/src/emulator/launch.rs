@@ -46,7 +46,9 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
         let at = next.fetch_add(1, Relaxed);
         (at < blocks).then(|| order(launch, blocks, at))
     };
-    let cores = launch.cores.min(usize::try_from(blocks).unwrap_or(launch.cores));
+    let cores = launch
+        .cores
+        .min(usize::try_from(blocks).unwrap_or(launch.cores));
     let start = || Core {
         counts: vec![Counts::default(); kernel.insts.len()],
         ended: Vec::new(),

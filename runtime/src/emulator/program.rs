@@ -196,10 +196,12 @@ pub(super) struct Atomic {
     pub space: Space,
     pub base: Reg,
     pub offset: i64,
+    /// Of one element.
     pub bytes: u32,
     /// None for `red`.
     pub d: Option<Reg>,
-    pub a: Reg,
+    /// The operand for each element, which lie side by side: several in a `red` of vectors, each atomic by itself.
+    pub a: Vec<Reg>,
     pub b: Option<Reg>,
     pub order: Order,
 }

@@ -1,7 +1,7 @@
 //! What a hover says: the report's lines for the op on the line.
 
 use crate::REPORT;
-use cute_ir::build::Op;
+use cute_ir::mlir::place_of;
 use melior::ir::Module;
 use serde_json::{Value, json};
 use std::{
@@ -95,16 +95,11 @@ pub fn report_on_stdin() -> i32 {
     let Some(module) = Module::parse(&context, &text) else {
         return 1;
     };
-    let op = unsafe {
-        Op::from_raw(melior::ir::operation::OperationLike::to_raw(
-            &module.as_operation(),
-        ))
-    };
-    let report = cute_passes::report::of_module(op, None);
+    let report = cute_passes::report::of_module(module.as_operation(), None);
     let mut lines = Vec::new();
     for kernel in &report.kernels {
         for (location, text) in kernel.located() {
-            if let Some(place) = cute_ir::place::place_of(location) {
+            if let Some(place) = place_of(location) {
                 lines.push(json!([place.line - 1, text]));
             }
         }

@@ -16,13 +16,14 @@ const DEFAULT_PREFIX: &str = "/usr/lib/llvm-22";
 const PREFIX_VARIABLE: &str = "MLIR_SYS_220_PREFIX";
 
 /// What a build needs of LLVM's folder, and the package it comes in. Any one of the files will do.
-const IN_PREFIX: [(&[&str], &str); 7] = [
+const IN_PREFIX: [(&[&str], &str); 8] = [
     (
         &["lib/libLLVMCore.a", "lib/libLLVM.so", "lib/libLLVM.dylib"],
         "llvm-22-dev",
     ),
     (&["bin/llvm-config"], "llvm-22-dev"),
     (&["lib/cmake/mlir/MLIRConfig.cmake"], "libmlir-22-dev"),
+    (&["bin/llvm-tblgen"], "llvm-22"),
     (&["bin/mlir-tblgen"], "mlir-22-tools"),
     (&["bin/FileCheck"], "llvm-22-tools"),
     (

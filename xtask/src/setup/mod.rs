@@ -5,8 +5,9 @@ mod apt;
 mod llvm;
 mod tools;
 
+use crate::process::on_path;
 use crate::workspace::Workspace;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::path::PathBuf;
 
 /// What setup found or installed.
@@ -24,6 +25,15 @@ pub struct Setup {
 /// LLVM's `bin` folder, for what needs nothing else.
 pub fn llvm_bin() -> Result<PathBuf> {
     llvm::ready()
+}
+
+/// The program valgrind, after installing it where it is missing.
+pub fn valgrind() -> Result<PathBuf> {
+    if let Some(found) = on_path("valgrind") {
+        return Ok(found);
+    }
+    apt::install(&["valgrind"])?;
+    on_path("valgrind").context("valgrind was installed, and is not on the path")
 }
 
 /// Installs what is missing.

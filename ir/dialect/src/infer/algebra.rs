@@ -1,8 +1,9 @@
 //! Result types of the ops on values of the layout algebra: what [`cute_layout::ops::apply`] says of
 //! the values that the operands' types hold.
 
+use crate::mlir::*;
 use crate::{
-    build::{Op, attribute_of, entry_of, name_of, result_of},
+    mlir::{Op, attribute_of, entry_of, name_of, result_of},
     types::{self, CuteType},
 };
 use cute_layout::{
@@ -11,9 +12,8 @@ use cute_layout::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type, ValueLike, operation::OperationLike},
+    ir::{Attribute, Type, ValueLike, operation::OperationLike},
 };
-use mlir_sys::*;
 
 /// The result types of op `name`, without its dialect's prefix.
 pub(super) fn infer<'c>(
@@ -120,18 +120,10 @@ pub fn value_of(ty: Type) -> Option<Value> {
 
 /// The attributes of an op on values of the algebra.
 pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
-    let integer = |name| {
-        let raw = find(name)?.to_raw();
-        unsafe { mlirAttributeIsAInteger(raw).then(|| mlirIntegerAttrGetValueInt(raw)) }
-    };
-    let mode = find("mode").and_then(|attribute| unsafe {
-        let raw = attribute.to_raw();
-        mlirAttributeIsADenseI32Array(raw).then(|| {
-            (0..mlirDenseArrayGetNumElements(raw))
-                .map(|i| mlirDenseI32ArrayGetElement(raw, i).into())
-                .collect()
-        })
-    });
+    let integer = |name| find(name).and_then(integer_value);
+    let mode = find("mode")
+        .and_then(i32s_of)
+        .map(|mode| mode.into_iter().map(i64::from).collect());
     Attrs {
         mode,
         begin: integer("begin"),

@@ -11,29 +11,25 @@ pub use algebra::{algebra_name, evaluate, value_of};
 pub use tensors::traced_view;
 pub(crate) use written::{compatible, operand_types, without_unit_strides};
 
+use crate::mlir::*;
 use crate::{
-    build::{Op, name_of, operands_of},
+    mlir::{Op, name_of, operands_of},
     types::{CuteType, MemRef},
 };
 use cute_layout::ops::{OPS, Value as LayoutValue};
 use melior::{
     Context,
-    ir::{Attribute, Type, Value, ValueLike},
+    ir::{Attribute, Type, ValueLike},
 };
-use mlir_sys::*;
 
 /// The result types of op `name`.
 pub(crate) fn infer<'c>(
     name: &str,
     context: &'c Context,
-    operands: &[MlirValue],
+    operands: &[Type<'c>],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
-    let types: Vec<Type<'c>> = operands
-        .iter()
-        .map(|raw| unsafe { Type::from_raw(mlirValueGetType(*raw)) })
-        .collect();
-    let decoded: Vec<CuteType<'c>> = types
+    let decoded: Vec<CuteType<'c>> = operands
         .iter()
         .map(|ty| CuteType::of(*ty).ok_or_else(|| format!("expected a cute type, found {ty}")))
         .collect::<Result<_, _>>()?;
@@ -46,7 +42,7 @@ pub(crate) fn infer<'c>(
         Some(values) if OPS.contains(&op) => algebra::infer(op, context, &values, attributes),
         _ => Err(format!(
             "does not take operands of the types ({})",
-            types
+            operands
                 .iter()
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()
@@ -68,7 +64,7 @@ pub(crate) fn speculatable(op: Op) -> bool {
 }
 
 /// The type of a value as a tensor.
-pub fn memref_of<'c>(value: Value<'c, '_>) -> Option<MemRef<'c>> {
+pub fn memref_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
     match CuteType::of(value.r#type()) {
         Some(CuteType::MemRef(memref)) => Some(memref),
         _ => None,

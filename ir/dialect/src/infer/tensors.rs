@@ -1,8 +1,9 @@
 //! Result types of the ops on tensors, atoms and fragments: what [`crate::tensor`] says.
 
 use super::algebra;
+use crate::mlir::*;
 use crate::{
-    build::{Op, attribute_of, entry_of, name_of},
+    mlir::{Op, attribute_of, entry_of, name_of},
     tensor,
     types::{self, CuteType, MemRef},
     view::{self, View},
@@ -10,9 +11,8 @@ use crate::{
 use cute_layout::{Layout, Leaf, with_divisors};
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Location, Type},
+    ir::{Attribute, Location, Type},
 };
-use mlir_sys::mlirIntegerAttrGetValueInt;
 
 /// The result types of op `name`, or nothing where it is no op on tensors of these operands.
 pub(super) fn infer<'c>(
@@ -38,7 +38,7 @@ pub(super) fn infer<'c>(
     Some(match (name, operands) {
         ("get_iter", [CuteType::MemRef(source)]) => source
             .to_ptr_type(Location::unknown(context))
-            .ok_or_else(invalid)
+            .map_err(|_| invalid())
             .and_then(one),
         ("get_iter", [CuteType::CoordTensor { start, .. }]) => {
             one(types::arith_tuple_iter_type(context, start))
@@ -61,7 +61,7 @@ pub(super) fn infer<'c>(
             tensor::add_offset(pointer, offset)
                 .and_then(|p| {
                     p.to_ptr_type(Location::unknown(context))
-                        .ok_or_else(invalid)
+                        .map_err(|_| invalid())
                 })
                 .and_then(one)
         }
@@ -105,7 +105,7 @@ fn invalid() -> String {
 
 fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<'c>>, String> {
     let ty = memref.to_type(Location::unknown(context));
-    ty.map(|ty| vec![ty]).ok_or_else(invalid)
+    ty.map(|ty| vec![ty]).map_err(|_| invalid())
 }
 
 type Viewed = Result<(View, Vec<Leaf>), String>;
@@ -139,7 +139,7 @@ fn find_view<'a, 'c>(
             &others,
             &algebra::attrs_of(find),
             proj.as_ref(),
-            find("operand_id").map(|id| unsafe { mlirIntegerAttrGetValueInt(id.to_raw()) }),
+            find("operand_id").and_then(integer_value),
         )
     })?;
     let indices = others
@@ -171,7 +171,7 @@ fn tensor_type<'c>(
             let start = with_divisors(|| view.start(start, indices))?;
             types::coord_tensor_type(Location::unknown(context), &start, &view.layout)
                 .map(|ty| vec![ty])
-                .ok_or_else(invalid)
+                .map_err(|_| invalid())
         }
         CuteType::MemRef(source) => {
             memref_type(context, with_divisors(|| view.of(source, indices))?)
@@ -199,7 +199,8 @@ fn fragment_of<'c>(
 fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
     let attribute =
         entry_of(attributes, name).ok_or_else(|| format!("requires the attribute '{name}'"))?;
-    Ok(unsafe { mlirIntegerAttrGetValueInt(attribute.to_raw()) })
+    integer_value(attribute)
+        .ok_or_else(|| format!("expected {name} = an integer, found {attribute}"))
 }
 
 /// The view that `op` makes of a tensor, for these values of its operands instead of their types' own: the tensor's

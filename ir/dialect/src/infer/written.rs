@@ -1,7 +1,7 @@
 //! What is not written in some forms of text, and what may be written in more than one way.
 
 use crate::{
-    build::context_of_type,
+    mlir::context_of_type,
     types::{self, CuteType},
 };
 use cute_layout::{Inner, IntTuple, Layout, Leaf, int, ops::Value, tuple};
@@ -42,7 +42,7 @@ pub(crate) fn operand_types<'c>(
         ("make_view", CuteType::MemRef(memref)) => vec![
             memref
                 .to_ptr_type(Location::unknown(context))
-                .ok_or("has a result that no pointer starts")?,
+                .map_err(|_| "has a result that no pointer starts")?,
             types::composed_type(context, memref.inner.as_ref(), &memref.layout),
         ],
         ("make_view", CuteType::CoordTensor { start, layout }) => vec![

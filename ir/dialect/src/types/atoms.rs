@@ -1,7 +1,10 @@
 //! The atoms of `cute_nvgpu`, and what is tiled over them, as `cute-layout` knows them.
 
-use super::{CuteType, kind::Kind, memref::element_bits, text::text_of};
-use crate::ffi::CuteTypeParts;
+use super::{
+    CuteType,
+    kind::{Kind, family},
+};
+use crate::mlir::{Parts, element_bits};
 use cute_layout::{
     atoms::{BitOp, CopyAtom, Elem, Family, FragKind, Major, MmaAtom, MmaSpec, Scale},
     tiled::{TiledCopy, TiledMma},
@@ -126,9 +129,9 @@ const EVICTIONS: [&str; 6] = [
 
 pub(super) fn copy_from_parts<'c>(
     kind: Kind,
-    parts: &CuteTypeParts,
+    parts: &Parts<'c, '_>,
 ) -> Result<CuteType<'c>, String> {
-    let text = |i: usize| text_of(parts.texts[i]);
+    let text = |i: usize| Ok::<_, String>(parts.texts[i]);
     let number = parts.ints[0];
     let op = match kind {
         Kind::UniversalCopy if !EVICTIONS.contains(&text(0)?) => {
@@ -183,7 +186,7 @@ pub(super) fn copy_from_parts<'c>(
         }
     };
     Ok(CuteType::CopyAtom {
-        value: unsafe { Type::from_raw(parts.types[0]) },
+        value: parts.types[0],
         op,
     })
 }
@@ -196,12 +199,12 @@ fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
 /// An MMA atom of these parts.
 pub(super) fn mma_from_parts<'c>(
     kind: Kind,
-    parts: &CuteTypeParts,
+    parts: &Parts<'c, '_>,
 ) -> Result<CuteType<'c>, String> {
-    let text = |i: usize| text_of(parts.texts[i]);
-    let ty = |i: usize| unsafe { Type::<'c>::from_raw(parts.types[i]) };
+    let text = |i: usize| Ok::<_, String>(parts.texts[i]);
+    let ty = |i: usize| parts.types[i];
     let mut op = MmaOp {
-        family: kind.family().ok_or("expected an MMA atom")?,
+        family: family(kind).ok_or("expected an MMA atom")?,
         majors: [Major::K; 2],
         saturate: false,
         bit_op: None,

@@ -1,23 +1,31 @@
 //! Types, made from Rust values.
 
 use super::{atoms::CopyOp, kind::Kind};
-use crate::ffi::{self, CuteTypeParts};
+use crate::diag::Failure;
+use crate::mlir::{Parts, type_of as get};
 use cute_layout::{IntTuple, Layout, Leaf, Tile, ops::Value};
 use melior::{
     Context,
-    ir::{Location, Type, TypeLike, r#type::IntegerType},
+    ir::{Location, Type, r#type::IntegerType},
 };
-use std::ffi::c_int;
-
-/// The type of these parts, or nothing after a diagnostic at `location`.
-pub(super) fn get<'c>(location: Location<'c>, parts: &CuteTypeParts) -> Option<Type<'c>> {
-    unsafe { Type::from_option_raw(ffi::cuteTypeGet(location.to_raw(), parts)) }
-}
 
 fn text_type<'c>(context: &'c Context, kind: Kind, text: &str) -> Type<'c> {
-    let mut parts = CuteTypeParts::empty(kind as c_int);
-    parts.texts[0] = ffi::string_ref(text);
-    get(Location::unknown(context), &parts).expect("a text type has nothing to verify")
+    get(Location::unknown(context), &parts(kind, &[], &[text], &[]))
+        .expect("a text type has nothing to verify")
+}
+
+pub(super) fn parts<'c, 't>(
+    kind: Kind,
+    types: &[Type<'c>],
+    texts: &[&'t str],
+    ints: &[i64],
+) -> Parts<'c, 't> {
+    Parts {
+        kind,
+        types: types.to_vec(),
+        texts: texts.to_vec(),
+        ints: ints.to_vec(),
+    }
 }
 
 /// `!cute.coord<...>`
@@ -83,17 +91,17 @@ fn width(leaf: &Leaf) -> u32 {
     }
 }
 
-/// `!cute.coord_tensor<...>`, or nothing after a diagnostic at `location`.
+/// `!cute.coord_tensor<...>`. Errors, at `location`: parameters that no such type has.
 pub fn coord_tensor_type<'c>(
     location: Location<'c>,
     start: &IntTuple,
     layout: &Layout,
-) -> Option<Type<'c>> {
+) -> Result<Type<'c>, Failure> {
     let (start, layout) = (start.to_string(), layout.to_string());
-    let mut parts = CuteTypeParts::empty(Kind::CoordTensor as c_int);
-    parts.texts[0] = ffi::string_ref(&start);
-    parts.texts[1] = ffi::string_ref(&layout);
-    get(location, &parts)
+    get(
+        location,
+        &parts(Kind::CoordTensor, &[], &[&start, &layout], &[]),
+    )
 }
 /// `!cute.arith_tuple_iter<...>`
 pub fn arith_tuple_iter_type<'c>(context: &'c Context, start: &IntTuple) -> Type<'c> {
@@ -103,57 +111,47 @@ pub fn arith_tuple_iter_type<'c>(context: &'c Context, start: &IntTuple) -> Type
 pub fn token_type(context: &Context) -> Type<'_> {
     get(
         Location::unknown(context),
-        &CuteTypeParts::empty(Kind::Token as c_int),
+        &parts(Kind::Token, &[], &[], &[]),
     )
     .expect("a token has nothing to verify")
 }
 /// `!cute.pipeline<N>`
-pub fn pipeline_type<'c>(location: Location<'c>, stages: i64) -> Option<Type<'c>> {
-    let mut parts = CuteTypeParts::empty(Kind::Pipeline as c_int);
-    parts.ints[0] = stages;
-    get(location, &parts)
+pub fn pipeline_type<'c>(location: Location<'c>, stages: i64) -> Result<Type<'c>, Failure> {
+    get(location, &parts(Kind::Pipeline, &[], &[], &[stages]))
 }
 /// A copy atom's type.
-pub fn copy_atom_type<'c>(location: Location<'c>, value: Type<'c>, op: CopyOp) -> Option<Type<'c>> {
-    let mut parts = CuteTypeParts::empty(0);
-    parts.types[0] = value.to_raw();
-    match op {
-        CopyOp::Universal { bits } => {
-            parts.kind = Kind::UniversalCopy as c_int;
-            parts.ints[0] = bits;
-        }
-        CopyOp::Auto => parts.kind = Kind::UniversalCopy as c_int,
+pub fn copy_atom_type<'c>(
+    location: Location<'c>,
+    value: Type<'c>,
+    op: CopyOp,
+) -> Result<Type<'c>, Failure> {
+    let turned = |transpose| if transpose { "t" } else { "n" };
+    let value = &[value];
+    let parts = match op {
+        CopyOp::Universal { bits } => parts(Kind::UniversalCopy, value, &[""], &[bits]),
+        CopyOp::Auto => parts(Kind::UniversalCopy, value, &[""], &[0]),
         CopyOp::SimtAsync { global, bits } => {
-            parts.kind = Kind::SimtAsyncCopy as c_int;
-            parts.texts[0] = ffi::string_ref(if global { "global" } else { "always" });
-            parts.ints[0] = bits;
+            let cache = if global { "global" } else { "always" };
+            parts(Kind::SimtAsyncCopy, value, &[cache], &[bits])
         }
         CopyOp::Ldsm {
             matrices,
             transpose,
         } => {
-            parts.kind = Kind::Ldsm as c_int;
-            parts.texts[0] = ffi::string_ref("(8,8)");
-            parts.texts[1] = ffi::string_ref("u16");
-            parts.texts[2] = ffi::string_ref(if transpose { "t" } else { "n" });
-            parts.ints[0] = matrices;
+            let texts = ["(8,8)", "u16", turned(transpose)];
+            parts(Kind::Ldsm, value, &texts, &[matrices])
         }
         CopyOp::Stsm {
             matrices,
             transpose,
-        } => {
-            parts.kind = Kind::Stsm as c_int;
-            parts.texts[0] = ffi::string_ref("(8,8)");
-            parts.texts[1] = ffi::string_ref(if transpose { "t" } else { "n" });
-            parts.ints[0] = matrices;
-        }
-        CopyOp::Movm => {
-            parts.kind = Kind::Movm as c_int;
-            parts.texts[0] = ffi::string_ref("(8,8)");
-            parts.texts[1] = ffi::string_ref("t");
-            parts.ints[0] = 1;
-        }
-    }
+        } => parts(
+            Kind::Stsm,
+            value,
+            &["(8,8)", turned(transpose)],
+            &[matrices],
+        ),
+        CopyOp::Movm => parts(Kind::Movm, value, &["(8,8)", "t"], &[1]),
+    };
     get(location, &parts)
 }
 /// `!cute_nvgpu.sm80.mma<...>`
@@ -163,11 +161,11 @@ pub fn sm80_mma_type<'c>(
     a: Type<'c>,
     b: Type<'c>,
     acc: Type<'c>,
-) -> Option<Type<'c>> {
-    let mut parts = CuteTypeParts::empty(Kind::Sm80Mma as c_int);
-    parts.types[..3].copy_from_slice(&[a.to_raw(), b.to_raw(), acc.to_raw()]);
-    parts.ints[..3].copy_from_slice(&shape);
-    get(location, &parts)
+) -> Result<Type<'c>, Failure> {
+    get(
+        location,
+        &parts(Kind::Sm80Mma, &[a, b, acc], &["", ""], &shape),
+    )
 }
 /// `!cute.tiled_copy<...>` over the atom type `atom`.
 pub fn tiled_copy_type<'c>(
@@ -175,7 +173,7 @@ pub fn tiled_copy_type<'c>(
     atom: Type<'c>,
     tv: &Layout,
     tiler: &Tile,
-) -> Option<Type<'c>> {
+) -> Result<Type<'c>, Failure> {
     tiled_type(
         location,
         Kind::TiledCopy,
@@ -190,7 +188,7 @@ pub fn tiled_mma_type<'c>(
     atom: Type<'c>,
     atoms: &Layout,
     permutation: &Tile,
-) -> Option<Type<'c>> {
+) -> Result<Type<'c>, Failure> {
     tiled_type(
         location,
         Kind::TiledMma,
@@ -209,12 +207,8 @@ fn tiled_type<'c>(
     atom: Type<'c>,
     first: &str,
     second: &str,
-) -> Option<Type<'c>> {
-    let mut parts = CuteTypeParts::empty(kind as c_int);
-    parts.types[0] = atom.to_raw();
-    parts.texts[0] = ffi::string_ref(first);
-    parts.texts[1] = ffi::string_ref(second);
-    get(location, &parts)
+) -> Result<Type<'c>, Failure> {
+    get(location, &parts(kind, &[atom], &[first, second], &[]))
 }
 
 /// A signless integer type.

@@ -1,12 +1,11 @@
 //! Tensors and pointers.
 
-use super::kind::Kind;
-use super::make::get;
-use crate::ffi::{self, CuteTypeParts};
+use super::{kind::Kind, make::parts};
+use crate::diag::Failure;
+use crate::mlir::{element_bits, type_of};
 use cute_layout::{IntTuple, Layout, Swizzle};
-use melior::ir::{Location, Type, TypeLike};
-use mlir_sys::*;
-use std::{ffi::c_int, fmt};
+use melior::ir::{Location, Type};
+use std::fmt;
 
 /// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -174,31 +173,28 @@ impl<'c> MemRef<'c> {
         Ok(())
     }
 
-    /// The type of a pointer to its start, or nothing after a diagnostic at `location`.
-    pub fn to_ptr_type(&self, location: Location<'c>) -> Option<Type<'c>> {
+    /// The type of a pointer to its start. Errors, at `location`: parameters that no such type has.
+    pub fn to_ptr_type(&self, location: Location<'c>) -> Result<Type<'c>, Failure> {
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
-        let mut parts = CuteTypeParts::empty(Kind::Ptr as c_int);
-        parts.types[0] = self.element.to_raw();
-        parts.texts[0] = ffi::string_ref(self.space.name());
-        parts.texts[1] = ffi::string_ref(&swizzle);
-        parts.ints[0] = self.align;
-        get(location, &parts)
+        let texts = [self.space.name(), &swizzle];
+        type_of(
+            location,
+            &parts(Kind::Ptr, &[self.element], &texts, &[self.align]),
+        )
     }
 
-    /// The MLIR type, or nothing after a diagnostic at `location`.
-    pub fn to_type(&self, location: Location<'c>) -> Option<Type<'c>> {
+    /// The MLIR type. Errors, at `location`: parameters that no such type has.
+    pub fn to_type(&self, location: Location<'c>) -> Result<Type<'c>, Failure> {
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
         let layout = match &self.inner {
             Some((swizzle, offset)) => format!("{swizzle} o {offset} o {}", self.layout),
             None => self.layout.to_string(),
         };
-        let mut parts = CuteTypeParts::empty(Kind::MemRef as c_int);
-        parts.types[0] = self.element.to_raw();
-        parts.texts[0] = ffi::string_ref(self.space.name());
-        parts.texts[1] = ffi::string_ref(&swizzle);
-        parts.texts[2] = ffi::string_ref(&layout);
-        parts.ints[0] = self.align;
-        get(location, &parts)
+        let texts = [self.space.name(), &swizzle, &layout];
+        type_of(
+            location,
+            &parts(Kind::MemRef, &[self.element], &texts, &[self.align]),
+        )
     }
 
     /// What the type requires of its parameters.
@@ -247,57 +243,4 @@ impl<'c> MemRef<'c> {
         }
         Ok(())
     }
-}
-
-/// The width of an integer or floating-point type in bits.
-pub fn element_bits(ty: Type) -> Option<i64> {
-    unsafe {
-        let raw = ty.to_raw();
-        if mlirTypeIsAInteger(raw) {
-            Some(mlirIntegerTypeGetWidth(raw).into())
-        } else if mlirTypeIsATF32(raw) {
-            // MLIR counts the 19 bits that matter.
-            Some(32)
-        } else if mlirTypeIsAFloat(raw) {
-            Some(mlirFloatTypeGetWidth(raw).into())
-        } else {
-            None
-        }
-    }
-}
-
-/// The type that registers hold values of this type in, which is one that LLVM has: of 8-bit floats and of integers with a
-/// sign, signless integers of their width; of tf32, f32.
-pub fn register_type(ty: Type<'_>) -> Type<'_> {
-    unsafe {
-        let raw = ty.to_raw();
-        let context = mlirTypeGetContext(raw);
-        let small = mlirTypeIsAFloat(raw) && mlirFloatTypeGetWidth(raw) <= 8;
-        if mlirTypeIsATF32(raw) {
-            Type::from_raw(mlirF32TypeGet(context))
-        } else if small {
-            Type::from_raw(mlirIntegerTypeGet(context, mlirFloatTypeGetWidth(raw)))
-        } else if mlirTypeIsAInteger(raw) && !mlirIntegerTypeIsSignless(raw) {
-            Type::from_raw(mlirIntegerTypeGet(context, mlirIntegerTypeGetWidth(raw)))
-        } else {
-            ty
-        }
-    }
-}
-
-/// Whether elements of the one type are moved to those of the other as they are: the types are one, or one is what registers
-/// hold the other in (f32 for tf32, i8 for 8-bit floats and unsigned integers).
-pub fn same_bits(a: Type, b: Type) -> bool {
-    a == b || register_type(a) == b || register_type(b) == a
-}
-
-/// The width of a signless integer type.
-pub fn int_width(ty: Type) -> Option<u32> {
-    let raw = ty.to_raw();
-    unsafe { mlirTypeIsAInteger(raw).then(|| mlirIntegerTypeGetWidth(raw)) }
-}
-
-/// Whether it is a floating-point type.
-pub fn is_float(ty: Type) -> bool {
-    unsafe { mlirTypeIsAFloat(ty.to_raw()) }
 }

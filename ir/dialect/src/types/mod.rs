@@ -24,18 +24,17 @@ pub use make::{
     tiled_copy_type, tiled_mma_type, token_type, value_type,
 };
 
-pub use memref::{MemRef, Space, element_bits, int_width, is_float, register_type, same_bits};
+pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
+pub use memref::{MemRef, Space};
 pub(crate) use text::canonicalize;
 
-use crate::ffi::{self, CuteTypeParts};
+use crate::mlir::{self, Parts};
 use cute_layout::{
     ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, ops::Value,
 };
-use kind::{KINDS, Kind};
-use melior::ir::{Type, TypeLike};
-use text::{
-    parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, text_of, tuple,
-};
+use kind::Kind;
+use melior::ir::Type;
+use text::{parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, tuple};
 
 /// The most buffers of a ring, and the most stages of a schedule: no multiprocessor holds as many tiles.
 pub const MOST_STAGES: i64 = 1 << 10;
@@ -93,21 +92,22 @@ pub enum CuteType<'c> {
 }
 
 impl<'c> CuteType<'c> {
-    /// What `ty` says; nothing where it is not a type of these dialects.
+    /// Reads what `ty` says; nothing where it is not a type of these dialects. A type is read once in its context.
+    ///
+    /// Panics where a text cannot be read, which [`CuteType::verify`] has ruled out; the boundary to MLIR makes an error of it.
     pub fn of(ty: Type<'c>) -> Option<Self> {
-        let mut parts = CuteTypeParts::empty(0);
-        if !unsafe { ffi::cuteTypeGetParts(ty.to_raw(), &mut parts) } {
-            return None;
-        }
-        Self::from_parts(&parts).ok()
+        mlir::read(ty).cloned()
     }
 
-    pub(crate) fn from_parts(parts: &CuteTypeParts) -> Result<Self, String> {
-        let kind = *KINDS
-            .get(parts.kind as usize)
-            .ok_or("unknown kind of type")?;
-        let text = |i: usize| text_of(parts.texts[i]);
-        let ty = |i: usize| unsafe { Type::from_raw(parts.types[i]) };
+    /// As [`CuteType::of`], for as long as the context lives.
+    pub fn get(ty: Type<'c>) -> Option<&'c Self> {
+        mlir::read(ty)
+    }
+
+    pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
+        let kind = parts.kind;
+        let text = |i: usize| Ok::<_, String>(parts.texts[i]);
+        let ty = |i: usize| parts.types[i];
         let int = |i: usize| parts.ints[i];
         Ok(match kind {
             Kind::IntTuple => Self::IntTuple(tuple(text(0)?, TupleKind::IntTuple)?),
@@ -157,9 +157,9 @@ impl<'c> CuteType<'c> {
             },
             Kind::Pipeline => Self::Pipeline { stages: int(0) },
             Kind::Token => Self::Token,
-            Kind::Divisible => Self::Divisible {
-                width: int(0),
-                divisor: int(1),
+            Kind::DivisibleI32 | Kind::DivisibleI64 => Self::Divisible {
+                width: if kind == Kind::DivisibleI32 { 32 } else { 64 },
+                divisor: int(0),
             },
             Kind::CoordTensor => Self::CoordTensor {
                 start: tuple(text(0)?, TupleKind::IntTuple)?,

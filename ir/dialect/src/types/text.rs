@@ -1,22 +1,14 @@
 //! The texts of the layout algebra.
 
-use super::kind::{KINDS, Kind};
-use crate::ffi;
+use super::kind::Kind;
 use cute_layout::{ComposedLayout, Inner, IntTuple, Kind as TupleKind, Layout, Swizzle, Tile};
-use mlir_sys::MlirStringRef;
-use std::ffi::c_int;
-
-pub(super) fn text_of<'a>(text: MlirStringRef) -> Result<&'a str, String> {
-    std::str::from_utf8(unsafe { ffi::bytes(text) }).map_err(|e| format!("expected UTF-8: {e}"))
-}
 
 pub(super) fn tuple(text: &str, kind: TupleKind) -> Result<IntTuple, String> {
     IntTuple::parse(text, kind).map_err(|e| e.to_string())
 }
 
 /// The canonical text of a value of the layout algebra, as a type or an attribute carries it.
-pub(crate) fn canonicalize(kind: c_int, text: &str) -> Result<String, String> {
-    let kind = *KINDS.get(kind as usize).ok_or("unknown kind of type")?;
+pub(crate) fn canonicalize(kind: Kind, text: &str) -> Result<String, String> {
     Ok(match kind {
         Kind::IntTuple => tuple(text, TupleKind::IntTuple)?.to_string(),
         Kind::Shape => tuple(text, TupleKind::Shape)?.to_string(),

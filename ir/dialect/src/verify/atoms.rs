@@ -1,20 +1,21 @@
 //! Atoms, and atoms on values.
 
-use super::{Checked, at_of, check_spaces, copy_op, operands, result_type, tensors, vector_of};
+use super::{Checked, at_of, check_spaces, copy_op, result_type, tensors};
+use crate::mlir::*;
 use crate::{
     tensor,
     types::{self, CopyOp, CuteType, Field, MemRef, Space},
 };
 use cute_layout::atoms::CopyAtom;
-use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
-pub(super) fn verify_make_atom(op: OperationRef) -> Checked {
+pub(super) fn verify_make_atom(op: Op<'_>) -> Checked {
     let ty = result_type(op);
     let fields = match CuteType::of(ty) {
         Some(atom @ (CuteType::CopyAtom { .. } | CuteType::MmaAtom { .. })) => atom.fields(),
         _ => return Err(format!("expected an atom of cute_nvgpu, found {ty}")),
     };
-    let given: Vec<String> = operands(op)
+    let given: Vec<String> = operands_of(op)
         .iter()
         .map(|value| value.r#type().to_string())
         .collect();
@@ -45,8 +46,8 @@ fn spelled(field: &Field) -> String {
 }
 
 /// The part of the state that an op is about.
-pub fn field_of(op: OperationRef) -> Result<&'static Field, String> {
-    let ty = operands(op)[0].r#type();
+pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
+    let ty = operands_of(op)[0].r#type();
     let atom = CuteType::of(ty).filter(|atom| {
         matches!(
             atom,
@@ -84,11 +85,11 @@ fn check_field_type(field: &Field, ty: Type) -> Checked {
     ))
 }
 
-pub(super) fn verify_set_value(op: OperationRef) -> Checked {
-    check_field_type(field_of(op)?, operands(op)[1].r#type())
+pub(super) fn verify_set_value(op: Op<'_>) -> Checked {
+    check_field_type(field_of(op)?, operands_of(op)[1].r#type())
 }
 
-pub(super) fn verify_get_value(op: OperationRef) -> Checked {
+pub(super) fn verify_get_value(op: Op<'_>) -> Checked {
     check_field_type(field_of(op)?, result_type(op))
 }
 
@@ -110,8 +111,8 @@ fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
 }
 
 /// The table's entry for a tiled copy's atom.
-fn table_of(op: OperationRef) -> Result<CopyAtom, String> {
-    let copy = CuteType::of(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+fn table_of(op: Op<'_>) -> Result<CopyAtom, String> {
+    let copy = CuteType::of(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
     Ok(types::tiled_copy(&copy)?.atom().clone())
 }
 
@@ -153,9 +154,9 @@ fn check_auto_vector(what: &str, ty: Type, memref: &MemRef, at: &[i64]) -> Check
     Ok(())
 }
 
-pub(super) fn verify_atom_load(op: OperationRef) -> Checked {
+pub(super) fn verify_atom_load(op: Op<'_>) -> Checked {
     let source = tensors(op, 1, 2)?.remove(0);
-    let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
     let destination = MemRef {
         space: Space::Rmem,
         swizzle: None,
@@ -173,9 +174,9 @@ pub(super) fn verify_atom_load(op: OperationRef) -> Checked {
     check_vector("a result", result_type(op), source.element, length)
 }
 
-pub(super) fn verify_atom_store(op: OperationRef) -> Checked {
+pub(super) fn verify_atom_store(op: Op<'_>) -> Checked {
     let destination = tensors(op, 2, 3)?.remove(0);
-    let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
     let source = MemRef {
         space: Space::Rmem,
         swizzle: None,
@@ -184,7 +185,7 @@ pub(super) fn verify_atom_store(op: OperationRef) -> Checked {
     };
     check_spaces(atom, &source, &destination)?;
     in_memory("the destination", &destination)?;
-    let value = operands(op)[1].r#type();
+    let value = operands_of(op)[1].r#type();
     if atom == CopyOp::Auto {
         return check_auto_vector("a value", value, &destination, &at_of(op));
     }
@@ -204,15 +205,15 @@ fn in_memory(what: &str, memref: &MemRef) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_atom_move(op: OperationRef) -> Checked {
-    let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+pub(super) fn verify_atom_move(op: Op<'_>) -> Checked {
+    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
     if atom != CopyOp::Movm {
         return Err(
             "expected !cute_nvgpu.atom.movm; other atoms load, store or copy memory".to_owned(),
         );
     }
     let table = table_of(op)?;
-    let value = operands(op)[1].r#type();
+    let value = operands_of(op)[1].r#type();
     let Some((_, element)) = vector_of(value) else {
         return Err(format!("expected a vector, found {value}"));
     };
@@ -226,9 +227,9 @@ pub(super) fn verify_atom_move(op: OperationRef) -> Checked {
     check_vector("a result", result_type(op), element, table.num_val)
 }
 
-pub(super) fn verify_atom_copy(op: OperationRef) -> Checked {
+pub(super) fn verify_atom_copy(op: Op<'_>) -> Checked {
     let both = tensors(op, 1, 3)?;
-    let atom = copy_op(operands(op)[0].r#type()).ok_or("expected a tiled copy")?;
+    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
     if !matches!(atom, CopyOp::SimtAsync { .. }) {
         return Err("expected an asynchronous atom; use atom_load and atom_store".to_owned());
     }
@@ -240,8 +241,8 @@ pub(super) fn verify_atom_copy(op: OperationRef) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_atom_mma(op: OperationRef) -> Checked {
-    let ty = operands(op)[0].r#type();
+pub(super) fn verify_atom_mma(op: Op<'_>) -> Checked {
+    let ty = operands_of(op)[0].r#type();
     let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
         return Err(format!("expected a tiled MMA, found {ty}"));
     };
@@ -256,7 +257,7 @@ pub(super) fn verify_atom_mma(op: OperationRef) -> Checked {
             .and_then(|values| values.size())
             .map_err(|e| e.to_string())
     };
-    let values = operands(op);
+    let values = operands_of(op);
     check_vector("A", values[1].r#type(), a, count(&table.a_tv)?)?;
     check_vector("B", values[2].r#type(), b, count(&table.b_tv)?)?;
     check_vector("C", values[3].r#type(), acc, count(&table.c_tv)?)?;

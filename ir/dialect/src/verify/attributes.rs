@@ -1,13 +1,14 @@
 //! Attributes of the dialects that stand on ops, arguments and results of any dialect: each is known, where it is read, and
 //! of the form that is read there. A name that nobody reads is an error, for it would be dropped without a word.
 
+use crate::mlir::*;
+use crate::ops::{cute, func, gpu, llvm, scf};
 use crate::{
-    build::name_of,
     diag::{self, Failure},
+    mlir::name_of,
     types::{CuteType, MOST_STAGES, Space},
 };
-use melior::ir::{Attribute, AttributeLike, OperationRef, Type, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, Type, operation::OperationLike};
 
 /// The place of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +117,7 @@ const fn known(name: &'static str, form: Form, home: Home) -> Known {
 /// Verifies an attribute whose name begins with the dialects'. Errors: one that is not known, is elsewhere than where it is
 /// read, or has another form.
 pub(crate) fn attribute(
-    op: OperationRef,
+    op: Op<'_>,
     place: Place,
     name: &str,
     value: Attribute,
@@ -125,7 +126,7 @@ pub(crate) fn attribute(
         .map_err(|message| diag::error(op.location(), format!("'{}' op {message}", name_of(op))))
 }
 
-fn check(op: OperationRef, place: Place, name: &str, value: Attribute) -> Result<(), String> {
+fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), String> {
     let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
         let names: Vec<_> = KNOWN.iter().map(|known| known.name).collect();
         return Err(format!(
@@ -155,26 +156,20 @@ fn check(op: OperationRef, place: Place, name: &str, value: Attribute) -> Result
 
 impl Form {
     fn fits(self, value: Attribute) -> bool {
-        let raw = value.to_raw();
-        unsafe {
-            match self {
-                Form::Unit => mlirAttributeIsAUnit(raw),
-                Form::Integer(least, most) => {
-                    integer(value).is_some_and(|n| (least..=most).contains(&n))
-                }
-                Form::Integers(count, least, most) => {
-                    mlirAttributeIsADenseI64Array(raw)
-                        && mlirDenseArrayGetNumElements(raw) == count as isize
-                        && (0..count as isize)
-                            .all(|i| (least..=most).contains(&mlirDenseI64ArrayGetElement(raw, i)))
-                }
-                Form::Text => mlirAttributeIsAString(raw),
-                Form::Number => mlirAttributeIsAFloat(raw) || integer(value).is_some(),
-                Form::Factor => mlirAttributeIsAUnit(raw) || integer(value).is_some_and(|n| n >= 1),
-                Form::Indices => mlirAttributeIsADenseI64Array(raw),
-                Form::Dictionary => mlirAttributeIsADictionary(raw),
-                Form::Array => mlirAttributeIsAArray(raw),
+        match self {
+            Form::Unit => is_unit(value),
+            Form::Integer(least, most) => {
+                integer(value).is_some_and(|n| (least..=most).contains(&n))
             }
+            Form::Integers(count, least, most) => i64s_of(value).is_some_and(|all| {
+                all.len() == count && all.iter().all(|n| (least..=most).contains(n))
+            }),
+            Form::Text => string_value(value).is_some(),
+            Form::Number => float_value(value).is_some() || integer(value).is_some(),
+            Form::Factor => is_unit(value) || integer(value).is_some_and(|n| n >= 1),
+            Form::Indices => i64s_of(value).is_some(),
+            Form::Dictionary => entries_of(value).is_some(),
+            Form::Array => array_of(value).is_some(),
         }
     }
 
@@ -198,34 +193,26 @@ impl Form {
     }
 }
 
-/// The value of an integer attribute of at most 64 bits.
+/// The value of an integer attribute of 2 to 64 bits, or of an index.
 fn integer(value: Attribute) -> Option<i64> {
-    let raw = value.to_raw();
-    unsafe {
-        if !mlirAttributeIsAInteger(raw) {
-            return None;
-        }
-        let ty = mlirAttributeGetType(raw);
-        let narrow = mlirTypeIsAIndex(ty)
-            || (mlirTypeIsAInteger(ty) && (2..=64).contains(&mlirIntegerTypeGetWidth(ty)));
-        narrow.then(|| mlirIntegerAttrGetValueInt(raw))
-    }
+    let ty = type_of_attribute(value);
+    integer_value(value).filter(|_| int_width(ty) != Some(1))
 }
 
 impl Home {
-    fn is(self, op: OperationRef, place: Place) -> bool {
+    fn is(self, op: Op<'_>, place: Place) -> bool {
         let name = name_of(op);
         match (self, place) {
-            (Home::WholeGemm, Place::Op) => name == "cute.gemm" && op.operand_count() == 3,
-            (Home::Loop, Place::Op) => name == "scf.for",
+            (Home::WholeGemm, Place::Op) => name == cute::GEMM && op.operand_count() == 3,
+            (Home::Loop, Place::Op) => name == scf::FOR,
             (Home::Anything, Place::Op) => true,
-            (Home::Kernel, Place::Op) => matches!(name, "gpu.func" | "llvm.func"),
-            (Home::Launch, Place::Op) => name == "gpu.launch_func",
-            (Home::Host, Place::Op) => name == "func.func",
-            (Home::GpuModule, Place::Op) => name == "gpu.module",
-            (Home::HostArgument, Place::Argument(_)) => name == "func.func",
+            (Home::Kernel, Place::Op) => matches!(name, gpu::FUNC | llvm::FUNC),
+            (Home::Launch, Place::Op) => name == gpu::LAUNCH_FUNC,
+            (Home::Host, Place::Op) => name == func::FUNC,
+            (Home::GpuModule, Place::Op) => name == gpu::MODULE,
+            (Home::HostArgument, Place::Argument(_)) => name == func::FUNC,
             (Home::KernelMemory, Place::Argument(i)) => {
-                name == "gpu.func" && argument_type(op, i).is_some_and(is_global)
+                name == gpu::FUNC && argument_type(op, i).is_some_and(is_global)
             }
             _ => false,
         }
@@ -247,9 +234,9 @@ impl Home {
 }
 
 /// The type of an argument of a function.
-fn argument_type<'c>(op: OperationRef<'c, 'c>, index: usize) -> Option<Type<'c>> {
-    let body = crate::build::body_of(op, 0)?;
-    let arguments = crate::build::arguments_of(body);
+fn argument_type<'c>(op: Op<'c>, index: usize) -> Option<Type<'c>> {
+    let body = body_of(op, 0)?;
+    let arguments = arguments_of(body);
     arguments.get(index).map(melior::ir::ValueLike::r#type)
 }
 

@@ -1,12 +1,14 @@
 //! Integers and pointers with what is known of them.
 
-use super::{Checked, operands, result_type};
+use super::{Checked, result_type};
+use crate::mlir::*;
+use crate::ops::gpu;
 use crate::{
     infer,
     types::{CuteType, MemRef, Space, int_width},
 };
 use cute_layout::{Leaf, ops::Value};
-use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The width and the known divisor of an integer type.
 fn integer(ty: Type) -> Option<(u32, i64)> {
@@ -16,8 +18,8 @@ fn integer(ty: Type) -> Option<(u32, i64)> {
     int_width(ty).map(|width| (width, 1))
 }
 
-pub(super) fn verify_assume(op: OperationRef) -> Checked {
-    let (from, to) = (operands(op)[0].r#type(), result_type(op));
+pub(super) fn verify_assume(op: Op<'_>) -> Checked {
+    let (from, to) = (operands_of(op)[0].r#type(), result_type(op));
     match (integer(from), integer(to)) {
         (Some((a, _)), Some((b, _))) if a == b => Ok(()),
         _ => Err(format!(
@@ -26,12 +28,12 @@ pub(super) fn verify_assume(op: OperationRef) -> Checked {
     }
 }
 
-pub(super) fn verify_sm_count(op: OperationRef) -> Checked {
+pub(super) fn verify_sm_count(op: Op<'_>) -> Checked {
     let mut above = op.parent_operation();
     while let Some(parent) = above {
         if matches!(
             parent.name().as_string_ref().as_str(),
-            Ok("gpu.module" | "gpu.func")
+            Ok(gpu::MODULE | gpu::FUNC)
         ) {
             return Err(
                 "is for the host function that launches; expected it outside of kernels, where \
@@ -92,8 +94,8 @@ fn weaker_memref(from: &MemRef, to: &MemRef) -> bool {
         )
 }
 
-pub(super) fn verify_derefine(op: OperationRef) -> Checked {
-    let (from, to) = (operands(op)[0].r#type(), result_type(op));
+pub(super) fn verify_derefine(op: Op<'_>) -> Checked {
+    let (from, to) = (operands_of(op)[0].r#type(), result_type(op));
     let holds = match (CuteType::of(from), CuteType::of(to)) {
         (Some(CuteType::Ptr(a)), Some(CuteType::Ptr(b)))
         | (Some(CuteType::MemRef(a)), Some(CuteType::MemRef(b))) => weaker_memref(&a, &b),
@@ -132,8 +134,8 @@ fn address_width(space: Space) -> Result<u32, String> {
     }
 }
 
-pub(super) fn verify_ptrtoint(op: OperationRef) -> Checked {
-    let Some(CuteType::Ptr(pointer)) = CuteType::of(operands(op)[0].r#type()) else {
+pub(super) fn verify_ptrtoint(op: Op<'_>) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(operands_of(op)[0].r#type()) else {
         return Err("expected a pointer".to_owned());
     };
     let width = address_width(pointer.space)?;
@@ -147,19 +149,19 @@ pub(super) fn verify_ptrtoint(op: OperationRef) -> Checked {
     }
 }
 
-pub(super) fn verify_inttoptr(op: OperationRef) -> Checked {
+pub(super) fn verify_inttoptr(op: Op<'_>) -> Checked {
     let Some(CuteType::Ptr(pointer)) = CuteType::of(result_type(op)) else {
         return Err("expected a pointer".to_owned());
     };
     address_width(pointer.space)?;
-    let Some((_, divisor)) = integer(operands(op)[0].r#type()) else {
+    let Some((_, divisor)) = integer(operands_of(op)[0].r#type()) else {
         return Err("expected an integer".to_owned());
     };
     if divisor % pointer.align != 0 {
         return Err(format!(
             "expected an integer that {} is known to divide, as the pointer is aligned, found {}; use cute.assume",
             pointer.align,
-            operands(op)[0].r#type()
+            operands_of(op)[0].r#type()
         ));
     }
     Ok(())

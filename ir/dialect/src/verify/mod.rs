@@ -31,6 +31,8 @@ mod partitions;
 mod values;
 mod views;
 
+use crate::mlir::*;
+use crate::ops::{cute, cute_nvgpu};
 pub use atoms::field_of;
 pub(crate) use attributes::attribute;
 pub use attributes::{MOST_TURNS, Place};
@@ -41,14 +43,13 @@ use crate::{
     infer::memref_of,
     types::{CopyOp, CuteType, MemRef, Space},
 };
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 type Checked = Result<(), String>;
 
 /// Verifies an op of the dialects by what the verifier asks beside its operands' kinds: for passes that make an op of what
 /// somebody wrote. Errors: those of the verifier, as a diagnostic at the op.
-pub fn verify(op: OperationRef) -> Result<(), Failure> {
+pub fn verify(op: Op<'_>) -> Result<(), Failure> {
     let name = op
         .name()
         .as_string_ref()
@@ -56,58 +57,56 @@ pub fn verify(op: OperationRef) -> Result<(), Failure> {
         .unwrap_or_default()
         .to_owned();
     let result = match name.as_str() {
-        "cute.static" => values::verify_static(op),
-        "cute.make_int_tuple"
-        | "cute.make_shape"
-        | "cute.make_stride"
-        | "cute.make_coord"
-        | "cute.make_tile" => values::verify_make(op, &name),
-        "cute.equal" | "cute.elem_less" => values::verify_comparison(op, &name),
-        "cute.make_atom" => atoms::verify_make_atom(op),
-        "cute.memref.alloca" => algorithms::verify_alloca(op),
-        "cute.print" => values::verify_print(op),
-        "cute.make_view" => views::verify_make_view(op),
-        "cute.assume" => facts::verify_assume(op),
-        "cute.derefine" => facts::verify_derefine(op),
-        "cute.sm_count" => facts::verify_sm_count(op),
-        "cute.ptrtoint" => facts::verify_ptrtoint(op),
-        "cute.inttoptr" => facts::verify_inttoptr(op),
-        "cute.memref.load" => views::verify_load(op),
-        "cute.memref.store" => views::verify_store(op),
-        "cute.memref.store_vec" => views::verify_store_vec(op),
-        "cute.recast" => views::verify_recast(op),
-        "cute.recast_iter" => views::verify_recast_iter(op),
-        "cute.make_identity_tensor" => views::verify_identity(op),
-        "cute.copy" => algorithms::verify_copy(op),
-        "cute.copy_if" => algorithms::verify_copy_if(op),
-        "cute.autovec_copy" | "cute.basic_copy" => algorithms::verify_plain_copy(op),
-        "cute.cooperative_copy" => algorithms::verify_cooperative_copy(op),
-        "cute.prefetch" => algorithms::verify_prefetch(op),
-        "cute.gemm" => algorithms::verify_gemm(op),
-        "cute.cooperative_gemm" => algorithms::verify_cooperative_gemm(op),
-        "cute.clear" => algorithms::verify_clear(op),
-        "cute.fill" => algorithms::verify_fill(op),
-        "cute.axpby" => algorithms::verify_axpby(op),
-        "cute.transform" => algorithms::verify_transform(op),
-        "cute.reduce" => algorithms::verify_reduce(op),
-        "cute.convert" => algorithms::verify_convert(op),
-        "cute.tiled.copy.partition_S"
-        | "cute.tiled.copy.partition_D"
-        | "cute.tiled.mma.partition" => partitions::verify_partition(op),
-        "cute.atom_load" => atoms::verify_atom_load(op),
-        "cute.atom_store" => atoms::verify_atom_store(op),
-        "cute.atom_copy" => atoms::verify_atom_copy(op),
-        "cute.atom_move" => atoms::verify_atom_move(op),
-        "cute.atom_mma" => atoms::verify_atom_mma(op),
-        "cute_nvgpu.atom.set_value" => atoms::verify_set_value(op),
-        "cute_nvgpu.atom.get_value" => atoms::verify_get_value(op),
+        cute::STATIC => values::verify_static(op),
+        cute::MAKE_INT_TUPLE
+        | cute::MAKE_SHAPE
+        | cute::MAKE_STRIDE
+        | cute::MAKE_COORD
+        | cute::MAKE_TILE => values::verify_make(op, &name),
+        cute::EQUAL | cute::ELEM_LESS => values::verify_comparison(op, &name),
+        cute::MAKE_ATOM => atoms::verify_make_atom(op),
+        cute::MEMREF_ALLOCA => algorithms::verify_alloca(op),
+        cute::PRINT => values::verify_print(op),
+        cute::MAKE_VIEW => views::verify_make_view(op),
+        cute::ASSUME => facts::verify_assume(op),
+        cute::DEREFINE => facts::verify_derefine(op),
+        cute::SM_COUNT => facts::verify_sm_count(op),
+        cute::PTRTOINT => facts::verify_ptrtoint(op),
+        cute::INTTOPTR => facts::verify_inttoptr(op),
+        cute::MEMREF_LOAD => views::verify_load(op),
+        cute::MEMREF_STORE => views::verify_store(op),
+        cute::MEMREF_STORE_VEC => views::verify_store_vec(op),
+        cute::RECAST => views::verify_recast(op),
+        cute::RECAST_ITER => views::verify_recast_iter(op),
+        cute::MAKE_IDENTITY_TENSOR => views::verify_identity(op),
+        cute::COPY => algorithms::verify_copy(op),
+        cute::COPY_IF => algorithms::verify_copy_if(op),
+        cute::AUTOVEC_COPY | cute::BASIC_COPY => algorithms::verify_plain_copy(op),
+        cute::COOPERATIVE_COPY => algorithms::verify_cooperative_copy(op),
+        cute::PREFETCH => algorithms::verify_prefetch(op),
+        cute::GEMM => algorithms::verify_gemm(op),
+        cute::COOPERATIVE_GEMM => algorithms::verify_cooperative_gemm(op),
+        cute::CLEAR => algorithms::verify_clear(op),
+        cute::FILL => algorithms::verify_fill(op),
+        cute::AXPBY => algorithms::verify_axpby(op),
+        cute::TRANSFORM => algorithms::verify_transform(op),
+        cute::REDUCE => algorithms::verify_reduce(op),
+        cute::CONVERT => algorithms::verify_convert(op),
+        cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D | cute::TILED_MMA_PARTITION => {
+            partitions::verify_partition(op)
+        }
+        cute::ATOM_LOAD => atoms::verify_atom_load(op),
+        cute::ATOM_STORE => atoms::verify_atom_store(op),
+        cute::ATOM_COPY => atoms::verify_atom_copy(op),
+        cute::ATOM_MOVE => atoms::verify_atom_move(op),
+        cute::ATOM_MMA => atoms::verify_atom_mma(op),
+        cute_nvgpu::ATOM_SET_VALUE => atoms::verify_set_value(op),
+        cute_nvgpu::ATOM_GET_VALUE => atoms::verify_get_value(op),
         _ => Ok(()),
     };
     result.map_err(|message| {
-        // The op outlives this call.
-        let op: crate::build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
         let notes = match name.as_str() {
-            "cute.copy" | "cute.copy_if" => algorithms::argument_notes(op),
+            cute::COPY | cute::COPY_IF => algorithms::argument_notes(op),
             _ => Vec::new(),
         };
         let notes: Vec<_> = notes.iter().map(|(l, text)| (*l, text.as_str())).collect();
@@ -115,22 +114,12 @@ pub fn verify(op: OperationRef) -> Result<(), Failure> {
     })
 }
 
-fn result_type<'c>(op: OperationRef<'c, '_>) -> Type<'c> {
-    unsafe { Type::from_raw(mlirValueGetType(mlirOperationGetResult(op.to_raw(), 0))) }
+fn result_type<'c>(op: Op<'c>) -> Type<'c> {
+    result_of(op, 0).r#type()
 }
 
-fn operands<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    (0..op.operand_count())
-        .filter_map(|i| op.operand(i).ok())
-        .collect()
-}
-
-fn tensors<'c>(
-    op: OperationRef<'c, '_>,
-    from: usize,
-    to: usize,
-) -> Result<Vec<MemRef<'c>>, String> {
-    operands(op)[from..to]
+fn tensors<'c>(op: Op<'c>, from: usize, to: usize) -> Result<Vec<MemRef<'c>>, String> {
+    operands_of(op)[from..to]
         .iter()
         .enumerate()
         .map(|(i, value)| {
@@ -174,28 +163,7 @@ fn check_spaces(atom: CopyOp, source: &MemRef, destination: &MemRef) -> Checked 
     ))
 }
 
-/// (elements, element type) of a one-dimensional vector type.
-pub fn vector_of(ty: Type) -> Option<(i64, Type)> {
-    unsafe {
-        let raw = ty.to_raw();
-        (mlirTypeIsAVector(raw) && mlirShapedTypeGetRank(raw) == 1).then(|| {
-            (
-                mlirShapedTypeGetDimSize(raw, 0),
-                Type::from_raw(mlirShapedTypeGetElementType(raw)),
-            )
-        })
-    }
-}
-
-/// The value of the attribute `at`.
-pub fn at_of(op: OperationRef) -> Vec<i64> {
-    op.attribute("at").map_or_else(
-        |_| Vec::new(),
-        |attribute| unsafe {
-            let raw = melior::ir::AttributeLike::to_raw(&attribute);
-            (0..mlirDenseArrayGetNumElements(raw))
-                .map(|i| mlirDenseI64ArrayGetElement(raw, i))
-                .collect()
-        },
-    )
+/// The coordinates in the attribute `at`, none where it is not given.
+pub fn at_of(op: Op<'_>) -> Vec<i64> {
+    attribute_of(op, "at").and_then(i64s_of).unwrap_or_default()
 }

@@ -1,12 +1,13 @@
 //! Partitions: a thread for each part.
 
-use super::{Checked, operands};
+use super::Checked;
+use crate::mlir::*;
+use crate::ops::cute;
 use crate::{
     block::{block_size, thread_dimension},
-    build,
     types::{self, CuteType},
 };
-use melior::ir::{OperationRef, Value, ValueLike};
+use melior::ir::ValueLike;
 
 /// The threads of a tiled copy or a tiled MMA.
 pub fn tiled_threads(ty: melior::ir::Type) -> Option<i64> {
@@ -19,28 +20,21 @@ pub fn tiled_threads(ty: melior::ir::Type) -> Option<i64> {
 }
 
 /// A part for a thread that no block has is nobody's.
-pub(super) fn verify_partition(op: OperationRef) -> Checked {
-    let all = operands(op);
+pub(super) fn verify_partition(op: Op<'_>) -> Checked {
+    let all = operands_of(op);
     let (Some(tiled), Some(thread)) = (all.first(), all.get(2)) else {
         return Ok(());
     };
     let Some(threads) = tiled_threads(tiled.r#type()) else {
         return Ok(());
     };
-    // Ops and values outlive this call.
-    let (op, thread): (build::Op, build::Val) = unsafe {
-        (
-            OperationRef::from_raw(op.to_raw()),
-            Value::from_raw(thread.to_raw()),
-        )
-    };
-    let (Some(dimension), Some(block)) = (thread_dimension(thread), block_size(op)) else {
+    let (Some(dimension), Some(block)) = (thread_dimension(*thread), block_size(op)) else {
         return Ok(());
     };
     if block[dimension] >= threads {
         return Ok(());
     }
-    let what = if build::name_of(op) == "cute.tiled.mma.partition" {
+    let what = if name_of(op) == cute::TILED_MMA_PARTITION {
         "MMA"
     } else {
         "copy"

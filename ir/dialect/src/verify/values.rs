@@ -1,11 +1,12 @@
 //! Values of the layout algebra: what [`cute_layout::ops::apply`] refuses of their types.
 
-use super::{Checked, operands, result_type};
+use super::{Checked, result_type};
+use crate::mlir::*;
 use crate::{infer, types::CuteType};
 use cute_layout::ops::{Attrs, Value};
-use melior::ir::{OperationRef, ValueLike};
+use melior::ir::ValueLike;
 
-pub(super) fn verify_static(op: OperationRef) -> Checked {
+pub(super) fn verify_static(op: Op<'_>) -> Checked {
     let ty = result_type(op);
     let decoded = CuteType::of(ty);
     match decoded.as_ref().and_then(CuteType::value) {
@@ -29,8 +30,8 @@ pub(super) fn verify_static(op: OperationRef) -> Checked {
 }
 
 /// The values that the operands' types hold.
-fn values(op: OperationRef) -> Result<Vec<Value>, String> {
-    operands(op)
+fn values(op: Op<'_>) -> Result<Vec<Value>, String> {
+    operands_of(op)
         .iter()
         .enumerate()
         .map(|(i, operand)| {
@@ -45,7 +46,7 @@ fn values(op: OperationRef) -> Result<Vec<Value>, String> {
 }
 
 /// A value made from its dynamic leaves.
-pub(super) fn verify_make(op: OperationRef, name: &str) -> Checked {
+pub(super) fn verify_make(op: Op<'_>, name: &str) -> Checked {
     let ty = result_type(op);
     let result = CuteType::of(ty)
         .and_then(|ty| ty.value())
@@ -58,7 +59,7 @@ pub(super) fn verify_make(op: OperationRef, name: &str) -> Checked {
 }
 
 /// `equal` and `elem_less`.
-pub(super) fn verify_comparison(op: OperationRef, name: &str) -> Checked {
+pub(super) fn verify_comparison(op: Op<'_>, name: &str) -> Checked {
     infer::apply(op_name(name), &values(op)?, &Attrs::default()).map(|_| ())
 }
 
@@ -67,11 +68,11 @@ fn op_name(name: &str) -> &str {
 }
 
 /// One value, or as many as the text has places for.
-pub(super) fn verify_print(op: OperationRef) -> Checked {
-    use melior::ir::{AttributeLike, operation::OperationLike};
-    let count = operands(op).len();
+pub(super) fn verify_print(op: Op<'_>) -> Checked {
+    use melior::ir::operation::OperationLike;
+    let count = operands_of(op).len();
     let Ok(fmt) = op.attribute("fmt") else {
-        let value = operands(op)
+        let value = operands_of(op)
             .first()
             .and_then(|value| CuteType::of(value.r#type())?.value());
         return match (count, value) {
@@ -82,11 +83,7 @@ pub(super) fn verify_print(op: OperationRef) -> Checked {
             ),
         };
     };
-    let fmt = unsafe { melior::ir::Attribute::from_raw(fmt.to_raw()) };
-    let places = crate::build::string_value(fmt)
-        .unwrap_or_default()
-        .matches("{}")
-        .count();
+    let places = string_value(fmt).unwrap_or_default().matches("{}").count();
     if places != count {
         return Err(format!(
             "expected a value for each {{}} in the text, {places}, found {count}"

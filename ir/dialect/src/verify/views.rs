@@ -1,21 +1,23 @@
 //! Views of tensors, and their elements.
 
-use super::{Checked, operands, result_type, tensors, vector_of};
+use super::{Checked, result_type, tensors};
+use crate::mlir::*;
+use crate::ops::cute;
 use crate::{
     infer,
     types::{self, CuteType, MemRef},
     view,
 };
 use cute_layout::{IntTuple, Layout, Leaf, ops::Value};
-use melior::ir::{OperationRef, Type, ValueLike};
+use melior::ir::{Type, ValueLike};
 
-fn decoded<'c>(op: OperationRef<'c, '_>, operand: usize) -> Result<CuteType<'c>, String> {
-    let ty = operands(op)[operand].r#type();
+fn decoded<'c>(op: Op<'c>, operand: usize) -> Result<CuteType<'c>, String> {
+    let ty = operands_of(op)[operand].r#type();
     CuteType::of(ty).ok_or_else(|| format!("expected a cute type as operand {operand}, found {ty}"))
 }
 
 /// The coordinate of one element.
-fn element_at(op: OperationRef) -> Result<IntTuple, String> {
+fn element_at(op: Op<'_>) -> Result<IntTuple, String> {
     match decoded(op, 1)? {
         CuteType::Coord(coord) if coord.has_underscore() => Err(format!(
             "expected the coordinate of one element, found {coord}; take the part at `_` by cute.slice"
@@ -34,9 +36,9 @@ fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
 }
 
 /// The operands are those that the result's type says; a layout that is left out is static.
-pub(super) fn verify_make_view(op: OperationRef) -> Checked {
-    let given = operands(op);
-    let expected = infer::operand_types("cute.make_view", given.len(), result_type(op))?;
+pub(super) fn verify_make_view(op: Op<'_>) -> Checked {
+    let given = operands_of(op);
+    let expected = infer::operand_types(cute::MAKE_VIEW, given.len(), result_type(op))?;
     for (what, (value, expected)) in ["a start", "a layout"]
         .iter()
         .zip(given.iter().zip(expected))
@@ -63,7 +65,7 @@ fn same(what: &str, found: Type, expected: Type) -> Checked {
     Err(format!("expected {what} of type {expected}, found {found}"))
 }
 
-pub(super) fn verify_load(op: OperationRef) -> Checked {
+pub(super) fn verify_load(op: Op<'_>) -> Checked {
     let coord = element_at(op)?;
     match decoded(op, 0)? {
         CuteType::MemRef(memref) => {
@@ -74,7 +76,7 @@ pub(super) fn verify_load(op: OperationRef) -> Checked {
         CuteType::CoordTensor { start, layout } => {
             let view = view::slice(&layout, &coord)?;
             let element = view.start(&start, &dynamic(&coord))?;
-            let context = crate::build::context_of_type(result_type(op));
+            let context = context_of_type(result_type(op));
             same(
                 "a result",
                 result_type(op),
@@ -85,18 +87,18 @@ pub(super) fn verify_load(op: OperationRef) -> Checked {
     }
 }
 
-pub(super) fn verify_store(op: OperationRef) -> Checked {
+pub(super) fn verify_store(op: Op<'_>) -> Checked {
     let coord = element_at(op)?;
     let memref = tensors(op, 0, 1)?.remove(0);
     memref.check_addressable()?;
     view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
-    same("a value", operands(op)[2].r#type(), memref.element)
+    same("a value", operands_of(op)[2].r#type(), memref.element)
 }
 
-pub(super) fn verify_store_vec(op: OperationRef) -> Checked {
+pub(super) fn verify_store_vec(op: Op<'_>) -> Checked {
     let memref = tensors(op, 1, 2)?.remove(0);
     let size = memref.layout.size().map_err(|e| e.to_string())?;
-    let found = operands(op)[0].r#type();
+    let found = operands_of(op)[0].r#type();
     match vector_of(found) {
         Some((n, element)) if n == size && element == memref.element => Ok(()),
         _ => Err(format!(
@@ -123,7 +125,7 @@ fn recast_layout(layout: &Layout, from: i64, to: i64) -> Result<Layout, String> 
     }
 }
 
-pub(super) fn verify_recast(op: OperationRef) -> Checked {
+pub(super) fn verify_recast(op: Op<'_>) -> Checked {
     let source = tensors(op, 0, 1)?.remove(0);
     let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
         return Err("expected a tensor".to_owned());
@@ -151,13 +153,13 @@ pub(super) fn verify_recast(op: OperationRef) -> Checked {
     let location = melior::ir::operation::OperationLike::location(&op);
     let expected = expected
         .to_type(location)
-        .ok_or("has no valid result type")?;
+        .map_err(|_| "has no valid result type")?;
     same("a result", result_type(op), expected)
 }
 
-pub(super) fn verify_recast_iter(op: OperationRef) -> Checked {
+pub(super) fn verify_recast_iter(op: Op<'_>) -> Checked {
     let (Some(CuteType::Ptr(from)), Some(CuteType::Ptr(to))) = (
-        CuteType::of(operands(op)[0].r#type()),
+        CuteType::of(operands_of(op)[0].r#type()),
         CuteType::of(result_type(op)),
     ) else {
         return Err("expected pointers".to_owned());
@@ -171,7 +173,7 @@ pub(super) fn verify_recast_iter(op: OperationRef) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_identity(op: OperationRef) -> Checked {
+pub(super) fn verify_identity(op: Op<'_>) -> Checked {
     let CuteType::Shape(shape) = decoded(op, 0)? else {
         return Err("expected a shape".to_owned());
     };
@@ -184,6 +186,6 @@ pub(super) fn verify_identity(op: OperationRef) -> Checked {
     }
     let location = melior::ir::operation::OperationLike::location(&op);
     let expected = types::coord_tensor_type(location, &zeros(&shape), &layout)
-        .ok_or("has no valid result type")?;
+        .map_err(|_| "has no valid result type")?;
     same("a result", result_type(op), expected)
 }

@@ -6,7 +6,58 @@
 use super::mma::unknown;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use cute_target::Requirement;
+use cute_target::{Requirement, Space};
+
+/// The kind of work that a copy atom does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A load or a store, as one side or the other is in registers.
+    LoadOrStore,
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// Memory to memory.
+    Copy,
+    /// Registers to registers.
+    Move,
+    /// Registers into memory, where each element is combined with what is there. Such accesses of one element by several threads
+    /// are atomic, and in no order.
+    Reduce,
+}
+
+impl Form {
+    /// Tells whether an atom of this form may have its source in memory.
+    pub fn reads_memory(self) -> bool {
+        matches!(self, Form::LoadOrStore | Form::Load | Form::Copy)
+    }
+
+    /// Tells whether an atom of this form may have its destination in memory.
+    pub fn writes_memory(self) -> bool {
+        matches!(
+            self,
+            Form::LoadOrStore | Form::Store | Form::Copy | Form::Reduce
+        )
+    }
+}
+
+/// The way in which threads know that an atom is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Completion {
+    /// It is done when the next instruction begins.
+    Immediate,
+    /// It is done when its thread has committed it to a group and has waited for the group (PTX ISA, `cp.async.commit_group`).
+    Group,
+}
+
+/// Those who issue an atom together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Issue {
+    /// Each thread by itself.
+    Thread,
+    /// The 32 threads of a warp.
+    Warp,
+}
 
 /// One copy instruction, for elements of one width.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +76,51 @@ pub struct CopyAtom {
     pub val_bits: i64,
     /// Elements a thread has in the reference.
     pub num_val: i64,
-    /// What addresses in memory must be multiples of, in bytes; 1 where it touches none.
+    /// The bytes that addresses in memory must be multiples of; 1 where it touches none.
     pub align: i64,
+    /// The kind of work that it does.
+    pub form: Form,
+    /// The spaces that it copies from and to; none where any that the form allows will do.
+    pub spaces: Option<[Space; 2]>,
+    /// The way in which threads know that it is done.
+    pub completion: Completion,
+    /// Those who issue it together.
+    pub issue: Issue,
     /// The architectures that have it.
     pub requires: Requirement,
+}
+
+/// Facts of an atom beside its layouts.
+struct Facts {
+    align: i64,
+    requires: Requirement,
+    form: Form,
+    spaces: Option<[Space; 2]>,
+    completion: Completion,
+    issue: Issue,
+}
+
+impl Facts {
+    /// Those of an instruction that each thread issues and that is done at once.
+    fn of_a_thread(form: Form, align: i64, requires: Requirement) -> Facts {
+        Facts {
+            align,
+            requires,
+            form,
+            spaces: None,
+            completion: Completion::Immediate,
+            issue: Issue::Thread,
+        }
+    }
+
+    /// Those of an instruction that a warp issues and that is done at once.
+    fn of_a_warp(form: Form, align: i64, requires: Requirement, spaces: [Space; 2]) -> Facts {
+        Facts {
+            spaces: Some(spaces),
+            issue: Issue::Warp,
+            ..Facts::of_a_thread(form, align, requires)
+        }
+    }
 }
 
 struct Ldmatrix {
@@ -92,6 +184,7 @@ const UNIVERSAL: [&str; 5] = [
 const AUTO: &str = "AutoVectorizingCopy";
 const CP_ASYNC: [&str; 3] = ["SM80_CP_ASYNC_4", "SM80_CP_ASYNC_8", "SM80_CP_ASYNC_16"];
 const MOVMATRIX: &str = "SM75_U32x1_MOVM_T";
+const REDUCE: [&str; 3] = ["RED_ADD<32>", "RED_ADD<64>", "RED_ADD<128>"];
 
 impl CopyAtom {
     /// The names that [`CopyAtom::named`] takes.
@@ -102,6 +195,7 @@ impl CopyAtom {
             .chain(CP_ASYNC)
             .chain(LDMATRIX.iter().map(|r| r.name))
             .chain([MOVMATRIX])
+            .chain(REDUCE)
             .chain(LDMATRIX.iter().map(|r| r.store))
     }
 
@@ -127,6 +221,9 @@ impl CopyAtom {
             "SM80_CP_ASYNC_8" => Self::cp_async(8, val_bits),
             "SM80_CP_ASYNC_16" => Self::cp_async(16, val_bits),
             MOVMATRIX => Self::movmatrix(val_bits),
+            "RED_ADD<32>" => Self::reduce_add(32, val_bits, false),
+            "RED_ADD<64>" => Self::reduce_add(64, val_bits, false),
+            "RED_ADD<128>" => Self::reduce_add(128, val_bits, false),
             _ => Err(unknown("a copy atom", name, Self::names())),
         }
     }
@@ -142,7 +239,7 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            (bits / 8, Requirement::Since(5, 0)),
+            Facts::of_a_thread(Form::LoadOrStore, bits / 8, Requirement::Since(5, 0)),
         )
     }
 
@@ -172,7 +269,37 @@ impl CopyAtom {
             &tv,
             true,
             val_bits,
-            (bytes, Requirement::Since(8, 0)),
+            Facts {
+                spaces: Some([Space::Gmem, Space::Smem]),
+                completion: Completion::Group,
+                ..Facts::of_a_thread(Form::Copy, bytes, Requirement::Since(8, 0))
+            },
+        )
+    }
+
+    /// `red.global.add` of `bits` bits by one thread: 32, 64 or 128, of f32, f16 or bf16. (PTX ISA, `red`.)
+    ///
+    /// An f32 and two f16 are one instruction everywhere; wider ones are one on sm_90, and several before. bf16 has been there since
+    /// sm_90.
+    pub fn reduce_add(bits: i64, val_bits: i64, is_bf16: bool) -> Result<CopyAtom> {
+        Self::check_width("red.add", bits, &[32, 64, 128], "bits")?;
+        Self::check_width("red.add", val_bits, &[16, 32], "bits an element")?;
+        let since = match is_bf16 {
+            true => Requirement::Since(9, 0),
+            false => Requirement::Since(6, 0),
+        };
+        let tv = format!("(1,{bits}):(0,1)");
+        Self::build(
+            &format!("RED_ADD<{bits}>"),
+            "1:0",
+            &tv,
+            &tv,
+            true,
+            val_bits,
+            Facts {
+                spaces: Some([Space::Rmem, Space::Gmem]),
+                ..Facts::of_a_thread(Form::Reduce, bits / 8, since)
+            },
         )
     }
 
@@ -188,7 +315,12 @@ impl CopyAtom {
             r.dst,
             false,
             val_bits,
-            (ROW_BYTES, Requirement::Since(7, 5)),
+            Facts::of_a_warp(
+                Form::Load,
+                ROW_BYTES,
+                Requirement::Since(7, 5),
+                [Space::Smem, Space::Rmem],
+            ),
         )
     }
 
@@ -204,7 +336,12 @@ impl CopyAtom {
             r.src,
             true,
             val_bits,
-            (ROW_BYTES, Requirement::Since(9, 0)),
+            Facts::of_a_warp(
+                Form::Store,
+                ROW_BYTES,
+                Requirement::Since(9, 0),
+                [Space::Rmem, Space::Smem],
+            ),
         )
     }
 
@@ -222,7 +359,12 @@ impl CopyAtom {
             transposed.dst,
             false,
             val_bits,
-            (1, Requirement::Since(7, 5)),
+            Facts::of_a_warp(
+                Form::Move,
+                1,
+                Requirement::Since(7, 5),
+                [Space::Rmem, Space::Rmem],
+            ),
         )
     }
 
@@ -245,7 +387,7 @@ impl CopyAtom {
         dst: &str,
         ref_is_src: bool,
         val_bits: i64,
-        (align, requires): (i64, Requirement),
+        facts: Facts,
     ) -> Result<CopyAtom> {
         let mut atom = CopyAtom {
             name: name.to_string(),
@@ -255,8 +397,12 @@ impl CopyAtom {
             ref_is_src,
             val_bits,
             num_val: 0,
-            align,
-            requires,
+            align: facts.align,
+            form: facts.form,
+            spaces: facts.spaces,
+            completion: facts.completion,
+            issue: facts.issue,
+            requires: facts.requires,
         };
         let threads = atom.thr_id.size()?;
         for side in [atom.src_tv(), atom.dst_tv()] {

@@ -326,8 +326,13 @@ impl<'a> Decoder<'_, 'a> {
     pub(super) fn atomic(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let mut order = Order::default();
         let (mut space, mut op, mut ty, mut noftz) = (Space::Generic, None, None, false);
+        let mut elements = 1;
         for &name in &i.modifiers {
             match name {
+                // PTX ISA, red: vectors of floating-point numbers in global memory.
+                "v2" | "v4" | "v8" if i.opcode == "red" && elements == 1 => {
+                    elements = usize::from(name.as_bytes()[1] - b'0');
+                }
                 "global" => space = Space::Global,
                 "shared" | "shared::cta" => space = Space::Shared,
                 "relaxed" => {}
@@ -361,6 +366,15 @@ impl<'a> Decoder<'_, 'a> {
         };
         (order.width, order.atomic) = (bytes as u8, true);
         if noftz && !matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) {
+            return self.unknown(i);
+        }
+        let is_vector = elements > 1;
+        let float = matches!(
+            ty,
+            Type::F32 | Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2
+        );
+        let fits = elements * bytes as usize <= 16;
+        if is_vector && !(float && fits && opcode == "add" && space == Space::Global) {
             return self.unknown(i);
         }
         // Inc and dec are defined for unsigned words alone.
@@ -407,7 +421,7 @@ impl<'a> Decoder<'_, 'a> {
             }
         };
         let (base, offset, _) = self.address(address)?;
-        let a = self.source(a, ty)?;
+        let a = self.sources(a, elements, ty)?;
         let b = match b {
             Some(b) => Some(self.source(b, ty)?),
             None => None,

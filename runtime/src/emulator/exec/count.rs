@@ -101,7 +101,7 @@ impl Context<'_> {
         }
         if global != 0 {
             let at = self.as_allocated(at, global);
-            let found = traffic::global_atomic_sectors(&at, global, op.bytes);
+            let found = traffic::global_atomic_sectors(&at, global, op.bytes * op.a.len() as u32);
             self.add_sectors(pc, found);
         }
     }

@@ -6,7 +6,7 @@ use crate::emulator::program::{Atomic, AtomicOp, Order, Scope, Space};
 impl Context<'_> {
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
         let at = self.addresses(warp, op.base, op.offset, active, pc);
-        for reg in std::iter::once(op.a).chain(op.b) {
+        for reg in op.a.iter().copied().chain(op.b) {
             self.check_bytes(warp, reg, op.bytes, active, pc);
         }
         self.count_atomic(pc, op, &at, active);
@@ -14,73 +14,89 @@ impl Context<'_> {
         // Lanes one by one, in their order.
         for lane in lanes(active) {
             let (space, at) = Self::resolve(op.space, at[lane]);
-            if !self.aligned(warp, lane, pc, space, at, bytes) {
+            if !self.aligned(warp, lane, pc, space, at, bytes * op.a.len()) {
                 continue;
             }
             self.progress += 1;
-            let operand = warp.rows[op.a as usize][lane];
-            let swap = op.b.map_or(0, |b| warp.rows[b as usize][lane]);
-            let update = |before: u64| update(op, before, operand, swap);
-            let before = match space {
-                Space::Shared => {
-                    if !self.holds_shared(warp, lane, pc, at, op.bytes, "changes") {
-                        continue;
-                    }
-                    let mut data = [0; 8];
-                    self.read_shared(warp, lane, pc, at, &mut data[..bytes], op.order);
-                    let before = u64::from_le_bytes(data);
-                    if let Some(after) = update(before) {
-                        self.write_shared(
-                            warp,
-                            lane,
-                            pc,
-                            at,
-                            &after.to_le_bytes()[..bytes],
-                            op.order,
-                        );
-                    }
-                    before
-                }
-                Space::Global | Space::Generic => {
-                    let found = self.writable(warp, lane, pc, at, bytes, "changes");
-                    let Some((buffer, offset)) = found else {
-                        continue;
-                    };
-                    if !buffer.initialized(offset, bytes) {
-                        self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
-                    }
-                    let thread = warp.thread(lane);
-                    let place = (Space::Global, at);
-                    let handed = self.handed(thread, place, op.order);
-                    let mut wrote = false;
-                    let update = |before| {
-                        let after = update(before);
-                        wrote = after.is_some();
-                        after
-                    };
-                    let by = self.accessor(warp, lane, op.order);
-                    let (before, conflict, seen) =
-                        buffer.modify(offset, bytes, &by, handed.as_ref(), update);
-                    if let Some(conflict) = conflict {
-                        self.global_conflict(warp, lane, pc, at, conflict);
-                    }
-                    self.acquire(thread, place, op.order, seen);
-                    if wrote {
-                        self.keep_released(thread, place, op.order, handed);
-                    }
-                    before
-                }
-                _ => {
-                    self.outside(warp, lane, pc, space, at, op.bytes, "changes");
-                    continue;
-                }
-            };
-            if let Some(d) = op.d {
-                warp.rows[d as usize][lane] = before;
+            for (element, a) in (0..).zip(&op.a) {
+                let operand = warp.rows[*a as usize][lane];
+                self.update(
+                    warp,
+                    op,
+                    lane,
+                    pc,
+                    (space, at + element * bytes as u64),
+                    operand,
+                );
             }
         }
         if let Some(d) = op.d {
             warp.defined[d as usize] |= active;
+        }
+    }
+
+    /// Updates one element for one lane.
+    fn update(
+        &mut self,
+        warp: &mut Warp,
+        op: &Atomic,
+        lane: usize,
+        pc: u32,
+        (space, at): (Space, u64),
+        operand: u64,
+    ) {
+        let bytes = op.bytes as usize;
+        let swap = op.b.map_or(0, |b| warp.rows[b as usize][lane]);
+        let update = |before: u64| updated(op, before, operand, swap);
+        let before = match space {
+            Space::Shared => {
+                if !self.holds_shared(warp, lane, pc, at, op.bytes, "changes") {
+                    return;
+                }
+                let mut data = [0; 8];
+                self.read_shared(warp, lane, pc, at, &mut data[..bytes], op.order);
+                let before = u64::from_le_bytes(data);
+                if let Some(after) = update(before) {
+                    self.write_shared(warp, lane, pc, at, &after.to_le_bytes()[..bytes], op.order);
+                }
+                before
+            }
+            Space::Global | Space::Generic => {
+                let found = self.writable(warp, lane, pc, at, bytes, "changes");
+                let Some((buffer, offset)) = found else {
+                    return;
+                };
+                if !buffer.initialized(offset, bytes) {
+                    self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
+                }
+                let thread = warp.thread(lane);
+                let place = (Space::Global, at);
+                let handed = self.handed(thread, place, op.order);
+                let mut wrote = false;
+                let update = |before| {
+                    let after = update(before);
+                    wrote = after.is_some();
+                    after
+                };
+                let by = self.accessor(warp, lane, op.order);
+                let (before, conflict, seen) =
+                    buffer.modify(offset, bytes, &by, handed.as_ref(), update);
+                if let Some(conflict) = conflict {
+                    self.global_conflict(warp, lane, pc, at, conflict);
+                }
+                self.acquire(thread, place, op.order, seen);
+                if wrote {
+                    self.keep_released(thread, place, op.order, handed);
+                }
+                before
+            }
+            _ => {
+                self.outside(warp, lane, pc, space, at, op.bytes, "changes");
+                return;
+            }
+        };
+        if let Some(d) = op.d {
+            warp.rows[d as usize][lane] = before;
         }
     }
 
@@ -227,7 +243,7 @@ impl Context<'_> {
 }
 
 /// The value after an atomic operation; none if it stays.
-fn update(op: &Atomic, before: u64, operand: u64, swap: u64) -> Option<u64> {
+fn updated(op: &Atomic, before: u64, operand: u64, swap: u64) -> Option<u64> {
     let mask = u64::MAX >> (64 - op.bytes * 8);
     let operand = operand & mask;
     match (op.op, op.combine) {

@@ -69,6 +69,29 @@ fn atomics_of_all_blocks_add_up() {
     assert_eq!(values[1], 5 + 2 * (40 * 64 - 1));
 }
 
+/// Each element of a vector is atomic by itself, and threads that add to one are no race.
+#[test]
+fn reductions_of_vectors_add_up() {
+    let one = i64::from(1f32.to_bits());
+    let body = "mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000; mov.f32 %f3, 0f40400000; mov.f32 %f4, 0f40800000;
+        red.global.add.v4.f32 [%s90], {%f1, %f2, %f3, %f4}; red.relaxed.gpu.global.add.v2.f32 [%s90+8], {%f1, %f2};
+        mov.u32 %r1, 0x40003c00; red.global.add.noftz.v2.f16x2 [%s90+16], {%r1, %r1};";
+    let run = kernel(body).in_out([one, 0, 0, 0, 0, 0]).grid(3).block(64);
+    let values = run.run().clean(0);
+    let float = |i: usize| f32::from_bits(values[i] as u32);
+    let n = 3.0 * 64.0;
+    assert_eq!(
+        [0, 1, 2, 3].map(float),
+        [1.0 + n, 2.0 * n, 3.0 * n + n, 4.0 * n + 2.0 * n]
+    );
+    // 192 and 384 in f16.
+    assert_eq!(values[4..], [0x5e00_5a00, 0x5e00_5a00]);
+    let apart = kernel("mov.f32 %f1, 0f3F800000;\nred.global.add.v2.f32 [%s90+4], {%f1, %f1};")
+        .in_out([0, 0, 0, 0])
+        .block(1);
+    assert_eq!(apart.run().kinds(), [(Kind::Misaligned, 1)]);
+}
+
 #[test]
 fn asynchronous_copies_bring_data_and_zeros() {
     let run = kernel(

@@ -1,16 +1,17 @@
 //! Copies and prefetches.
 
-use super::super::{Checked, check_spaces, copy_op, operands, tensors};
+use super::super::{Checked, check_spaces, copy_op, tensors};
+use crate::mlir::*;
+use crate::ops::{cute, func, gpu};
 use crate::{
     algorithm::{self, AtomSide},
     block::block_size,
-    build,
     infer::memref_of,
     tensor,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{Dyn, IntTuple, Leaf};
-use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{Location, ValueLike, operation::OperationLike};
 
 fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
     if types::same_bits(source.element, destination.element) {
@@ -22,7 +23,7 @@ fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
     ))
 }
 
-pub(in super::super) fn verify_copy(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
     match op.operand_count() {
         2 => verify_whole_copy(op),
         3 => verify_atom_copy(op, 1, 2, None),
@@ -35,7 +36,7 @@ pub(in super::super) fn verify_copy(op: OperationRef) -> Checked {
 }
 
 /// A copy by all threads of a block.
-fn verify_whole_copy(op: OperationRef) -> Checked {
+fn verify_whole_copy(op: Op<'_>) -> Checked {
     let both = tensors(op, 0, 2)?;
     let (source, destination) = (&both[0], &both[1]);
     same_element(source, destination)?;
@@ -55,31 +56,29 @@ fn verify_whole_copy(op: OperationRef) -> Checked {
 }
 
 /// The operand at `index` as a tensor.
-fn tensor_at<'c>(op: OperationRef<'c, '_>, index: usize) -> Result<MemRef<'c>, String> {
+fn tensor_at<'c>(op: Op<'c>, index: usize) -> Result<MemRef<'c>, String> {
     Ok(tensors(op, index, index + 1)?.remove(0))
 }
 
 /// The tensor that a partition is of, where an op of this kind made it.
-fn partitioned<'c>(value: Value<'c, '_>) -> Option<MemRef<'c>> {
-    // The op outlives this call.
-    let value: build::Val<'c> = unsafe { Value::from_raw(value.to_raw()) };
-    let made = build::defining_op(value)?;
+fn partitioned<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
+    let made = defining_op(value)?;
     matches!(
-        build::name_of(made),
-        "cute.tiled.copy.partition_S" | "cute.tiled.copy.partition_D"
+        name_of(made),
+        cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D
     )
-    .then(|| build::operands_of(made).get(1).copied())
+    .then(|| operands_of(made).get(1).copied())
     .flatten()
     .and_then(|tensor| memref_of(tensor))
 }
 
 /// What to do where a thread's values are not side by side.
-fn vector_cure(op: OperationRef, side: usize, count: i64) -> String {
-    let copy = CuteType::of(operands(op)[0].r#type());
+fn vector_cure(op: Op<'_>, side: usize, count: i64) -> String {
+    let copy = CuteType::of(operands_of(op)[0].r#type());
     let Some(copy @ CuteType::TiledCopy { .. }) = copy else {
         return "use an atom of one element, or cute.autovec_copy, which takes as many as lie side by side".to_owned();
     };
-    let found = partitioned(operands(op)[side]).and_then(|tensor| {
+    let found = partitioned(operands_of(op)[side]).and_then(|tensor| {
         let threads = types::tiled_copy(&copy).ok()?.num_threads();
         let (thread, value) = algorithm::thread_value_layouts(&tensor.layout, threads, count)?;
         Some(format!(
@@ -94,8 +93,8 @@ fn vector_cure(op: OperationRef, side: usize, count: i64) -> String {
 }
 
 /// A copy by an atom or a tiled copy at operand 0.
-fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize>) -> Checked {
-    let ty = operands(op)[0].r#type();
+fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> Checked {
+    let ty = operands_of(op)[0].r#type();
     let (atom, table) = match CuteType::of(ty) {
         Some(copy @ CuteType::TiledCopy { .. }) => {
             let table = types::tiled_copy(&copy)?.atom().clone();
@@ -158,8 +157,8 @@ fn verify_atom_copy(op: OperationRef, from: usize, to: usize, pred: Option<usize
 
 /// For a copy whose vectors are wider than what is known of a tensor's places: the argument that the tensor is of, where its
 /// type is what does not say enough.
-pub(in super::super) fn argument_notes<'c>(op: build::Op<'c>) -> Vec<(Location<'c>, String)> {
-    let operands = build::operands_of(op);
+pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, String)> {
+    let operands = operands_of(op);
     let Some(ty) = operands.first().and_then(|v| CuteType::of(v.r#type())) else {
         return Vec::new();
     };
@@ -200,9 +199,7 @@ pub(in super::super) fn argument_notes<'c>(op: build::Op<'c>) -> Vec<(Location<'
             if weak {
                 wants.push(format!("?{{div={length}}} as its stride"));
             }
-            let location = unsafe {
-                Location::from_raw(mlir_sys::mlirValueGetLocation(argument.to_raw()))
-            };
+            let location = location_of(argument);
             (!wants.is_empty()).then(|| {
                 (
                     location,
@@ -219,19 +216,19 @@ pub(in super::super) fn argument_notes<'c>(op: build::Op<'c>) -> Vec<(Location<'
 }
 
 /// The kernel's argument that a tensor is a view of.
-fn argument_of<'c>(tensor: build::Val<'c>) -> Option<(build::Val<'c>, MemRef<'c>)> {
+fn argument_of<'c>(tensor: Val<'c>) -> Option<(Val<'c>, MemRef<'c>)> {
     let mut value = tensor;
-    while let Some(op) = build::defining_op(value) {
-        if !build::name_of(op).starts_with("cute.") {
+    while let Some(op) = defining_op(value) {
+        if !name_of(op).starts_with("cute.") {
             return None;
         }
-        value = build::operands_of(op)
+        value = operands_of(op)
             .into_iter()
             .find(|v| memref_of(*v).is_some())?;
     }
-    let (block, _) = build::block_argument(value)?;
-    let owner = build::owner_of(block)?;
-    matches!(build::name_of(owner), "gpu.func" | "func.func")
+    let (block, _) = block_argument(value)?;
+    let owner = owner_of(block)?;
+    matches!(name_of(owner), gpu::FUNC | func::FUNC)
         .then(|| memref_of(value).map(|memref| (value, memref)))?
 }
 
@@ -263,7 +260,7 @@ fn same_atoms(source: &MemRef, src: &AtomSide, destination: &MemRef, dst: &AtomS
     ))
 }
 
-pub(in super::super) fn verify_copy_if(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_copy_if(op: Op<'_>) -> Checked {
     match op.operand_count() {
         3 => {
             let all = tensors(op, 0, 3)?;
@@ -293,7 +290,7 @@ pub(super) fn check_element_predicate(pred: &MemRef, size: i64) -> Checked {
 }
 
 /// `autovec_copy` and `basic_copy`
-pub(in super::super) fn verify_plain_copy(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_plain_copy(op: Op<'_>) -> Checked {
     let count = op.operand_count();
     if count != 2 {
         return Err(format!(
@@ -307,7 +304,7 @@ pub(in super::super) fn verify_plain_copy(op: OperationRef) -> Checked {
 }
 
 /// The attribute `max_vec_bits`, 128 without it.
-fn max_vec_bits(op: OperationRef, memref: &MemRef) -> Result<i64, String> {
+fn max_vec_bits(op: Op<'_>, memref: &MemRef) -> Result<i64, String> {
     let Some(most) = integer(op, "max_vec_bits") else {
         return Ok(128);
     };
@@ -321,18 +318,16 @@ fn max_vec_bits(op: OperationRef, memref: &MemRef) -> Result<i64, String> {
 }
 
 /// An integer attribute of `op`.
-pub(super) fn integer(op: OperationRef, name: &str) -> Option<i64> {
-    // The op outlives this call.
-    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
-    build::integer_of(op, name)
+pub(super) fn integer(op: Op<'_>, name: &str) -> Option<i64> {
+    integer_of(op, name)
 }
 
-pub(in super::super) fn verify_prefetch(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_prefetch(op: Op<'_>) -> Checked {
     let count = op.operand_count();
     let source = match count {
         1 => tensor_at(op, 0)?,
         2 => {
-            let ty = operands(op)[0].r#type();
+            let ty = operands_of(op)[0].r#type();
             let value = match CuteType::of(ty) {
                 Some(CuteType::CopyAtom { value, .. }) => value,
                 _ => return Err(format!("expected a copy atom, found {ty}")),
@@ -359,8 +354,7 @@ pub(in super::super) fn verify_prefetch(op: OperationRef) -> Checked {
         ));
     }
     algorithm::extents("a source", &source.layout)?;
-    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
-    match build::string_of(op, "level") {
+    match string_of(op, "level") {
         None | Some("L1" | "L2") => Ok(()),
         Some(level) => Err(format!(
             "expected level = \"L1\" or \"L2\", found \"{level}\""
@@ -369,8 +363,8 @@ pub(in super::super) fn verify_prefetch(op: OperationRef) -> Checked {
 }
 
 /// A thread's index among `threads`.
-pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
-    let ty = operands(op)[0].r#type();
+pub(super) fn check_thread(op: Op<'_>, threads: i64) -> Checked {
+    let ty = operands_of(op)[0].r#type();
     let index = match CuteType::of(ty) {
         Some(CuteType::Coord(IntTuple::Leaf(leaf @ Leaf::Static(_)))) => leaf,
         Some(CuteType::Coord(IntTuple::Leaf(Leaf::Dynamic(index)))) if index.width == 32 => {
@@ -392,7 +386,6 @@ pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
             "expected a thread in [0, {threads}), found {index}"
         ));
     }
-    let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
     let known = block_size(op).map(|size| size.into_iter().fold(1, i64::saturating_mul));
     match known {
         Some(known) if known < threads => Err(format!(
@@ -403,7 +396,7 @@ pub(super) fn check_thread(op: OperationRef, threads: i64) -> Checked {
     }
 }
 
-pub(in super::super) fn verify_cooperative_copy(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_cooperative_copy(op: Op<'_>) -> Checked {
     let count = op.operand_count();
     if count != 3 {
         return Err(format!(

@@ -1,14 +1,16 @@
 //! Elementwise ops and reductions.
 
-use super::super::{Checked, operands, result_type, tensors};
+use super::super::{Checked, result_type, tensors};
 use super::copy::check_element_predicate;
+use crate::mlir::*;
+use crate::ops::cute;
 use crate::{
-    algorithm, build,
+    algorithm,
     infer::memref_of,
     types::{self, CuteType},
 };
 use cute_layout::Layout;
-use melior::ir::{OperationRef, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn same(what: &str, found: Type, expected: Type) -> Checked {
     if found == expected {
@@ -17,25 +19,25 @@ fn same(what: &str, found: Type, expected: Type) -> Checked {
     Err(format!("expected {what} of type {expected}, found {found}"))
 }
 
-pub(in super::super) fn verify_clear(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_clear(op: Op<'_>) -> Checked {
     let memref = tensors(op, 0, 1)?.remove(0);
     algorithm::extents("a tensor", &memref.layout).map(|_| ())
 }
 
-pub(in super::super) fn verify_fill(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_fill(op: Op<'_>) -> Checked {
     let memref = tensors(op, 0, 1)?.remove(0);
     algorithm::extents("a tensor", &memref.layout)?;
-    same("a value", operands(op)[1].r#type(), memref.element)
+    same("a value", operands_of(op)[1].r#type(), memref.element)
 }
 
-pub(in super::super) fn verify_axpby(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_axpby(op: Op<'_>) -> Checked {
     let count = op.operand_count();
     if !(4..=5).contains(&count) {
         return Err(format!(
             "expected (alpha, x, beta, y), perhaps with a predicate behind them, found {count} operands"
         ));
     }
-    let values = operands(op);
+    let values = operands_of(op);
     let x = tensors(op, 1, 2)?.remove(0);
     let y = tensors(op, 3, 4)?.remove(0);
     if x.element != y.element {
@@ -73,21 +75,20 @@ fn check_distinct(what: &str, memref: &types::MemRef) -> Checked {
 }
 
 /// The region's block, if it has one.
-fn body<'c>(op: OperationRef<'c, '_>) -> Option<build::Blk<'c>> {
+fn body<'c>(op: Op<'c>) -> Option<Blk<'c>> {
     // The op outlives this call.
-    let op: build::Op<'c> = unsafe { OperationRef::from_raw(op.to_raw()) };
-    build::body_of(op, 0)
+    body_of(op, 0)
 }
 
 /// Whether the block has these arguments and yields that type.
-fn check_body(block: build::Blk, arguments: &[Type], yields: Type) -> Checked {
+fn check_body(block: Blk, arguments: &[Type], yields: Type) -> Checked {
     let list = |types: &[Type]| {
         let texts: Vec<String> = types.iter().map(ToString::to_string).collect();
         texts.join(", ")
     };
-    let count = unsafe { mlir_sys::mlirBlockGetNumArguments(block.to_raw()) } as usize;
-    let found: Vec<Type> = (0..count)
-        .map(|i| build::argument(block, i).r#type())
+    let found: Vec<Type> = arguments_of(block)
+        .into_iter()
+        .map(|value| value.r#type())
         .collect();
     if found != arguments {
         return Err(format!(
@@ -96,29 +97,20 @@ fn check_body(block: build::Blk, arguments: &[Type], yields: Type) -> Checked {
             list(&found)
         ));
     }
-    let end = build::ops_of(block)
+    let end = ops_of(block)
         .pop()
         .ok_or("expected a region that ends in cute.yield")?;
-    if build::name_of(end) != "cute.yield" {
+    if name_of(end) != cute::YIELD {
         return Err(format!(
             "expected a region that ends in cute.yield, found '{}'",
-            build::name_of(end)
+            name_of(end)
         ));
     }
-    same(
-        "a yielded value",
-        build::operands_of(end)[0].r#type(),
-        yields,
-    )
+    same("a yielded value", operands_of(end)[0].r#type(), yields)
 }
 
-fn one_block(block: build::Blk) -> Checked {
-    let more = unsafe {
-        !mlir_sys::mlirBlockGetNextInRegion(block.to_raw())
-            .ptr
-            .is_null()
-    };
-    if more {
+fn one_block(block: Blk) -> Checked {
+    if next_block(block).is_some() {
         return Err(
             "expected a region of one block; write branches as arith.select or scf.if".to_owned(),
         );
@@ -130,8 +122,8 @@ fn size_of(layout: &Layout) -> Result<i64, String> {
     Ok(algorithm::extents("a tensor", layout)?.iter().product())
 }
 
-pub(in super::super) fn verify_transform(op: OperationRef) -> Checked {
-    let values = operands(op);
+pub(in super::super) fn verify_transform(op: Op<'_>) -> Checked {
+    let values = operands_of(op);
     let Some((last, inputs)) = values.split_last() else {
         return Err("expected at least one tensor".to_owned());
     };
@@ -143,7 +135,7 @@ pub(in super::super) fn verify_transform(op: OperationRef) -> Checked {
     })?;
     let expected = size_of(&output.layout)?;
     check_distinct("the result", &output)?;
-    let context = build::context_of_type(last.r#type());
+    let context = context_of_type(last.r#type());
     let mut arguments = Vec::new();
     for input in inputs {
         let (layout, element) = match CuteType::of(input.r#type()) {
@@ -171,15 +163,12 @@ pub(in super::super) fn verify_transform(op: OperationRef) -> Checked {
     check_body(block, &arguments, output.element)
 }
 
-pub(in super::super) fn verify_reduce(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_reduce(op: Op<'_>) -> Checked {
     let memref = tensors(op, 0, 1)?.remove(0);
-    let init = operands(op)[1].r#type();
+    let init = operands_of(op)[1].r#type();
     same("a result", result_type(op), init)?;
     algorithm::extents("a tensor", &memref.layout)?;
-    let kind = {
-        let op: build::Op = unsafe { OperationRef::from_raw(op.to_raw()) };
-        build::attribute_of(op, "kind").and_then(build::string_value)
-    };
+    let kind = string_of(op, "kind");
     match (kind, body(op)) {
         (Some(_), Some(_)) => Err("expected a kind or a region, found both".to_owned()),
         (None, None) => Err(

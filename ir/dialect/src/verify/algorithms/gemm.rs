@@ -1,15 +1,14 @@
 //! Products.
 
-use super::super::{Checked, operands, tensors};
+use super::super::{Checked, tensors};
 use super::copy::check_thread;
+use crate::mlir::*;
 use crate::{
     algorithm::{self, Product},
     tensor,
     types::{self, CuteType, MemRef, Space},
 };
-use melior::ir::{
-    OperationRef, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike,
-};
+use melior::ir::{Type, ValueLike, attribute::TypeAttribute, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
     memref
@@ -19,14 +18,14 @@ fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
         .map_err(|e| e.to_string())
 }
 
-fn is_tensor(op: OperationRef, index: usize) -> bool {
+fn is_tensor(op: Op<'_>, index: usize) -> bool {
     matches!(
-        CuteType::of(operands(op)[index].r#type()),
+        CuteType::of(operands_of(op)[index].r#type()),
         Some(CuteType::MemRef(_))
     )
 }
 
-pub(in super::super) fn verify_gemm(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
     match op.operand_count() {
         3 => verify_whole_gemm(op, &tensors(op, 0, 3)?),
         4 if is_tensor(op, 0) => {
@@ -57,8 +56,8 @@ pub(in super::super) fn verify_gemm(op: OperationRef) -> Checked {
 }
 
 /// The MMA at an operand.
-fn multiplier<'c>(op: OperationRef<'c, '_>, index: usize) -> Result<Product<'c>, String> {
-    let ty = operands(op)[index].r#type();
+fn multiplier<'c>(op: Op<'c>, index: usize) -> Result<Product<'c>, String> {
+    let ty = operands_of(op)[index].r#type();
     algorithm::product_of(ty).unwrap_or_else(|| {
         Err(format!(
             "expected an MMA atom or a tiled MMA, found {ty}; make one by cute.make_atom and cute.make_tiled_mma"
@@ -115,7 +114,7 @@ fn check_product(product: &Product, [d, a, b, c]: [&MemRef; 4]) -> Checked {
     Ok(())
 }
 
-fn verify_whole_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
+fn verify_whole_gemm(op: Op<'_>, t: &[MemRef]) -> Checked {
     let (a, b, c) = (&t[0], &t[1], &t[2]);
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b), ("C (M,N)", c)] {
         if memref.layout.rank() != 2 {
@@ -163,7 +162,7 @@ fn verify_whole_gemm(op: OperationRef, t: &[MemRef]) -> Checked {
     Ok(())
 }
 
-pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
+pub(in super::super) fn verify_cooperative_gemm(op: Op<'_>) -> Checked {
     let count = op.operand_count();
     let (first, scaled) = match count {
         5 => (2, false),
@@ -175,7 +174,7 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
         }
     };
     let product = multiplier(op, 1)?;
-    let mma = CuteType::of(operands(op)[1].r#type()).ok_or("expected a tiled MMA")?;
+    let mma = CuteType::of(operands_of(op)[1].r#type()).ok_or("expected a tiled MMA")?;
     let CuteType::TiledMma { .. } = mma else {
         return Err(
             "expected a tiled MMA, found an atom; tile it by cute.make_tiled_mma".to_owned(),
@@ -261,7 +260,7 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
         ));
     }
     for (what, index) in [("alpha", 2), ("beta", 5)] {
-        let ty = operands(op)[index].r#type();
+        let ty = operands_of(op)[index].r#type();
         if ty != product.acc {
             return Err(format!(
                 "expected {what} of {}, as the atom adds, found {ty}",
@@ -279,7 +278,7 @@ pub(in super::super) fn verify_cooperative_gemm(op: OperationRef) -> Checked {
 }
 
 /// An atom that loads an operand.
-fn check_copy(op: OperationRef, name: &str, element: Type) -> Checked {
+fn check_copy(op: Op<'_>, name: &str, element: Type) -> Checked {
     let Ok(attribute) = op.attribute(name) else {
         return Ok(());
     };

@@ -8,12 +8,12 @@ pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
 
-use super::{Checked, operands, result_type, tensors};
+use super::{Checked, result_type, tensors};
+use crate::mlir::*;
 use crate::types::{self, CuteType, Space};
-use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
-use mlir_sys::*;
+use melior::ir::{ValueLike, operation::OperationLike};
 
-pub(super) fn verify_alloca(op: OperationRef) -> Checked {
+pub(super) fn verify_alloca(op: Op<'_>) -> Checked {
     let Some(CuteType::MemRef(memref)) = CuteType::of(result_type(op)) else {
         return Err("expected a tensor".to_owned());
     };
@@ -21,9 +21,9 @@ pub(super) fn verify_alloca(op: OperationRef) -> Checked {
         return Err("allocates in gmem; expected smem or rmem: pass it as an argument".to_owned());
     }
     memref.check_allocation()?;
-    if let Some(given) = operands(op).first()
+    if let Some(given) = operands_of(op).first()
         && let expected = types::composed_type(
-            crate::build::context_of_type(given.r#type()),
+            context_of_type(given.r#type()),
             memref.inner.as_ref(),
             &memref.layout,
         )
@@ -36,8 +36,7 @@ pub(super) fn verify_alloca(op: OperationRef) -> Checked {
     }
     memref.check_addressable()?;
     if let Ok(offset) = op.attribute("offset") {
-        let offset =
-            unsafe { mlirIntegerAttrGetValueInt(melior::ir::AttributeLike::to_raw(&offset)) };
+        let offset = integer_value(offset).unwrap_or(-1);
         if offset < 0 || offset % memref.align != 0 {
             return Err(format!(
                 "expected an offset that is a multiple of the alignment {}, found {offset}",
@@ -48,7 +47,7 @@ pub(super) fn verify_alloca(op: OperationRef) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_convert(op: OperationRef) -> Checked {
+pub(super) fn verify_convert(op: Op<'_>) -> Checked {
     let source = tensors(op, 0, 1)?.remove(0);
     let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
         return Err("expected a tensor".to_owned());

@@ -3,7 +3,8 @@
 //! mlir-sys links LLVM but declares none of its C functions, which are stable; those used here are
 //! declared below.
 
-use melior::ir::OperationRef;
+use super::Op;
+
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     ptr,
@@ -85,6 +86,7 @@ struct Owned(Ref, unsafe extern "C" fn(Ref));
 impl Drop for Owned {
     fn drop(&mut self) {
         if !self.0.is_null() {
+            // SAFETY: the object is owned here, and this is what frees it.
             unsafe { (self.1)(self.0) }
         }
     }
@@ -92,6 +94,7 @@ impl Drop for Owned {
 
 fn initialize() {
     static ONCE: Once = Once::new();
+    // SAFETY: once in a process.
     ONCE.call_once(|| unsafe {
         LLVMInitializeNVPTXTargetInfo();
         LLVMInitializeNVPTXTarget();
@@ -104,6 +107,7 @@ unsafe fn take_message(message: *mut c_char) -> String {
     if message.is_null() {
         return "no message".to_owned();
     }
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
         let text = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeMessage(message);
@@ -114,12 +118,14 @@ unsafe fn take_message(message: *mut c_char) -> String {
 /// Each element of one of LLVM's lists.
 fn each(first: Ref, next: unsafe extern "C" fn(Ref) -> Ref) -> impl Iterator<Item = Ref> {
     let some = |value: Ref| (!value.is_null()).then_some(value);
+    // SAFETY: the value is an element of the list.
     std::iter::successors(some(first), move |value| some(unsafe { next(*value) }))
 }
 
 /// Instructions written as text that the threads of a warp execute together (`.sync`) must not be moved into branches, which
 /// the LLVM dialect has no attribute for.
 unsafe fn make_convergent(context: &Owned, llvm: &Owned) {
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
         let name = c"convergent";
         let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
@@ -144,10 +150,11 @@ unsafe fn make_convergent(context: &Owned, llvm: &Owned) {
 }
 
 /// The PTX of a `gpu.module` whose functions are in the LLVM dialect.
-pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<String, String> {
+pub fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String> {
     initialize();
     let text = |text: &str| CString::new(text).map_err(|_| "a name with a zero byte".to_owned());
     let (triple, chip, features) = (text("nvptx64-nvidia-cuda")?, text(chip)?, text(features)?);
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
         let context = Owned(LLVMContextCreate(), LLVMContextDispose);
         let llvm = mlir_sys::mlirTranslateModuleToLLVMIR(module.to_raw(), context.0.cast());
@@ -184,6 +191,7 @@ pub(crate) fn ptx(module: OperationRef, chip: &str, features: &str) -> Result<St
 }
 
 unsafe fn optimize(llvm: &Owned, machine: &Owned) -> Result<(), String> {
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
         let options = Owned(
             LLVMCreatePassBuilderOptions(),
@@ -203,6 +211,7 @@ unsafe fn optimize(llvm: &Owned, machine: &Owned) -> Result<(), String> {
 const PASSES: &CStr = c"default<O2>";
 
 unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
         let (mut buffer, mut error) = (ptr::null_mut(), ptr::null_mut());
         let failed = LLVMTargetMachineEmitToMemoryBuffer(
@@ -229,6 +238,7 @@ unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
 /// aborting with a dump of their stack. LLVM calls it where an instruction has no form on the architecture, and cannot go on.
 pub fn exit_on_fatal_errors() {
     unsafe extern "C" fn give_up(reason: *const c_char) {
+        // SAFETY: LLVM gives a text that ends with a zero byte.
         let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
         eprintln!(
             "error: LLVM cannot compile this module: {reason}; is there an intrinsic or inline assembly that the \
@@ -236,5 +246,6 @@ pub fn exit_on_fatal_errors() {
         );
         std::process::exit(1);
     }
+    // SAFETY: the handler does not return.
     unsafe { LLVMInstallFatalErrorHandler(give_up) }
 }

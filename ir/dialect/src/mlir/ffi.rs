@@ -1,5 +1,6 @@
 //! `shim/cute.h`, as Rust sees it.
 
+use super::parts::{MAX_INTS, MAX_TEXTS, MAX_TYPES};
 use mlir_sys::*;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -10,9 +11,9 @@ pub struct CuteTypeParts {
     pub num_types: isize,
     pub num_texts: isize,
     pub num_ints: isize,
-    pub types: [MlirType; 4],
-    pub texts: [MlirStringRef; 4],
-    pub ints: [i64; 4],
+    pub types: [MlirType; MAX_TYPES],
+    pub texts: [MlirStringRef; MAX_TEXTS],
+    pub ints: [i64; MAX_INTS],
 }
 
 impl CuteTypeParts {
@@ -24,12 +25,12 @@ impl CuteTypeParts {
             num_ints: 0,
             types: [MlirType {
                 ptr: std::ptr::null(),
-            }; 4],
+            }; MAX_TYPES],
             texts: [MlirStringRef {
                 data: std::ptr::null(),
                 length: 0,
-            }; 4],
-            ints: [0; 4],
+            }; MAX_TEXTS],
+            ints: [0; MAX_INTS],
         }
     }
 }
@@ -72,6 +73,8 @@ pub struct CuteCallbacks {
     pub verify_attribute:
         unsafe extern "C" fn(MlirOperation, c_int, isize, MlirStringRef, MlirAttribute) -> bool,
     pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
+    pub new_table: unsafe extern "C" fn() -> *mut c_void,
+    pub drop_table: unsafe extern "C" fn(*mut c_void),
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
 }
 
@@ -81,6 +84,8 @@ unsafe extern "C" {
     pub fn cuteRegisterUpstreamPasses();
     pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteTypeParts) -> bool;
     pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteTypeParts) -> MlirType;
+    pub fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
+    pub fn cuteOpDropReferences(op: MlirOperation);
     pub fn cuteTargetGet(
         target: MlirAttribute,
         chip: *mut MlirStringRef,
@@ -138,5 +143,6 @@ pub unsafe fn bytes<'a>(text: MlirStringRef) -> &'a [u8] {
     if text.length == 0 {
         return &[];
     }
+    // SAFETY: the caller's.
     unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) }
 }

@@ -1,14 +1,8 @@
 //! The target of a `gpu.module` and of a `gpu.object`: MLIR's `#nvvm.target`, read as the attribute that it is.
 
-use crate::{
-    build::{Op, attribute_of},
-    ffi,
-};
+use super::{Op, array_of, attribute_of, ffi};
 use melior::ir::{Attribute, AttributeLike};
-use mlir_sys::{
-    MlirAttribute, MlirStringRef, mlirArrayAttrGetElement, mlirArrayAttrGetNumElements,
-    mlirAttributeIsAArray,
-};
+use mlir_sys::MlirStringRef;
 
 /// An `#nvvm.target`.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +19,7 @@ impl<'c> Target<'c> {
     /// Chip and features of a target. Errors: another attribute.
     pub fn of(attribute: Attribute<'c>) -> Result<Target<'c>, String> {
         let (mut chip, mut features) = (ffi::string_ref(""), ffi::string_ref(""));
-        // The texts belong to the attribute, which lives as long as its context.
+        // SAFETY: the texts belong to the attribute, which lives as long as its context.
         let known = unsafe { ffi::cuteTargetGet(attribute.to_raw(), &mut chip, &mut features) };
         if !known {
             return Err(format!(
@@ -33,6 +27,7 @@ impl<'c> Target<'c> {
             ));
         }
         let text = |text: MlirStringRef| {
+            // SAFETY: as above.
             std::str::from_utf8(unsafe { ffi::bytes(text) })
                 .map_err(|_| format!("expected a target whose texts are UTF-8, found {attribute}"))
         };
@@ -48,18 +43,8 @@ impl<'c> Target<'c> {
         let Some(targets) = attribute_of(module, "targets") else {
             return Ok(Vec::new());
         };
-        elements(targets)?.into_iter().map(Target::of).collect()
-    }
-}
-
-fn elements<'c>(array: Attribute<'c>) -> Result<Vec<Attribute<'c>>, String> {
-    let raw: MlirAttribute = array.to_raw();
-    unsafe {
-        if !mlirAttributeIsAArray(raw) {
-            return Err(format!("expected an array of targets, found {array}"));
-        }
-        Ok((0..mlirArrayAttrGetNumElements(raw))
-            .map(|i| Attribute::from_raw(mlirArrayAttrGetElement(raw, i)))
-            .collect())
+        let all = array_of(targets)
+            .ok_or_else(|| format!("expected an array of targets, found {targets}"))?;
+        all.into_iter().map(Target::of).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! Dialects, passes and pipelines, made known to MLIR.
 
+use super::{Op, Rewriter, context::context_from_raw, ffi, parts};
 use crate::{
-    build::{Op, context_from_raw},
     diag::{self, Failure},
-    ffi, infer, types, verify,
+    infer, types, verify,
 };
 use melior::{
     Context,
@@ -25,9 +25,9 @@ pub struct OptionSpec {
     pub default: &'static str,
 }
 
-/// What a pass does: it is called with the operation and its options' values, in the order in
+/// The function of a pass. It is called with the right to erase, the operation and its options' values, in the order in
 /// which they are declared. It emits its own diagnostics. Passes run on several threads at once.
-pub type RunPass = for<'c> fn(Op<'c>, &[&str]) -> Result<(), Failure>;
+pub type RunPass = for<'c> fn(&'c Rewriter<'c>, Op<'c>, &[&str]) -> Result<(), Failure>;
 
 /// A pass, known to MLIR by name.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,7 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Installs the callbacks and registers the upstream passes, once in a process.
 pub fn initialize() {
     static ONCE: Once = Once::new();
+    // SAFETY: the callbacks are set once, before anything that calls them; they are functions of this file and of `parts`.
     ONCE.call_once(|| unsafe {
         ffi::cuteSetCallbacks(&ffi::CuteCallbacks {
             canonicalize,
@@ -70,6 +71,8 @@ pub fn initialize() {
             speculatable,
             verify_attribute,
             run_pass,
+            new_table: parts::new_table,
+            drop_table: parts::drop_table,
             build_pipeline,
         });
         ffi::cuteRegisterUpstreamPasses();
@@ -86,6 +89,7 @@ pub fn register(passes: &[PassSpec], pipelines: &[PipelineSpec]) {
             continue;
         }
         let options = raw_options(pass.options);
+        // SAFETY: the texts are static, and the shim copies the list.
         unsafe {
             ffi::cuteRegisterPass(
                 known.len() as isize,
@@ -104,6 +108,7 @@ pub fn register(passes: &[PassSpec], pipelines: &[PipelineSpec]) {
             continue;
         }
         let options = raw_options(pipeline.options);
+        // SAFETY: as of a pass.
         unsafe {
             ffi::cuteRegisterPipeline(
                 known.len() as isize,
@@ -133,6 +138,7 @@ fn raw_options(options: &[OptionSpec]) -> Vec<ffi::CuteOption> {
 pub fn registry() -> DialectRegistry {
     initialize();
     let registry = DialectRegistry::new();
+    // SAFETY: the registry lives.
     unsafe { ffi::cuteRegisterDialects(registry.to_raw()) };
     registry
 }
@@ -169,12 +175,15 @@ fn call_main(
         .collect();
     let count = pointers.len() as c_int;
     pointers.push(std::ptr::null_mut());
+    // SAFETY: as C has it: so many texts, which outlive the call, and a null behind them.
     unsafe { main(count, pointers.as_mut_ptr()) }
 }
 
 //===-- Callbacks ---------------------------------------------------------===//
+// The shim calls these as `cute.h` says: what it hands over lives, in its context, until they return; a sink takes any text.
 
 unsafe fn answer(text: &str, sink: ffi::StringSink, user: *mut c_void) {
+    // SAFETY: the shim's, as above.
     unsafe { sink(ffi::string_ref(text), user) }
 }
 
@@ -188,10 +197,12 @@ unsafe fn reply(
         .unwrap_or_else(|_| Err("internal error: please report it with the input".to_owned()));
     match result {
         Ok(text) => {
+            // SAFETY: the shim's, as above.
             unsafe { answer(&text, sink, user) };
             true
         }
         Err(text) => {
+            // SAFETY: the shim's, as above.
             unsafe { answer(&text, sink, user) };
             false
         }
@@ -199,6 +210,7 @@ unsafe fn reply(
 }
 
 unsafe fn utf8(text: MlirStringRef) -> Result<&'static str, String> {
+    // SAFETY: the shim's, as above.
     std::str::from_utf8(unsafe { ffi::bytes(text) })
         .map_err(|error| format!("expected UTF-8 text: {error}"))
 }
@@ -209,7 +221,15 @@ unsafe extern "C" fn canonicalize(
     sink: ffi::StringSink,
     user: *mut c_void,
 ) -> bool {
-    unsafe { reply(sink, user, || types::canonicalize(kind, utf8(text)?)) }
+    // SAFETY: the shim's, as above.
+    unsafe {
+        reply(sink, user, || {
+            let kind = usize::try_from(kind)
+                .ok()
+                .and_then(|at| parts::KINDS.get(at));
+            types::canonicalize(*kind.ok_or("unknown kind of type")?, utf8(text)?)
+        })
+    }
 }
 
 unsafe extern "C" fn verify_type(
@@ -217,13 +237,14 @@ unsafe extern "C" fn verify_type(
     sink: ffi::StringSink,
     user: *mut c_void,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     unsafe {
         let parts = &*parts;
         reply(
             sink,
             user,
             std::panic::AssertUnwindSafe(|| {
-                types::CuteType::from_parts(parts)?
+                types::CuteType::from_parts(&parts::Parts::from_raw(parts)?)?
                     .verify()
                     .map(|()| String::new())
             }),
@@ -232,6 +253,7 @@ unsafe extern "C" fn verify_type(
 }
 
 unsafe extern "C" fn verify_op(op: MlirOperation) -> bool {
+    // SAFETY: the shim's, as above.
     let op = unsafe { OperationRef::from_raw(op) };
     diag::catch_panics(op.location(), "a verifier", || verify::verify(op)).is_ok()
 }
@@ -246,18 +268,22 @@ unsafe extern "C" fn infer_types(
     sink: ffi::TypeSink,
     user: *mut c_void,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     unsafe {
         let location = Location::from_raw(location);
-        let operands = match num_operands {
-            0 => &[],
-            n => std::slice::from_raw_parts(operands, n as usize),
+        let operands: Vec<Type> = match num_operands {
+            0 => Vec::new(),
+            n => std::slice::from_raw_parts(operands, n as usize)
+                .iter()
+                .map(|value| Type::from_raw(mlirValueGetType(*value)))
+                .collect(),
         };
         let result = diag::catch_panics(location, "type inference", || {
             let name = utf8(op).map_err(|error| diag::error(location, error))?;
             let context = context_from_raw(context);
             let attributes = Attribute::from_option_raw(attributes)
                 .ok_or_else(|| diag::error(location, "expected a dictionary of attributes"))?;
-            infer::infer(name, context, operands, attributes)
+            infer::infer(name, context, &operands, attributes)
                 .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
         });
         match result {
@@ -265,7 +291,7 @@ unsafe extern "C" fn infer_types(
                 types.into_iter().for_each(|t| sink(t.to_raw(), user));
                 true
             }
-            Err(Failure) => false,
+            Err(_) => false,
         }
     }
 }
@@ -278,6 +304,7 @@ unsafe extern "C" fn operand_types(
     sink: ffi::TypeSink,
     user: *mut c_void,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     unsafe {
         let location = Location::from_raw(location);
         let result = Type::from_raw(result);
@@ -291,12 +318,13 @@ unsafe extern "C" fn operand_types(
                 types.into_iter().for_each(|t| sink(t.to_raw(), user));
                 true
             }
-            Err(Failure) => false,
+            Err(_) => false,
         }
     }
 }
 
 unsafe extern "C" fn compatible(inferred: MlirType, declared: MlirType) -> bool {
+    // SAFETY: the shim's, as above.
     let (inferred, declared) = unsafe { (Type::from_raw(inferred), Type::from_raw(declared)) };
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         infer::compatible(inferred, declared)
@@ -305,6 +333,7 @@ unsafe extern "C" fn compatible(inferred: MlirType, declared: MlirType) -> bool 
 }
 
 unsafe extern "C" fn speculatable(op: MlirOperation) -> bool {
+    // SAFETY: the shim's, as above.
     let op = unsafe { OperationRef::from_raw(op) };
     diag::catch_panics(op.location(), "an op's speculatability", || {
         Ok(infer::speculatable(op))
@@ -319,8 +348,10 @@ unsafe extern "C" fn verify_attribute(
     name: MlirStringRef,
     value: MlirAttribute,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     let (op, value) = unsafe { (OperationRef::from_raw(op), Attribute::from_raw(value)) };
     diag::catch_panics(op.location(), "a verifier", || {
+        // SAFETY: the shim's, as above.
         let name = unsafe { utf8(name) }.map_err(|error| diag::error(op.location(), error))?;
         let place = match place {
             0 => verify::Place::Op,
@@ -338,8 +369,8 @@ unsafe extern "C" fn run_pass(
     num_options: isize,
     options: *const MlirStringRef,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     unsafe {
-        let op = OperationRef::from_raw(op);
         let options: Vec<&str> = match num_options {
             0 => Vec::new(),
             n => std::slice::from_raw_parts(options, n as usize)
@@ -350,7 +381,10 @@ unsafe extern "C" fn run_pass(
         let Some(pass) = lock(&PASSES).get(index as usize).copied() else {
             return false;
         };
-        diag::catch_panics(op.location(), pass.name, || (pass.run)(op, &options)).is_ok()
+        Rewriter::scope(op, |rewriter, op| {
+            let run = || (pass.run)(rewriter, op, &options);
+            diag::catch_panics(op.location(), pass.name, run).is_ok()
+        })
     }
 }
 
@@ -360,6 +394,7 @@ unsafe extern "C" fn build_pipeline(
     sink: ffi::StringSink,
     user: *mut c_void,
 ) -> bool {
+    // SAFETY: the shim's, as above.
     unsafe {
         reply(sink, user, || {
             let options = utf8(options)?;

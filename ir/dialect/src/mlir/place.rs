@@ -1,6 +1,6 @@
-//! Where in a text an operation is from.
+//! The place in a text that an operation is from.
 
-use crate::ffi;
+use super::ffi;
 use melior::ir::Location;
 use mlir_sys::*;
 use std::collections::HashSet;
@@ -8,17 +8,17 @@ use std::collections::HashSet;
 /// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// As the compiler was given it.
+    /// The file as the compiler was given it.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// From 1; 0 is not known.
+    /// The column, from 1; 0 is not known.
     pub column: u32,
-    /// What of the line's work it is, such as `copy A`.
+    /// The part of the line's work, such as `copy A`.
     pub step: Option<String>,
 }
 
-/// What a location says: the outermost name is the step; of several places, the first.
+/// Returns the place that a location says: the outermost name is the step; of several places, the first.
 pub fn place_of(location: Location) -> Option<Place> {
     // Locations nest as deep as anybody likes, and share what they nest.
     let mut seen = HashSet::new();
@@ -27,6 +27,7 @@ pub fn place_of(location: Location) -> Option<Place> {
         if !seen.insert(location.ptr as usize) {
             continue;
         }
+        // SAFETY: each getter is called of a location of its kind, and `all` has room for as many as are said.
         unsafe {
             if mlirLocationIsAFileLineColRange(location) {
                 let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
@@ -63,5 +64,6 @@ pub fn place_of(location: Location) -> Option<Place> {
 /// # Safety
 /// `string` must be valid.
 unsafe fn text(string: MlirStringRef) -> String {
+    // SAFETY: the caller's.
     String::from_utf8_lossy(unsafe { ffi::bytes(string) }).into_owned()
 }

@@ -1,0 +1,337 @@
+//! Building IR: short handles over melior's, with one lifetime.
+
+use super::{
+    Blk, Op, Val, ValueKey, block_of, context_of, ffi, key, name_of, nested_ops, nested_ops_of,
+    next_of, operands_of,
+    ops::{arith, cute},
+    result_of, results_of, set_operand,
+};
+use crate::{
+    diag::{self, Failure},
+    types,
+};
+use cute_layout::IntTuple;
+use melior::{
+    Context,
+    ir::{
+        Attribute, Block, BlockLike, BlockRef, Identifier, Location, Region, RegionLike, Type,
+        attribute::{
+            DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute,
+            TypeAttribute,
+        },
+        operation::{OperationBuilder, OperationLike},
+        r#type::IntegerType,
+    },
+};
+use mlir_sys::mlirOperationClone;
+use std::{collections::HashMap, mem};
+
+/// Where new operations go.
+#[derive(Clone, Copy)]
+pub struct Builder<'c> {
+    pub context: &'c Context,
+    pub location: Location<'c>,
+    block: Blk<'c>,
+    before: Option<Op<'c>>,
+}
+
+impl<'c> Builder<'c> {
+    /// At the end of `block`.
+    pub fn at_end(context: &'c Context, block: Blk<'c>, location: Location<'c>) -> Self {
+        Self {
+            context,
+            location,
+            block,
+            before: None,
+        }
+    }
+
+    /// Before `op`, at its location.
+    pub fn before(op: Op<'c>) -> Self {
+        let block = block_of(op).expect("an operation in a block");
+        Self {
+            context: context_of(op),
+            location: op.location(),
+            block,
+            before: Some(op),
+        }
+    }
+
+    /// After `op`, at its location.
+    pub fn after(op: Op<'c>) -> Self {
+        Self {
+            before: next_of(op),
+            ..Self::before(op)
+        }
+    }
+
+    /// The same place, with another location for what is built.
+    pub fn at_location(self, location: Location<'c>) -> Self {
+        Self { location, ..self }
+    }
+
+    /// The same place, and at the same location a named part of what it is built for: what PTX says
+    /// of an instruction is the line that it comes from and the innermost such name.
+    pub fn step(self, name: &str) -> Self {
+        let location = Location::name(self.context, name, self.location);
+        Self { location, ..self }
+    }
+
+    /// An error at the builder's location.
+    pub fn error(&self, message: impl AsRef<str>) -> Failure {
+        diag::error(self.location, message)
+    }
+
+    fn insert(&self, builder: OperationBuilder<'c>, name: &str) -> Result<Op<'c>, Failure> {
+        let operation = builder
+            .build()
+            .map_err(|error| self.error(format!("cannot build '{name}': {error}")))?;
+        Ok(self.place(operation))
+    }
+
+    fn place(&self, operation: melior::ir::Operation<'c>) -> Op<'c> {
+        match self.before {
+            Some(before) => {
+                assert!(
+                    block_of(before) == Some(self.block),
+                    "'{}', before which something is built, is not there any more",
+                    name_of(before)
+                );
+                self.block.insert_operation_before(before, operation)
+            }
+            None => self.block.append_operation(operation),
+        }
+    }
+
+    fn start(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> OperationBuilder<'c> {
+        let attributes: Vec<_> = attributes
+            .iter()
+            .map(|(n, a)| (Identifier::new(self.context, n), *a))
+            .collect();
+        OperationBuilder::new(name, self.location)
+            .add_operands(operands)
+            .add_attributes(&attributes)
+    }
+
+    /// An operation with given result types.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Op<'c>, Failure> {
+        self.insert(
+            self.start(name, operands, attributes).add_results(results),
+            name,
+        )
+    }
+
+    /// The only result of an operation with a given result type.
+    pub fn value(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        result: Type<'c>,
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Val<'c>, Failure> {
+        self.op(name, operands, &[result], attributes)
+            .map(|op| result_of(op, 0))
+    }
+
+    /// The first result of an operation that infers its result types.
+    pub fn infer(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Val<'c>, Failure> {
+        let start = self
+            .start(name, operands, attributes)
+            .enable_result_type_inference();
+        // Inference says itself what is wrong.
+        let operation = start.build().map_err(|_| diag::said())?;
+        Ok(result_of(self.place(operation), 0))
+    }
+
+    /// A `cute.copy` of a copy, a source, a destination and perhaps a predicate, verified: what it is made of may come from
+    /// somebody's hand. Errors: those of the verifier, at the builder's location.
+    pub fn copy(&self, operands: &[Val<'c>]) -> Result<Op<'c>, Failure> {
+        let copy = self.op(cute::COPY, operands, &[], &[])?;
+        crate::verify::verify(copy)?;
+        Ok(copy)
+    }
+
+    /// An operation with regions.
+    pub fn with_regions(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        results: &[Type<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+        regions: Vec<Detached<'c>>,
+    ) -> Result<Op<'c>, Failure> {
+        let regions = regions.into_iter().map(Detached::into_region).collect();
+        let start = self.start(name, operands, attributes).add_results(results);
+        self.insert(start.add_regions_vec(regions), name)
+    }
+
+    //===-- Attributes and types ------------------------------------------===//
+
+    pub fn i32_type(&self) -> Type<'c> {
+        IntegerType::new(self.context, 32).into()
+    }
+    pub fn i64_type(&self) -> Type<'c> {
+        IntegerType::new(self.context, 64).into()
+    }
+    pub fn index_type(&self) -> Type<'c> {
+        Type::index(self.context)
+    }
+    /// An integer attribute of that type.
+    pub fn integer(&self, ty: Type<'c>, value: i64) -> Attribute<'c> {
+        IntegerAttribute::new(ty, value).into()
+    }
+    pub fn i64_attribute(&self, value: i64) -> Attribute<'c> {
+        self.integer(self.i64_type(), value)
+    }
+    pub fn string(&self, value: &str) -> Attribute<'c> {
+        StringAttribute::new(self.context, value).into()
+    }
+    pub fn type_attribute(&self, ty: Type<'c>) -> Attribute<'c> {
+        TypeAttribute::new(ty).into()
+    }
+    pub fn i64_array(&self, values: &[i64]) -> Attribute<'c> {
+        DenseI64ArrayAttribute::new(self.context, values).into()
+    }
+    pub fn i32_array(&self, values: &[i32]) -> Attribute<'c> {
+        DenseI32ArrayAttribute::new(self.context, values).into()
+    }
+    /// An attribute from its text, which the caller knows to be right.
+    pub fn attribute(&self, text: &str) -> Result<Attribute<'c>, Failure> {
+        Attribute::parse(self.context, text)
+            .ok_or_else(|| self.error(format!("cannot parse the attribute {text}")))
+    }
+    /// A type from its text, which the caller knows to be right.
+    pub fn ty(&self, text: &str) -> Result<Type<'c>, Failure> {
+        Type::parse(self.context, text)
+            .ok_or_else(|| self.error(format!("cannot parse the type {text}")))
+    }
+    /// `vector<NxT>`
+    pub fn vector(&self, length: i64, element: Type<'c>) -> Type<'c> {
+        Type::vector(&[length as u64], element)
+    }
+
+    //===-- Common operations ---------------------------------------------===//
+
+    /// An `arith.constant`.
+    pub fn constant(&self, ty: Type<'c>, value: i64) -> Result<Val<'c>, Failure> {
+        self.value(
+            arith::CONSTANT,
+            &[],
+            ty,
+            &[("value", self.integer(ty, value))],
+        )
+    }
+    pub fn i32(&self, value: i64) -> Result<Val<'c>, Failure> {
+        self.constant(self.i32_type(), value)
+    }
+    /// `cute.static` of a type.
+    pub fn static_value(&self, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+        self.value(cute::STATIC, &[], ty, &[])
+    }
+    /// `cute.make_coord`, from the text of the coordinate and its dynamic leaves.
+    pub fn coord(&self, coord: &IntTuple, leaves: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+        self.value(
+            cute::MAKE_COORD,
+            leaves,
+            types::coord_type(self.context, coord),
+            &[],
+        )
+    }
+}
+
+/// A region that is in no operation yet, which [`Builder::with_regions`] puts into one.
+///
+/// One that never gets there, because building failed, uses nothing any more, and is not freed: handles of what it holds may be
+/// left.
+#[derive(Default)]
+pub struct Detached<'c>(Option<Region<'c>>);
+
+impl<'c> Detached<'c> {
+    /// A region without blocks.
+    pub fn empty() -> Self {
+        Self(Some(Region::new()))
+    }
+
+    /// A region with one block, which has arguments of these types.
+    pub fn with_block(arguments: &[(Type<'c>, Location<'c>)]) -> (Self, Blk<'c>) {
+        let region = Region::new();
+        let block = region.append_block(Block::new(arguments));
+        // SAFETY: the region is never freed alone; the block stays where it is in memory when it moves into an operation.
+        let block = unsafe { BlockRef::from_raw(block.to_raw()) };
+        (Self(Some(region)), block)
+    }
+
+    fn into_region(mut self) -> Region<'c> {
+        self.0.take().unwrap_or_default()
+    }
+}
+
+impl Drop for Detached<'_> {
+    fn drop(&mut self) {
+        let Some(region) = self.0.take() else { return };
+        let mut next = region.first_block();
+        while let Some(block) = next {
+            // SAFETY: the block lives as long as the region, which is not freed.
+            let block: Blk = unsafe { BlockRef::from_raw(block.to_raw()) };
+            for op in nested_ops_of(block) {
+                // SAFETY: the op lives as long.
+                unsafe { ffi::cuteOpDropReferences(op.to_raw()) };
+            }
+            next = super::next_block(block);
+        }
+        mem::forget(region);
+    }
+}
+
+/// Values in place of values, as by a clone.
+pub type Mapping<'c> = HashMap<ValueKey, Val<'c>>;
+
+impl<'c> Builder<'c> {
+    /// Appends a block to region `index` of `op`, with arguments of these types. Panics where the op has no such region.
+    #[track_caller]
+    pub fn append_block(
+        op: Op<'c>,
+        index: usize,
+        arguments: &[(Type<'c>, Location<'c>)],
+    ) -> Blk<'c> {
+        let region = op.region(index).expect("a region of the op");
+        let block = region.append_block(Block::new(arguments));
+        // SAFETY: the block lives as long as the op.
+        unsafe { BlockRef::from_raw(block.to_raw()) }
+    }
+
+    /// A copy of `op` with its operands replaced; its results join the mapping.
+    pub fn clone_op(&self, op: Op<'c>, mapping: &mut Mapping<'c>) -> Op<'c> {
+        // SAFETY: the copy is owned by nobody until it is placed.
+        let clone =
+            self.place(unsafe { melior::ir::Operation::from_raw(mlirOperationClone(op.to_raw())) });
+        // What is nested refers to values outside too.
+        for inner in std::iter::once(clone).chain(nested_ops(clone)) {
+            for (i, operand) in operands_of(inner).into_iter().enumerate() {
+                if let Some(new) = mapping.get(&key(operand)) {
+                    set_operand(inner, i, *new);
+                }
+            }
+        }
+        for (old, new) in results_of(op).into_iter().zip(results_of(clone)) {
+            mapping.insert(key(old), new);
+        }
+        clone
+    }
+}

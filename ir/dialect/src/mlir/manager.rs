@@ -1,0 +1,55 @@
+//! Pipelines, run on a module.
+
+use super::ffi;
+use melior::{
+    StringRef,
+    diagnostic::Diagnostic,
+    ir::{Location, Module},
+};
+use mlir_sys::*;
+use std::ffi::c_void;
+
+/// Runs a pipeline, such as `cute-tile,canonicalize`, on a module.
+///
+/// # Errors
+/// Text that is no pipeline: what is wrong with it. A pass that fails: nothing, as diagnostics have said it.
+pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<(), Option<String>> {
+    unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
+        // SAFETY: `user` is the text below, which nobody else has meanwhile.
+        let said = unsafe { &mut *user.cast::<String>() };
+        // SAFETY: the text outlives the call.
+        said.push_str(&String::from_utf8_lossy(unsafe { ffi::bytes(text) }));
+    }
+    let operation = module.as_operation();
+    let mut said = String::new();
+    // SAFETY: the module is borrowed for this call alone, so that no handle of it is left when passes change it.
+    let (known, done) = unsafe {
+        let anchor = StringRef::new("builtin.module");
+        let context = mlirOperationGetContext(operation.to_raw());
+        let manager = mlirPassManagerCreateOnOperation(context, anchor.to_raw());
+        let parsed = mlirOpPassManagerAddPipeline(
+            mlirPassManagerGetAsOpPassManager(manager),
+            StringRef::new(pipeline).to_raw(),
+            Some(append),
+            (&raw mut said).cast(),
+        );
+        let known = parsed.value != 0;
+        let done = known && mlirPassManagerRunOnOp(manager, operation.to_raw()).value != 0;
+        mlirPassManagerDestroy(manager);
+        (known, done)
+    };
+    match (known, done) {
+        (false, _) => Err(Some(said)),
+        (true, false) => Err(None),
+        (true, true) => Ok(()),
+    }
+}
+
+/// The location of a diagnostic, for as long as the context lives.
+pub fn location_of_diagnostic<'c>(
+    _: &'c melior::Context,
+    diagnostic: &Diagnostic<'_>,
+) -> Location<'c> {
+    // SAFETY: locations belong to the context, which outlives its diagnostics.
+    unsafe { Location::from_raw(diagnostic.location().to_raw()) }
+}

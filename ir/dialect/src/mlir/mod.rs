@@ -1,0 +1,47 @@
+//! The one room in which MLIR's and LLVM's C interfaces are called. Everything unsafe of the compiler is here, and nothing
+//! outside of it can make what is here go wrong:
+//!
+//! - An [`Op`], a [`Val`] or a [`Blk`] lives as long as what it was reached from. What a [`Rewriter`] erases leaves the module
+//!   at once, and memory only when nobody can hold a handle any more.
+//! - Indices are checked.
+//! - Ops are known by the names and the accessors in [`ops`], which are made from the `.td` files.
+#![allow(unsafe_code)]
+
+mod attributes;
+mod builder;
+mod context;
+mod emit;
+mod ffi;
+mod graph;
+mod keys;
+mod lines;
+mod llvm;
+mod manager;
+mod names;
+mod parts;
+mod place;
+mod register;
+mod rewriter;
+mod target;
+mod types;
+
+pub use attributes::*;
+pub use builder::{Builder, Detached, Mapping};
+pub use context::{context_of, context_of_type};
+pub(crate) use emit::{emit_error, emit_remark, emit_warning};
+pub use graph::*;
+pub use keys::{BlockKey, LocationKey, OpKey, ValueKey, block_key, key, location_key, op_key};
+pub use lines::Lines;
+pub use llvm::{exit_on_fatal_errors, ptx};
+pub use manager::{location_of_diagnostic, run_pipeline};
+pub use names::ops;
+
+pub(crate) use parts::{Kind, Parts, read, type_of};
+pub use place::{Place, place_of};
+pub use register::{
+    OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main, opt_main,
+    register, registry,
+};
+pub use rewriter::{OwnedCopy, Rewriter};
+pub use target::Target;
+pub use types::*;

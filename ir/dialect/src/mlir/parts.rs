@@ -1,0 +1,141 @@
+//! Types of the dialects, taken apart and put together, with each read once in a context.
+
+use super::ffi::{self, CuteTypeParts};
+use crate::{
+    diag::{self, Failure},
+    types::CuteType,
+};
+use melior::ir::{Location, Type, TypeLike};
+use mlir_sys::{MlirStringRef, MlirType};
+use std::{
+    collections::HashMap,
+    ffi::{c_int, c_void},
+    sync::{PoisonError, RwLock},
+};
+
+include!(concat!(env!("OUT_DIR"), "/kinds.rs"));
+
+/// A type of the dialects as its parameters by sort, each in the order of its `.td` file.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts<'c, 't> {
+    pub kind: Kind,
+    pub types: Vec<Type<'c>>,
+    pub texts: Vec<&'t str>,
+    pub ints: Vec<i64>,
+}
+
+impl<'c> Parts<'c, 'c> {
+    /// # Safety
+    /// Types and texts must be valid, in a context that outlives `'c`.
+    pub(super) unsafe fn from_raw(raw: &CuteTypeParts) -> Result<Self, String> {
+        let kind = usize::try_from(raw.kind).ok().and_then(|at| KINDS.get(at));
+        let kind =
+            *kind.ok_or_else(|| format!("expected a kind of type, found number {}", raw.kind))?;
+        let [types, texts, ints] = kind.counts();
+        let found = [raw.num_types, raw.num_texts, raw.num_ints];
+        if found != [types, texts, ints].map(|count| count as isize) {
+            return Err(format!(
+                "expected other parts of a {kind:?}, found {found:?}"
+            ));
+        }
+        let text = |text: &MlirStringRef| {
+            // SAFETY: the caller's.
+            std::str::from_utf8(unsafe { ffi::bytes(*text) })
+                .map_err(|e| format!("expected UTF-8: {e}"))
+        };
+        Ok(Self {
+            kind,
+            // SAFETY: the caller's.
+            types: raw.types[..types]
+                .iter()
+                .map(|ty| unsafe { Type::from_raw(*ty) })
+                .collect(),
+            texts: raw.texts[..texts]
+                .iter()
+                .map(text)
+                .collect::<Result<_, _>>()?,
+            ints: raw.ints[..ints].to_vec(),
+        })
+    }
+}
+
+/// The type of these parts. Errors, at `location`: parts that are none of such a type.
+pub(crate) fn type_of<'c>(
+    location: Location<'c>,
+    parts: &Parts<'c, '_>,
+) -> Result<Type<'c>, Failure> {
+    let mut raw = CuteTypeParts::empty(parts.kind as c_int);
+    raw.num_types = parts.types.len() as isize;
+    raw.num_texts = parts.texts.len() as isize;
+    raw.num_ints = parts.ints.len() as isize;
+    for (slot, ty) in raw.types.iter_mut().zip(&parts.types) {
+        *slot = ty.to_raw();
+    }
+    for (slot, text) in raw.texts.iter_mut().zip(&parts.texts) {
+        *slot = ffi::string_ref(text);
+    }
+    for (slot, int) in raw.ints.iter_mut().zip(&parts.ints) {
+        *slot = *int;
+    }
+    // SAFETY: the lists are as long as is said or, where there are too many, refused for their number.
+    let ty = unsafe { Type::from_option_raw(ffi::cuteTypeGet(location.to_raw(), &raw)) };
+    ty.ok_or_else(diag::said)
+}
+
+/// The types of one dialect in one context that have been read, by MLIR's own unique handle of each.
+///
+/// It only grows, and lives as long as the context.
+#[derive(Default)]
+pub(super) struct Table(RwLock<HashMap<usize, Box<CuteType<'static>>>>);
+
+/// The table of a new dialect, which [`drop_table`] frees.
+pub(super) unsafe extern "C" fn new_table() -> *mut c_void {
+    Box::into_raw(Box::<Table>::default()).cast()
+}
+
+pub(super) unsafe extern "C" fn drop_table(table: *mut c_void) {
+    // SAFETY: the dialect has it from `new_table`, and hands it back once, with its context.
+    drop(unsafe { Box::from_raw(table.cast::<Table>()) });
+}
+
+/// Returns what `ty` says, read once in its context; nothing where it is not a type of the dialects.
+///
+/// Panics where its text cannot be read, which the verifier of types has ruled out; the boundary to MLIR makes an error of it.
+pub(crate) fn read<'c>(ty: Type<'c>) -> Option<&'c CuteType<'c>> {
+    /// # Safety
+    /// The table that `entry` is in must outlive `'c`.
+    unsafe fn outlived<'c>(entry: &CuteType<'static>) -> &'c CuteType<'c> {
+        // SAFETY: entries lie in boxes that are freed with the table; the types in them live as long as the context.
+        unsafe { &*std::ptr::from_ref(entry).cast::<CuteType<'c>>() }
+    }
+    let raw: MlirType = ty.to_raw();
+    // SAFETY: the type's dialect has the table as long as the context lives, which outlives 'c.
+    let table: &'c Table = unsafe {
+        let table = ffi::cuteTypeTable(raw).cast::<Table>();
+        if table.is_null() {
+            return None;
+        }
+        &*table
+    };
+    let id = raw.ptr as usize;
+    {
+        let known = table.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = known.get(&id) {
+            // SAFETY: the table outlives 'c.
+            return Some(unsafe { outlived(entry) });
+        }
+    }
+    let mut parts = CuteTypeParts::empty(0);
+    // SAFETY: the type is one of the dialects, and the texts are its own; a `Type<'static>` is kept no longer than the context.
+    let entry: CuteType<'static> = unsafe {
+        if !ffi::cuteTypeGetParts(raw, &mut parts) {
+            return None;
+        }
+        Parts::from_raw(&parts).and_then(|parts| CuteType::from_parts(&parts))
+    }
+    .unwrap_or_else(|message| panic!("the type {ty} cannot be read: {message}"));
+    let mut known = table.0.write().unwrap_or_else(PoisonError::into_inner);
+    let entry = known.entry(id).or_insert_with(|| Box::new(entry));
+    // SAFETY: as above.
+    Some(unsafe { outlived(entry) })
+}

@@ -1,0 +1,56 @@
+//! The memory spaces of a GPU.
+
+use std::{fmt, str::FromStr};
+
+/// A memory space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory.
+    Gmem,
+    /// Shared memory of a block.
+    Smem,
+    /// Registers.
+    Rmem,
+    /// Any of the spaces that have addresses.
+    Generic,
+    /// Tensor memory of SM100.
+    Tmem,
+}
+
+impl Space {
+    /// The name as types have it: `gmem`, `smem`, `rmem`, `generic`, `tmem`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gmem => "gmem",
+            Self::Smem => "smem",
+            Self::Rmem => "rmem",
+            Self::Generic => "generic",
+            Self::Tmem => "tmem",
+        }
+    }
+}
+
+impl FromStr for Space {
+    type Err = String;
+
+    /// The space of that name. Errors: another text, with the names that there are.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [
+            Self::Gmem,
+            Self::Smem,
+            Self::Rmem,
+            Self::Generic,
+            Self::Tmem,
+        ];
+        let found = all.into_iter().find(|space| space.name() == text);
+        found.ok_or_else(|| {
+            format!("expected the memory space gmem, smem, rmem, generic or tmem, found '{text}'")
+        })
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
