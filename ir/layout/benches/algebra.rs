@@ -24,13 +24,16 @@ static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, m: Memory) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's.
         unsafe { System.alloc(m) }
     }
     unsafe fn dealloc(&self, p: *mut u8, m: Memory) {
+        // SAFETY: the caller's.
         unsafe { System.dealloc(p, m) }
     }
     unsafe fn realloc(&self, p: *mut u8, m: Memory, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's.
         unsafe { System.realloc(p, m, size) }
     }
 }

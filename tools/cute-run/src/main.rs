@@ -28,6 +28,7 @@ const CANNOT_RUN: u8 = 2;
 fn main() -> ExitCode {
     // A reader that closes the pipe ends the program, as it does others; Rust would panic.
     #[cfg(unix)]
+    // SAFETY: the program has one thread yet, and the default action is no handler.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
