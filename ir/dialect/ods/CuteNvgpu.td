@@ -133,6 +133,21 @@ def CuteNvgpu_MovmType : CuteNvgpu_Type<"Movm", "atom.movm"> {
     custom<Keyword>($transpose) `>` }];
 }
 
+def CuteNvgpu_RedType : CuteNvgpu_Type<"Red", "atom.red"> {
+  let summary = "red.global.add: values in registers, added to what is in global memory (PTX ISA, red)";
+  let description = [{
+    32, 64 or 128 bits of f32, f16 or bf16 by each thread, each element atomically and in no order. 32 bits
+    are one instruction on every architecture, 64 and 128 on sm_90 and later; before, they are one for
+    each 32 bits. bf16 is there since sm_90.
+
+    ```mlir
+    !cute_nvgpu.atom.red<f32, add, 128 b>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$valType, StringRefParameter<"add">:$op, "int64_t":$bits);
+  let assemblyFormat = "`<` $valType `,` custom<Keyword>($op) `,` $bits `b` `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@ use cute_layout::{
     tiled::{TiledCopy, TiledMma},
 };
 use melior::ir::Type;
+use std::sync::Arc;
 
 /// An atom that copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub enum CopyOp {
     Stsm { matrices: i64, transpose: bool },
     /// movmatrix.
     Movm,
+    /// red.global.add of `bits` bits.
+    Red { bits: i64 },
 }
 
 /// What an MMA atom is chosen by, beside its shape and its types.
@@ -169,6 +172,10 @@ pub(super) fn copy_from_parts<'c>(
                 transpose: transposed(text(1)?)?,
             }
         }
+        Kind::Red if text(0)? != "add" => {
+            return Err(format!("expected the reduction add, found {}", text(0)?));
+        }
+        Kind::Red => CopyOp::Red { bits: number },
         _ => {
             check_mode(text(0)?)?;
             if !transposed(text(1)?)? {
@@ -185,10 +192,9 @@ pub(super) fn copy_from_parts<'c>(
             CopyOp::Movm
         }
     };
-    Ok(CuteType::CopyAtom {
-        value: parts.types[0],
-        op,
-    })
+    let value = parts.types[0];
+    let atom = Arc::new(row_of(value, op)?);
+    Ok(CuteType::CopyAtom { value, op, atom })
 }
 
 fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
@@ -258,12 +264,26 @@ pub(super) fn mma_from_parts<'c>(
 
 /// The copy atom that a type stands for.
 pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
-    let CuteType::CopyAtom { value, op } = ty else {
-        return Err("expected a copy atom, such as !cute_nvgpu.atom.universal_copy".to_owned());
-    };
-    let value = element_bits(*value)
-        .ok_or_else(|| format!("expected an element type with a width, found {value}"))?;
-    match *op {
+    match ty {
+        CuteType::CopyAtom { atom, .. } => Ok(CopyAtom::clone(atom)),
+        _ => Err("expected a copy atom, such as !cute_nvgpu.atom.universal_copy".to_owned()),
+    }
+}
+
+/// The row of a copy atom, or of the one that a tiled copy is over: what the instruction is, for whoever need not know its name.
+pub fn copy_row(ty: Type<'_>) -> Option<Arc<CopyAtom>> {
+    match CuteType::get(ty)? {
+        CuteType::CopyAtom { atom, .. } => Some(Arc::clone(atom)),
+        CuteType::TiledCopy { atom, .. } => copy_row(*atom),
+        _ => None,
+    }
+}
+
+/// The row of an instruction for elements of this type. Errors: a combination that there is none for.
+fn row_of(element: Type, op: CopyOp) -> Result<CopyAtom, String> {
+    let value = element_bits(element)
+        .ok_or_else(|| format!("expected an element type with a width, found {element}"))?;
+    match op {
         CopyOp::Universal { bits } => CopyAtom::universal(bits, value),
         CopyOp::Auto => CopyAtom::auto_vectorizing(value),
         CopyOp::SimtAsync { global, bits } => {
@@ -286,6 +306,11 @@ pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
             transpose,
         } => CopyAtom::stmatrix(matrices, transpose, value),
         CopyOp::Movm => CopyAtom::movmatrix(value),
+        CopyOp::Red { bits } => match element.to_string().as_str() {
+            "f32" | "f16" => CopyAtom::reduce_add(bits, value, false),
+            "bf16" => CopyAtom::reduce_add(bits, value, true),
+            other => return Err(format!("expected f32, f16 or bf16 to add, found {other}")),
+        },
     }
     .map_err(|e| e.to_string())
 }

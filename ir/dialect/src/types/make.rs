@@ -151,6 +151,7 @@ pub fn copy_atom_type<'c>(
             &[matrices],
         ),
         CopyOp::Movm => parts(Kind::Movm, value, &["(8,8)", "t"], &[1]),
+        CopyOp::Red { bits } => parts(Kind::Red, value, &["add"], &[bits]),
     };
     get(location, &parts)
 }

@@ -5,54 +5,8 @@ use crate::diag::Failure;
 use crate::mlir::{element_bits, type_of};
 use cute_layout::{IntTuple, Layout, Swizzle};
 use melior::ir::{Location, Type};
-use std::fmt;
 
-/// A memory space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// Global memory.
-    Gmem,
-    /// Shared memory of a block.
-    Smem,
-    /// Registers.
-    Rmem,
-    /// Any of the spaces that have addresses.
-    Generic,
-    /// Tensor memory of SM100.
-    Tmem,
-}
-
-impl Space {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "gmem" => Ok(Self::Gmem),
-            "smem" => Ok(Self::Smem),
-            "rmem" => Ok(Self::Rmem),
-            "generic" => Ok(Self::Generic),
-            "tmem" => Ok(Self::Tmem),
-            _ => Err(format!(
-                "expected the memory space gmem, smem, rmem, generic or tmem, found '{text}'"
-            )),
-        }
-    }
-
-    /// As it is written in types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gmem => "gmem",
-            Self::Smem => "smem",
-            Self::Rmem => "rmem",
-            Self::Generic => "generic",
-            Self::Tmem => "tmem",
-        }
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use cute_target::Space;
 
 /// The largest alignment of a tensor in bytes: what an attribute of LLVM's dialect, of 32 bits with a sign, holds.
 pub const MOST_ALIGNMENT: i64 = 1 << 30;

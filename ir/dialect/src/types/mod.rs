@@ -17,7 +17,7 @@ mod make;
 mod memref;
 mod text;
 
-pub use atoms::{CopyOp, Field, MmaOp, copy_atom, elem, mma_atom, tiled_copy, tiled_mma};
+pub use atoms::{CopyOp, Field, MmaOp, copy_atom, copy_row, elem, mma_atom, tiled_copy, tiled_mma};
 pub use make::{
     arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, copy_atom_type,
     int_tuple_type, int_type, layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type,
@@ -30,10 +30,11 @@ pub(crate) use text::canonicalize;
 
 use crate::mlir::{self, Parts};
 use cute_layout::{
-    ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, ops::Value,
+    atoms::CopyAtom, ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, ops::Value,
 };
 use kind::Kind;
 use melior::ir::Type;
+use std::sync::Arc;
 use text::{parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, tuple};
 
 /// The most buffers of a ring, and the most stages of a schedule: no multiprocessor holds as many tiles.
@@ -80,7 +81,10 @@ pub enum CuteType<'c> {
     ArithTupleIter(IntTuple),
     CopyAtom {
         value: Type<'c>,
+        /// The instruction, for its lowering.
         op: CopyOp,
+        /// The row of its table, for everybody else.
+        atom: Arc<CopyAtom>,
     },
     MmaAtom {
         shape: [i64; 3],
@@ -126,7 +130,7 @@ impl<'c> CuteType<'c> {
                 };
                 let memref = MemRef {
                     element: ty(0),
-                    space: Space::parse(text(0)?)?,
+                    space: text(0)?.parse::<Space>()?,
                     align: int(0),
                     swizzle: if swizzle.is_empty() {
                         None
@@ -166,9 +170,12 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
-            Kind::UniversalCopy | Kind::SimtAsyncCopy | Kind::Ldsm | Kind::Stsm | Kind::Movm => {
-                atoms::copy_from_parts(kind, parts)?
-            }
+            Kind::UniversalCopy
+            | Kind::SimtAsyncCopy
+            | Kind::Ldsm
+            | Kind::Stsm
+            | Kind::Movm
+            | Kind::Red => atoms::copy_from_parts(kind, parts)?,
             Kind::UniversalFma
             | Kind::Sm70Mma
             | Kind::Sm75Mma
@@ -193,7 +200,6 @@ impl<'c> CuteType<'c> {
             Self::Divisible { divisor, .. } if *divisor < 1 => {
                 Err(format!("expected a divisor of at least 1, found {divisor}"))
             }
-            Self::CopyAtom { .. } => copy_atom(self).map(|_| ()),
             Self::MmaAtom { .. } => mma_atom(self).map(|_| ()),
             _ => Ok(()),
         }
