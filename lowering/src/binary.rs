@@ -3,12 +3,14 @@
 
 use crate::{places, ptxas};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec, diag,
+    Expected, Failure, OptionSpec, PassSpec,
+    attributes::{CONFIG, DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PTX},
+    diag,
     mlir::*,
     ops::{gpu, llvm},
 };
 use cute_passes::{
-    allocate_shared, arch,
+    arch,
     config::{Config, Request},
 };
 use cute_target::Arch;
@@ -104,9 +106,6 @@ fn check_lowered(module: Op<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The PTX version that instructions of a `gpu.module` need, as in 84 for 8.4, where it is more than that of its target.
-const PTX: &str = "cute.ptx";
-
 /// Notes that a kernel has an instruction of this PTX version.
 pub(crate) fn require_ptx(kernel: Op<'_>, version: i64) {
     if let Some(module) = parent_of(kernel, gpu::MODULE)
@@ -140,12 +139,12 @@ fn kernel_notes(module: Op) -> Vec<String> {
         .into_iter()
         .filter(|op| name_of(*op) == llvm::FUNC)
     {
-        if attribute_of(op, "gpu.kernel").is_none() && attribute_of(op, "nvvm.kernel").is_none() {
+        if attribute_of(op, GPU_KERNEL).is_none() && attribute_of(op, NVVM_KERNEL).is_none() {
             continue;
         }
         let name = string_of(op, "sym_name").unwrap_or_default();
-        let shared = integer_of(op, allocate_shared::SIZE).unwrap_or(0);
-        let config = attribute_of(op, "cute.config").map(|c| format!(", cute.config = {c}"));
+        let shared = integer_of(op, DYNAMIC_SMEM).unwrap_or(0);
+        let config = attribute_of(op, CONFIG).map(|c| format!(", {CONFIG} = {c}"));
         notes.push(format!(
             "{name} = {{dynamic_smem = {shared} : i32{}}}",
             config.unwrap_or_default()
@@ -259,7 +258,7 @@ fn check_spills<'c>(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
-    let config = note.and_then(|note| entry_of(note, "cute.config"));
+    let config = note.and_then(|note| entry_of(note, CONFIG));
     if let Some(Ok((config, arch))) = config.map(Config::from_attribute)
         // Fewer accumulators a thread: more warps, or a smaller tile.
         && let Some(fits) = Request::default().lighter(config, arch)

@@ -9,7 +9,7 @@
 
 use crate::{
     config::Config,
-    launch::{Part, launches_of, operands_in},
+    launch::{launches_of, place_of_size},
     partition::{body_of_kernel, is_memory, kernels, root_of},
     shared::{self, Buffer, overlap, pack},
     sync,
@@ -17,10 +17,12 @@ use crate::{
 use cute_ir::ops::{cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
+    attributes::DYNAMIC_SMEM,
     block::block_size_of,
     diag,
     infer::memref_of,
     mlir::*,
+    names::{builtin, is_cute},
     types::{CuteType, Space},
 };
 use cute_target::Arch;
@@ -31,13 +33,10 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-allocate-shared",
     description: "Place shared-memory tensors, reusing bytes, and size the launches",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
-
-/// What a kernel's dynamic shared memory needs, in bytes, is left on it under this name.
-pub const SIZE: &str = "cute.dynamic_smem";
 
 /// Whether a tensor or a pointer is into shared memory.
 fn in_shared(value: Val<'_>) -> bool {
@@ -53,7 +52,8 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
         let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
         let config = Config::load_if_any(kernel).map_err(wrong)?;
         let size = place(kernel, config.map(|(config, _)| config), arch)?;
-        set_attribute(kernel, SIZE, Builder::before(kernel).i64_attribute(size));
+        let bytes = Builder::before(kernel).i64_attribute(size);
+        set_attribute(kernel, DYNAMIC_SMEM, bytes);
         for launch in launches_of(module, kernel) {
             resize(launch, size)?;
         }
@@ -70,23 +70,22 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
     let mut anything = Vec::new();
     for (position, op) in ops.iter().enumerate() {
         for inner in std::iter::once(*op).chain(nested_ops(*op)) {
-            if name_of(inner) == cute::MEMREF_ALLOCA {
-                let memref =
-                    memref_of(result_of(inner, 0)).expected(inner, "a tensor as its result")?;
+            if let Some(allocation) = cute::MemrefAlloca::of(inner) {
+                let tensor = allocation.result();
+                let memref = memref_of(tensor).expected(inner, "a tensor as its result")?;
                 if memref.space == Space::Smem {
                     let bytes = memref
                         .bytes()
                         .map_err(|e| diag::error(inner.location(), e))?;
-                    index.insert(key(result_of(inner, 0)), buffers.len());
+                    index.insert(key(tensor), buffers.len());
                     allocations.push(inner);
                     buffers.push(Buffer::unused(bytes, memref.align));
                 }
                 continue;
             }
             // Views are used where they are accessed.
-            let is_view = name_of(inner).starts_with("cute.")
-                && inner.result_count() == 1
-                && is_memory(result_of(inner, 0));
+            let is_view =
+                is_cute(inner) && matches!(results_of(inner)[..], [view] if is_memory(view));
             if is_view {
                 continue;
             }
@@ -181,14 +180,14 @@ fn blocks_at_once(kernel: Op<'_>, arch: Arch, bytes: i64) -> u32 {
 /// Sets the launch's dynamic shared memory.
 fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
     let b = Builder::before(launch);
-    match operands_in(launch, Part::SharedMemory) {
-        Some((index, 1)) => {
+    match place_of_size(launch) {
+        Some(place) => {
             let size = b.i32(bytes)?;
-            set_operand(launch, index, size);
+            set_operand(launch, place, size);
             Ok(())
         }
-        _ if bytes == 0 => Ok(()),
-        _ => Err(b.error(format!(
+        None if bytes == 0 => Ok(()),
+        None => Err(b.error(format!(
             "expected a launch with dynamic_shared_memory_size, for the kernel needs {bytes} bytes; write \
              `dynamic_shared_memory_size %c0`: the compiler sets it"
         ))),

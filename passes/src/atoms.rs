@@ -36,10 +36,11 @@ pub fn check(kernel: Op<'_>) -> Result<(), Failure> {
         .map_or(Ok(Vec::new()), arch::of_module)
         .map_err(|e| diag::error(kernel.location(), e))?;
     for op in nested_ops(kernel) {
-        if !matches!(name_of(op), cute::MAKE_ATOM | cute::STATIC) {
+        let made = cute::MakeAtom::of(op).map(|op| op.atom());
+        let Some(made) = made.or_else(|| Some(cute::Static::of(op)?.result())) else {
             continue;
-        }
-        let Some((name, requires, lowered)) = table_of(result_of(op, 0).r#type()) else {
+        };
+        let Some((name, requires, lowered)) = table_of(made.r#type()) else {
             continue;
         };
         let fail = |message: String| {

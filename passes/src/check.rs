@@ -7,6 +7,7 @@ use cute_ir::{
     block::block_size_of,
     diag,
     mlir::*,
+    names::builtin,
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -15,7 +16,7 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-check",
     description: "Refuse kernels and functions of GPU modules that cannot be compiled",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };

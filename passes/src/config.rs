@@ -6,6 +6,7 @@
 
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD, THREADS_PER_BLOCK, WARP};
 use crate::shared::{self, Buffer, SharedTile, pack};
+use cute_ir::attributes::{CONFIG, RASTER, STAGES, SWIZZLE, TILE, WARPS};
 use cute_ir::diag::Failure;
 use cute_ir::mlir::*;
 use cute_ir::types::MOST_STAGES;
@@ -204,12 +205,12 @@ impl Config {
 
     /// Reads it from a kernel.
     pub fn load(kernel: Op) -> Result<(Config, Arch), String> {
-        Self::from_attribute(attribute_of(kernel, "cute.config").ok_or_else(missing)?)
+        Self::from_attribute(attribute_of(kernel, CONFIG).ok_or_else(missing)?)
     }
 
     /// As [`Config::load`], nothing where the kernel was written by hand and has none.
     pub fn load_if_any(kernel: Op) -> Result<Option<(Config, Arch)>, String> {
-        attribute_of(kernel, "cute.config")
+        attribute_of(kernel, CONFIG)
             .map(Self::from_attribute)
             .transpose()
     }
@@ -388,12 +389,12 @@ impl Request {
     /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
     pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {
         let array = |name: &str| -> Option<Vec<i64>> { attribute_of(op, name).and_then(i64s_of) };
-        self.tile = self.tile.or_else(|| array("cute.tile")?.try_into().ok());
-        self.warps = self.warps.or_else(|| array("cute.warps")?.try_into().ok());
-        self.stages = self.stages.or_else(|| integer_of(op, "cute.stages"));
-        self.raster = self.raster.or_else(|| integer_of(op, "cute.raster"));
+        self.tile = self.tile.or_else(|| array(TILE)?.try_into().ok());
+        self.warps = self.warps.or_else(|| array(WARPS)?.try_into().ok());
+        self.stages = self.stages.or_else(|| integer_of(op, STAGES));
+        self.raster = self.raster.or_else(|| integer_of(op, RASTER));
         if self.swizzle.is_none()
-            && let Some(text) = string_of(op, "cute.swizzle")
+            && let Some(text) = string_of(op, SWIZZLE)
         {
             self.swizzle = Some(parse_swizzle(text)?);
         }

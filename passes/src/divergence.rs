@@ -2,8 +2,13 @@
 //! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
 
 use crate::partition::space_of;
-use cute_ir::ops::{cute, gpu, scf};
-use cute_ir::{Failure, diag, mlir::*, types::Space};
+use cute_ir::ops::{cute, gpu, nvvm, scf};
+use cute_ir::{
+    Failure, diag,
+    mlir::*,
+    names::{builtin, dialect, dialect_of},
+    types::Space,
+};
 use melior::ir::operation::OperationLike;
 use std::collections::HashSet;
 
@@ -73,16 +78,18 @@ impl Divergence {
 
     /// Tells whether threads of a block may take its regions differently, or not equally often.
     fn splits(&self, op: Op<'_>) -> bool {
-        let operands = operands_of(op);
-        match name_of(op) {
-            scf::FOR => operands.iter().take(3).any(|v| self.varies(*v)),
-            scf::WHILE => body_of(op, 0)
-                .and_then(|before| ops_of(before).pop())
-                .and_then(|condition| operands_of(condition).first().copied())
-                .is_none_or(|condition| self.varies(condition)),
+        if let Some(op) = scf::For::of(op) {
+            let bounds = [op.lower_bound(), op.upper_bound(), op.step()];
+            bounds.into_iter().any(|bound| self.varies(bound))
+        } else if let Some(op) = scf::While::of(op) {
+            op.before()
+                .and_then(|before| scf::Condition::of(ops_of(before).pop()?))
+                .is_none_or(|end| self.varies(end.condition()))
+        } else if name_of(op) == scf::EXECUTE_REGION {
             // It runs once; between several blocks of it anything may decide.
-            scf::EXECUTE_REGION => blocks_of(op).len() > 1,
-            _ => operands.iter().any(|v| self.varies(*v)),
+            blocks_of(op).len() > 1
+        } else {
+            operands_of(op).into_iter().any(|value| self.varies(value))
         }
     }
 
@@ -98,7 +105,7 @@ impl Divergence {
         }
         let splits = self.splits(op);
         let blocks = blocks_of(op);
-        if splits || !name_of(op).starts_with("scf.") {
+        if splits || dialect_of(op) != dialect::SCF {
             self.mark(blocks.into_iter().flat_map(arguments_of));
             self.mark(results_of(op));
             return;
@@ -134,30 +141,30 @@ impl Divergence {
 
 /// Tells whether all threads of a block get the same from an operation without regions, if its operands are the same.
 fn gives_all_the_same(op: Op<'_>) -> bool {
-    let name = name_of(op);
-    match name {
+    // Threads that nothing orders may read only what nobody writes.
+    if let Some(load) = cute::MemrefLoad::of(op) {
+        return matches!(space_of(load.tensor()), Some(Space::Gmem | Space::Smem));
+    }
+    match name_of(op) {
         gpu::BLOCK_ID
         | gpu::BLOCK_DIM
         | gpu::GRID_DIM
         | gpu::CLUSTER_ID
         | gpu::CLUSTER_DIM
-        | "builtin.unrealized_conversion_cast" => true,
-        // Threads that nothing orders may read only what nobody writes.
-        cute::MEMREF_LOAD => operands_of(op)
-            .first()
-            .is_some_and(|tensor| matches!(space_of(*tensor), Some(Space::Gmem | Space::Smem))),
+        | nvvm::READ_PTX_SREG_CTAID_X
+        | nvvm::READ_PTX_SREG_CTAID_Y
+        | nvvm::READ_PTX_SREG_CTAID_Z
+        | nvvm::READ_PTX_SREG_NCTAID_X
+        | nvvm::READ_PTX_SREG_NCTAID_Y
+        | nvvm::READ_PTX_SREG_NCTAID_Z
+        | nvvm::READ_PTX_SREG_NTID_X
+        | nvvm::READ_PTX_SREG_NTID_Y
+        | nvvm::READ_PTX_SREG_NTID_Z
+        | builtin::UNREALIZED_CONVERSION_CAST => true,
         cute::MEMREF_LOAD_VEC | cute::ATOM_LOAD | cute::REDUCE => false,
-        _ => [
-            "arith.",
-            "index.",
-            "math.",
-            "vector.",
-            "cute.",
-            "nvvm.read.ptx.sreg.ctaid.",
-            "nvvm.read.ptx.sreg.nctaid.",
-            "nvvm.read.ptx.sreg.ntid.",
-        ]
-        .iter()
-        .any(|prefix| name.starts_with(prefix)),
+        _ => matches!(
+            dialect_of(op),
+            dialect::ARITH | dialect::INDEX | dialect::MATH | dialect::VECTOR | dialect::CUTE
+        ),
     }
 }

@@ -30,7 +30,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
 
 /// Ops of the algebra; those that divide count, for a fold only ever takes them away.
 fn is_pure(op: Op<'_>) -> bool {
-    infer::algebra_name(op).is_some_and(|name| !matches!(name, "static" | "print"))
+    infer::is_algebra(op) && !matches!(name_of(op), cute::STATIC | cute::PRINT)
 }
 
 fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {

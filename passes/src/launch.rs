@@ -1,16 +1,7 @@
-//! Launches of kernels: `gpu.launch_func`, which kernel one is of, and which of its operands is what.
+//! Launches of kernels: `gpu.launch_func`, which kernel one is of, and where the size of shared memory stands.
 
 use cute_ir::mlir::*;
 use cute_ir::ops::gpu;
-
-/// A group of a launch's operands, by its place in `operandSegmentSizes` of MLIR 22.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Bytes of dynamic shared memory, at most one operand.
-    SharedMemory = 10,
-    /// The operands that the kernel takes.
-    Arguments = 11,
-}
 
 /// The launches of a kernel within a module.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
@@ -25,23 +16,15 @@ pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
 
 /// The names of the module and of the kernel in it that is launched.
 pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
-    symbol_of(attribute_of(launch, "kernel")?)?.try_into().ok()
+    let kernel = gpu::LaunchFunc::of(launch)?.kernel()?;
+    symbol_of(kernel)?.try_into().ok()
 }
 
-/// The operands of a launch that belong to a group: the first one's index, and how many there are.
-pub fn operands_in(launch: Op<'_>, part: Part) -> Option<(usize, usize)> {
-    let segments = segments(launch)?;
-    let at = part as usize;
-    Some((segments[..at].iter().sum(), segments[at]))
-}
-
-/// How many operands a launch has of each kind: tokens, grid x, y, z, block x, y, z, cluster x, y, z, dynamic shared memory,
-/// arguments, and an object.
-pub fn segments(launch: Op<'_>) -> Option<Vec<usize>> {
-    let sizes = i32s_of(attribute_of(launch, "operandSegmentSizes")?)?;
-    let sizes: Option<Vec<usize>> = sizes
-        .into_iter()
-        .map(|size| usize::try_from(size).ok())
-        .collect();
-    sizes.filter(|sizes| sizes.len() > Part::Arguments as usize)
+/// The place among a launch's operands of its bytes of dynamic shared memory: before those that the kernel takes.
+pub fn place_of_size(launch: Op<'_>) -> Option<usize> {
+    let launch = gpu::LaunchFunc::of(launch)?;
+    launch.dynamic_shared_memory_size()?;
+    let object = launch.async_object().is_some();
+    let behind = launch.kernel_operands().len() + usize::from(object);
+    operands_of(launch.op()).len().checked_sub(behind + 1)
 }

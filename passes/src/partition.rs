@@ -12,10 +12,12 @@ use crate::{
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
+    args::{CopyArgs, GemmArgs},
     block::block_size_of,
     diag,
     infer::memref_of,
     mlir::*,
+    names::{builtin, is_cute},
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{
@@ -30,7 +32,7 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-partition",
     description: "Partition the tiles of a block over its threads",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -73,11 +75,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 
 /// Whether it is a copy or a product of all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
-    match name_of(op) {
-        cute::COPY => op.operand_count() == 2,
-        cute::GEMM => op.operand_count() == 3,
-        _ => false,
-    }
+    matches!(CopyArgs::of(op), Some(CopyArgs::Whole { .. }))
+        || matches!(GemmArgs::of(op), Some(GemmArgs::Whole { .. }))
 }
 
 /// The body of a kernel, which these passes take to be structured.
@@ -182,35 +181,36 @@ impl<'c> Partition<'c> {
         let mut dead = Vec::new();
         for op in ops_of(block) {
             let b = Builder::before(op);
-            let operands = operands_of(op);
-            match name_of(op) {
-                cute::MEMREF_ALLOCA if is_registers(result_of(op, 0)) => {
-                    let fragment = self.accumulators(b, op)?;
-                    self.fragments.insert(key(result_of(op, 0)), fragment);
+            let allocation = cute::MemrefAlloca::of(op).map(|op| op.result());
+            if let Some(tensor) = allocation.filter(|tensor| is_registers(*tensor)) {
+                let fragment = self.accumulators(b, tensor)?;
+                self.fragments.insert(key(tensor), fragment);
+            } else if let Some(clear) = cute::Clear::of(op) {
+                let fragment = self.fragment(b, clear.tensor())?;
+                b.op(cute::CLEAR, &[fragment], &[], &[])?;
+            } else if let Some(convert) = cute::Convert::of(op) {
+                let fragment = self.fragment(b, convert.tensor())?;
+                let (Some(from), Some(to)) = (memref_of(fragment), memref_of(convert.result()))
+                else {
+                    return Err(b.error("expected tensors"));
+                };
+                let to = cute_ir::tensor::registers(to.element, from.layout);
+                let ty = to.to_type(b.location)?;
+                let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
+                self.fragments.insert(key(convert.result()), converted);
+            } else if let Some(GemmArgs::Whole { a, b: right, c }) = GemmArgs::of(op) {
+                self.gemm(b, [a, right], c)?;
+            } else if let Some(CopyArgs::Whole {
+                source,
+                destination,
+            }) = CopyArgs::of(op)
+            {
+                self.copy(b, source, destination)?;
+            } else {
+                for inner in blocks_of(op) {
+                    self.block(inner)?;
                 }
-                cute::CLEAR => {
-                    let fragment = self.fragment(b, operands[0])?;
-                    b.op(cute::CLEAR, &[fragment], &[], &[])?;
-                }
-                cute::CONVERT => {
-                    let fragment = self.fragment(b, operands[0])?;
-                    let (Some(from), Some(to)) = (memref_of(fragment), memref_of(result_of(op, 0)))
-                    else {
-                        return Err(b.error("expected tensors"));
-                    };
-                    let to = cute_ir::tensor::registers(to.element, from.layout);
-                    let ty = to.to_type(b.location)?;
-                    let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
-                    self.fragments.insert(key(result_of(op, 0)), converted);
-                }
-                cute::GEMM if operands.len() == 3 => self.gemm(b, &operands)?,
-                cute::COPY if operands.len() == 2 => self.copy(b, operands[0], operands[1])?,
-                _ => {
-                    for inner in blocks_of(op) {
-                        self.block(inner)?;
-                    }
-                    continue;
-                }
+                continue;
             }
             dead.push(op);
         }
@@ -225,8 +225,8 @@ impl<'c> Partition<'c> {
     }
 
     /// Each thread's part of a register tile of the block.
-    fn accumulators(&self, b: Builder<'c>, op: Op<'c>) -> Result<Val<'c>, Failure> {
-        let memref = memref_of(result_of(op, 0)).expected(op, "a tensor as its result")?;
+    fn accumulators(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let memref = memref_of(tensor).expected(b, "a tensor as its result")?;
         if let Err(error) =
             cute_ir::tensor::partition_shape(&self.mma_type, memref.layout.shape(), 2)
         {
@@ -243,12 +243,12 @@ impl<'c> Partition<'c> {
         b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &id)
     }
 
-    /// C += A B with A and B in shared memory.
-    fn gemm(&self, b: Builder<'c>, operands: &[Val<'c>]) -> Result<(), Failure> {
-        let accumulators = self.fragment(b, operands[2])?;
+    /// C += A B with `factors`, which are A and B, in shared memory.
+    fn gemm(&self, b: Builder<'c>, factors: [Val<'c>; 2], c: Val<'c>) -> Result<(), Failure> {
+        let accumulators = self.fragment(b, c)?;
         let tiled = self.tiled_mma(b)?;
         let mut fragments = Vec::new();
-        for (id, shared) in operands[..2].iter().enumerate() {
+        for (id, shared) in factors.iter().enumerate() {
             let b = b.step(["load A", "load B"][id]);
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
             let part = b.infer(
@@ -278,13 +278,9 @@ impl<'c> Partition<'c> {
             b.copy(&[copy, source, destination])?;
             fragments.push(fragment);
         }
-        let arguments = [
-            self.mma,
-            accumulators,
-            fragments[0],
-            fragments[1],
-            accumulators,
-        ];
+        let mut arguments = vec![self.mma, accumulators];
+        arguments.extend(fragments);
+        arguments.push(accumulators);
         b.op(cute::GEMM, &arguments, &[], &[])?;
         Ok(())
     }
@@ -389,7 +385,7 @@ pub fn root_of(value: Val<'_>) -> Val<'_> {
             name_of(op),
             cute::MEMREF_ALLOCA | cute::MMA_MAKE_FRAGMENT | cute::CONVERT | arith::SELECT
         );
-        if makes_its_own || !name_of(op).starts_with("cute.") {
+        if makes_its_own || !is_cute(op) {
             break;
         }
         let Some(source) = operands_of(op).into_iter().find(|v| is_memory(*v)) else {
@@ -410,8 +406,5 @@ pub fn is_memory(value: Val<'_>) -> bool {
 
 /// The space of a tensor's elements.
 pub(crate) fn space_of(value: Val<'_>) -> Option<Space> {
-    if !value.r#type().to_string().starts_with("!cute.memref") {
-        return None;
-    }
     memref_of(value).map(|memref| memref.space)
 }

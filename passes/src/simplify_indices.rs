@@ -8,7 +8,7 @@
 
 use crate::partition::kernels;
 use cute_ir::ops::{arith, gpu, llvm, scf};
-use cute_ir::{Expected, Failure, PassSpec, diag, mlir::*};
+use cute_ir::{Expected, Failure, PassSpec, args::replace_operand, diag, mlir::*, names::builtin};
 use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-simplify-indices",
     description: "Simplify the index arithmetic of kernels by equality saturation",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -132,12 +132,9 @@ impl<'c> Indices<'c> {
         let mut nodes: HashMap<ValueKey, usize> = number;
         let mut roots = Vec::new();
         for op in &old {
-            let node = match node_of(name_of(*op)) {
-                Some(make) => {
-                    let operands = operands_of(*op);
-                    make(nodes[&key(operands[0])], nodes[&key(operands[1])])
-                }
-                None => Node::Const(truncate(integer_of(*op, "value").unwrap_or(0), width)),
+            let node = match (node_of(name_of(*op)), &operands_of(*op)[..]) {
+                (Some(make), [left, right]) => make(nodes[&key(*left)], nodes[&key(*right)]),
+                _ => Node::Const(truncate(integer_of(*op, "value").unwrap_or(0), width)),
             };
             nodes.insert(key(result_of(*op, 0)), region.nodes.len());
             region.nodes.push(node);
@@ -270,9 +267,9 @@ impl<'c> Emit<'_, 'c> {
         {
             // In program order: what is made for one user serves those after it.
             for user in users {
-                if is_offset(*user, value) {
+                if let Some(old) = offset_by(*user, value) {
                     let base = self.node(base, *user)?;
-                    split_offset(self.rewriter, *user, base, constant as i32)?;
+                    split_offset(self.rewriter, old, base, constant as i32)?;
                 } else {
                     self.replace(node, value, *user)?;
                 }
@@ -286,11 +283,7 @@ impl<'c> Emit<'_, 'c> {
 
     fn replace(&mut self, node: usize, value: Val<'c>, user: Op<'c>) -> Result<(), Failure> {
         let new = self.node(node, user)?;
-        for (i, operand) in operands_of(user).into_iter().enumerate() {
-            if operand == value {
-                set_operand(user, i, new);
-            }
-        }
+        replace_operand(user, value, new);
         Ok(())
     }
 
@@ -374,32 +367,29 @@ fn ancestor_in<'c>(op: Op<'c>, block: Blk<'c>) -> Option<Op<'c>> {
     }
 }
 
-/// Whether `value` is the byte offset that `op` adds to a pointer.
-fn is_offset<'c>(op: Op<'c>, value: Val<'c>) -> bool {
-    let operands = operands_of(op);
-    name_of(op) == llvm::GETELEMENTPTR
-        && operands.len() == 2
-        && operands[1] == value
-        && attribute_of(op, "elem_type").is_some_and(|a| a.to_string() == "i8")
+/// `op`, where it adds the byte offset `value` to a pointer.
+fn offset_by<'c>(op: Op<'c>, value: Val<'c>) -> Option<llvm::Getelementptr<'c>> {
+    let op = llvm::Getelementptr::of(op)?;
+    let bytes = op.elem_type().is_some_and(|ty| ty.to_string() == "i8");
+    (bytes && op.dynamic_indices() == [value]).then_some(op)
 }
 
 /// `pointer + (base + constant)` as `(pointer + base) + constant`.
 fn split_offset<'c>(
     rewriter: &'c Rewriter<'c>,
-    op: Op<'c>,
+    old: llvm::Getelementptr<'c>,
     base: Val<'c>,
     constant: i32,
 ) -> Result<(), Failure> {
-    let b = Builder::before(op);
-    let operands = operands_of(op);
-    let ty = result_of(op, 0).r#type();
+    let b = Builder::before(old.op());
+    let ty = old.res().r#type();
     let element = ("elem_type", b.type_attribute(b.ty("i8")?));
     let dynamic = [element, ("rawConstantIndices", b.i32_array(&[i32::MIN]))];
-    let pointer = b.value(llvm::GETELEMENTPTR, &[operands[0], base], ty, &dynamic)?;
+    let pointer = b.value(llvm::GETELEMENTPTR, &[old.base(), base], ty, &dynamic)?;
     let fixed = [element, ("rawConstantIndices", b.i32_array(&[constant]))];
     let pointer = b.value(llvm::GETELEMENTPTR, &[pointer], ty, &fixed)?;
-    replace_uses(result_of(op, 0), pointer);
-    rewriter.erase(op)
+    replace_uses(old.res(), pointer);
+    rewriter.erase(old.op())
 }
 
 /// What is known of a leaf.
@@ -418,14 +408,10 @@ fn facts(value: Val, kernel: Op, width: u32) -> Facts {
 /// Least and greatest value, and a divisor.
 fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
     if let Some((block, index)) = block_argument(value) {
-        let op = owner_of(block).filter(|op| name_of(*op) == scf::FOR && index == 0)?;
-        let bounds: Vec<i64> = operands_of(op)[..3]
-            .iter()
-            .map(|v| integer_of(defining_op(*v)?, "value"))
-            .collect::<Option<_>>()?;
-        let [low, high, step] = bounds[..] else {
-            return None;
-        };
+        let op = scf::For::of(owner_of(block)?).filter(|_| index == 0)?;
+        let known = |value| integer_of(defining_op(value)?, "value");
+        let (low, high) = (known(op.lower_bound())?, known(op.upper_bound())?);
+        let step = known(op.step())?;
         if low < 0 || step < 1 || high <= low {
             return None;
         }
@@ -436,7 +422,10 @@ fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
     let cast = defining_op(value)?;
     let source = match name_of(cast) {
         arith::INDEX_CAST | arith::INDEX_CASTUI | arith::EXTUI => {
-            defining_op(operands_of(cast)[0])?
+            let [source] = operands_of(cast)[..] else {
+                return None;
+            };
+            defining_op(source)?
         }
         _ => cast,
     };

@@ -4,16 +4,18 @@
 //! wrote and another may read, or read and another may overwrite, has a barrier between. Whatever takes a tensor in
 //! shared memory and is neither a copy nor a view of it is taken to read and to write it.
 
+use cute_layout::atoms::Completion;
 use crate::{
     partition::{is_memory, root_of, space_of},
     pipeline::graph::is_pure,
 };
-use cute_ir::ops::{cute, gpu, nvvm};
+use cute_ir::ops::{gpu, nvvm};
 use cute_ir::{
     Failure,
+    args::ThreadCopy,
     mlir::*,
-    types::{CopyOp, Space},
-    verify::copy_op,
+    names::is_cute,
+    types::{self, Space},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
@@ -44,11 +46,10 @@ pub(crate) fn guard(body: Blk<'_>) -> Result<(), Failure> {
 
 fn visit(block: Blk<'_>, state: &mut State) -> Result<(), Failure> {
     for op in ops_of(block) {
-        if name_of(op) == cute::COPY && op.operand_count() == 3 {
-            copy(op, state)?;
+        if let Some(args) = ThreadCopy::of(op).filter(|copy| copy.predicate.is_none()) {
+            copy(op, args, state)?;
         } else if op.region_count() == 0 {
-            let views =
-                name_of(op).starts_with("cute.") && results_of(op).into_iter().any(is_memory);
+            let views = is_cute(op) && results_of(op).into_iter().any(is_memory);
             if !views && !is_pure(op) {
                 let touched: Vec<ValueKey> =
                     operands_of(op).into_iter().filter_map(shared).collect();
@@ -77,13 +78,10 @@ fn shared(value: Val<'_>) -> Option<ValueKey> {
 }
 
 /// A copy by an atom from a tensor to another.
-fn copy(op: Op<'_>, state: &mut State) -> Result<(), Failure> {
-    let operands = operands_of(op);
-    let asynchronous = matches!(
-        copy_op(operands[0].r#type()),
-        Some(CopyOp::SimtAsync { .. })
-    );
-    let (reads, writes) = (shared(operands[1]), shared(operands[2]));
+fn copy<'c>(op: Op<'c>, args: ThreadCopy<'c>, state: &mut State) -> Result<(), Failure> {
+    let asynchronous = types::copy_row(args.copy.r#type())
+        .is_some_and(|atom| atom.completion == Completion::Group);
+    let (reads, writes) = (shared(args.source), shared(args.destination));
     access(op, state, reads.as_slice(), writes.as_slice(), asynchronous)
 }
 

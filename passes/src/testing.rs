@@ -3,13 +3,14 @@
 use cute_ir::{
     Failure, PassSpec,
     mlir::{Op, Rewriter},
+    names::builtin,
 };
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-test-panic",
     description: "Panic, to test that a panic becomes a diagnostic",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };

@@ -11,9 +11,13 @@ use crate::{
 };
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec, diag,
+    Expected, Failure, OptionSpec, PassSpec,
+    args::GemmArgs,
+    attributes::{COMPUTES, CONFIG, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS},
+    diag,
     infer::memref_of,
     mlir::*,
+    names::builtin,
     tensor,
     types::{self, MemRef, Space},
 };
@@ -25,7 +29,7 @@ use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType
 pub const PASS: PassSpec = PassSpec {
     name: "cute-tile",
     description: "Tile algorithms on whole tensors over the blocks of kernels",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: OPTIONS,
     run,
 };
@@ -149,7 +153,7 @@ struct Gemm<'c> {
 impl<'c> Gemm<'c> {
     fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
         let fail =
-            |message: String| diag::error(op.location(), format!("'cute.gemm' op {message}"));
+            |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
         atoms::check_gemm(arch).map_err(fail)?;
         let parent = parent_of(op, func::FUNC);
         let direct = op.block().zip(body_of(function, 0));
@@ -159,9 +163,10 @@ impl<'c> Gemm<'c> {
                     .to_owned(),
             ));
         }
-        let operands = operands_of(op);
-        let tensors: Vec<_> = operands.iter().filter_map(|v| memref_of(*v)).collect();
-        if operands.len() == 3 && (operands[2] == operands[0] || operands[2] == operands[1]) {
+        let tensors: Vec<_> = operands_of(op).into_iter().filter_map(memref_of).collect();
+        if let Some(GemmArgs::Whole { a, b, c }) = GemmArgs::of(op)
+            && (c == a || c == b)
+        {
             return Err(fail(
                 "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
             ));
@@ -257,7 +262,7 @@ impl<'c> Gemm<'c> {
                 ),
             ],
         )?;
-        set_attribute(module, "gpu.container_module", host.attribute("unit")?);
+        set_attribute(module, CONTAINER_MODULE, host.attribute("unit")?);
         self.record()?;
         rewriter.erase(op)?;
         Ok(())
@@ -293,11 +298,11 @@ impl<'c> Gemm<'c> {
             arguments.join(", "),
             self.accumulate
         );
-        let all = match attribute_of(self.function, "cute.computes") {
+        let all = match attribute_of(self.function, COMPUTES) {
             Some(old) => format!("{}, {entry}]", old.to_string().trim_end_matches(']')),
             None => format!("[{entry}]"),
         };
-        set_attribute(self.function, "cute.computes", builder.attribute(&all)?);
+        set_attribute(self.function, COMPUTES, builder.attribute(&all)?);
         Ok(())
     }
 
@@ -312,6 +317,7 @@ impl<'c> Gemm<'c> {
                 .collect::<Vec<_>>(),
         );
         let blocks = (grid[0] * grid[1]) as i32;
+        let apart = format!("{{{NOALIAS}}}");
         let kernel = place.with_regions(
             gpu::FUNC,
             &[],
@@ -322,7 +328,7 @@ impl<'c> Gemm<'c> {
                     "function_type",
                     place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
                 ),
-                ("gpu.kernel", place.attribute("unit")?),
+                (GPU_KERNEL, place.attribute("unit")?),
                 (
                     "known_block_size",
                     place.i32_array(&[self.config.threads() as i32, 1, 1]),
@@ -331,11 +337,11 @@ impl<'c> Gemm<'c> {
                 // Blocks read A and B while others write C.
                 (
                     "arg_attrs",
-                    place.attribute("[{cute.noalias}, {cute.noalias}, {cute.noalias}]")?,
+                    place.attribute(&format!("[{apart}, {apart}, {apart}]"))?,
                 ),
                 // Without it ptxas may spill to fit more blocks than shared memory allows.
-                ("nvvm.minctasm", place.integer(place.i32_type(), 1)),
-                ("cute.config", self.config.store(&place, self.arch)?),
+                (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
+                (CONFIG, self.config.store(&place, self.arch)?),
             ],
             vec![region],
         )?;

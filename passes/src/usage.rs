@@ -4,9 +4,11 @@
 
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
+    args::{CopyArgs, PartitionArgs, ThreadCopy},
     block::{block_size, thread_dimension},
     diag,
     mlir::*,
+    names::is_cute,
     types::CuteType,
     verify::tiled_threads,
     view,
@@ -19,37 +21,20 @@ use std::collections::HashSet;
 pub(crate) fn check(kernel: Op<'_>) {
     let mut warned = HashSet::new();
     for op in nested_ops(kernel) {
-        match name_of(op) {
-            cute::TILED_COPY_PARTITION_S
-            | cute::TILED_COPY_PARTITION_D
-            | cute::TILED_MMA_PARTITION => idle_threads(op, &mut warned),
-            cute::COPY => {
-                let operands = operands_of(op);
-                if let [copy, source, destination, ..] = operands[..] {
-                    other_copy(op, copy, "source", source);
-                    other_copy(op, copy, "destination", destination);
-                }
-            }
-            cute::COPY_IF => {
-                if let [copy, _, source, destination] = operands_of(op)[..] {
-                    other_copy(op, copy, "source", source);
-                    other_copy(op, copy, "destination", destination);
-                }
-            }
-            _ => {}
+        if let Some(partition) = PartitionArgs::of(op) {
+            idle_threads(op, partition, &mut warned);
+        } else if let Some(args) = ThreadCopy::of(op) {
+            other_copy(op, args.copy, "source", args.source);
+            other_copy(op, args.copy, "destination", args.destination);
         }
     }
 }
 
 /// Threads of a block that the tiled operation does not have reach beyond what it divides, unless something keeps them out.
-fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<OpKey>) {
-    let operands = operands_of(partition);
-    let [tiled, _, thread] = operands[..] else {
-        return;
-    };
+fn idle_threads<'c>(partition: Op<'c>, args: PartitionArgs<'c>, warned: &mut HashSet<OpKey>) {
     let (Some(threads), Some(dimension), Some(block)) = (
-        tiled_threads(tiled.r#type()),
-        thread_dimension(thread),
+        tiled_threads(args.tiled.r#type()),
+        thread_dimension(args.thread),
         block_size(partition),
     ) else {
         return;
@@ -57,7 +42,7 @@ fn idle_threads<'c>(partition: Op<'c>, warned: &mut HashSet<OpKey>) {
     if block[dimension] <= threads || is_guarded(partition) {
         return;
     }
-    for user in uses_of_views(result_of(partition, 0)) {
+    for user in uses_of_views(args.part) {
         if is_guarded(user) || is_predicated(user) || !warned.insert(op_key(user)) {
             continue;
         }
@@ -84,7 +69,11 @@ fn is_guarded(op: Op<'_>) -> bool {
 }
 
 fn is_predicated(op: Op<'_>) -> bool {
-    name_of(op) == cute::COPY_IF || (name_of(op) == cute::COPY && op.operand_count() == 4)
+    match CopyArgs::of(op) {
+        Some(CopyArgs::Thread(copy)) => copy.predicate.is_some(),
+        Some(CopyArgs::Elements { .. }) => true,
+        Some(CopyArgs::Whole { .. }) | None => false,
+    }
 }
 
 /// The operations that use the memory of a tensor, through all views of it.
@@ -96,7 +85,7 @@ fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
             match name_of(user) {
                 // Registers of their own, of which each thread has some.
                 cute::MMA_MAKE_FRAGMENT | cute::GET_LAYOUT => {}
-                name if name.starts_with("cute.")
+                _ if is_cute(user)
                     && user.result_count() == 1
                     && crate::partition::is_memory(result_of(user, 0)) =>
                 {
@@ -109,16 +98,38 @@ fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
     uses
 }
 
-/// The partition that a tensor is a view of.
-fn partition_of<'c>(tensor: Val<'c>) -> Option<Op<'c>> {
+/// The division of a tensor by a tiled copy: a partition, or a fragment that is retiled.
+struct Division<'c> {
+    op: Op<'c>,
+    copy: Val<'c>,
+    /// The tensor that is divided.
+    whole: Val<'c>,
+}
+
+impl<'c> Division<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        let partition = PartitionArgs::by_copy(op).map(|args| (args.tiled, args.tensor));
+        let (copy, whole) = partition.or_else(|| {
+            let retile = cute::TiledCopyRetile::of(op)?;
+            Some((retile.copy(), retile.fragment()))
+        })?;
+        Some(Self { op, copy, whole })
+    }
+}
+
+/// The division that a tensor is a view of.
+fn division_of<'c>(tensor: Val<'c>) -> Option<Division<'c>> {
     let mut op = defining_op(tensor)?;
     loop {
+        if let Some(division) = Division::of(op) {
+            return Some(division);
+        }
         match name_of(op) {
-            cute::TILED_COPY_PARTITION_S
-            | cute::TILED_COPY_PARTITION_D
-            | cute::TILED_COPY_RETILE => return Some(op),
             cute::SLICE | cute::GROUP_MODES | cute::COALESCE | cute::FLATTEN | cute::SELECT => {
-                op = defining_op(*operands_of(op).first()?)?
+                let [tensor, ..] = operands_of(op)[..] else {
+                    return None;
+                };
+                op = defining_op(tensor)?;
             }
             _ => return None,
         }
@@ -127,13 +138,10 @@ fn partition_of<'c>(tensor: Val<'c>) -> Option<Op<'c>> {
 
 /// Warns where another tiled copy than the one that copies has divided a tensor in another way.
 fn other_copy<'c>(op: Op<'c>, copy: Val<'c>, what: &str, tensor: Val<'c>) {
-    let Some(partition) = partition_of(tensor) else {
+    let Some(division) = division_of(tensor) else {
         return;
     };
-    let operands = operands_of(partition);
-    let (Some(by), Some(of)) = (operands.first().copied(), operands.get(1).copied()) else {
-        return;
-    };
+    let by = division.copy;
     if by.r#type() == copy.r#type() {
         return;
     }
@@ -142,7 +150,7 @@ fn other_copy<'c>(op: Op<'c>, copy: Val<'c>, what: &str, tensor: Val<'c>) {
         return;
     };
     // An atom alone has no threads to divide between.
-    if !matches!(used, CuteType::TiledCopy { .. }) || same_parts(partition, of, &used, &divided) {
+    if !matches!(used, CuteType::TiledCopy { .. }) || same_parts(&division, &used, &divided) {
         return;
     }
     diag::warning(
@@ -152,16 +160,17 @@ fn other_copy<'c>(op: Op<'c>, copy: Val<'c>, what: &str, tensor: Val<'c>) {
              not what this copy takes it to be; divide both sides by the tiled copy that copies",
             name_of(op)
         ),
-        &[(partition.location(), "the part is taken here")],
+        &[(division.op.location(), "the part is taken here")],
     );
 }
 
 /// Tells whether two tiled copies give each thread the same of a tensor, in the same order.
-fn same_parts<'c>(partition: Op<'c>, of: Val<'c>, a: &CuteType<'c>, b: &CuteType<'c>) -> bool {
-    let Some(tensor) = CuteType::of(of.r#type()) else {
+fn same_parts<'c>(division: &Division<'c>, a: &CuteType<'c>, b: &CuteType<'c>) -> bool {
+    let Some(tensor) = CuteType::of(division.whole.r#type()) else {
         return true;
     };
-    if name_of(partition) == cute::TILED_COPY_RETILE {
+    let name = name_of(division.op);
+    if name == cute::TILED_COPY_RETILE {
         let CuteType::MemRef(fragment) = &tensor else {
             return true;
         };
@@ -171,8 +180,6 @@ fn same_parts<'c>(partition: Op<'c>, of: Val<'c>, a: &CuteType<'c>, b: &CuteType
     let Some(layout) = tensor.tensor_layout() else {
         return true;
     };
-    let name = name_of(partition);
-    let name = name.strip_prefix("cute.").unwrap_or(name);
     let thread = CuteType::Coord(IntTuple::dynamic());
     let view = |copy: &CuteType<'c>| {
         let operands = [copy.clone(), thread.clone()];

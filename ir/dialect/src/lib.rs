@@ -6,10 +6,13 @@
 #![deny(unsafe_code)]
 
 pub mod algorithm;
+pub mod args;
+pub mod attributes;
 pub mod block;
 pub mod diag;
 pub mod infer;
 pub mod mlir;
+pub mod names;
 pub mod tensor;
 pub mod types;
 pub mod verify;

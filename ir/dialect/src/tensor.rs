@@ -1,7 +1,8 @@
 //! Fragments, and how atoms meet memory: what the ops on a thread's part of a tensor mean, on their types.
 
+use cute_layout::atoms::CopyAtom;
 use crate::{
-    types::{CopyOp, CuteType, MemRef, Space, tiled_copy, tiled_mma},
+    types::{CuteType, MemRef, Space, tiled_copy, tiled_mma},
     view,
 };
 use cute_layout::{IntTuple, Layout, Leaf};
@@ -189,14 +190,11 @@ pub fn covers(partition: &Layout, offset: i64) -> bool {
 
 /// Whether each thread's values of the copy's atoms are side by side in memory, as the
 /// instruction needs; with the cure where they are not.
-pub fn check_contiguous(what: &str, memref: &MemRef, op: CopyOp) -> Result<(), String> {
+pub fn check_contiguous(what: &str, memref: &MemRef, atom: &CopyAtom) -> Result<(), String> {
     let values = value_places(&memref.layout)?;
     if values.iter().enumerate().all(|(i, v)| *v == i as i64) {
         let bytes = values.len() as i64 * memref.element_bytes();
-        let needed = match op {
-            CopyOp::Ldsm { .. } | CopyOp::Stsm { .. } => 16,
-            _ => bytes,
-        };
+        let needed = if atom.is_by_rows() { atom.align } else { bytes };
         check_alignment(what, memref, bytes, needed)?;
         let mut rest = memref.layout.modes();
         rest[0] = rest[0].mode(1).map_err(text)?;

@@ -4,6 +4,7 @@
 
 use crate::{
     infer,
+    ops::cute,
     types::{CuteType, MemRef, tiled_copy, tiled_mma},
 };
 use cute_layout::{
@@ -173,18 +174,18 @@ impl View {
 
 /// The ops on a layout that also stand for a tensor's: its elements seen through another layout, from the same start.
 const RELAYOUTS: [&str; 9] = [
-    "group_modes",
-    "flatten",
-    "coalesce",
-    "select",
-    "composition",
-    "logical_divide",
-    "zipped_divide",
-    "tiled_divide",
-    "flat_divide",
+    cute::GROUP_MODES,
+    cute::FLATTEN,
+    cute::COALESCE,
+    cute::SELECT,
+    cute::COMPOSITION,
+    cute::LOGICAL_DIVIDE,
+    cute::ZIPPED_DIVIDE,
+    cute::TILED_DIVIDE,
+    cute::FLAT_DIVIDE,
 ];
 
-/// The view that op `name` (without its dialect's prefix) gives of a tensor of layout `source`, with the operands behind
+/// The view that op `name` gives of a tensor of layout `source`, with the operands behind
 /// the tensor, or before it where the tensor is not first; nothing where it is no such op.
 pub fn apply(
     name: &str,
@@ -195,27 +196,28 @@ pub fn apply(
     operand_id: Option<i64>,
 ) -> Option<Result<View, String>> {
     Some(match (name, operands) {
-        ("slice", [CuteType::Coord(coord)]) => slice(source, coord),
-        ("domain_offset", [CuteType::Coord(coord)]) => domain_offset(source, coord),
-        ("local_tile" | "inner_partition", [CuteType::Tile(tile), CuteType::Coord(coord)]) => {
-            match proj {
-                None => inner_partition(source, tile, coord),
-                Some(proj) => projected(source, tile, coord, proj),
-            }
-        }
-        ("outer_partition", [CuteType::Tile(tile), CuteType::Coord(coord)]) => {
+        (cute::SLICE, [CuteType::Coord(coord)]) => slice(source, coord),
+        (cute::DOMAIN_OFFSET, [CuteType::Coord(coord)]) => domain_offset(source, coord),
+        (
+            cute::LOCAL_TILE | cute::INNER_PARTITION,
+            [CuteType::Tile(tile), CuteType::Coord(coord)],
+        ) => match proj {
+            None => inner_partition(source, tile, coord),
+            Some(proj) => projected(source, tile, coord, proj),
+        },
+        (cute::OUTER_PARTITION, [CuteType::Tile(tile), CuteType::Coord(coord)]) => {
             outer_partition(source, tile, coord)
         }
-        ("local_partition", [CuteType::Layout(tile), CuteType::Coord(index)]) => {
+        (cute::LOCAL_PARTITION, [CuteType::Layout(tile), CuteType::Coord(index)]) => {
             local_partition(source, tile, index, proj)
         }
-        ("tiled.copy.partition_S", [copy, CuteType::Coord(thread)]) => {
+        (cute::TILED_COPY_PARTITION_S, [copy, CuteType::Coord(thread)]) => {
             at_thread(thread, partition_copy(copy, source, false))
         }
-        ("tiled.copy.partition_D", [copy, CuteType::Coord(thread)]) => {
+        (cute::TILED_COPY_PARTITION_D, [copy, CuteType::Coord(thread)]) => {
             at_thread(thread, partition_copy(copy, source, true))
         }
-        ("tiled.mma.partition", [mma, CuteType::Coord(thread)]) => at_thread(
+        (cute::TILED_MMA_PARTITION, [mma, CuteType::Coord(thread)]) => at_thread(
             thread,
             operand_id
                 .ok_or_else(|| "requires the attribute 'operand_id'".to_owned())

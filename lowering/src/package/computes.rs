@@ -5,7 +5,9 @@
 //! index of the argument that has it.
 
 use cute_ir::{
-    Expected, Failure, diag,
+    Expected, Failure,
+    attributes::COMPUTES,
+    diag,
     mlir::{
         Op, array_of, attribute_of, entries_of, entry_of, float_value, i64s_of, integer_value,
         is_index, type_of_attribute, type_value,
@@ -34,7 +36,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
 ];
 
 pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
-    let Some(all) = attribute_of(op, "cute.computes") else {
+    let Some(all) = attribute_of(op, COMPUTES) else {
         return Ok(Vec::new());
     };
     // The verifier has seen that it is an array.
@@ -129,7 +131,7 @@ impl<'c> Entry<'c> {
     }
 
     fn wrong(&self, message: String) -> Failure {
-        wrong(self.op, &format!("cute.computes: {message}"))
+        wrong(self.op, &format!("{COMPUTES}: {message}"))
     }
 
     /// The names of its entries; none for what is no dictionary.

@@ -9,7 +9,9 @@ mod plan;
 
 use crate::binary;
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec, diag,
+    Expected, Failure, OptionSpec, PassSpec,
+    attributes::{ACCESS, DEFAULT, NAME},
+    diag,
     mlir::{
         FORMAT_ASSEMBLY, FORMAT_BINARY, Object, Op, Rewriter, Target, argument_attribute,
         arguments_of, body_of, entries_of, entry_of, float_value, integer_value, name_of,
@@ -202,13 +204,13 @@ impl<'c> Argument<'c> {
         let roles: Vec<_> = roles.filter(|role| role.arg == self.index).collect();
         let reads = roles.iter().any(|role| role.access.reads());
         let writes = roles.iter().any(|role| role.access.writes());
-        let access = match (self.text("cute.access"), reads, writes) {
+        let access = match (self.text(ACCESS), reads, writes) {
             (Some("read"), ..) | (None, true, false) => Access::Read,
             (Some("write"), ..) | (None, false, true) => Access::Write,
             (Some("read_write") | None, ..) => Access::ReadWrite,
             (Some(other), ..) => {
                 return Err(self.wrong(format!(
-                    "expected cute.access = \"read\", \"write\" or \"read_write\", found \"{other}\""
+                    "expected {ACCESS} = \"read\", \"write\" or \"read_write\", found \"{other}\""
                 )));
             }
         };
@@ -223,7 +225,7 @@ impl<'c> Argument<'c> {
 
     /// What it is called: by its attribute, by the only thing that it is in the only compute, or by its index.
     fn name(&self, roles: Vec<&str>, computes: &[Compute]) -> String {
-        match (self.text("cute.name"), &roles[..]) {
+        match (self.text(NAME), &roles[..]) {
             (Some(name), _) => name.to_owned(),
             (None, [role]) if computes.len() == 1 => (*role).to_owned(),
             _ => format!("arg{}", self.index),
@@ -231,7 +233,7 @@ impl<'c> Argument<'c> {
     }
 
     fn default(&self) -> Option<Number> {
-        let given = self.attribute("cute.default")?;
+        let given = self.attribute(DEFAULT)?;
         let real = float_value(given).map(Number::Real);
         real.or_else(|| integer_value(given).map(Number::Integer))
     }

@@ -4,7 +4,9 @@
 //! one, and what is reached through it is written through no other. Arguments that are only read may be one tensor.
 
 use cute_ir::{
-    Failure, diag,
+    Failure,
+    attributes::{DISJOINT, LLVM_NOALIAS, NOALIAS},
+    diag,
     mlir::*,
     ops::{cute, gpu},
 };
@@ -12,14 +14,9 @@ use cute_passes::partition::{is_memory, root_of};
 use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 
-/// The fact, on an argument of a kernel.
-const NOALIAS: &str = "cute.noalias";
-/// Pairs of a launch's kernel operands that must not overlap, one after the other.
-const DISJOINT: &str = "cute.disjoint";
-
 /// Tells whether an argument of a kernel has the fact.
 pub(super) fn is_apart(kernel: Op<'_>, index: usize) -> bool {
-    [NOALIAS, "llvm.noalias"]
+    [NOALIAS, LLVM_NOALIAS]
         .iter()
         .any(|name| argument_attribute(kernel, index, name).is_some())
 }

@@ -3,17 +3,17 @@
 //! An atom's state is known where the atom is made, so it is followed from value to value here, and its parts become operands
 //! of the instruction.
 
-use super::{Lowering, mma_sync, sm75, sm80, sm90, universal};
+use super::{Lowering, mma_sync, reduce, sm75, sm80, sm90, universal};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
     ops::{cute, cute_nvgpu, gpu},
     types::{self, CopyOp, CuteType},
-    verify::{at_of, copy_op, field_of},
+    verify::{at_of, field_of},
 };
 use cute_layout::atoms::Family;
 use cute_passes::arch;
-use cute_target::Requirement;
+use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
 
 /// Where loads, stores and `cp.async` take a cache policy. (PTX ISA, `ld`, `.level::cache_hint`.)
@@ -74,7 +74,7 @@ impl<'c> Lowering<'c, '_> {
     fn load(&self, load: cute::AtomLoad<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let pointer = self.atom(load.source(), &at_of(load.op()), b)?;
         let ty = load.value().r#type();
-        match copy_op(load.copy().r#type()).expected(b, "a copy atom")? {
+        match instruction(load.copy(), b)? {
             CopyOp::Ldsm {
                 matrices,
                 transpose,
@@ -88,7 +88,11 @@ impl<'c> Lowering<'c, '_> {
 
     fn store(&self, store: cute::AtomStore<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let pointer = self.atom(store.destination(), &at_of(store.op()), b)?;
-        match copy_op(store.copy().r#type()).expected(b, "a copy atom")? {
+        match instruction(store.copy(), b)? {
+            CopyOp::Red { .. } => {
+                let vectors = self.has(reduce::VECTORS, b)?;
+                reduce::add(b, vectors, store.value(), pointer)
+            }
             CopyOp::Stsm { transpose, .. } => sm90::stmatrix(b, transpose, store.value(), pointer),
             CopyOp::Universal { .. } | CopyOp::Auto => {
                 let policy = self.policy(store.copy(), b)?;
@@ -99,7 +103,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     fn copy(&self, copy: cute::AtomCopy<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let Some(CopyOp::SimtAsync { global, bits }) = copy_op(copy.copy().r#type()) else {
+        let CopyOp::SimtAsync { global, bits } = instruction(copy.copy(), b)? else {
             return Err(b.error("expected an asynchronous copy"));
         };
         let at = at_of(copy.op());
@@ -129,9 +133,7 @@ impl<'c> Lowering<'c, '_> {
         // The only part of the state of copies.
         let policy = self.state(copy, b)?.first().copied().flatten();
         if policy.is_some() {
-            let archs = parent_of(self.kernel, gpu::MODULE)
-                .map_or(Ok(Vec::new()), arch::of_module)
-                .map_err(|e| b.error(e))?;
+            let archs = self.archs(b)?;
             if let Some(arch) = archs.iter().find(|arch| !arch.has(CACHE_POLICY)) {
                 return Err(b.error(format!(
                     "copies with a cache policy, which exists on {CACHE_POLICY}; the kernel is compiled for {arch}: leave out \
@@ -140,6 +142,19 @@ impl<'c> Lowering<'c, '_> {
             }
         }
         Ok(policy)
+    }
+
+    /// The architectures that the kernel is compiled for.
+    fn archs(&self, b: Builder<'c>) -> Result<Vec<Arch>, Failure> {
+        parent_of(self.kernel, gpu::MODULE)
+            .map_or(Ok(Vec::new()), arch::of_module)
+            .map_err(|e| b.error(e))
+    }
+
+    /// Tells whether every architecture that the kernel is compiled for has it; false where it is compiled for none yet.
+    fn has(&self, requirement: Requirement, b: Builder<'c>) -> Result<bool, Failure> {
+        let archs = self.archs(b)?;
+        Ok(!archs.is_empty() && archs.iter().all(|arch| arch.has(requirement)))
     }
 
     /// The state of an atom, or of what is tiled over one.
@@ -156,6 +171,18 @@ impl<'c> Lowering<'c, '_> {
             "takes an atom whose state is not known here; expected one that the kernel makes by cute.make_atom and \
              sets by cute_nvgpu.atom.set_value, and that no branch or loop hands on",
         ))
+    }
+}
+
+/// The instruction of a tiled copy.
+fn instruction<'c>(copy: Val<'c>, b: Builder<'c>) -> Result<CopyOp, Failure> {
+    let atom = match CuteType::get(copy.r#type()) {
+        Some(CuteType::TiledCopy { atom, .. }) => CuteType::get(*atom),
+        _ => None,
+    };
+    match atom {
+        Some(CuteType::CopyAtom { op, .. }) => Ok(*op),
+        _ => Err(b.error("expected a tiled copy over a copy atom")),
     }
 }
 

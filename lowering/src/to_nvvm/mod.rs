@@ -12,6 +12,7 @@ mod math;
 mod memory;
 mod mma_sync;
 mod pointers;
+mod reduce;
 mod registers;
 mod sm75;
 mod sm80;

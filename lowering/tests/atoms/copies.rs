@@ -43,6 +43,10 @@ enum Kind {
         transpose: bool,
     },
     Movmatrix,
+    /// Added to what single stores have written.
+    Reduce {
+        bits: i64,
+    },
 }
 
 /// The copies that the architecture has.
@@ -94,6 +98,13 @@ pub fn all(arch: &str) -> Vec<Case> {
         }
     }
     cases.push(case("f16", Kind::Movmatrix, false));
+    for bits in [32, 64, 128] {
+        cases.push(case("f32", Kind::Reduce { bits }, false));
+        cases.push(case("f16", Kind::Reduce { bits }, false));
+        if arch.has(Requirement::Since(9, 0)) {
+            cases.push(case("bf16", Kind::Reduce { bits }, false));
+        }
+    }
     cases
 }
 
@@ -145,6 +156,7 @@ impl Kind {
             Kind::Movmatrix => {
                 format!("movm<{element}, mode = <\"(8,8)\">, num_matrices = 1, t>")
             }
+            Kind::Reduce { bits } => format!("red<{element}, add, {bits} b>"),
         }
     }
 
@@ -152,7 +164,7 @@ impl Kind {
     fn is_of_a_thread(&self) -> bool {
         matches!(
             self,
-            Kind::Universal { .. } | Kind::Auto | Kind::Async { .. }
+            Kind::Universal { .. } | Kind::Auto | Kind::Async { .. } | Kind::Reduce { .. }
         )
     }
 }
@@ -161,7 +173,9 @@ impl Kind {
 fn values(kind: &Kind, element: &str) -> i64 {
     let size = 8 * crate::kernel::bytes(element) as i64;
     match kind {
-        Kind::Universal { bits, .. } | Kind::Async { bits, .. } => bits / size,
+        Kind::Universal { bits, .. } | Kind::Async { bits, .. } | Kind::Reduce { bits } => {
+            bits / size
+        }
         // Twice what one load moves.
         Kind::Auto => 256 / size,
         Kind::Ldmatrix { matrices, .. } | Kind::Stmatrix { matrices, .. } => 2 * matrices,
@@ -192,6 +206,7 @@ fn data(element: &str, kind: &Kind, count: i64, seed: u64) -> (Vec<Vec<u64>>, Ve
             "f64" => (i as f64).to_bits(),
             // Halves from 1.0 on.
             "f16" => 0x3c00 + i,
+            "bf16" => 0x3f80 + i,
             _ => i,
         }
     };
@@ -207,6 +222,16 @@ fn data(element: &str, kind: &Kind, count: i64, seed: u64) -> (Vec<Vec<u64>>, Ve
             if i as i64 / values >= THREADS / 2 {
                 *value = 0;
             }
+        }
+    }
+    if let Kind::Reduce { .. } = kind {
+        // Twice each number, exactly.
+        for value in &mut expected {
+            *value = match element {
+                "f32" => u64::from((2.0 * f32::from_bits(*value as u32)).to_bits()),
+                "f16" => *value + 0x400,
+                _ => *value + 0x80,
+            };
         }
     }
     (vec![given], expected)
@@ -257,6 +282,12 @@ fn build(
             parts.barrier()?;
             into(parts, copy, buffer, second)?;
             out_of(parts, copy, second, to)
+        }
+        Kind::Reduce { .. } => {
+            let registers = fragment()?;
+            into(parts, singly, from, registers)?;
+            out_of(parts, singly, registers, to)?;
+            out_of(parts, copy, registers, to)
         }
         Kind::Async { predicate, .. } => {
             let buffer = parts.alloca(&shared)?;

@@ -4,6 +4,7 @@ use super::{Lower, WIDEST};
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure, algorithm,
+    args::{AxpbyArgs, CooperativeCopyArgs, CooperativeGemmArgs, Scale, ThreadCopy},
     mlir::*,
     types::{self, CuteType},
 };
@@ -19,12 +20,12 @@ impl<'c> Lower<'c> {
     pub(super) fn cooperative_copy(
         &self,
         op: Op<'c>,
-        operands: &[Val<'c>],
+        args: CooperativeCopyArgs<'c>,
     ) -> Result<bool, Failure> {
         let threads = integer_of(op, "threads").unwrap_or(1);
         let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
-        let thread = self.thread(operands[0])?;
-        let (source, destination) = (operands[1], operands[2]);
+        let thread = self.thread(args.thread)?;
+        let (source, destination) = (args.source, args.destination);
         let vectors = algorithm::shared_vectors(
             &self.memref(source)?,
             &self.memref(destination)?,
@@ -86,15 +87,11 @@ impl<'c> Lower<'c> {
     pub(super) fn cooperative_gemm(
         &self,
         op: Op<'c>,
-        operands: &[Val<'c>],
+        args: CooperativeGemmArgs<'c>,
     ) -> Result<bool, Failure> {
-        let thread = self.thread(operands[0])?;
+        let CooperativeGemmArgs { mma, a, b, c, .. } = args;
+        let thread = self.thread(args.thread)?;
         let thread = self.b.coord(&IntTuple::dynamic(), &[thread])?;
-        let mma = operands[1];
-        let scaled = operands.len() == 7;
-        let first = if scaled { 3 } else { 2 };
-        let (a, b) = (operands[first], operands[first + 1]);
-        let c = operands[operands.len() - 1];
         let id = |id: i64| [("operand_id", self.b.integer(self.b.i32_type(), id))];
         let part = |tensor, operand| {
             self.b.infer(
@@ -103,7 +100,7 @@ impl<'c> Lower<'c> {
                 &id(operand),
             )
         };
-        let sum = if scaled {
+        let sum = if args.scale.is_some() {
             let sum = self
                 .b
                 .infer(cute::MMA_MAKE_FRAGMENT, &[mma, part(c, 2)?], &id(2))?;
@@ -117,14 +114,21 @@ impl<'c> Lower<'c> {
         if !self.product(mma, [sum, left, right, sum], false)? {
             return Err(self.b.error("expected a product"));
         }
-        if !scaled {
+        let Some(Scale { alpha, beta }) = args.scale else {
             return Ok(true);
-        }
-        let (alpha, beta, target) = (operands[2], operands[5], part(c, 2)?);
+        };
+        let target = part(c, 2)?;
+        let scaled = |y| AxpbyArgs {
+            alpha,
+            x: sum,
+            beta,
+            y,
+            predicate: None,
+        };
         let acc = self.memref(sum)?.element;
         let memref = self.memref(target)?;
         if memref.element == acc {
-            self.axpby(&[alpha, sum, beta, target])?;
+            self.axpby(scaled(target))?;
             return Ok(true);
         }
         // In the accumulator's type, rounded to C's once.
@@ -137,7 +141,7 @@ impl<'c> Lower<'c> {
             self.copy_vectors(target, registers, WIDEST)?;
             self.converted(registers, acc)?
         };
-        self.axpby(&[alpha, sum, beta, result])?;
+        self.axpby(scaled(result))?;
         let rounded = self.converted(result, memref.element)?;
         self.copy_vectors(rounded, target, WIDEST)?;
         Ok(true)
@@ -176,8 +180,14 @@ impl<'c> Lower<'c> {
         let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[mma, part], &attribute)?;
         let source = b.infer(cute::TILED_COPY_PARTITION_S, &[copy, tensor, thread], &[])?;
         let destination = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
-        if !self.copy(copy, source, destination, None)? {
-            b.copy(&[copy, source, destination])?;
+        let copy = ThreadCopy {
+            copy,
+            source,
+            destination,
+            predicate: None,
+        };
+        if !self.copy(copy)? {
+            b.copy(&copy.operands())?;
         }
         Ok(fragment)
     }

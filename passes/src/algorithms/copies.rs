@@ -5,8 +5,9 @@ use cute_ir::ops::cute;
 use cute_ir::{
     Failure,
     algorithm::{self, AtomSide, Predicate},
+    args::{PrefetchArgs, ThreadCopy},
     mlir::*,
-    types::{self, CopyOp, CuteType, Space},
+    types::{self, CuteType, Space},
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};
 use melior::ir::ValueLike;
@@ -20,14 +21,14 @@ fn as_partition(order: &Layout) -> cute_layout::Result<Layout> {
 impl<'c> Lower<'c> {
     /// A copy by an atom: tensors `((V,R),...)` with the values in memory order, and a predicate for each atom; false where it
     /// is one already.
-    pub(super) fn copy(
-        &self,
-        atom: Val<'c>,
-        source: Val<'c>,
-        destination: Val<'c>,
-        pred: Option<Val<'c>>,
-    ) -> Result<bool, Failure> {
-        let table = match CuteType::of(atom.r#type()) {
+    pub(super) fn copy(&self, args: ThreadCopy<'c>) -> Result<bool, Failure> {
+        let ThreadCopy {
+            copy,
+            source,
+            destination,
+            predicate: pred,
+        } = args;
+        let table = match CuteType::of(copy.r#type()) {
             Some(copy @ CuteType::TiledCopy { .. }) => {
                 types::tiled_copy(&copy).map(|tiled| tiled.atom().clone())
             }
@@ -35,7 +36,7 @@ impl<'c> Lower<'c> {
             None => return Err(self.b.error("expected an atom or a tiled copy")),
         };
         let table = table.map_err(self.wrong())?;
-        if pred.is_none() && is_auto(atom) {
+        if pred.is_none() && is_auto(copy) {
             self.copy_vectors(source, destination, WIDEST)?;
             return Ok(true);
         }
@@ -70,9 +71,13 @@ impl<'c> Lower<'c> {
         if (new_source, new_destination, new_pred).map_keys() == old {
             return Ok(false);
         }
-        let mut all = vec![atom, new_source, new_destination];
-        all.extend(new_pred);
-        self.b.copy(&all)?;
+        let new = ThreadCopy {
+            copy,
+            source: new_source,
+            destination: new_destination,
+            predicate: new_pred,
+        };
+        self.b.copy(&new.operands())?;
         Ok(true)
     }
 
@@ -145,10 +150,13 @@ impl<'c> Lower<'c> {
     ) -> Result<(), Failure> {
         let element = self.memref(source)?.element;
         let bits = types::element_bits(element).unwrap_or(8);
-        let atom = self.universal(element, bits * length)?;
-        let mut all = vec![atom, source, destination];
-        all.extend(pred);
-        self.b.copy(&all)?;
+        let copy = ThreadCopy {
+            copy: self.universal(element, bits * length)?,
+            source,
+            destination,
+            predicate: pred,
+        };
+        self.b.copy(&copy.operands())?;
         Ok(())
     }
 
@@ -186,21 +194,21 @@ impl<'c> Lower<'c> {
         Ok(true)
     }
 
-    /// One request for each run of bytes; false where `tensor` is one.
-    pub(super) fn prefetch(&self, op: Op<'c>, tensor: Val<'c>) -> Result<bool, Failure> {
-        let memref = self.memref(tensor)?;
+    /// One request for each run of bytes; false where the tensor is one.
+    pub(super) fn prefetch(&self, op: Op<'c>, args: PrefetchArgs<'c>) -> Result<bool, Failure> {
+        let memref = self.memref(args.source)?;
         let order = algorithm::runs(&memref, algorithm::PREFETCHED).map_err(self.wrong())?;
         let count = order
             .mode(1)
             .and_then(|rest| rest.size())
             .map_err(self.wrong())?;
-        if count == 1 && operands_of(op).len() == 1 {
+        if count == 1 && args.atom.is_none() {
             return Ok(false);
         }
         self.check_count("requests", count, &memref.layout)?;
         let level = attribute_of(op, "level");
         let attributes: Vec<_> = level.iter().map(|level| ("level", *level)).collect();
-        let runs = self.ordered(tensor, &order)?;
+        let runs = self.ordered(args.source, &order)?;
         for i in 0..count {
             let run = self.at_last(runs, 2, i)?;
             self.b.op(cute::PREFETCH, &[run], &[], &attributes)?;
@@ -263,11 +271,8 @@ fn memory_order(side: &AtomSide) -> Result<Option<Layout>, String> {
 /// Whether it is an atom that is not tiled and copies as much at once as it can.
 fn is_auto(atom: Val<'_>) -> bool {
     matches!(
-        CuteType::of(atom.r#type()),
-        Some(CuteType::CopyAtom {
-            op: CopyOp::Auto,
-            ..
-        })
+        CuteType::get(atom.r#type()),
+        Some(CuteType::CopyAtom { atom, .. }) if atom.is_auto_vectorizing()
     )
 }
 

@@ -4,6 +4,7 @@ use super::{Lower, WIDEST};
 use cute_ir::ops::{arith, cute, vector};
 use cute_ir::{
     Expected, Failure, algorithm,
+    args::AxpbyArgs,
     mlir::*,
     types::{self, CuteType, MemRef, Space},
     view,
@@ -19,8 +20,8 @@ fn named(ty: Type, names: [&'static str; 2]) -> &'static str {
 /// Whether a value is the constant 0.
 pub(super) fn is_zero(value: Val<'_>) -> bool {
     let Some(constant) = defining_op(value)
-        .filter(|op| name_of(*op) == arith::CONSTANT)
-        .and_then(|op| attribute_of(op, "value"))
+        .and_then(arith::Constant::of)
+        .and_then(|op| op.value())
     else {
         return false;
     };
@@ -83,9 +84,14 @@ impl<'c> Lower<'c> {
     }
 
     /// y = alpha x + beta y on vectors of all elements.
-    pub(super) fn axpby(&self, operands: &[Val<'c>]) -> Result<bool, Failure> {
-        let (alpha, x, beta, y) = (operands[0], operands[1], operands[2], operands[3]);
-        let pred = operands.get(4).copied();
+    pub(super) fn axpby(&self, args: AxpbyArgs<'c>) -> Result<bool, Failure> {
+        let AxpbyArgs {
+            alpha,
+            x,
+            beta,
+            y,
+            predicate: pred,
+        } = args;
         let memref = self.memref(y)?;
         let element = memref.element;
         if types::register_type(element) != element {
@@ -166,10 +172,10 @@ impl<'c> Lower<'c> {
             _ => self.b.i32_type(),
         };
         let types: Vec<_> = found.leaves().into_iter().map(type_of).collect();
-        let scalars = self.b.op(cute::GET_SCALARS, &[value], &types, &[])?;
+        let scalars = results_of(self.b.op(cute::GET_SCALARS, &[value], &types, &[])?);
         let mut leaves = Vec::new();
-        for (i, leaf) in form.leaves().into_iter().enumerate() {
-            let (scalar, expected) = (result_of(scalars, i), type_of(leaf));
+        for (scalar, leaf) in scalars.into_iter().zip(form.leaves()) {
+            let expected = type_of(leaf);
             leaves.push(if scalar.r#type() == expected {
                 scalar
             } else if expected == self.b.i64_type() {
@@ -183,12 +189,17 @@ impl<'c> Lower<'c> {
         self.b.coord(form, &leaves)
     }
 
-    /// What the region yields of these arguments.
-    pub(super) fn computed(&self, op: Op<'c>, arguments: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-        let block = body_of(op, 0).expected(op, "a body")?;
+    /// What the region of `op` yields of these arguments.
+    pub(super) fn computed(
+        &self,
+        op: Op<'c>,
+        body: Option<Blk<'c>>,
+        arguments: &[Val<'c>],
+    ) -> Result<Val<'c>, Failure> {
+        let block = body.expected(op, "a body")?;
         let mut mapping = Mapping::new();
-        for (i, value) in arguments.iter().enumerate() {
-            mapping.insert(key(argument(block, i)), *value);
+        for (old, new) in arguments_of(block).into_iter().zip(arguments) {
+            mapping.insert(key(old), *new);
         }
         let mut ops = ops_of(block);
         let end = ops.pop().expected(op, "an op that ends the block")?;
@@ -197,18 +208,21 @@ impl<'c> Lower<'c> {
                 .at_location(inner.location())
                 .clone_op(inner, &mut mapping);
         }
-        let yielded = operands_of(end)[0];
+        let [yielded] = operands_of(end)[..] else {
+            return Err(self.b.error("expected a region that yields one value"));
+        };
         Ok(mapping.get(&key(yielded)).copied().unwrap_or(yielded))
     }
 
-    pub(super) fn transform(&self, op: Op<'c>, operands: &[Val<'c>]) -> Result<bool, Failure> {
-        let Some((output, inputs)) = operands.split_last() else {
+    pub(super) fn transform(&self, op: cute::Transform<'c>) -> Result<bool, Failure> {
+        let tensors = op.tensors();
+        let Some((output, inputs)) = tensors.split_last() else {
             return Err(self.b.error("expected a tensor"));
         };
         let memref = self.memref(*output)?;
         let size = self.size(&memref)?;
         let in_registers = memref.space == Space::Rmem;
-        let inputs = if inputs.is_empty() { operands } else { inputs };
+        let inputs = if inputs.is_empty() { &tensors } else { inputs };
         let mut loaded = Vec::new();
         for input in inputs {
             loaded.push(match CuteType::of(input.r#type()) {
@@ -226,7 +240,7 @@ impl<'c> Lower<'c> {
             for tensor in &loaded {
                 arguments.push(self.element(*tensor, i)?);
             }
-            let value = self.computed(op, &arguments)?;
+            let value = self.computed(op.op(), op.body(), &arguments)?;
             let place = self.coord(&int(i), &[])?;
             self.b
                 .op(cute::MEMREF_STORE, &[target, place, value], &[], &[])?;
@@ -237,16 +251,12 @@ impl<'c> Lower<'c> {
         Ok(true)
     }
 
-    pub(super) fn reduce(
-        &self,
-        op: Op<'c>,
-        tensor: Val<'c>,
-        init: Val<'c>,
-    ) -> Result<bool, Failure> {
+    pub(super) fn reduce(&self, op: cute::Reduce<'c>) -> Result<bool, Failure> {
+        let (tensor, init) = (op.tensor(), op.init());
         let size = self.size(&self.memref(tensor)?)?;
         let tensor = self.loaded(tensor)?;
         let ty = init.r#type();
-        let names = match string_of(op, "kind") {
+        let names = match op.kind().and_then(string_value) {
             None => None,
             Some("add") => Some([arith::ADDF, arith::ADDI]),
             Some("mul") => Some([arith::MULF, arith::MULI]),
@@ -259,10 +269,10 @@ impl<'c> Lower<'c> {
             let element = self.element(tensor, i)?;
             value = match names {
                 Some(names) => self.b.value(named(ty, names), &[value, element], ty, &[])?,
-                None => self.computed(op, &[value, element])?,
+                None => self.computed(op.op(), op.body(), &[value, element])?,
             };
         }
-        replace_uses(result_of(op, 0), value);
+        replace_uses(op.result(), value);
         Ok(true)
     }
 

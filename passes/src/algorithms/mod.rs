@@ -16,8 +16,13 @@ use crate::partition::kernels;
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
     Failure, PassSpec,
+    args::{
+        AxpbyArgs, CooperativeCopyArgs, CooperativeGemmArgs, CopyArgs, GemmArgs, PlainCopyArgs,
+        PrefetchArgs,
+    },
     infer::memref_of,
     mlir::*,
+    names::builtin,
     tensor,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
@@ -28,7 +33,7 @@ use melior::ir::{Type, ValueLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-algorithms",
     description: "Lower algorithms on one thread's tensors to copies, products and elements",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -53,42 +58,53 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 
 /// Puts others in place of `op`; false where it stays.
 fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
-    let operands = operands_of(op);
-    match (name_of(op), operands.len()) {
-        (cute::COPY, 3 | 4) => l.copy(
-            operands[0],
-            operands[1],
-            operands[2],
-            operands.get(3).copied(),
-        ),
-        (cute::COPY_IF, 4) => {
-            let [atom, pred, source, destination] =
-                [operands[0], operands[1], operands[2], operands[3]];
-            if !l.copy(atom, source, destination, Some(pred))? {
-                let all = [atom, source, destination, pred];
-                l.b.copy(&all)?;
+    if let Some(args) = CopyArgs::of(op) {
+        match args {
+            CopyArgs::Whole { .. } => Ok(false),
+            CopyArgs::Thread(copy) if name_of(op) == cute::COPY => l.copy(copy),
+            CopyArgs::Thread(copy) => {
+                if !l.copy(copy)? {
+                    l.b.copy(&copy.operands())?;
+                }
+                Ok(true)
             }
-            Ok(true)
+            CopyArgs::Elements {
+                predicate,
+                source,
+                destination,
+            } => l.copy_elements(source, destination, Some(predicate)),
         }
-        (cute::COPY_IF, 3) => l.copy_elements(operands[1], operands[2], Some(operands[0])),
-        (cute::BASIC_COPY, 2) => l.copy_elements(operands[0], operands[1], None),
-        (cute::AUTOVEC_COPY, 2) => {
-            let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
-            l.copy_vectors(operands[0], operands[1], most)?;
-            Ok(true)
+    } else if let Some(copy) = PlainCopyArgs::of(op) {
+        if name_of(op) == cute::BASIC_COPY {
+            return l.copy_elements(copy.source, copy.destination, None);
         }
-        (cute::PREFETCH, 1 | 2) => l.prefetch(op, operands[operands.len() - 1]),
-        (cute::GEMM, 4 | 5) => l.gemm(&operands),
-        (cute::CLEAR, 1) => l.clear(operands[0]),
-        (cute::FILL, 2) => l.fill(operands[0], operands[1]),
-        (cute::AXPBY, 4 | 5) => l.axpby(&operands),
-        (cute::TRANSFORM, _) => l.transform(op, &operands),
-        (cute::REDUCE, 2) => l.reduce(op, operands[0], operands[1]),
-        (cute::COOPERATIVE_COPY, 3) => l.cooperative_copy(op, &operands),
-        (cute::COOPERATIVE_GEMM, 5 | 7) => l.cooperative_gemm(op, &operands),
-        (gpu::SUBGROUP_REDUCE, 1) => l.subgroup_reduce(op, operands[0]),
-        (gpu::ALL_REDUCE, 1) => l.all_reduce(op, operands[0]),
-        _ => Ok(false),
+        let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
+        l.copy_vectors(copy.source, copy.destination, most)?;
+        Ok(true)
+    } else if let Some(args) = PrefetchArgs::of(op) {
+        l.prefetch(op, args)
+    } else if let Some(args) = GemmArgs::of(op) {
+        l.gemm(args)
+    } else if let Some(clear) = cute::Clear::of(op) {
+        l.clear(clear.tensor())
+    } else if let Some(fill) = cute::Fill::of(op) {
+        l.fill(fill.tensor(), fill.value())
+    } else if let Some(args) = AxpbyArgs::of(op) {
+        l.axpby(args)
+    } else if let Some(transform) = cute::Transform::of(op) {
+        l.transform(transform)
+    } else if let Some(reduce) = cute::Reduce::of(op) {
+        l.reduce(reduce)
+    } else if let Some(args) = CooperativeCopyArgs::of(op) {
+        l.cooperative_copy(op, args)
+    } else if let Some(args) = CooperativeGemmArgs::of(op) {
+        l.cooperative_gemm(op, args)
+    } else if let Some(reduce) = gpu::SubgroupReduce::of(op) {
+        l.subgroup_reduce(reduce)
+    } else if let Some(reduce) = gpu::AllReduce::of(op) {
+        l.all_reduce(reduce)
+    } else {
+        Ok(false)
     }
 }
 
@@ -197,14 +213,13 @@ impl<'c> Lower<'c> {
         if let Some(index) = coord.as_static() {
             return self.b.i32(index);
         }
-        if let Some(made) = defining_op(index).filter(|op| name_of(*op) == cute::MAKE_COORD)
-            && let [index] = operands_of(made)[..]
+        if let Some(made) = defining_op(index).and_then(cute::MakeCoord::of)
+            && let [index] = made.leaves()[..]
         {
             return Ok(index);
         }
         self.b
-            .op(cute::GET_SCALARS, &[index], &[self.b.i32_type()], &[])
-            .map(|op| result_of(op, 0))
+            .value(cute::GET_SCALARS, &[index], self.b.i32_type(), &[])
     }
 
     /// What `build` makes, where a thread's index is below `bound`.

@@ -2,24 +2,20 @@
 
 use super::Lower;
 use cute_ir::ops::cute;
-use cute_ir::{
-    Failure, algorithm,
-    mlir::*,
-    types::{CuteType, Space},
-};
+use cute_ir::{Failure, algorithm, args::GemmArgs, mlir::*, types::Space};
 use melior::ir::ValueLike;
 
 impl<'c> Lower<'c> {
-    /// A product as `(mma, D, A, B, C)` of fragments; false where it is one.
-    pub(super) fn gemm(&self, operands: &[Val<'c>]) -> Result<bool, Failure> {
-        let is_tensor = |v: Val<'c>| matches!(CuteType::of(v.r#type()), Some(CuteType::MemRef(_)));
-        let (mma, [d, a, b, c]) = match *operands {
-            [mma, d, a, b, c] => (mma, [d, a, b, c]),
-            [d, a, b, c] if is_tensor(d) => (self.multiply_add(a, b, c)?, [d, a, b, c]),
-            [mma, a, b, c] => (mma, [c, a, b, c]),
-            _ => return Err(self.b.error("expected a product of fragments")),
-        };
-        self.product(mma, [d, a, b, c], operands.len() == 5)
+    /// A product as `(mma, D, A, B, C)` of fragments; false where it is one, or a product of whole tensors.
+    pub(super) fn gemm(&self, args: GemmArgs<'c>) -> Result<bool, Failure> {
+        match args {
+            GemmArgs::Whole { .. } => Ok(false),
+            GemmArgs::Mma { mma, d, a, b, c } => self.product(mma, [d, a, b, c], true),
+            GemmArgs::MmaInPlace { mma, a, b, c } => self.product(mma, [c, a, b, c], false),
+            GemmArgs::Elements { d, a, b, c } => {
+                self.product(self.multiply_add(a, b, c)?, [d, a, b, c], false)
+            }
+        }
     }
 
     /// The atom of one multiply-add.

@@ -14,7 +14,7 @@ use cute_ir::{
     types::{self, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, int};
-use melior::ir::{Type, ValueLike};
+use melior::ir::{Attribute, Type, ValueLike};
 
 /// Threads of a warp.
 const WARP: i64 = crate::arch::WARP;
@@ -46,12 +46,24 @@ fn operation(kind: &str, element: Type<'_>) -> Option<&'static str> {
 struct Combine<'c> {
     op: Op<'c>,
     name: Option<&'static str>,
+    body: Option<Blk<'c>>,
 }
 
 impl<'c> Combine<'c> {
-    fn of(l: Lower<'c>, op: Op<'c>, element: Type<'c>) -> Result<Self, Failure> {
-        let Some(kind) = attribute_of(op, "op").map(|a| a.to_string()) else {
-            return Ok(Self { op, name: None });
+    /// By `kind`, or by `body` where there is none.
+    fn of(
+        l: Lower<'c>,
+        op: Op<'c>,
+        kind: Option<Attribute<'c>>,
+        body: Option<Blk<'c>>,
+        element: Type<'c>,
+    ) -> Result<Self, Failure> {
+        let Some(kind) = kind.map(|a| a.to_string()) else {
+            return Ok(Self {
+                op,
+                name: None,
+                body,
+            });
         };
         let kind = kind
             .strip_prefix("#gpu<all_reduce_op ")
@@ -61,6 +73,7 @@ impl<'c> Combine<'c> {
             Some(name) => Ok(Self {
                 op,
                 name: Some(name),
+                body,
             }),
             None => Err(l.b.error(format!(
                 "'{}' op reduces {element} by {kind}, which is not on such numbers",
@@ -73,7 +86,7 @@ impl<'c> Combine<'c> {
         let ty = left.r#type();
         match self.name {
             Some(name) => l.b.value(name, &[left, right], ty, &[]),
-            None => l.computed(self.op, &[left, right]),
+            None => l.computed(self.op, self.body, &[left, right]),
         }
     }
 }
@@ -96,10 +109,12 @@ impl<'c> Lower<'c> {
     }
 
     /// `gpu.subgroup_reduce`
-    pub(super) fn subgroup_reduce(&self, op: Op<'c>, value: Val<'c>) -> Result<bool, Failure> {
+    pub(super) fn subgroup_reduce(&self, reduce: gpu::SubgroupReduce<'c>) -> Result<bool, Failure> {
+        let (op, value) = (reduce.op(), reduce.value());
         self.whole_warps(op)?;
-        let size = integer_of(op, "cluster_size").unwrap_or(WARP);
-        let stride = integer_of(op, "cluster_stride").unwrap_or(1);
+        let size = reduce.cluster_size().and_then(integer_value);
+        let stride = reduce.cluster_stride().and_then(integer_value);
+        let (size, stride) = (size.unwrap_or(WARP), stride.unwrap_or(1));
         let fits = size.checked_mul(stride).is_some_and(|span| span <= WARP);
         if size < 1 || stride < 1 || !fits || size.count_ones() > 1 || stride.count_ones() > 1 {
             return Err(self.b.error(format!(
@@ -109,11 +124,12 @@ impl<'c> Lower<'c> {
             )));
         }
         let ty = value.r#type();
+        let combine = |element| Combine::of(*self, op, reduce.op_(), None, element);
         let reduced = match vector_of(ty) {
-            None => self.butterfly(&Combine::of(*self, op, ty)?, value, size, stride)?,
+            None => self.butterfly(&combine(ty)?, value, size, stride)?,
             Some((length, element)) => {
                 self.check_vector(length)?;
-                let combine = Combine::of(*self, op, element)?;
+                let combine = combine(element)?;
                 let parts = (0..length)
                     .map(|i| {
                         let at = [("static_position", self.b.i64_array(&[i]))];
@@ -124,7 +140,7 @@ impl<'c> Lower<'c> {
                 self.b.value(vector::FROM_ELEMENTS, &parts, ty, &[])?
             }
         };
-        replace_uses(result_of(op, 0), reduced);
+        replace_uses(reduce.result(), reduced);
         Ok(true)
     }
 
@@ -226,7 +242,8 @@ impl<'c> Lower<'c> {
         let mode = [("mode", b.attribute("#gpu<shuffle_mode xor>")?)];
         let types = [value.r#type(), b.ty("i1")?];
         let op = b.op(gpu::SHUFFLE, &[value, bit, width], &types, &mode)?;
-        Ok(result_of(op, 0))
+        let shuffle = gpu::Shuffle::of(op).expected(b, "a shuffle")?;
+        Ok(shuffle.shuffle_result())
     }
 
     /// The index of the thread in its block, x the fastest.
@@ -259,16 +276,18 @@ impl<'c> Lower<'c> {
     }
 
     /// `gpu.all_reduce`
-    pub(super) fn all_reduce(&self, op: Op<'c>, value: Val<'c>) -> Result<bool, Failure> {
+    pub(super) fn all_reduce(&self, reduce: gpu::AllReduce<'c>) -> Result<bool, Failure> {
+        let (op, value) = (reduce.op(), reduce.value());
         let b = self.b;
         let (Some(threads), Some(size)) = (self.whole_warps(op)?, block_size(op)) else {
-            return Err(b.error(
-                "'gpu.all_reduce' op is done by all threads of a block, whose number is not known; give the kernel \
+            return Err(b.error(format!(
+                "'{}' op is done by all threads of a block, whose number is not known; give the kernel \
                  known_block_size = array<i32: x, y, z>",
-            ));
+                gpu::ALL_REDUCE
+            )));
         };
         let element = value.r#type();
-        let combine = Combine::of(*self, op, element)?;
+        let combine = Combine::of(*self, op, reduce.op_(), reduce.body(), element)?;
         let mut value = self.butterfly(&combine, value, WARP, 1)?;
         let warps = threads / WARP;
         if types::element_bits(element).is_none_or(|bits| bits < 8) {
@@ -279,7 +298,7 @@ impl<'c> Lower<'c> {
         if warps > 1 {
             value = self.over_warps(op, &combine, value, warps, size)?;
         }
-        replace_uses(result_of(op, 0), value);
+        replace_uses(reduce.result(), value);
         Ok(true)
     }
 

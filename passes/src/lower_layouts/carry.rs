@@ -176,23 +176,26 @@ impl<'c> Lowering<'c> {
             flatten_signature(op)?;
             return Ok(op);
         }
-        if name == func::CONSTANT && mentions_layouts(result_of(op, 0).r#type()) {
+        let results = results_of(op);
+        let address = results
+            .iter()
+            .map(|v| v.r#type())
+            .find(|ty| mentions_layouts(*ty));
+        if let (func::CONSTANT, Some(ty)) = (name, address) {
             return Err(diag::error(
                 op.location(),
                 format!(
-                    "cannot take the address of a function of type {}, for layouts are passed as their dynamic leaves; \
+                    "cannot take the address of a function of type {ty}, for layouts are passed as their dynamic leaves; \
                      call it by name, or give it integers",
-                    result_of(op, 0).r#type()
                 ),
             ));
         }
-        let results: Vec<Val<'c>> = (0..op.result_count()).map(|i| result_of(op, i)).collect();
         let mine = |v: &Val<'c>| tensors::has_leaves(v.r#type());
         if !operands_of(op).iter().any(mine) && !results.iter().any(mine) {
             return Ok(op);
         }
-        if name == arith::SELECT {
-            return self.select(op);
+        if let Some(select) = arith::Select::of(op) {
+            return self.select(select);
         }
         if !passes_on(name) {
             // The op keeps its operands: whatever they are, `finish` gives them a value.
@@ -229,20 +232,17 @@ impl<'c> Lowering<'c> {
         Ok(new)
     }
 
-    fn select(&mut self, op: Op<'c>) -> Result<Op<'c>, Failure> {
-        let operands = operands_of(op);
-        let [condition, then, other] = operands[..] else {
-            return Ok(op);
-        };
+    fn select(&mut self, select: arith::Select<'c>) -> Result<Op<'c>, Failure> {
+        let (op, condition) = (select.op(), select.condition());
         let builder = Builder::before(op);
         let sides = self
-            .leaves_of(then)?
+            .leaves_of(select.true_value())?
             .into_iter()
-            .zip(self.leaves_of(other)?);
+            .zip(self.leaves_of(select.false_value())?);
         let leaves = sides
             .map(|(a, b)| builder.value(arith::SELECT, &[condition, a, b], a.r#type(), &[]))
             .collect::<Result<_, _>>()?;
-        self.leaves.insert(key(result_of(op, 0)), leaves);
+        self.leaves.insert(key(select.result()), leaves);
         self.dead.push(op);
         Ok(op)
     }

@@ -13,8 +13,11 @@ mod tensors;
 
 use cute_ir::ops::{cf, cute};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec, diag, infer,
+    Failure, OptionSpec, PassSpec,
+    args::replace_operand,
+    diag, infer,
     mlir::*,
+    names::builtin,
     types::{CuteType, layout_type, value_type},
 };
 use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
@@ -29,7 +32,7 @@ use std::{
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-layouts",
     description: "Compute dynamic layouts on their leaves, as arith",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[OptionSpec {
         name: "checks",
         description: "Whether what a result depends on, and that it fits its width, is asserted: true or false",
@@ -111,24 +114,20 @@ impl<'c> Lowering<'c> {
         if self.tensors(op)? {
             return Ok(());
         }
-        if name_of(op) == cute::PRINT {
-            return self.print(op);
+        if let Some(print) = cute::Print::of(op) {
+            return self.print(print);
         }
-        if name_of(op) == cute::SIZE {
-            self.size_of_tensor(op)?;
+        if let Some(size) = cute::Size::of(op) {
+            self.size_of_tensor(size)?;
         }
-        if name_of(op) == cute::ASSUME {
-            return self.assume(op);
+        if let Some(assume) = cute::Assume::of(op) {
+            return self.assume(assume);
         }
-        let algebra = infer::algebra_name(op).filter(|_| self.is_algebra(op));
-        match algebra {
-            Some("print") => self.print(op),
-            Some(_) => self.algebra(op),
-            None => {
-                let op = self.carry(op)?;
-                self.inside(op)
-            }
+        if infer::is_algebra(op) && self.is_algebra(op) {
+            return self.algebra(op);
         }
+        let op = self.carry(op)?;
+        self.inside(op)
     }
 
     fn is_algebra(&self, op: Op<'c>) -> bool {
@@ -166,8 +165,8 @@ impl<'c> Lowering<'c> {
     }
 
     /// The size of a tensor is that of its layout.
-    fn size_of_tensor(&mut self, op: Op<'c>) -> Result<(), Failure> {
-        let tensor = operands_of(op)[0];
+    fn size_of_tensor(&mut self, size: cute::Size<'c>) -> Result<(), Failure> {
+        let (op, tensor) = (size.op(), size.input());
         let ty = CuteType::of(tensor.r#type());
         let Some(layout) = ty.as_ref().and_then(CuteType::tensor_layout) else {
             return Ok(());
@@ -180,13 +179,13 @@ impl<'c> Lowering<'c> {
         } else {
             builder.static_value(layout_type(builder.context, layout))?
         };
-        set_operand(op, 0, value);
+        replace_operand(op, tensor, value);
         Ok(())
     }
 
     /// An integer stays itself: what is assumed of it, types say.
-    fn assume(&mut self, op: Op<'c>) -> Result<(), Failure> {
-        let (operand, result) = (operands_of(op)[0], result_of(op, 0));
+    fn assume(&mut self, assume: cute::Assume<'c>) -> Result<(), Failure> {
+        let (op, operand, result) = (assume.op(), assume.value(), assume.result());
         let integer = if is_integer(operand.r#type()) {
             operand
         } else {

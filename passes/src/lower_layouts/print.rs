@@ -1,21 +1,23 @@
 //! `cute.print`: the text of the type with the values of its dynamic leaves, by `gpu.printf` or the C library's `printf`.
 
 use super::{Lowering, value_of};
-use cute_ir::ops::{arith, gpu, llvm};
-use cute_ir::{Failure, mlir::*, types::int_type};
+use cute_ir::ops::{arith, cute, gpu, llvm};
+use cute_ir::{Failure, mlir::*, names::builtin, types::int_type};
 use cute_layout::ops::Value;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 impl<'c> Lowering<'c> {
-    pub(super) fn print(&mut self, op: Op<'c>) -> Result<(), Failure> {
+    pub(super) fn print(&mut self, print: cute::Print<'c>) -> Result<(), Failure> {
+        let op = print.op();
         let builder = Builder::before(op);
         let (mut format, mut leaves) = (String::new(), Vec::new());
-        let text = string_of(op, "fmt").map(|text| text.replace('%', "%%"));
+        let text = print.fmt().and_then(string_value);
+        let text = text.map(|text| text.replace('%', "%%"));
         let mut between = text.as_deref().map(|text| text.split("{}"));
         if let Some(text) = between.as_mut().and_then(Iterator::next) {
             format.push_str(text);
         }
-        for operand in operands_of(op) {
+        for operand in print.values() {
             self.print_one(builder, operand, &mut format, &mut leaves)?;
             match between.as_mut() {
                 Some(text) => format.push_str(text.next().unwrap_or_default()),
@@ -74,7 +76,7 @@ impl<'c> Lowering<'c> {
     fn printf(&mut self, op: Op<'c>, format: &str, values: &[Val<'c>]) -> Result<(), Failure> {
         let builder = Builder::before(op);
         // Symbols are looked up in the innermost module.
-        let module = parent_of(op, "builtin.module").unwrap_or(self.module);
+        let module = parent_of(op, builtin::MODULE).unwrap_or(self.module);
         let body = body_of(module, 0)
             .ok_or_else(|| builder.error("expected a module around cute.print"))?;
         let top = match ops_of(body).first() {

@@ -7,8 +7,11 @@
 use super::{Lowering, emit::Emitter, make, overflow, unlike, value_of};
 use cute_ir::ops::cute;
 use cute_ir::{
-    Expected, Failure, diag, infer,
+    Expected, Failure,
+    args::{ElementArgs, replace_operand},
+    diag, infer,
     mlir::*,
+    names::builtin,
     tensor::{atom_extents, atom_values},
     types::{self, CuteType, MemRef, Space},
     verify::at_of,
@@ -167,49 +170,56 @@ fn coordinate_of(operands: &[CuteType<'_>]) -> Vec<Leaf> {
 impl<'c> Lowering<'c> {
     /// Lowers `op` where it is about tensors of this kind; false where it is not.
     pub(super) fn tensors(&mut self, op: Op<'c>) -> Result<bool, Failure> {
-        let operands = operands_of(op);
         let mine = |v: &Val<'c>| is_lowered(v.r#type());
         let result = (op.result_count() == 1).then(|| result_of(op, 0));
-        if !operands.iter().any(mine) && !result.iter().any(mine) {
+        if !operands_of(op).iter().any(mine) && !result.iter().any(mine) {
             return Ok(false);
         }
-        let name = name_of(op).strip_prefix("cute.").unwrap_or_default();
-        match (name, result) {
-            ("get_iter", Some(result)) => self.iter(op, operands[0], result)?,
-            ("get_layout", Some(result)) => {
-                let parts = self.parts_of(operands[0])?;
-                let skip = parts.len() - dynamic_count(operands[0].r#type());
-                self.leaves.insert(key(result), parts[skip..].to_vec());
+        if let Some(get) = cute::GetIter::of(op) {
+            self.iter(get)?;
+        } else if let Some(get) = cute::GetLayout::of(op) {
+            let parts = self.parts_of(get.tensor())?;
+            let skip = parts.len() - dynamic_count(get.tensor().r#type());
+            self.leaves
+                .insert(key(get.result()), parts[skip..].to_vec());
+        } else if let Some(view) = cute::MakeView::of(op) {
+            let mut parts = match CuteType::of(view.iter().r#type()) {
+                Some(CuteType::Ptr(_)) => vec![view.iter()],
+                _ => self.parts_of(view.iter())?,
+            };
+            // A layout that is left out is static.
+            if let Some(layout) = view.layout() {
+                parts.extend(self.leaves_of(layout)?);
             }
-            ("make_view", Some(result)) => {
-                let mut parts = match CuteType::of(operands[0].r#type()) {
-                    Some(CuteType::Ptr(_)) => vec![operands[0]],
-                    _ => self.parts_of(operands[0])?,
-                };
-                parts.extend(self.leaves_of(operands[1])?);
-                self.leaves.insert(key(result), parts);
+            self.leaves.insert(key(view.result()), parts);
+        } else if let Some(identity) = cute::MakeIdentityTensor::of(op) {
+            let leaves = self.leaves_of(identity.shape())?;
+            self.leaves.insert(key(identity.result()), leaves);
+        } else if let Some(iter) = cute::MakeArithTupleIter::of(op) {
+            let leaves = self.leaves_of(iter.coord())?;
+            self.leaves.insert(key(iter.result()), leaves);
+        } else if let Some(deref) = cute::DerefArithTupleIter::of(op) {
+            let leaves = self.parts_of(deref.iter())?;
+            self.leaves.insert(key(deref.result()), leaves);
+        } else if let Some(derefine) = cute::Derefine::of(op) {
+            self.derefine(derefine)?;
+        } else if let Some(add) = cute::AddOffset::of(op) {
+            self.add_to_coordinate(add)?;
+        } else if let Some(element) = ElementArgs::of(op) {
+            return self.access(op, element);
+        } else if matches!(
+            name_of(op),
+            cute::ATOM_LOAD | cute::ATOM_STORE | cute::ATOM_COPY
+        ) {
+            self.atom(op)?;
+            return Ok(true);
+        } else {
+            let Some(result) = result else {
+                return Ok(false);
+            };
+            if !self.view(op, result)? {
+                return Ok(false);
             }
-            ("make_identity_tensor" | "make_arith_tuple_iter", Some(result)) => {
-                let leaves = self.leaves_of(operands[0])?;
-                self.leaves.insert(key(result), leaves);
-            }
-            ("deref_arith_tuple_iter", Some(result)) => {
-                let leaves = self.parts_of(operands[0])?;
-                self.leaves.insert(key(result), leaves);
-            }
-            ("derefine", Some(result)) => self.derefine(op, result)?,
-            ("add_offset", Some(result)) => self.add_to_coordinate(op, result)?,
-            ("memref.load" | "memref.store", _) => return self.access(op),
-            ("atom_load" | "atom_store" | "atom_copy", _) => {
-                self.atom(op)?;
-                return Ok(true);
-            }
-            (_, Some(result)) => {
-                if !self.view(op, result)? {
-                    return Ok(false);
-                }
-            }
-            _ => return Ok(false),
         }
         self.dead.push(op);
         Ok(true)
@@ -238,6 +248,12 @@ impl<'c> Lowering<'c> {
         ))
     }
 
+    /// The pointer of a tensor in memory that is lowered here.
+    fn pointer_of(&mut self, value: Val<'c>) -> Result<Val<'c>, Failure> {
+        let parts = self.parts_of(value)?;
+        parts.first().copied().expected(self.module, "a pointer")
+    }
+
     fn operands(&mut self, op: Op<'c>) -> Result<Operands<'c>, Failure> {
         let mut all = Operands {
             types: Vec::new(),
@@ -264,8 +280,8 @@ impl<'c> Lowering<'c> {
     }
 
     /// The same tensor, with numbers that its type says no more as integers.
-    fn derefine(&mut self, op: Op<'c>, result: Val<'c>) -> Result<(), Failure> {
-        let operand = operands_of(op)[0];
+    fn derefine(&mut self, derefine: cute::Derefine<'c>) -> Result<(), Failure> {
+        let (op, operand, result) = (derefine.op(), derefine.value(), derefine.result());
         let builder = Builder::before(op);
         let from = CuteType::of(operand.r#type()).ok_or_else(|| unlike(op))?;
         let to = CuteType::of(result.r#type()).ok_or_else(|| unlike(op))?;
@@ -302,7 +318,9 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    fn iter(&mut self, op: Op<'c>, tensor: Val<'c>, result: Val<'c>) -> Result<(), Failure> {
+    /// The pointer or the coordinate that a tensor starts at.
+    fn iter(&mut self, get: cute::GetIter<'c>) -> Result<(), Failure> {
+        let (op, tensor, result) = (get.op(), get.tensor(), get.result());
         let parts = self.parts_of(tensor)?;
         match CuteType::of(tensor.r#type()) {
             Some(CuteType::MemRef(_)) => replace_uses(result, parts[0]),
@@ -316,17 +334,17 @@ impl<'c> Lowering<'c> {
     }
 
     /// `add_offset` of a coordinate.
-    fn add_to_coordinate(&mut self, op: Op<'c>, result: Val<'c>) -> Result<(), Failure> {
-        let operands = operands_of(op);
+    fn add_to_coordinate(&mut self, add: cute::AddOffset<'c>) -> Result<(), Failure> {
+        let op = add.op();
         let (Some(CuteType::ArithTupleIter(start)), Some(CuteType::IntTuple(offset))) = (
-            CuteType::of(operands[0].r#type()),
-            CuteType::of(operands[1].r#type()),
+            CuteType::of(add.iter().r#type()),
+            CuteType::of(add.offset().r#type()),
         ) else {
             return Err(unlike(op));
         };
-        let mut inputs = self.parts_of(operands[0])?;
+        let mut inputs = self.parts_of(add.iter())?;
         let own = inputs.len();
-        inputs.extend(self.leaves_of(operands[1])?);
+        inputs.extend(self.leaves_of(add.offset())?);
         let (start, offset) = (Value::IntTuple(start), Value::IntTuple(offset));
         let (Value::IntTuple(a), Value::IntTuple(b)) = (start.traced(0), offset.traced(own)) else {
             return Err(unlike(op));
@@ -337,7 +355,7 @@ impl<'c> Lowering<'c> {
         let builder = Builder::before(op);
         let mut emitter = Emitter::new(builder, &inputs);
         let leaves = emit_dynamic(&mut emitter, &Value::IntTuple(sum))?;
-        self.leaves.insert(key(result), leaves);
+        self.leaves.insert(key(add.result()), leaves);
         Ok(())
     }
 
@@ -374,7 +392,7 @@ impl<'c> Lowering<'c> {
                     };
                     overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
                 }
-                let pointer = self.parts_of(source)?[0];
+                let pointer = self.pointer_of(source)?;
                 let indices = coordinate_of(&operands);
                 let pointer = advance(builder, &mut emitter, pointer, &wide, &indices, &memref)?;
                 if memref.layout.is_static() {
@@ -415,31 +433,31 @@ impl<'c> Lowering<'c> {
     }
 
     /// `memref.load` and `memref.store` of one element.
-    fn access(&mut self, op: Op<'c>) -> Result<bool, Failure> {
-        let operands = operands_of(op);
+    fn access(&mut self, op: Op<'c>, element: ElementArgs<'c>) -> Result<bool, Failure> {
+        let tensor = element.tensor;
         let all = self.operands(op)?;
         let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
         let builder = Builder::before(op);
         let mut emitter = Emitter::new(builder, &all.inputs);
         let traced = all.traced(true);
-        let [tensor, CuteType::Coord(coord), ..] = &traced[..] else {
+        let [traced_tensor, CuteType::Coord(coord), ..] = &traced[..] else {
             return Err(unlike(op));
         };
-        let layout = tensor.tensor_layout().ok_or_else(|| unlike(op))?;
+        let layout = traced_tensor.tensor_layout().ok_or_else(|| unlike(op))?;
         let view = view::slice(layout, coord).map_err(wrong)?;
-        match CuteType::of(operands[0].r#type()) {
+        match CuteType::of(tensor.r#type()) {
             Some(CuteType::MemRef(memref)) => {
                 let plain = view::slice(&memref.layout, coord)
                     .and_then(|view| view.of(&memref, &[]))
                     .map_err(wrong)?;
-                let pointer = self.parts_of(operands[0])?[0];
+                let pointer = self.pointer_of(tensor)?;
                 let indices = dynamic(coord);
                 let pointer = advance(builder, &mut emitter, pointer, &view, &indices, &plain)?;
-                let element = static_view(builder, pointer, &plain)?;
+                let part = static_view(builder, pointer, &plain)?;
                 let origin = types::coord_type(builder.context, &int(0));
                 let origin = builder.static_value(origin)?;
-                set_operand(op, 0, element);
-                set_operand(op, 1, origin);
+                replace_operand(op, tensor, part);
+                replace_operand(op, element.coord, origin);
                 Ok(true)
             }
             Some(CuteType::CoordTensor { .. }) => {
@@ -456,7 +474,8 @@ impl<'c> Lowering<'c> {
                     .and_then(|view| view.start(start, &dynamic(coord)))
                     .map_err(wrong)?;
                 let leaves = emit_dynamic(&mut emitter, &Value::Coord(element))?;
-                self.leaves.insert(key(result_of(op, 0)), leaves);
+                let load = cute::MemrefLoad::of(op).ok_or_else(|| unlike(op))?;
+                self.leaves.insert(key(load.value()), leaves);
                 self.dead.push(op);
                 Ok(true)
             }
@@ -570,7 +589,7 @@ impl<'c> Lowering<'c> {
             return Ok(());
         };
         let builder = Builder::before(first);
-        let cast = "builtin.unrealized_conversion_cast";
+        let cast = builtin::UNREALIZED_CONVERSION_CAST;
         for tensor in arguments_of(block) {
             if !is_memory(tensor.r#type()) {
                 continue;
@@ -578,7 +597,7 @@ impl<'c> Lowering<'c> {
             let types = part_types(tensor.r#type()).expected(builder, "the parts of a tensor")?;
             let mut parts = vec![builder.value(cast, &[tensor], types[0], &[])?];
             let leaves = builder.op(cast, &[tensor], &types[1..], &[])?;
-            parts.extend((0..types.len() - 1).map(|i| result_of(leaves, i)));
+            parts.extend(results_of(leaves));
             self.leaves.insert(key(tensor), parts);
         }
         Ok(())

@@ -7,12 +7,14 @@
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
-use super::{ORDER, STAGE, graph::is_pure};
+use super::graph::is_pure;
 use crate::{partition::kernels, sync};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
+    attributes::{ORDER, STAGE},
     mlir::*,
+    names::builtin,
     types::{MOST_STAGES, int_width},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -22,7 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-expand-pipeline",
     description: "Expand scheduled loops into prologue, steady state and drain",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -30,8 +32,8 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
         // A loop that is expanded is gone, and so are those within: what is written in its place is looked through anew.
-        while let Some(op) = nested_ops(kernel).into_iter().find(|op| is_scheduled(*op)) {
-            let body = body_of(op, 0).expected(op, "a body")?;
+        while let Some(op) = nested_ops(kernel).into_iter().find_map(scheduled) {
+            let body = op.region().expected(op.op(), "a body")?;
             Expand::new(rewriter, op, body)?.run()?;
         }
         if let Some(op) = nested_ops(kernel)
@@ -47,10 +49,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// Tells whether it is a loop of operations with stages.
-fn is_scheduled(op: Op<'_>) -> bool {
-    let ops = body_of(op, 0).map(ops_of).unwrap_or_default();
-    name_of(op) == scf::FOR && ops.iter().any(|op| attribute_of(*op, STAGE).is_some())
+/// `op` as a loop of operations with stages.
+fn scheduled(op: Op<'_>) -> Option<scf::For<'_>> {
+    let op = scf::For::of(op)?;
+    let ops = ops_of(op.region()?);
+    let has_stages = ops.iter().any(|op| attribute_of(*op, STAGE).is_some());
+    has_stages.then_some(op)
 }
 
 /// MLIR's arith::CmpIPredicate.
@@ -72,7 +76,7 @@ struct Source {
 
 struct Expand<'c> {
     rewriter: &'c Rewriter<'c>,
-    op: Op<'c>,
+    op: scf::For<'c>,
     body: Blk<'c>,
     /// Of the loop.
     lower: i64,
@@ -105,19 +109,20 @@ enum Interval<'a, 'c> {
 type Memo<'c> = HashMap<(ValueKey, i64), Val<'c>>;
 
 impl<'c> Expand<'c> {
-    fn new(rewriter: &'c Rewriter<'c>, op: Op<'c>, body: Blk<'c>) -> Result<Self, Failure> {
+    fn new(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, body: Blk<'c>) -> Result<Self, Failure> {
+        let op = old.op();
         let b = Builder::before(op);
-        let operands = operands_of(op);
-        let bound = |i: usize| {
-            defining_op(operands[i]).and_then(|op| integer_of(op, "value")).ok_or_else(|| {
+        let bound = |value| {
+            defining_op(value).and_then(|op| integer_of(op, "value")).ok_or_else(|| {
                 b.error("expected a pipelined loop with constant bounds; dynamic trip counts are not supported yet")
             })
         };
-        let (lower, upper, step) = (bound(0)?, bound(1)?, bound(2)?);
+        let (lower, upper) = (bound(old.lower_bound())?, bound(old.upper_bound())?);
+        let step = bound(old.step())?;
         if step < 1 {
             return Err(b.error("expected a loop that counts up"));
         }
-        if attribute_of(op, "unsignedCmp").is_some() && (lower < 0 || upper < 0) {
+        if old.unsigned_cmp().is_some() && (lower < 0 || upper < 0) {
             return Err(b.error(
                 "expected a pipelined loop with bounds that are the same numbers with a sign and without",
             ));
@@ -161,9 +166,7 @@ impl<'c> Expand<'c> {
                     MOST_STAGES - 1
                 )));
             }
-            for i in 0..op.result_count() {
-                stage.insert(key(result_of(op, i)), at);
-            }
+            stage.extend(results_of(op).into_iter().map(|value| (key(value), at)));
             scheduled.push((order, op, at));
         }
         scheduled.sort_by_key(|(order, _, _)| *order);
@@ -176,12 +179,12 @@ impl<'c> Expand<'c> {
             .min();
         let expand = Self {
             rewriter,
-            op,
+            op: old,
             body,
             lower,
             step,
             trips,
-            initial: operands[3..].to_vec(),
+            initial: old.init_args(),
             yielded: operands_of(end),
             scheduled,
             stage,
@@ -208,7 +211,7 @@ impl<'c> Expand<'c> {
                 .argument(self.yielded[next - 1])
                 .is_some_and(|at| at > 0 && at != next)
             {
-                return Err(Builder::before(self.op).error(
+                return Err(Builder::before(self.op.op()).error(
                     "expected a pipelined loop that hands on what its operations make; found arguments that only change \
                      places from turn to turn",
                 ));
@@ -219,7 +222,8 @@ impl<'c> Expand<'c> {
             .iter()
             .enumerate()
             .flat_map(|(i, (op, _))| {
-                (0..op.result_count()).map(move |r| (key(result_of(*op, r)), i))
+                let results = results_of(*op).into_iter();
+                results.map(move |value| (key(value), i))
             })
             .collect();
         for (at, (op, stage)) in self.scheduled.iter().enumerate() {
@@ -282,7 +286,7 @@ impl<'c> Expand<'c> {
     }
 
     fn run(mut self) -> Result<(), Failure> {
-        let b = Builder::before(self.op);
+        let b = Builder::before(self.op.op());
         // In interval `open` the first operation that is not a producer has run out.
         let open = self.trips + self.lead;
         let end = if self.trips == 0 {
@@ -305,33 +309,37 @@ impl<'c> Expand<'c> {
                 self.interval(b, t, false)?;
             }
         }
-        for (i, value) in self.yielded.clone().into_iter().enumerate() {
-            if users_of(result_of(self.op, i)).is_empty() {
+        let ends = self.initial.iter().zip(&self.yielded);
+        for (old, (initial, yielded)) in self.op.results().into_iter().zip(ends) {
+            if users_of(old).is_empty() {
                 continue;
             }
             let result = if self.trips == 0 {
-                self.initial[i]
+                *initial
             } else {
                 self.value(
                     b,
                     &Interval::At(end),
-                    value,
+                    *yielded,
                     self.last + 1,
                     &mut Memo::new(),
                 )?
             };
-            replace_uses(result_of(self.op, i), result);
+            replace_uses(old, result);
         }
-        self.rewriter.erase(self.op)?;
+        self.rewriter.erase(self.op.op())?;
         Ok(())
     }
 
     /// Waits for copies that nobody waits for, where the loop has made any.
     fn tail(&self, b: Builder<'c>) -> Result<(), Failure> {
-        let commit = self.scheduled.iter().find(|(op, _)| name_of(*op) == COMMIT);
+        let commit = self
+            .scheduled
+            .iter()
+            .find_map(|(op, stage)| Some((cute::PipelineProducerCommit::of(*op)?, *stage)));
         match commit {
-            Some((op, stage)) if self.lead > *stage => {
-                let pipeline = operands_of(*op)[0];
+            Some((commit, stage)) if self.lead > stage => {
+                let pipeline = commit.pipeline();
                 b.step(sync::COPIES)
                     .op(cute::PIPELINE_PRODUCER_TAIL, &[pipeline], &[], &[])?;
             }
@@ -350,9 +358,8 @@ impl<'c> Expand<'c> {
             let runs_on = open && is_producer(op) && name_of(op) != COPY;
             if iteration >= 0 && (!over || runs_on) {
                 let made = self.emit(b, &Interval::At(t), op, stage, &mut memo)?;
-                for i in 0..op.result_count() {
-                    self.made
-                        .insert((key(result_of(op, i)), iteration), result_of(made, i));
+                for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
+                    self.made.insert((key(old), iteration), new);
                 }
             }
         }
@@ -472,7 +479,7 @@ impl<'c> Expand<'c> {
         let values: HashMap<ValueKey, Val<'c>> = self
             .scheduled
             .iter()
-            .flat_map(|(op, _)| (0..op.result_count()).map(|i| result_of(*op, i)))
+            .flat_map(|(op, _)| results_of(*op))
             .map(|v| (key(v), v))
             .collect();
         let mut uses: Vec<(Val<'c>, i64)> = Vec::new();
@@ -503,18 +510,18 @@ impl<'c> Expand<'c> {
         // In program order, so that the text does not depend on where values lie in memory.
         let mut slots: Vec<(Val<'c>, i64)> = Vec::new();
         for (op, _) in &self.scheduled {
-            for i in 0..op.result_count() {
-                let value = result_of(*op, i);
+            for value in results_of(*op) {
                 if let Some((_, age)) = carried.get(&key(value)) {
                     slots.extend((1..=*age).map(|a| (value, a)));
                 }
             }
         }
-        let mut initial = vec![
+        let bounds = [
             b.constant(ty, self.lower + first * self.step)?,
             b.constant(ty, self.lower + open * self.step)?,
             b.constant(ty, self.step)?,
         ];
+        let mut initial = Vec::new();
         for (value, age) in &slots {
             let iteration = first - age - self.stage[&key(*value)];
             let entry = match self.made.get(&(key(*value), iteration)) {
@@ -525,11 +532,12 @@ impl<'c> Expand<'c> {
             };
             initial.push(entry);
         }
-        let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
+        let types: Vec<_> = initial.iter().map(|v| v.r#type()).collect();
+        let operands = [&bounds[..], &initial].concat();
         let mut arguments = vec![(ty, b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
         let (region, new) = Detached::with_block(&arguments);
-        let built = b.with_regions(scf::FOR, &initial, &types, &[], vec![region])?;
+        let built = b.with_regions(scf::FOR, &operands, &types, &[], vec![region])?;
 
         let inner = Builder::at_end(b.context, new, b.location);
         let mut now: HashMap<(ValueKey, i64), Val<'c>> = HashMap::new();
@@ -543,11 +551,13 @@ impl<'c> Expand<'c> {
                 carried: &now,
             };
             let mut made = self.emit(inner, &interval, op, stage, &mut memo)?;
-            if name_of(op) == COPY && open > self.trips + stage {
-                made = self.predicate(inner, made, argument(new, 0), stage)?;
+            if let Some(copy) = cute::AtomCopy::of(made)
+                && open > self.trips + stage
+            {
+                made = self.predicate(inner, copy, argument(new, 0), stage)?;
             }
-            for i in 0..op.result_count() {
-                now.insert((key(result_of(op, i)), 0), result_of(made, i));
+            for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
+                now.insert((key(old), 0), new);
             }
         }
         let yielded: Vec<_> = slots
@@ -557,10 +567,9 @@ impl<'c> Expand<'c> {
         inner.op(scf::YIELD, &yielded, &[], &[])?;
 
         // Afterwards, what was made `age` intervals before the first one that follows.
-        for (i, (value, age)) in slots.iter().enumerate() {
+        for ((value, age), result) in slots.iter().zip(results_of(built)) {
             let iteration = open - age - self.stage[&key(*value)];
-            self.made
-                .insert((key(*value), iteration), result_of(built, i));
+            self.made.insert((key(*value), iteration), result);
         }
         Ok(())
     }
@@ -569,25 +578,24 @@ impl<'c> Expand<'c> {
     fn predicate(
         &self,
         b: Builder<'c>,
-        copy: Op<'c>,
+        copy: cute::AtomCopy<'c>,
         counter: Val<'c>,
         stage: i64,
     ) -> Result<Op<'c>, Failure> {
-        let b = b.at_location(copy.location());
+        let b = b.at_location(copy.op().location());
         let end = b.constant(
             counter.r#type(),
             self.lower + (self.trips + stage) * self.step,
         )?;
         let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
         let predicate = b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)?;
-        let mut operands = operands_of(copy);
-        if operands.len() > 3 {
+        if copy.predicate().is_some() {
             return Err(b.error("expected a copy without a predicate in a pipelined loop"));
         }
-        operands.push(predicate);
-        let at = attribute_of(copy, "at").expected(copy, "the attribute 'at'")?;
+        let operands = [copy.copy(), copy.source(), copy.destination(), predicate];
+        let at = copy.at().expected(copy.op(), "the attribute 'at'")?;
         let predicated = b.op(COPY, &operands, &[], &[("at", at)])?;
-        self.rewriter.erase(copy)?;
+        self.rewriter.erase(copy.op())?;
         Ok(predicated)
     }
 

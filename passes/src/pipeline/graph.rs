@@ -1,11 +1,12 @@
 //! The dependence graph of a loop body.
 
+use cute_layout::atoms::Completion;
 use crate::partition::{root_of, space_of};
 use cute_ir::ops::{cute, cute_nvgpu, gpu, nvvm};
 use cute_ir::{
     mlir::*,
-    types::{CopyOp, Space},
-    verify::copy_op,
+    names::{dialect, dialect_of},
+    types::{self, Space},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -92,11 +93,9 @@ pub(crate) fn is_sync(op: Op) -> bool {
 
 /// Operations that only compute, which go wherever their users go.
 pub(crate) fn is_pure(op: Op) -> bool {
-    let name = name_of(op);
-    name.starts_with("arith.")
-        || name.starts_with("vector.")
+    matches!(dialect_of(op), dialect::ARITH | dialect::VECTOR)
         || matches!(
-            name,
+            name_of(op),
             cute::SLICE
                 | cute::LOCAL_TILE
                 | cute::MAKE_COORD
@@ -121,30 +120,35 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
     let mut nodes: HashMap<OpKey, NodeIndex> = HashMap::new();
     let (mut copies, mut loads, mut mmas) = (Vec::new(), Vec::new(), Vec::new());
     let mut buffers: Vec<Val<'c>> = Vec::new();
+    // The tensors that loads read.
+    let mut read: Vec<Val<'c>> = Vec::new();
     let ops = ops_of(body);
     let (end, ops) = ops.split_last()?;
     for op in ops {
         let op = *op;
-        let operands = operands_of(op);
-        let kind = match name_of(op) {
-            cute::ATOM_COPY => {
-                let asynchronous = matches!(
-                    copy_op(operands[0].r#type()),
-                    Some(CopyOp::SimtAsync { .. })
-                );
-                if !asynchronous || space_of(operands[2]) != Some(Space::Smem) {
-                    return None;
-                }
-                let root = root_of(operands[2]);
-                if !buffers.contains(&root) {
-                    buffers.push(root);
-                }
-                Kind::Copy
+        let kind = if let Some(copy) = cute::AtomCopy::of(op) {
+            let asynchronous = types::copy_row(copy.copy().r#type())
+                .is_some_and(|atom| atom.completion == Completion::Group);
+            if !asynchronous || space_of(copy.destination()) != Some(Space::Smem) {
+                return None;
             }
-            cute::ATOM_LOAD if space_of(operands[1]) == Some(Space::Smem) => Kind::Load,
-            cute::ATOM_MMA => Kind::Mma,
-            _ if is_sync(op) || is_pure(op) => continue,
-            _ => return None,
+            let root = root_of(copy.destination());
+            if !buffers.contains(&root) {
+                buffers.push(root);
+            }
+            Kind::Copy
+        } else if let Some(load) = cute::AtomLoad::of(op) {
+            if space_of(load.source()) != Some(Space::Smem) {
+                return None;
+            }
+            read.push(root_of(load.source()));
+            Kind::Load
+        } else if name_of(op) == cute::ATOM_MMA {
+            Kind::Mma
+        } else if is_sync(op) || is_pure(op) {
+            continue;
+        } else {
+            return None;
         };
         let node = graph.add_node(Node { kind, op: Some(op) });
         nodes.insert(op_key(op), node);
@@ -154,10 +158,7 @@ pub(crate) fn build<'c>(body: Blk<'c>, stages: i64, machine: &Machine) -> Option
             _ => mmas.push(node),
         }
     }
-    let fills = |node: &NodeIndex| graph[*node].op.map(|op| root_of(operands_of(op)[1]));
-    let fed = loads
-        .iter()
-        .all(|load| fills(load).is_some_and(|root| buffers.contains(&root)));
+    let fed = read.iter().all(|root| buffers.contains(root));
     if copies.is_empty() || loads.is_empty() || mmas.is_empty() || !fed {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::{
     partition::{body_of_kernel, kernels, second_body},
 };
 use cute_ir::ops::{arith, cute, gpu, nvvm, scf};
-use cute_ir::{Failure, PassSpec, mlir::*, types::CuteType};
+use cute_ir::{Expected, Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-pipeline",
     description: "Lower pipelines to asynchronous groups and barriers",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -45,13 +45,26 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 /// Tells whether there are pipelines or tokens in an operation, or tokens pass through it.
 fn concerns_pipelines(op: Op<'_>) -> bool {
     nested_ops(op).into_iter().chain([op]).any(|op| {
-        name_of(op).starts_with("cute.pipeline.")
+        is_of_a_pipeline(op)
             || operands_of(op).into_iter().any(is_token)
             || blocks_of(op)
                 .into_iter()
                 .flat_map(arguments_of)
                 .any(is_token)
     })
+}
+
+/// Tells whether an operation makes, fills or empties a ring of buffers.
+fn is_of_a_pipeline(op: Op<'_>) -> bool {
+    matches!(
+        name_of(op),
+        cute::PIPELINE_CREATE
+            | cute::PIPELINE_PRODUCER_ACQUIRE
+            | cute::PIPELINE_PRODUCER_COMMIT
+            | cute::PIPELINE_PRODUCER_TAIL
+            | cute::PIPELINE_CONSUMER_WAIT
+            | cute::PIPELINE_CONSUMER_RELEASE
+    )
 }
 
 /// How many commits and barriers came after a token was made, at least.
@@ -147,50 +160,54 @@ impl Ages {
     fn block(&mut self, block: Blk<'_>) -> Result<(), Failure> {
         for op in ops_of(block) {
             let b = Builder::before(op);
-            let operands = operands_of(op);
-            match name_of(op) {
-                cute::PIPELINE_CREATE => {
-                    self.tokens.insert(key(result_of(op, 1)), Age::FOREVER);
-                }
-                cute::PIPELINE_PRODUCER_ACQUIRE => {
-                    let age = self.age(operands[1], b)?;
-                    let needed = age.barriers < 1;
-                    self.barriers.insert(id(op), needed);
-                    if needed {
-                        self.divergence.check(op, NEEDS_ALL)?;
-                        self.pass(0, 1);
-                    }
-                }
-                cute::PIPELINE_PRODUCER_COMMIT => {
-                    self.pass(1, 0);
-                    self.tokens.insert(key(result_of(op, 0)), Age::NEW);
-                }
-                cute::PIPELINE_CONSUMER_WAIT => {
-                    let age = self.age(operands[1], b)?;
-                    if age.commits == i64::MAX {
-                        return Err(b.error("waits for a buffer that nothing fills"));
-                    }
+            if let Some(create) = cute::PipelineCreate::of(op) {
+                self.tokens.insert(key(create.free()), Age::FOREVER);
+            } else if let Some(acquire) = cute::PipelineProducerAcquire::of(op) {
+                let age = self.age(acquire.token(), b)?;
+                let needed = age.barriers < 1;
+                self.barriers.insert(id(op), needed);
+                if needed {
                     self.divergence.check(op, NEEDS_ALL)?;
-                    self.waits.insert(id(op), age.commits);
                     self.pass(0, 1);
                 }
-                cute::PIPELINE_CONSUMER_RELEASE => {
-                    self.tokens.insert(key(result_of(op, 0)), Age::NEW);
+            } else if let Some(commit) = cute::PipelineProducerCommit::of(op) {
+                self.pass(1, 0);
+                self.tokens.insert(key(commit.token()), Age::NEW);
+            } else if let Some(wait) = cute::PipelineConsumerWait::of(op) {
+                let age = self.age(wait.token(), b)?;
+                if age.commits == i64::MAX {
+                    return Err(b.error("waits for a buffer that nothing fills"));
                 }
-                nvvm::CP_ASYNC_COMMIT_GROUP => self.pass(1, 0),
-                gpu::BARRIER => self.pass(0, 1),
-                scf::FOR => self.for_loop(op, b)?,
-                scf::WHILE => self.while_loop(op, b)?,
-                scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION => self.branches(op, b)?,
-                // What else has regions need not run them.
-                name if op.region_count() > 0 && concerns_pipelines(op) => {
-                    return Err(b.error(format!(
-                        "'{name}' op has operations on pipelines within; expected these in the kernel's body, \
-                         scf.for, scf.while, scf.if, scf.index_switch or scf.execute_region"
-                    )));
-                }
-                _ => {}
+                self.divergence.check(op, NEEDS_ALL)?;
+                self.waits.insert(id(op), age.commits);
+                self.pass(0, 1);
+            } else if let Some(release) = cute::PipelineConsumerRelease::of(op) {
+                self.tokens.insert(key(release.token()), Age::NEW);
+            } else if let Some(op) = scf::For::of(op) {
+                self.for_loop(op, b)?;
+            } else if let Some(op) = scf::While::of(op) {
+                self.while_loop(op, b)?;
+            } else {
+                self.other(op, b)?;
             }
+        }
+        Ok(())
+    }
+
+    /// An operation that is neither of a pipeline nor a loop.
+    fn other(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
+        match name_of(op) {
+            nvvm::CP_ASYNC_COMMIT_GROUP => self.pass(1, 0),
+            gpu::BARRIER => self.pass(0, 1),
+            scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION => self.branches(op, b)?,
+            // What else has regions need not run them.
+            name if op.region_count() > 0 && concerns_pipelines(op) => {
+                return Err(b.error(format!(
+                    "'{name}' op has operations on pipelines within; expected these in the kernel's body, \
+                     scf.for, scf.while, scf.if, scf.index_switch or scf.execute_region"
+                )));
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -229,11 +246,12 @@ impl Ages {
         Ok(())
     }
 
-    fn for_loop(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
-        let body = Self::only_block(op, 0, b)?;
-        let initial = operands_of(op)[3..].to_vec();
+    fn for_loop(&mut self, op: scf::For<'_>, b: Builder) -> Result<(), Failure> {
+        let body = Self::only_block(op.op(), 0, b)?;
+        let initial = op.init_args();
         let yielded = operands_of(terminator(body, b)?);
-        let arguments = arguments_of(body)[1..].to_vec();
+        // Behind the counter.
+        let arguments: Vec<_> = arguments_of(body).into_iter().skip(1).collect();
         let before = self.tokens.clone();
         let mut entry = before.clone();
         entry.extend(self.hand_over(&initial, &arguments, b)?);
@@ -249,7 +267,7 @@ impl Ages {
             }
             entry = next;
         }
-        let results = results_of(op);
+        let results = op.results();
         let mut after = std::mem::take(&mut self.tokens);
         self.tokens = after.clone();
         after.extend(self.hand_over(&yielded, &results, b)?);
@@ -261,18 +279,23 @@ impl Ages {
         Ok(())
     }
 
-    fn while_loop(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
-        let (test, body) = (Self::only_block(op, 0, b)?, Self::only_block(op, 1, b)?);
-        let condition = operands_of(terminator(test, b)?)[1..].to_vec();
+    fn while_loop(&mut self, op: scf::While<'_>, b: Builder) -> Result<(), Failure> {
+        let (test, body) = (
+            Self::only_block(op.op(), 0, b)?,
+            Self::only_block(op.op(), 1, b)?,
+        );
+        let condition = scf::Condition::of(terminator(test, b)?)
+            .expected(op.op(), "a condition at the end of the test")?
+            .args();
         let yielded = operands_of(terminator(body, b)?);
         let (tested, taken) = (arguments_of(test), arguments_of(body));
         let mut entry = self.tokens.clone();
-        entry.extend(self.hand_over(&operands_of(op), &tested, b)?);
+        entry.extend(self.hand_over(&op.inits(), &tested, b)?);
         loop {
             self.tokens = entry.clone();
             self.block(test)?;
             let mut after = self.tokens.clone();
-            after.extend(self.hand_over(&condition, &results_of(op), b)?);
+            after.extend(self.hand_over(&condition, &op.results(), b)?);
             let into = self.hand_over(&condition, &taken, b)?;
             self.tokens.extend(into);
             self.block(body)?;
@@ -313,41 +336,36 @@ fn rewrite<'c>(
 ) -> Result<(), Failure> {
     for op in ops.iter().copied() {
         let b = b.at_location(op.location());
-        match name_of(op) {
-            cute::PIPELINE_CREATE | cute::PIPELINE_CONSUMER_RELEASE => {}
-            cute::PIPELINE_PRODUCER_ACQUIRE => {
-                if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
-                    b.op(gpu::BARRIER, &[], &[], &[])?;
-                }
-                slot(op, b, mapping)?;
-            }
-            cute::PIPELINE_PRODUCER_COMMIT => {
-                b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
-            }
-            cute::PIPELINE_PRODUCER_TAIL => {
-                b.op(
-                    nvvm::CP_ASYNC_WAIT_GROUP,
-                    &[],
-                    &[],
-                    &[("n", b.integer(b.i32_type(), 0))],
-                )?;
-            }
-            cute::PIPELINE_CONSUMER_WAIT => {
-                let groups = ages.waits.get(&id(op)).copied().unwrap_or(0);
-                b.op(
-                    nvvm::CP_ASYNC_WAIT_GROUP,
-                    &[],
-                    &[],
-                    &[("n", b.integer(b.i32_type(), groups))],
-                )?;
+        let wait_for = |groups| {
+            let groups = [("n", b.integer(b.i32_type(), groups))];
+            b.op(nvvm::CP_ASYNC_WAIT_GROUP, &[], &[], &groups)
+        };
+        if let Some(acquire) = cute::PipelineProducerAcquire::of(op) {
+            if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
                 b.op(gpu::BARRIER, &[], &[], &[])?;
-                slot(op, b, mapping)?;
             }
-            _ if op.region_count() > 0 && concerns_pipelines(op) => {
-                without_tokens(op, b, ages, mapping)?;
-            }
-            _ => {
-                b.clone_op(op, mapping);
+            let slot = slot(acquire.pipeline(), acquire.iteration(), b, mapping)?;
+            mapping.insert(key(acquire.slot()), slot);
+        } else if let Some(wait) = cute::PipelineConsumerWait::of(op) {
+            wait_for(ages.waits.get(&id(op)).copied().unwrap_or(0))?;
+            b.op(gpu::BARRIER, &[], &[], &[])?;
+            let slot = slot(wait.pipeline(), wait.iteration(), b, mapping)?;
+            mapping.insert(key(wait.slot()), slot);
+        } else {
+            match name_of(op) {
+                cute::PIPELINE_CREATE | cute::PIPELINE_CONSUMER_RELEASE => {}
+                cute::PIPELINE_PRODUCER_COMMIT => {
+                    b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
+                }
+                cute::PIPELINE_PRODUCER_TAIL => {
+                    wait_for(0)?;
+                }
+                _ if op.region_count() > 0 && concerns_pipelines(op) => {
+                    without_tokens(op, b, ages, mapping)?;
+                }
+                _ => {
+                    b.clone_op(op, mapping);
+                }
             }
         }
     }
@@ -355,21 +373,23 @@ fn rewrite<'c>(
 }
 
 /// The buffer of an iteration: modulo the number of buffers.
-fn slot<'c>(op: Op<'c>, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Result<(), Failure> {
-    let operands = operands_of(op);
-    let Some(CuteType::Pipeline { stages }) = CuteType::of(operands[0].r#type()) else {
+fn slot<'c>(
+    pipeline: Val<'c>,
+    iteration: Val<'c>,
+    b: Builder<'c>,
+    mapping: &Mapping<'c>,
+) -> Result<Val<'c>, Failure> {
+    let Some(CuteType::Pipeline { stages }) = CuteType::of(pipeline.r#type()) else {
         return Err(b.error("expected a pipeline"));
     };
-    let iteration = mapped(mapping, operands[2]);
-    let slot = match defining_op(iteration).and_then(|op| integer_of(op, "value")) {
-        Some(known) => b.i32(known.rem_euclid(stages))?,
+    let iteration = mapped(mapping, iteration);
+    match defining_op(iteration).and_then(|op| integer_of(op, "value")) {
+        Some(known) => b.i32(known.rem_euclid(stages)),
         None => {
             let stages = b.i32(stages)?;
-            b.value(arith::REMUI, &[iteration, stages], b.i32_type(), &[])?
+            b.value(arith::REMUI, &[iteration, stages], b.i32_type(), &[])
         }
-    };
-    mapping.insert(key(result_of(op, 0)), slot);
-    Ok(())
+    }
 }
 
 /// A loop or a branch again, without the tokens that it carries, with its regions rewritten.

@@ -15,9 +15,12 @@ mod schedule;
 use crate::{config::Config, partition::kernels, shared::round_up, sync};
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
-    Expected, Failure, PassSpec, diag,
+    Expected, Failure, PassSpec,
+    attributes::{ORDER, STAGE},
+    diag,
     infer::memref_of,
     mlir::*,
+    names::builtin,
     types::{self, MemRef},
 };
 use cute_layout::{IntTuple, Layout, tuple};
@@ -30,15 +33,10 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-pipeline",
     description: "Schedule loops over tiles as pipelines through rings of buffers",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
-
-/// The iteration lag of an operation, in iterations.
-pub const STAGE: &str = "cute.stage";
-/// The place of an operation within an interval of the schedule.
-pub const ORDER: &str = "cute.order";
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
@@ -52,17 +50,14 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
         }
         // Inner loops first: what is around a loop stays where it is when the loop is replaced.
         let loops = nested_ops(kernel).into_iter().rev();
-        for op in loops
-            .filter(|op| name_of(*op) == scf::FOR)
-            .collect::<Vec<_>>()
-        {
-            let body = body_of(op, 0).expected(op, "a body")?;
+        for old in loops.filter_map(scf::For::of).collect::<Vec<_>>() {
+            let body = old.region().expected(old.op(), "a body")?;
             let stages = config.stages;
             if let Some(graph) = graph::build(body, stages, &MACHINE) {
                 Pipeline {
                     rewriter,
                     stages,
-                    loop_op: op,
+                    old,
                     body,
                     graph,
                 }
@@ -76,7 +71,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 struct Pipeline<'c> {
     rewriter: &'c Rewriter<'c>,
     stages: i64,
-    loop_op: Op<'c>,
+    old: scf::For<'c>,
     body: Blk<'c>,
     graph: Body<'c>,
 }
@@ -93,7 +88,7 @@ struct Rebuild<'c> {
 
 impl<'c> Pipeline<'c> {
     fn rewrite(&self) -> Result<(), Failure> {
-        let op = self.loop_op;
+        let op = self.old.op();
         let outside = Builder::before(op);
         let context = outside.context;
         let schedule =
@@ -113,20 +108,26 @@ impl<'c> Pipeline<'c> {
         let ty = types::pipeline_type(op.location(), self.stages)?;
         let token = types::token_type(context);
         let create = outside.op(cute::PIPELINE_CREATE, &[], &[ty, token], &[])?;
-        let (pipeline, free) = (result_of(create, 0), result_of(create, 1));
+        let create = cute::PipelineCreate::of(create).expected(op, "a pipeline")?;
+        let (pipeline, free) = (create.pipeline(), create.free());
 
         // The loop: the old values, then the releases of the last iterations, the newest first.
-        let operands = operands_of(op);
-        let carried = operands.len() - 3;
-        let mut initial = operands.clone();
+        let mut initial = self.old.init_args();
+        let carried = initial.len();
         initial.extend((0..self.stages).map(|_| free));
-        let result_types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
+        let result_types: Vec<_> = initial.iter().map(|v| v.r#type()).collect();
+        let bounds = [
+            self.old.lower_bound(),
+            self.old.upper_bound(),
+            self.old.step(),
+        ];
+        let operands = [&bounds[..], &initial].concat();
         let mut arguments = vec![(argument(self.body, 0).r#type(), op.location())];
         arguments.extend(result_types.iter().map(|ty| (*ty, op.location())));
         let (region, new) = Detached::with_block(&arguments);
         let built = outside.with_regions(
             scf::FOR,
-            &initial,
+            &operands,
             &result_types,
             &attributes_of(op),
             vec![region],
@@ -138,10 +139,8 @@ impl<'c> Pipeline<'c> {
             views: HashMap::new(),
             slices: HashMap::new(),
         };
-        for i in 0..=carried {
-            rebuild
-                .mapping
-                .insert(key(argument(self.body, i)), argument(new, i));
+        for (old, new) in arguments_of(self.body).into_iter().zip(arguments_of(new)) {
+            rebuild.mapping.insert(key(old), new);
         }
         let iteration = argument(new, 0);
         let mark = |made: Op<'c>, node: NodeIndex| {
@@ -159,7 +158,8 @@ impl<'c> Pipeline<'c> {
             &[],
         )?;
         mark(acquire, self.graph.acquire);
-        self.slice(&mut rebuild, &rings, result_of(acquire, 0), true)?;
+        let acquire = cute::PipelineProducerAcquire::of(acquire).expected(b, "an acquire")?;
+        self.slice(&mut rebuild, &rings, acquire.slot(), true)?;
         for copy in &self.graph.copies {
             mark(self.emit(&mut rebuild, *copy)?, *copy);
         }
@@ -170,16 +170,18 @@ impl<'c> Pipeline<'c> {
             &[],
         )?;
         mark(commit, self.graph.commit);
+        let commit = cute::PipelineProducerCommit::of(commit).expected(b, "a commit")?;
 
         // Consumer.
         let wait = b.step(sync::COPIES).op(
             cute::PIPELINE_CONSUMER_WAIT,
-            &[pipeline, result_of(commit, 0), iteration],
+            &[pipeline, commit.token(), iteration],
             &[b.i32_type()],
             &[],
         )?;
         mark(wait, self.graph.wait);
-        self.slice(&mut rebuild, &rings, result_of(wait, 0), false)?;
+        let wait = cute::PipelineConsumerWait::of(wait).expected(b, "a wait")?;
+        self.slice(&mut rebuild, &rings, wait.slot(), false)?;
         for load in &self.graph.loads {
             mark(self.emit(&mut rebuild, *load)?, *load);
         }
@@ -190,6 +192,7 @@ impl<'c> Pipeline<'c> {
             &[],
         )?;
         mark(release, self.graph.release);
+        let release = cute::PipelineConsumerRelease::of(release).expected(b, "a release")?;
         for mma in &self.graph.mmas {
             mark(self.emit(&mut rebuild, *mma)?, *mma);
         }
@@ -202,12 +205,12 @@ impl<'c> Pipeline<'c> {
         for value in operands_of(end) {
             yielded.push(self.value(&mut rebuild, value, false)?);
         }
-        yielded.push(result_of(release, 0));
+        yielded.push(release.token());
         yielded.extend((1..self.stages as usize).map(|i| argument(new, carried + i)));
         b.op(scf::YIELD, &yielded, &[], &[])?;
 
-        for i in 0..carried {
-            replace_uses(result_of(op, i), result_of(built, i));
+        for (old, new) in self.old.results().into_iter().zip(results_of(built)) {
+            replace_uses(old, new);
         }
         self.rewriter.erase(op)?;
         self.erase_views()
@@ -241,8 +244,9 @@ impl<'c> Pipeline<'c> {
         let op = self.graph.graph[node]
             .op
             .expected(rebuild.b, "the op of a node")?;
-        for (i, operand) in operands_of(op).into_iter().enumerate() {
-            let filled = name_of(op) == cute::ATOM_COPY && i == 2;
+        let destination = cute::AtomCopy::of(op).map(|copy| copy.destination());
+        for operand in operands_of(op) {
+            let filled = destination == Some(operand);
             let value = self.value(rebuild, operand, filled)?;
             rebuild.mapping.insert(key(operand), value);
         }

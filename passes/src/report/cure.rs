@@ -7,6 +7,7 @@ use super::{
 };
 use cute_ir::ops::cute;
 use cute_ir::{
+    args::PartitionArgs,
     infer::memref_of,
     mlir::*,
     types::{CuteType, MemRef, Space, tiled_copy},
@@ -18,15 +19,12 @@ use melior::ir::ValueLike;
 /// The tile in global memory that a copy is partitioned from, and its copy.
 fn partitioned<'c>(copy: Op<'c>) -> Option<(TiledCopy, MemRef<'c>, bool)> {
     let operands = operands_of(copy);
-    let tiled = tiled_copy(&CuteType::of(operands.first()?.r#type())?).ok()?;
-    operands[1..].iter().find_map(|operand| {
-        let partition = defining_op(*operand)?;
-        let destination = match name_of(partition) {
-            cute::TILED_COPY_PARTITION_S => false,
-            cute::TILED_COPY_PARTITION_D => true,
-            _ => return None,
-        };
-        let tile = memref_of(*operands_of(partition).get(1)?)?;
+    let (by, tensors) = operands.split_first()?;
+    let tiled = tiled_copy(&CuteType::of(by.r#type())?).ok()?;
+    tensors.iter().find_map(|tensor| {
+        let partition = defining_op(*tensor)?;
+        let tile = memref_of(PartitionArgs::by_copy(partition)?.tensor)?;
+        let destination = name_of(partition) == cute::TILED_COPY_PARTITION_D;
         (tile.space == Space::Gmem).then(|| (tiled.clone(), tile, destination))
     })
 }

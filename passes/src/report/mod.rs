@@ -21,10 +21,13 @@ pub use walk::Kind;
 
 use crate::{algorithms, allocate_shared, arch, lower_layouts, partition, tile, values};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec, diag,
+    Expected, Failure, OptionSpec, PassSpec,
+    attributes::DYNAMIC_SMEM,
+    diag,
     infer::memref_of,
     mlir::*,
     mlir::{Place, place_of},
+    names::builtin,
     types::{CuteType, Space},
 };
 use cute_layout::ops::Value;
@@ -43,7 +46,7 @@ use threads::counted;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-report",
     description: "Tell what copies, partitions and kernels cost: remarks and a table, or JSON",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[
         OptionSpec {
             name: "arch",
@@ -392,10 +395,7 @@ fn finish<'c>(
 }
 
 fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
-    (name_of(op) == cute::MEMREF_ALLOCA)
-        .then(|| memref_of(result_of(op, 0)))
-        .flatten()
-        .filter(|memref| memref.space == Space::Smem)
+    memref_of(cute::MemrefAlloca::of(op)?.result()).filter(|memref| memref.space == Space::Smem)
 }
 
 /// The accesses of a kernel, and the ops of the module that they are of.
@@ -444,7 +444,7 @@ fn to_atoms<'c>(
     let body = partition::body_of_kernel(kernel)?;
     report.registers = Some(registers::live(body));
     (allocate_shared::PASS.run)(rewriter, module, &[])?;
-    report.shared = integer_of(kernel, allocate_shared::SIZE);
+    report.shared = integer_of(kernel, DYNAMIC_SMEM);
     for op in nested_ops(kernel) {
         if shared_tensor(op).is_some() {
             report.parts.push(Part {
@@ -481,11 +481,10 @@ fn follow(
 
 /// Whether an op is on tensors in registers, or copies tensors.
 fn has_fragments(op: Op<'_>) -> bool {
-    let results = (0..op.result_count()).map(|i| result_of(op, i));
     name_of(op) == cute::COPY
         || operands_of(op)
             .into_iter()
-            .chain(results)
+            .chain(results_of(op))
             .any(|value| memref_of(value).is_some_and(|memref| memref.space == Space::Rmem))
 }
 

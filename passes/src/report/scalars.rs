@@ -107,13 +107,10 @@ impl Scalars {
         if op_results(op) != 1 {
             return;
         }
-        let operands = operands_of(op);
-        let at = |i: usize| {
-            operands
-                .get(i)
-                .map_or_else(Lanes::unknown, |v| self.get(*v))
+        let [a, b, c] = {
+            let mut lanes = operands_of(op).into_iter().map(|value| self.get(value));
+            std::array::from_fn(|_| lanes.next().unwrap_or_else(Lanes::unknown))
         };
-        let (a, b, c) = (at(0), at(1), at(2));
         let count = self.threads();
         let symbols = &mut self.symbols;
         let known = |lanes: &Lanes| lanes.shared().and_then(Linear::known);

@@ -2,6 +2,7 @@
 
 use cute_ir::ops::cute;
 use cute_ir::{
+    args::PartitionArgs,
     infer::memref_of,
     mlir::*,
     types::{self, CuteType, MemRef, Space, tiled_copy, tiled_mma},
@@ -61,22 +62,22 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
             Some(vec![line])
         }
         cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D => {
-            let operands = operands_of(op);
-            let tiled = tiled_copy(&CuteType::of(operands.first()?.r#type())?).ok()?;
-            part(tiled.num_threads(), *operands.get(1)?, result?)
+            let partition = PartitionArgs::of(op)?;
+            let tiled = tiled_copy(&CuteType::of(partition.tiled.r#type())?).ok()?;
+            part(tiled.num_threads(), partition.tensor, partition.part)
         }
         cute::TILED_MMA_PARTITION => {
-            let operands = operands_of(op);
-            let tiled = tiled_mma(&CuteType::of(operands.first()?.r#type())?).ok()?;
-            part(tiled.num_threads(), *operands.get(1)?, result?)
+            let partition = PartitionArgs::of(op)?;
+            let tiled = tiled_mma(&CuteType::of(partition.tiled.r#type())?).ok()?;
+            part(tiled.num_threads(), partition.tensor, partition.part)
         }
         cute::LOCAL_PARTITION => {
-            let operands = operands_of(op);
-            let threads = match CuteType::of(operands.get(1)?.r#type())? {
+            let partition = cute::LocalPartition::of(op)?;
+            let threads = match CuteType::of(partition.threads().r#type())? {
                 CuteType::Layout(layout) => layout.size().ok()?,
                 _ => return None,
             };
-            part(threads, operands[0], result?)
+            part(threads, partition.tensor(), partition.result())
         }
         cute::MMA_MAKE_FRAGMENT => fragment(&memref_of(result?)?),
         cute::MEMREF_ALLOCA => {

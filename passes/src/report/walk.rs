@@ -3,17 +3,20 @@
 //! This reads IR as `cute-to-nvvm` does: a view is what [`cute_ir::view`] says of the operands' types, an atom's place in it what
 //! [`cute_ir::tensor`] says.
 
+use cute_layout::atoms::Form;
 use super::{
     linear::{Linear, gcd},
     scalars::{Lanes, Scalars, is_integer},
 };
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
+    args::{ElementArgs, Reinterpretation},
     infer,
     mlir::*,
+    names::is_cute,
     tensor::atom_access,
-    types::{self, CopyOp, CuteType, MemRef, Space},
-    verify::{at_of, copy_op},
+    types::{self, CuteType, MemRef, Space},
+    verify::at_of,
     view::{self, Index, View},
 };
 use cute_layout::{IntTuple, Layout, Swizzle};
@@ -30,6 +33,7 @@ pub enum Kind {
     LoadMatrix,
     StoreMatrix,
     AsyncCopy,
+    Atomic,
 }
 
 impl Kind {
@@ -43,6 +47,7 @@ impl Kind {
             Kind::LoadMatrix => "load_matrix",
             Kind::StoreMatrix => "store_matrix",
             Kind::AsyncCopy => "async_copy",
+            Kind::Atomic => "atomic",
         }
     }
 
@@ -56,6 +61,7 @@ impl Kind {
             Kind::LoadMatrix => "ldmatrix",
             Kind::StoreMatrix => "stmatrix",
             Kind::AsyncCopy => "cp.async",
+            Kind::Atomic => "red.global",
         }
     }
 
@@ -160,32 +166,35 @@ impl Walk {
 
     fn block(&mut self, block: Blk<'_>) {
         for op in ops_of(block) {
-            match name_of(op) {
-                scf::FOR => self.for_loop(op),
-                scf::IF => self.branch(op),
-                _ if has_regions(op) => {
-                    for body in bodies_of(op) {
-                        self.block(body);
-                    }
+            if let Some(op) = scf::For::of(op) {
+                self.for_loop(op);
+            } else if let Some(op) = scf::If::of(op) {
+                self.branch(op);
+            } else if has_regions(op) {
+                for body in bodies_of(op) {
+                    self.block(body);
                 }
-                name if name.starts_with("cute.") => self.cute(op),
-                _ => self.scalars.op(op),
+            } else if is_cute(op) {
+                self.cute(op);
+            } else {
+                self.scalars.op(op);
             }
         }
     }
 
-    fn for_loop(&mut self, op: Op<'_>) {
-        let Some(body) = body_of(op, 0) else { return };
-        let operands = operands_of(op);
-        let [lower, _, step, initial @ ..] = &operands[..] else {
-            return;
-        };
-        let (lower, step) = (self.scalars.get(*lower), self.scalars.get(*step));
-        let initial: Vec<Lanes> = initial.iter().map(|v| self.scalars.get(*v)).collect();
+    fn for_loop(&mut self, op: scf::For<'_>) {
+        let Some(body) = op.region() else { return };
+        let (lower, step) = (
+            self.scalars.get(op.lower_bound()),
+            self.scalars.get(op.step()),
+        );
+        let initial = op.init_args();
         // What a loop carries is its start and something that is the same for all threads: guessed, then seen to be so.
-        let mut guesses: Vec<Option<i64>> = (0..initial.len())
-            .map(|i| is_integer(argument(body, i + 1)).then_some(FIRST_GUESS))
+        let mut guesses: Vec<Option<i64>> = initial
+            .iter()
+            .map(|value| is_integer(*value).then_some(FIRST_GUESS))
             .collect();
+        let initial: Vec<Lanes> = initial.into_iter().map(|v| self.scalars.get(v)).collect();
         if self.loops >= DEEPEST {
             guesses.fill(None);
         }
@@ -222,8 +231,7 @@ impl Walk {
         self.enter(body, &lower, &step, &initial, &guesses);
         let yielded = self.yielded(body);
         self.loops -= 1;
-        for (i, initial) in initial.iter().enumerate().take(op.result_count()) {
-            let result = result_of(op, i);
+        for (i, (result, initial)) in op.results().into_iter().zip(&initial).enumerate() {
             // The loop may run not at all, or any number of times.
             let left = match guesses.get(i).copied().flatten() {
                 Some(divisor) => {
@@ -253,8 +261,11 @@ impl Walk {
         let index = step
             .zip(&count, |step, count| symbols.mul(step, count))
             .zip(lower, Linear::add);
-        self.scalars.set(argument(body, 0), index);
-        for (i, (initial, guess)) in initial.iter().zip(guesses).enumerate() {
+        let mut arguments = arguments_of(body).into_iter();
+        if let Some(counter) = arguments.next() {
+            self.scalars.set(counter, index);
+        }
+        for (argument, (initial, guess)) in arguments.zip(initial.iter().zip(guesses)) {
             let value = match guess {
                 Some(divisor) => {
                     let symbol = self.scalars.symbol(*divisor);
@@ -262,7 +273,7 @@ impl Walk {
                 }
                 None => Lanes::unknown(),
             };
-            self.scalars.set(argument(body, i + 1), value);
+            self.scalars.set(argument, value);
         }
         self.block(body);
     }
@@ -279,13 +290,11 @@ impl Walk {
             .unwrap_or_default()
     }
 
-    fn branch(&mut self, op: Op<'_>) {
-        let condition = operands_of(op)
-            .first()
-            .map_or_else(Lanes::unknown, |v| self.scalars.get(*v));
+    fn branch(&mut self, op: scf::If<'_>) {
+        let condition = self.scalars.get(op.condition());
         let mut yields = Vec::new();
-        for (region, negated) in [(0, false), (1, true)] {
-            let Some(body) = body_of(op, region) else {
+        for (body, negated) in [(op.then_region(), false), (op.else_region(), true)] {
+            let Some(body) = body else {
                 continue;
             };
             self.conditions.push((condition.clone(), negated));
@@ -294,7 +303,7 @@ impl Walk {
             yields.push(self.yielded(body));
         }
         let threads = self.scalars.threads();
-        for i in 0..op.result_count() {
+        for (i, result) in op.results().into_iter().enumerate() {
             let value = match (
                 yields.first().and_then(|y| y.get(i)),
                 yields.get(1).and_then(|y| y.get(i)),
@@ -310,56 +319,61 @@ impl Walk {
                 ),
                 _ => Lanes::unknown(),
             };
-            self.scalars.set(result_of(op, i), value);
+            self.scalars.set(result, value);
         }
     }
 
     fn cute(&mut self, op: Op<'_>) {
-        let operands = operands_of(op);
-        match name_of(op) {
-            cute::MAKE_COORD | cute::MAKE_INT_TUPLE => {
-                let leaves = operands.iter().map(|v| self.scalars.get(*v)).collect();
-                self.leaves.insert(key(result_of(op, 0)), leaves);
+        if let Some(made) = cute::MakeCoord::of(op) {
+            self.tuple(made.leaves(), made.result());
+        } else if let Some(made) = cute::MakeIntTuple::of(op) {
+            self.tuple(made.leaves(), made.result());
+        } else if let Some(allocation) = cute::MemrefAlloca::of(op) {
+            let result = allocation.result();
+            if infer::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
+                let offset = allocation.offset().and_then(integer_value).unwrap_or(0);
+                let address = Address {
+                    root: key(result),
+                    shared: true,
+                    bytes: Lanes::uniform(offset.into()),
+                };
+                self.addresses.insert(key(result), address);
             }
-            cute::MEMREF_ALLOCA => {
-                let result = result_of(op, 0);
-                if infer::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
-                    let offset = integer_of(op, "offset").unwrap_or(0);
-                    let address = Address {
-                        root: key(result),
-                        shared: true,
-                        bytes: Lanes::uniform(offset.into()),
-                    };
-                    self.addresses.insert(key(result), address);
-                }
+        } else if let Some(cast) = Reinterpretation::of(op) {
+            if let Some(address) = self.addresses.get(&key(cast.from)) {
+                let address = address.clone();
+                self.addresses.insert(key(cast.to), address);
             }
-            cute::GET_ITER | cute::MAKE_VIEW | cute::RECAST | cute::RECAST_ITER => {
-                if let Some(address) = operands.first().and_then(|v| self.addresses.get(&key(*v))) {
-                    let address = address.clone();
-                    self.addresses.insert(key(result_of(op, 0)), address);
-                }
-            }
-            cute::ADD_OFFSET => self.add_offset(op, &operands),
-            cute::MEMREF_LOAD | cute::MEMREF_STORE => self.element(op, &operands),
-            cute::ATOM_LOAD | cute::ATOM_STORE | cute::ATOM_COPY => self.atom(op, &operands),
-            _ => self.view(op, &operands),
+        } else if let Some(add) = cute::AddOffset::of(op) {
+            self.add_offset(add);
+        } else if let Some(at) = ElementArgs::of(op) {
+            self.element(op, at);
+        } else if let Some(access) = AtomOp::of(op) {
+            self.atom(access);
+        } else {
+            self.view(op);
         }
     }
 
-    fn add_offset(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
-        let (Some(address), Some(memref)) = (
-            operands.first().and_then(|v| self.addresses.get(&key(*v))),
-            operands.first().and_then(|v| memory_of(*v)),
-        ) else {
+    /// A coordinate or an integer tuple of these leaves.
+    fn tuple(&mut self, leaves: Vec<Val<'_>>, result: Val<'_>) {
+        let leaves = leaves.into_iter().map(|v| self.scalars.get(v)).collect();
+        self.leaves.insert(key(result), leaves);
+    }
+
+    fn add_offset(&mut self, add: cute::AddOffset<'_>) {
+        let (Some(address), Some(memref)) =
+            (self.addresses.get(&key(add.iter())), memory_of(add.iter()))
+        else {
             return;
         };
         let mut address = address.clone();
-        let offset = match CuteType::of(operands[1].r#type()) {
+        let offset = match CuteType::of(add.offset().r#type()) {
             Some(CuteType::IntTuple(IntTuple::Leaf(leaf))) => match leaf.as_static() {
                 Some(known) => Lanes::uniform(known.into()),
                 None => self
                     .leaves
-                    .get(&key(operands[1]))
+                    .get(&key(add.offset()))
                     .and_then(|leaves| leaves.first().cloned())
                     .unwrap_or_else(Lanes::unknown),
             },
@@ -368,22 +382,22 @@ impl Walk {
         let bytes = memref.element_bytes();
         let offset = offset.map(|o| o.scale(bytes));
         address.bytes = address.bytes.zip(&offset, Linear::add);
-        self.addresses.insert(key(result_of(op, 0)), address);
+        self.addresses.insert(key(add.result()), address);
     }
 
-    fn view(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
+    fn view(&mut self, op: Op<'_>) {
         if op.result_count() != 1 {
             return;
         }
         let (mut source, mut coord) = (None, None);
         let mut types = Vec::new();
-        for operand in operands {
+        for operand in operands_of(op) {
             let Some(ty) = CuteType::of(operand.r#type()) else {
                 return;
             };
             match &ty {
-                CuteType::MemRef(memref) => source = Some((*operand, memref.clone())),
-                CuteType::Coord(_) => coord = Some(*operand),
+                CuteType::MemRef(memref) => source = Some((operand, memref.clone())),
+                CuteType::Coord(_) => coord = Some(operand),
                 _ => {}
             }
             types.push(ty);
@@ -456,14 +470,12 @@ impl Walk {
     }
 
     /// One element of a tensor.
-    fn element(&mut self, op: Op<'_>, operands: &[Val<'_>]) {
-        let [tensor, coord, ..] = operands else {
-            return;
-        };
+    fn element(&mut self, op: Op<'_>, args: ElementArgs<'_>) {
+        let ElementArgs { tensor, coord } = args;
         let (Some(memref), Some(CuteType::Coord(at)), Some(address)) = (
-            memory_of(*tensor),
+            memory_of(tensor),
             CuteType::of(coord.r#type()),
-            self.addresses.get(&key(*tensor)).cloned(),
+            self.addresses.get(&key(tensor)).cloned(),
         ) else {
             return;
         };
@@ -471,7 +483,7 @@ impl Walk {
             return;
         };
         let bytes = memref.element_bytes();
-        let address = self.moved(address, &view, Some(*coord), bytes);
+        let address = self.moved(address, &view, Some(coord), bytes);
         let stores = name_of(op) == cute::MEMREF_STORE;
         self.record(
             op,
@@ -482,8 +494,13 @@ impl Walk {
         );
     }
 
-    fn atom<'c>(&mut self, op: Op<'c>, operands: &[Val<'c>]) {
-        let Some(copy) = operands.first().and_then(|v| copy_op(v.r#type())) else {
+    fn atom<'c>(&mut self, access: AtomOp<'c>) {
+        let (op, copy) = match access {
+            AtomOp::Load(load) => (load.op(), load.copy()),
+            AtomOp::Store(store) => (store.op(), store.copy()),
+            AtomOp::Copy(copy) => (copy.op(), copy.copy()),
+        };
+        let Some(atom) = types::copy_row(copy.r#type()) else {
             return;
         };
         let at = at_of(op);
@@ -496,31 +513,40 @@ impl Walk {
             let (length, element) = vector_of(value.r#type())?;
             Some(length * types::element_bits(element)? / 8)
         };
-        let (tensors, bytes) = match (name_of(op), operands) {
-            (cute::ATOM_LOAD, [_, tensor]) => {
-                (vec![place(*tensor)], vector_bytes(result_of(op, 0)))
-            }
-            (cute::ATOM_STORE, [_, value, tensor]) => (vec![place(*tensor)], vector_bytes(*value)),
-            (cute::ATOM_COPY, [_, from, to, ..]) => (vec![place(*from), place(*to)], Some(0)),
-            _ => return,
+        let (tensors, bytes) = match access {
+            AtomOp::Load(load) => (vec![place(load.source())], vector_bytes(load.value())),
+            AtomOp::Store(store) => (
+                vec![place(store.destination())],
+                vector_bytes(store.value()),
+            ),
+            AtomOp::Copy(copy) => (
+                vec![place(copy.source()), place(copy.destination())],
+                Some(0),
+            ),
         };
         let (Some(tensors), Some(bytes)) = (tensors.into_iter().collect::<Option<Vec<_>>>(), bytes)
         else {
             return;
         };
-        let stores = name_of(op) == cute::ATOM_STORE;
-        let (kind, bytes, lanes) = match copy {
-            CopyOp::SimtAsync { bits, .. } => (Kind::AsyncCopy, bits / 8, 32),
-            CopyOp::Ldsm { matrices, .. } => (Kind::LoadMatrix, 16, 8 * matrices),
-            CopyOp::Stsm { matrices, .. } => (Kind::StoreMatrix, 16, 8 * matrices),
-            _ => (simple(&tensors[0].1, stores), bytes, 32),
+        let stores = matches!(access, AtomOp::Store(_));
+        // Of rows, each lane with an address has one, of as many bytes as the address is aligned to.
+        let rows = atom.num_threads().unwrap_or(32) * bytes / atom.align;
+        let (kind, bytes, lanes) = match atom.form {
+            Form::Copy => (Kind::AsyncCopy, atom.align, 32),
+            Form::Load => (Kind::LoadMatrix, atom.align, rows),
+            Form::Store => (Kind::StoreMatrix, atom.align, rows),
+            Form::Reduce => (Kind::Atomic, bytes, 32),
+            Form::LoadOrStore | Form::Move => (simple(&tensors[0].1, stores), bytes, 32),
         };
         let tensors: Vec<(Address, &MemRef, i64)> =
             tensors.iter().map(|(a, m, o)| (a.clone(), m, *o)).collect();
         // A predicate that is false copies zeros: the lane still takes part, and reads nothing.
-        let predicate = operands.get(3).filter(|_| kind == Kind::AsyncCopy);
+        let predicate = match access {
+            AtomOp::Copy(copy) => copy.predicate().filter(|_| kind == Kind::AsyncCopy),
+            AtomOp::Load(_) | AtomOp::Store(_) => None,
+        };
         let assumed = predicate.is_some_and(|predicate| {
-            let predicate = self.scalars.get(*predicate);
+            let predicate = self.scalars.get(predicate);
             let known = |t| predicate.at(t).and_then(Linear::known);
             (0..self.scalars.threads()).any(|t| known(t).is_none_or(|p| p == 0))
         });
@@ -575,6 +601,23 @@ impl Walk {
             active,
             assumed,
         });
+    }
+}
+
+/// An atom that accesses memory.
+#[derive(Clone, Copy)]
+enum AtomOp<'c> {
+    Load(cute::AtomLoad<'c>),
+    Store(cute::AtomStore<'c>),
+    Copy(cute::AtomCopy<'c>),
+}
+
+impl<'c> AtomOp<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        cute::AtomLoad::of(op)
+            .map(Self::Load)
+            .or_else(|| cute::AtomStore::of(op).map(Self::Store))
+            .or_else(|| cute::AtomCopy::of(op).map(Self::Copy))
     }
 }
 

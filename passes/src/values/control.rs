@@ -3,33 +3,41 @@
 use super::{
     Values,
     registers::{File, poison},
-    unroll::{UNROLL, UNSIGNED, Unroll, turns},
+    unroll::{Unroll, turns},
 };
 use cute_ir::ops::{cute, scf};
-use cute_ir::{Expected, Failure, mlir::*, verify::MOST_TURNS};
+use cute_ir::{
+    Expected, Failure,
+    args::{GemmArgs, ThreadCopy},
+    attributes::UNROLL,
+    mlir::*,
+    verify::MOST_TURNS,
+};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
 impl<'c> Values<'c> {
     /// `scf.for`: written out where it says so; else a loop that carries the fragments from outside that it writes.
-    pub(super) fn for_loop(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    pub(super) fn for_loop(&mut self, op: scf::For<'c>, b: Builder<'c>) -> Result<(), Failure> {
         // Loops that are written out in part are whole rounds and what is left by now.
-        if Unroll::of(op) == Some(Unroll::Whole) {
+        if Unroll::of(op.op()) == Some(Unroll::Whole) {
             return self.unrolled(op, b);
         }
-        let old = body_of(op, 0).expected(op, "a body")?;
+        let old = op.region().expected(op.op(), "a body")?;
         let written = self.written(old);
-        let operands = operands_of(op);
-        let mut initial: Vec<Val<'c>> = operands.iter().map(|v| self.map(*v)).collect();
-        let carried = operands.len() - 3;
+        let bounds = [op.lower_bound(), op.upper_bound(), op.step()];
+        let mut initial = self.map_all(op.init_args());
+        let carried = initial.len();
         let entered = self.enter(&written, &mut initial, b)?;
-        let types: Vec<_> = initial[3..].iter().map(|v| v.r#type()).collect();
+        let types: Vec<_> = initial.iter().map(|v| v.r#type()).collect();
+        let operands = [bounds.map(|v| self.map(v)).to_vec(), initial].concat();
         let mut arguments = vec![(argument(old, 0).r#type(), b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
         let (region, new) = Detached::with_block(&arguments);
-        let built = b.with_regions(scf::FOR, &initial, &types, &attributes_of(op), vec![region])?;
-        for i in 0..=carried {
-            self.mapping.insert(key(argument(old, i)), argument(new, i));
+        let attributes = attributes_of(op.op());
+        let built = b.with_regions(scf::FOR, &operands, &types, &attributes, vec![region])?;
+        for (old, new) in arguments_of(old).into_iter().zip(arguments_of(new)) {
+            self.mapping.insert(key(old), new);
         }
         self.take(&written, |i| {
             entered[i].then(|| argument(new, 1 + carried + i))
@@ -37,11 +45,11 @@ impl<'c> Values<'c> {
 
         let inner = Builder::at_end(b.context, new, b.location);
         let mut ops = ops_of(old);
-        let end = ops.pop().expected(op, "an op that ends the block")?;
+        let end = ops.pop().expected(op.op(), "an op that ends the block")?;
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        let mut yielded: Vec<_> = operands_of(end).iter().map(|v| self.map(*v)).collect();
+        let mut yielded = self.map_all(operands_of(end));
         let mut left = Vec::new();
         for index in &written {
             for vector in &self.files[*index].vectors {
@@ -54,51 +62,49 @@ impl<'c> Values<'c> {
         }
         inner.op(scf::YIELD, &yielded, &[], &[])?;
 
-        for i in 0..carried {
-            self.mapping
-                .insert(key(result_of(op, i)), result_of(built, i));
+        for (old, new) in op.results().into_iter().zip(results_of(built)) {
+            self.mapping.insert(key(old), new);
         }
         self.take(&written, |i| left[i].then(|| result_of(built, carried + i)));
         Ok(())
     }
 
     /// A loop of known bounds, turn by turn.
-    fn unrolled(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = operands_of(op);
-        let mut bounds = Vec::new();
-        for operand in &operands[..3] {
-            bounds.push(self.known(self.map(*operand)).ok_or_else(|| {
+    fn unrolled(&mut self, op: scf::For<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let bound = |value| {
+            self.known(self.map(value)).ok_or_else(|| {
                 b.error(format!(
                     "expected constant bounds of a loop with {UNROLL}; take the attribute away, or make them constants"
                 ))
-            })?);
-        }
-        let [from, to, step] = [bounds[0], bounds[1], bounds[2]];
-        let unsigned = attribute_of(op, UNSIGNED).is_some();
-        if step < 1 || turns(from, to, step, unsigned, operands[0].r#type()) > MOST_TURNS.into() {
+            })
+        };
+        let (from, to) = (bound(op.lower_bound())?, bound(op.upper_bound())?);
+        let step = bound(op.step())?;
+        let unsigned = op.unsigned_cmp().is_some();
+        let ty = op.lower_bound().r#type();
+        if step < 1 || turns(from, to, step, unsigned, ty) > MOST_TURNS.into() {
             return Err(b.error(format!(
                 "expected a loop of at most {MOST_TURNS} turns with {UNROLL}, found one from {from} to {to} by {step}"
             )));
         }
-        let body = body_of(op, 0).expected(op, "a body")?;
-        let ty = argument(body, 0).r#type();
-        let mut carried: Vec<Val<'c>> = operands[3..].iter().map(|v| self.map(*v)).collect();
-        for turn in 0..turns(from, to, step, unsigned, operands[0].r#type()) as i64 {
+        let body = op.region().expected(op.op(), "a body")?;
+        let mut carried = self.map_all(op.init_args());
+        for turn in 0..turns(from, to, step, unsigned, ty) as i64 {
             let turn = from.wrapping_add(turn.wrapping_mul(step));
             let index = b.constant(ty, turn)?;
-            self.mapping.insert(key(argument(body, 0)), index);
-            for (i, value) in carried.iter().enumerate() {
-                self.mapping.insert(key(argument(body, i + 1)), *value);
+            let values = std::iter::once(index).chain(carried);
+            for (argument, value) in arguments_of(body).into_iter().zip(values) {
+                self.mapping.insert(key(argument), value);
             }
             let mut ops = ops_of(body);
-            let end = ops.pop().expected(op, "an op that ends the block")?;
+            let end = ops.pop().expected(op.op(), "an op that ends the block")?;
             for op in ops {
                 self.op(op, b.at_location(op.location()))?;
             }
-            carried = operands_of(end).iter().map(|v| self.map(*v)).collect();
+            carried = self.map_all(operands_of(end));
         }
-        for (i, value) in carried.into_iter().enumerate() {
-            self.mapping.insert(key(result_of(op, i)), value);
+        for (result, value) in op.results().into_iter().zip(carried) {
+            self.mapping.insert(key(result), value);
         }
         Ok(())
     }
@@ -156,34 +162,35 @@ impl<'c> Values<'c> {
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        let mut handed: Vec<_> = operands_of(end).iter().map(|v| self.map(*v)).collect();
+        let mut handed = self.map_all(operands_of(end));
         let left = self.enter(files, &mut handed, inner)?;
         inner.op(name_of(end), &handed, &[], &attributes_of(end))?;
         Ok((region, left))
     }
 
     /// `scf.while`: it carries the fragments that either of its regions writes, through both.
-    pub(super) fn while_loop(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let blocks = blocks_of(op);
-        let [test, body] = blocks[..] else {
-            return Err(super::no_value_form(op, b));
+    pub(super) fn while_loop(&mut self, op: scf::While<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let [test, body] = blocks_of(op.op())[..] else {
+            return Err(super::no_value_form(op.op(), b));
         };
         let mut written = self.written(test);
         written.extend(self.written(body));
-        let mut initial: Vec<_> = operands_of(op).iter().map(|v| self.map(*v)).collect();
+        let mut initial = self.map_all(op.inits());
+        let carried = initial.len();
         let entered = self.enter(&written, &mut initial, b)?;
         let (first, tested) = self.turn(test, &written, &entered, b)?;
         let (second, _) = self.turn(body, &written, &tested, b)?;
-        let plain = op.result_count();
-        let vectors = initial[operands_of(op).len()..].iter();
-        let types: Vec<_> = results_of(op)
+        let plain = op.results().len();
+        let types: Vec<_> = op
+            .results()
             .iter()
-            .chain(vectors)
+            .chain(&initial[carried..])
             .map(|v| v.r#type())
             .collect();
         let regions = vec![first, second];
-        let built = b.with_regions(scf::WHILE, &initial, &types, &attributes_of(op), regions)?;
-        for (old, new) in results_of(op).into_iter().zip(results_of(built)) {
+        let attributes = attributes_of(op.op());
+        let built = b.with_regions(scf::WHILE, &initial, &types, &attributes, regions)?;
+        for (old, new) in op.results().into_iter().zip(results_of(built)) {
             self.mapping.insert(key(old), new);
         }
         self.take(&written, |i| tested[i].then(|| result_of(built, plain + i)));
@@ -203,7 +210,7 @@ impl<'c> Values<'c> {
                 _ => return Err(super::no_value_form(op, b)),
             }
         }
-        let operands: Vec<_> = operands_of(op).iter().map(|v| self.map(*v)).collect();
+        let operands = self.map_all(operands_of(op));
         let types: Vec<_> = results_of(op).iter().map(|v| v.r#type()).collect();
         let built = b.with_regions(name_of(op), &operands, &types, &attributes_of(op), regions)?;
         for (old, new) in results_of(op).into_iter().zip(results_of(built)) {
@@ -213,16 +220,16 @@ impl<'c> Values<'c> {
     }
 
     /// `scf.if`: it gives the fragments that a branch of it writes.
-    pub(super) fn branch(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let (then, other) = (body_of(op, 0), body_of(op, 1));
+    pub(super) fn branch(&mut self, op: scf::If<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let (then, other) = (op.then_region(), op.else_region());
         let mut written = BTreeSet::new();
         for block in [then, other].into_iter().flatten() {
             written.extend(self.written(block));
         }
         let before: Vec<File<'c>> = self.files.clone();
-        let condition = self.map(operands_of(op)[0]);
-        let plain = op.result_count();
-        let mut types: Vec<_> = (0..plain).map(|i| result_of(op, i).r#type()).collect();
+        let condition = self.map(op.condition());
+        let plain = op.results().len();
+        let mut types: Vec<_> = op.results().iter().map(|v| v.r#type()).collect();
         for index in &written {
             let file = &self.files[*index];
             types.extend(
@@ -241,11 +248,11 @@ impl<'c> Values<'c> {
             let mut yielded = Vec::new();
             if let Some(block) = block {
                 let mut ops = ops_of(block);
-                let end = ops.pop().expected(op, "an op that ends the block")?;
+                let end = ops.pop().expected(op.op(), "an op that ends the block")?;
                 for op in ops {
                     self.op(op, inner.at_location(op.location()))?;
                 }
-                yielded.extend(operands_of(end).iter().map(|v| self.map(*v)));
+                yielded = self.map_all(operands_of(end));
             }
             let mut place = 0;
             for index in &written {
@@ -267,10 +274,10 @@ impl<'c> Values<'c> {
             regions.truncate(1);
             regions.push(Detached::empty());
         }
-        let built = b.with_regions(scf::IF, &[condition], &types, &attributes_of(op), regions)?;
-        for i in 0..plain {
-            self.mapping
-                .insert(key(result_of(op, i)), result_of(built, i));
+        let attributes = attributes_of(op.op());
+        let built = b.with_regions(scf::IF, &[condition], &types, &attributes, regions)?;
+        for (old, new) in op.results().into_iter().zip(results_of(built)) {
+            self.mapping.insert(key(old), new);
         }
         self.take(&written, |i| left[i].then(|| result_of(built, plain + i)));
         Ok(())
@@ -291,19 +298,17 @@ impl<'c> Values<'c> {
     fn written(&self, block: Blk<'c>) -> BTreeSet<usize> {
         let mut files = BTreeSet::new();
         for op in ops_of(block) {
-            let operands = operands_of(op);
-            let target = match name_of(op) {
-                cute::CLEAR | cute::MEMREF_STORE => operands.first(),
-                cute::COPY => operands.get(2),
-                cute::GEMM | cute::MEMREF_STORE_VEC => operands.get(1),
-                _ => None,
-            };
-            files.extend(target.and_then(|v| self.root(*v)));
+            files.extend(target_of(op).and_then(|tensor| self.root(tensor)));
             for inner in blocks_of(op) {
                 files.extend(self.written(inner));
             }
         }
         files
+    }
+
+    /// What values of the old body are in the new one.
+    fn map_all(&self, values: Vec<Val<'c>>) -> Vec<Val<'c>> {
+        values.into_iter().map(|value| self.map(value)).collect()
     }
 
     /// The file that a register tensor is a view of, where it was made before.
@@ -317,5 +322,22 @@ impl<'c> Values<'c> {
                 .into_iter()
                 .find(|v| super::is_registers(v.r#type()))?;
         }
+    }
+}
+
+/// The tensor that an op of one thread writes.
+fn target_of(op: Op<'_>) -> Option<Val<'_>> {
+    if let Some(clear) = cute::Clear::of(op) {
+        Some(clear.tensor())
+    } else if let Some(store) = cute::MemrefStore::of(op) {
+        Some(store.tensor())
+    } else if let Some(store) = cute::MemrefStoreVec::of(op) {
+        Some(store.tensor())
+    } else if let Some(copy) = ThreadCopy::of(op) {
+        Some(copy.destination)
+    } else if let Some(GemmArgs::Mma { d, .. }) = GemmArgs::of(op) {
+        Some(d)
+    } else {
+        None
     }
 }

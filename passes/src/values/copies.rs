@@ -1,32 +1,41 @@
 //! Copies between memory and registers, atom by atom.
 
+use cute_layout::atoms::{CopyAtom, Form};
 use super::Values;
 use crate::vectorize;
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
+    args::ThreadCopy,
     infer::memref_of,
     mlir::*,
     tensor::{atom_access, atom_extents, atom_values},
-    types::{self, CopyOp, MemRef, Space},
-    verify::copy_op,
+    types::{self, MemRef, Space},
 };
 use cute_layout::Layout;
 use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
-    pub(super) fn copy(&mut self, operands: &[Val<'c>], b: Builder<'c>) -> Result<(), Failure> {
-        let (copy, source, destination, predicate) = match operands[..] {
-            [copy, source, destination] => (copy, source, destination, None),
-            [copy, source, destination, predicate] => (copy, source, destination, Some(predicate)),
-            _ => return Err(b.error("expected a partitioned copy; run cute-partition first")),
+    pub(super) fn copy(
+        &mut self,
+        args: Option<ThreadCopy<'c>>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let Some(ThreadCopy {
+            copy,
+            source,
+            destination,
+            predicate,
+        }) = args
+        else {
+            return Err(b.error("expected a partitioned copy; run cute-partition first"));
         };
         let copy = self.tiled(copy, b)?;
-        let op = copy_op(copy.r#type()).expected(b, "the atom of a copy")?;
+        let atom = types::copy_row(copy.r#type()).expected(b, "the atom of a copy")?;
         let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
             return Err(b.error("expected tensors"));
         };
-        if op == CopyOp::Auto && predicate.is_none() {
+        if atom.is_auto_vectorizing() && predicate.is_none() {
             return self.copy_vectors(copy, (source, &from), (destination, &to), b);
         }
         let extents = atom_extents(&from.layout).map_err(|e| b.error(e))?;
@@ -36,14 +45,14 @@ impl<'c> Values<'c> {
                 Some(predicate) => Some(self.predicate(predicate, &at, &extents, b)?),
                 None => None,
             };
-            if matches!(op, CopyOp::SimtAsync { .. }) {
+            if atom.form == Form::Copy {
                 let mut arguments = vec![copy, self.map(source), self.map(destination)];
                 arguments.extend(holds);
                 b.op(cute::ATOM_COPY, &arguments, &[], &attribute)?;
                 continue;
             }
             let Some(holds) = holds else {
-                self.copy_atom(op, copy, (source, &from), (destination, &to), &at, b)?;
+                self.copy_atom(&atom, copy, (source, &from), (destination, &to), &at, b)?;
                 continue;
             };
             // Nothing is read or written where the predicate is false.
@@ -63,7 +72,7 @@ impl<'c> Values<'c> {
             });
             let (region, block) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
-            self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
+            self.copy_atom(&atom, copy, (source, &from), (destination, &to), &at, inner)?;
             let mut regions = vec![region];
             match &old {
                 Some((old, view, places)) => {
@@ -87,8 +96,8 @@ impl<'c> Values<'c> {
             if let Some((file, vectors)) = before {
                 self.files[file].vectors = vectors;
             }
-            if let Some((_, view, places)) = old {
-                self.write(&view, &places, result_of(built, 0), b)?;
+            if let (Some((_, view, places)), [new]) = (old, &results_of(built)[..]) {
+                self.write(&view, &places, *new, b)?;
             }
         }
         Ok(())
@@ -97,7 +106,7 @@ impl<'c> Values<'c> {
     /// One atom.
     fn copy_atom(
         &mut self,
-        op: CopyOp,
+        atom: &CopyAtom,
         copy: Val<'c>,
         (source, from): (Val<'c>, &MemRef<'c>),
         (destination, to): (Val<'c>, &MemRef<'c>),
@@ -113,7 +122,7 @@ impl<'c> Values<'c> {
             let ty = b.vector(length, types::register_type(from.element));
             b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &attribute)?
         };
-        let value = if op == CopyOp::Movm {
+        let value = if atom.form == Form::Move {
             b.value(cute::ATOM_MOVE, &[copy, value], value.r#type(), &[])?
         } else {
             value

@@ -5,7 +5,7 @@ use super::{
     registers::{File, View, extract_element},
     unknown,
 };
-use cute_ir::ops::{arith, vector};
+use cute_ir::ops::{arith, cute, vector};
 use cute_ir::{
     Expected, Failure,
     infer::memref_of,
@@ -16,14 +16,18 @@ use cute_ir::{
 use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
-    /// The place of the element that `memref.load` or `memref.store` is about.
-    fn element(&self, op: Op<'c>, b: Builder<'c>) -> Result<(View<'c>, i64), Failure> {
-        let operands = operands_of(op);
-        let view = self.registers(operands[0], b)?;
-        let Some(CuteType::Coord(coord)) = CuteType::of(operands[1].r#type()) else {
+    /// The place of the element of a tensor at a coordinate.
+    fn element(
+        &self,
+        tensor: Val<'c>,
+        coord: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(View<'c>, i64), Failure> {
+        let view = self.registers(tensor, b)?;
+        let Some(CuteType::Coord(tuple)) = CuteType::of(coord.r#type()) else {
             return Err(b.error("expected a coordinate"));
         };
-        let coord = self.known_tuple(operands[1], &coord);
+        let coord = self.known_tuple(coord, &tuple);
         let element = view::slice(&view.layout, &coord).map_err(|e| b.error(e))?;
         let mut place = view.offset;
         for term in &element.terms {
@@ -35,33 +39,44 @@ impl<'c> Values<'c> {
         Ok((view, place))
     }
 
-    pub(super) fn load(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let (view, place) = self.element(op, b)?;
+    pub(super) fn load(&mut self, op: cute::MemrefLoad<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let (view, place) = self.element(op.tensor(), op.coord(), b)?;
         let vector = self.read(&view, &[place], b)?;
         let value = extract_element(b, vector, 0, view.element)?;
-        self.mapping.insert(key(result_of(op, 0)), value);
+        self.mapping.insert(key(op.value()), value);
         Ok(())
     }
 
-    pub(super) fn store(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let (view, place) = self.element(op, b)?;
-        let value = self.map(operands_of(op)[2]);
+    pub(super) fn store(
+        &mut self,
+        op: cute::MemrefStore<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let (view, place) = self.element(op.tensor(), op.coord(), b)?;
+        let value = self.map(op.value());
         let ty = b.vector(1, view.element);
         let vector = b.value(vector::FROM_ELEMENTS, &[value], ty, &[])?;
         self.write(&view, &[place], vector, b)
     }
 
-    pub(super) fn load_vector(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let view = self.registers(operands_of(op)[0], b)?;
+    pub(super) fn load_vector(
+        &mut self,
+        op: cute::MemrefLoadVec<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let view = self.registers(op.tensor(), b)?;
         let value = self.read(&view, &view.places(b)?, b)?;
-        self.mapping.insert(key(result_of(op, 0)), value);
+        self.mapping.insert(key(op.value()), value);
         Ok(())
     }
 
-    pub(super) fn store_vector(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = operands_of(op);
-        let view = self.registers(operands[1], b)?;
-        let value = self.map(operands[0]);
+    pub(super) fn store_vector(
+        &mut self,
+        op: cute::MemrefStoreVec<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let view = self.registers(op.tensor(), b)?;
+        let value = self.map(op.value());
         self.write(&view, &view.places(b)?, value, b)
     }
 
@@ -88,17 +103,13 @@ impl<'c> Values<'c> {
         self.write(&view, &places, zero, b)
     }
 
-    pub(super) fn convert(
-        &mut self,
-        op: Op<'c>,
-        from: Val<'c>,
-        b: Builder<'c>,
-    ) -> Result<(), Failure> {
+    pub(super) fn convert(&mut self, op: cute::Convert<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let (from, to) = (op.tensor(), op.result());
         let view = self.registers(from, b)?;
-        let memref = memref_of(result_of(op, 0)).expected(op, "a tensor as its result")?;
+        let memref = memref_of(to).expected(op.op(), "a tensor as its result")?;
         let bits = |ty| types::element_bits(ty).unwrap_or(0);
         let from_type = memref_of(from)
-            .expected(op, "a tensor as its operand")?
+            .expected(op.op(), "a tensor as its operand")?
             .element;
         if let Some(small) = [from_type, memref.element]
             .into_iter()
@@ -127,7 +138,7 @@ impl<'c> Values<'c> {
                 *new = Some(b.value(name, &[old], ty, &[])?);
             }
             let layout = memref.layout.clone();
-            self.add_file(result_of(op, 0), file, layout);
+            self.add_file(to, file, layout);
             return Ok(());
         }
         let places = view.places(b)?;
@@ -135,7 +146,7 @@ impl<'c> Values<'c> {
         let ty = b.vector(places.len() as i64, memref.element);
         let value = b.value(name, &[value], ty, &[])?;
         let layout = memref.layout.clone();
-        let view = self.add_file(result_of(op, 0), file, layout);
+        let view = self.add_file(to, file, layout);
         self.write(&view, &view.places(b)?, value, b)
     }
 

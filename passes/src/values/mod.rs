@@ -16,8 +16,12 @@ mod unroll;
 use crate::partition::{body_of_kernel, kernels, second_body, space_of};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Failure, PassSpec, infer,
+    Failure, PassSpec,
+    args::{GemmArgs, Reinterpretation, ThreadCopy},
+    attributes::UNROLL,
+    infer,
     mlir::*,
+    names::builtin,
     types::{self, CuteType, MemRef, Space},
     view::Index,
 };
@@ -30,7 +34,7 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-fragments-to-values",
     description: "Turn register tensors into SSA vectors carried by loops",
-    anchor: "builtin.module",
+    anchor: builtin::MODULE,
     options: &[],
     run,
 };
@@ -94,52 +98,69 @@ impl<'c> Values<'c> {
     }
 
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = operands_of(op);
-        let on_registers = |i: usize| operands.get(i).is_some_and(|v| is_registers(v.r#type()));
-        match name_of(op) {
-            cute::MMA_MAKE_FRAGMENT => self.allocate(result_of(op, 0), b),
-            cute::MEMREF_ALLOCA if space_of(result_of(op, 0)) == Some(Space::Rmem) => {
-                self.allocate(result_of(op, 0), b)
-            }
-            cute::TILED_COPY_RETILE => self.reinterpret(op, operands[1], b),
-            cute::GET_ITER
-            | cute::MAKE_VIEW
-            | cute::RECAST
-            | cute::RECAST_ITER
-            | cute::ADD_OFFSET
-                if on_registers(0) =>
-            {
-                self.reinterpret(op, operands[0], b)
-            }
-            cute::GET_LAYOUT if on_registers(0) => {
-                let layout = b.static_value(result_of(op, 0).r#type())?;
-                self.mapping.insert(key(result_of(op, 0)), layout);
-                Ok(())
-            }
-            cute::MEMREF_LOAD if on_registers(0) => self.load(op, b),
-            cute::MEMREF_STORE if on_registers(0) => self.store(op, b),
-            cute::MEMREF_LOAD_VEC if on_registers(0) => self.load_vector(op, b),
-            cute::MEMREF_STORE_VEC if on_registers(1) => self.store_vector(op, b),
-            cute::CLEAR if on_registers(0) => self.clear(operands[0], b),
-            cute::CONVERT => self.convert(op, operands[0], b),
-            cute::COPY => self.copy(&operands, b),
-            cute::GEMM => self.gemm(&operands, b),
-            scf::FOR => self.for_loop(op, b),
-            scf::IF if self.touches_within(op) => self.branch(op, b),
-            scf::WHILE if self.touches_within(op) => self.while_loop(op, b),
-            scf::YIELD => Err(b.error("a loop's end outside of a loop")),
-            _ if self.view(op, b)? => Ok(()),
-            _ => {
-                if !self.touches(op) && self.touches_within(op) {
-                    return self.reads_only(op, b);
-                }
-                if self.touches(op) {
-                    return Err(no_value_form(op, b));
-                }
-                b.clone_op(op, &mut self.mapping);
-                Ok(())
-            }
+        if self.on_registers(op, b)? {
+            return Ok(());
         }
+        if name_of(op) == cute::COPY {
+            self.copy(ThreadCopy::of(op), b)
+        } else if name_of(op) == cute::GEMM {
+            self.gemm(GemmArgs::of(op), b)
+        } else if let Some(op) = scf::For::of(op) {
+            self.for_loop(op, b)
+        } else if let Some(branch) = scf::If::of(op).filter(|_| self.touches_within(op)) {
+            self.branch(branch, b)
+        } else if let Some(op) = scf::While::of(op).filter(|_| self.touches_within(op)) {
+            self.while_loop(op, b)
+        } else if name_of(op) == scf::YIELD {
+            Err(b.error("a loop's end outside of a loop"))
+        } else if self.view(op, b)? {
+            Ok(())
+        } else {
+            if !self.touches(op) && self.touches_within(op) {
+                return self.reads_only(op, b);
+            }
+            if self.touches(op) {
+                return Err(no_value_form(op, b));
+            }
+            b.clone_op(op, &mut self.mapping);
+            Ok(())
+        }
+    }
+
+    /// An op that makes registers, reads or writes them, or shows them as another type; false where `op` is none.
+    fn on_registers(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
+        let held = |value: Val<'c>| is_registers(value.r#type());
+        if let Some(made) = cute::MmaMakeFragment::of(op) {
+            self.allocate(made.result(), b)?;
+        } else if let Some(made) = cute::MemrefAlloca::of(op)
+            && space_of(made.result()) == Some(Space::Rmem)
+        {
+            self.allocate(made.result(), b)?;
+        } else if let Some(retile) = cute::TiledCopyRetile::of(op) {
+            self.reinterpret(retile.fragment(), None, retile.result(), b)?;
+        } else if let Some(cast) = Reinterpretation::of(op).filter(|cast| held(cast.from)) {
+            self.reinterpret(cast.from, None, cast.to, b)?;
+        } else if let Some(add) = cute::AddOffset::of(op).filter(|add| held(add.iter())) {
+            self.reinterpret(add.iter(), Some(add.offset()), add.result(), b)?;
+        } else if let Some(get) = cute::GetLayout::of(op).filter(|get| held(get.tensor())) {
+            let layout = b.static_value(get.result().r#type())?;
+            self.mapping.insert(key(get.result()), layout);
+        } else if let Some(load) = cute::MemrefLoad::of(op).filter(|op| held(op.tensor())) {
+            self.load(load, b)?;
+        } else if let Some(store) = cute::MemrefStore::of(op).filter(|op| held(op.tensor())) {
+            self.store(store, b)?;
+        } else if let Some(load) = cute::MemrefLoadVec::of(op).filter(|op| held(op.tensor())) {
+            self.load_vector(load, b)?;
+        } else if let Some(store) = cute::MemrefStoreVec::of(op).filter(|op| held(op.tensor())) {
+            self.store_vector(store, b)?;
+        } else if let Some(clear) = cute::Clear::of(op).filter(|op| held(op.tensor())) {
+            self.clear(clear.tensor(), b)?;
+        } else if let Some(convert) = cute::Convert::of(op) {
+            self.convert(convert, b)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn touches(&self, op: Op<'c>) -> bool {
@@ -177,18 +198,21 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    /// The same registers as the result's type says.
-    fn reinterpret(&mut self, op: Op<'c>, source: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    /// The same registers, from an offset on, as the result's type says.
+    fn reinterpret(
+        &mut self,
+        source: Val<'c>,
+        offset: Option<Val<'c>>,
+        result: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
         let mut view = self.registers(source, b)?;
-        let result = result_of(op, 0);
         let Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) = CuteType::of(result.r#type())
         else {
             return Err(b.error("expected a tensor"));
         };
-        if name_of(op) == cute::ADD_OFFSET {
-            view.offset += self
-                .known_offset(operands_of(op)[1])
-                .ok_or_else(|| unknown(b))?;
+        if let Some(offset) = offset {
+            view.offset += self.known_offset(offset).ok_or_else(|| unknown(b))?;
         }
         let element = types::register_type(memref.element);
         let bits = |ty| types::element_bits(ty).unwrap_or(8);
@@ -275,27 +299,26 @@ impl<'c> Values<'c> {
     /// The integer that a value of the new body is, where it follows from constants.
     fn known(&self, value: Val<'c>) -> Option<i64> {
         let op = defining_op(value)?;
-        let operands = operands_of(op);
-        let operand = |i: usize| operands.get(i).and_then(|v| self.known(*v));
+        let signed = |value: &Val<'c>| self.known(*value);
         // Where the op knows no sign, only what is the same with one.
-        let unsigned = |i: usize| operand(i).filter(|value| *value >= 0);
-        let number = match name_of(op) {
-            arith::CONSTANT => integer_of(op, "value"),
-            arith::INDEX_CAST | arith::EXTSI | arith::TRUNCI => operand(0),
-            arith::INDEX_CASTUI | arith::EXTUI => unsigned(0),
-            arith::ADDI => operand(0)?.checked_add(operand(1)?),
-            arith::SUBI => operand(0)?.checked_sub(operand(1)?),
-            arith::MULI => operand(0)?.checked_mul(operand(1)?),
-            arith::DIVSI => operand(0)?.checked_div(operand(1)?),
-            arith::DIVUI => unsigned(0)?.checked_div(unsigned(1)?),
-            arith::REMSI => operand(0)?.checked_rem(operand(1)?),
-            arith::REMUI => unsigned(0)?.checked_rem(unsigned(1)?),
-            arith::MINSI => Some(operand(0)?.min(operand(1)?)),
-            arith::MINUI => Some(unsigned(0)?.min(unsigned(1)?)),
-            arith::MAXSI => Some(operand(0)?.max(operand(1)?)),
-            arith::MAXUI => Some(unsigned(0)?.max(unsigned(1)?)),
-            cute::GET_SCALARS if op.result_count() == 1 => {
-                match CuteType::of(operands.first()?.r#type())? {
+        let unsigned = |value: &Val<'c>| signed(value).filter(|value| *value >= 0);
+        let number = match (name_of(op), &operands_of(op)[..]) {
+            (arith::CONSTANT, []) => integer_of(op, "value"),
+            (arith::INDEX_CAST | arith::EXTSI | arith::TRUNCI, [a]) => signed(a),
+            (arith::INDEX_CASTUI | arith::EXTUI, [a]) => unsigned(a),
+            (arith::ADDI, [a, b]) => signed(a)?.checked_add(signed(b)?),
+            (arith::SUBI, [a, b]) => signed(a)?.checked_sub(signed(b)?),
+            (arith::MULI, [a, b]) => signed(a)?.checked_mul(signed(b)?),
+            (arith::DIVSI, [a, b]) => signed(a)?.checked_div(signed(b)?),
+            (arith::DIVUI, [a, b]) => unsigned(a)?.checked_div(unsigned(b)?),
+            (arith::REMSI, [a, b]) => signed(a)?.checked_rem(signed(b)?),
+            (arith::REMUI, [a, b]) => unsigned(a)?.checked_rem(unsigned(b)?),
+            (arith::MINSI, [a, b]) => Some(signed(a)?.min(signed(b)?)),
+            (arith::MINUI, [a, b]) => Some(unsigned(a)?.min(unsigned(b)?)),
+            (arith::MAXSI, [a, b]) => Some(signed(a)?.max(signed(b)?)),
+            (arith::MAXUI, [a, b]) => Some(unsigned(a)?.max(unsigned(b)?)),
+            (cute::GET_SCALARS, [tuple]) if op.result_count() == 1 => {
+                match CuteType::of(tuple.r#type())? {
                     CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),
                     _ => None,
                 }
@@ -313,7 +336,6 @@ impl<'c> Values<'c> {
 fn unknown(b: Builder) -> Failure {
     b.error(format!(
         "indexes registers by a value that is not known when the kernel is compiled; use constants, or write \
-         {} on the loop whose index it comes from",
-        unroll::UNROLL
+         {UNROLL} on the loop whose index it comes from"
     ))
 }

@@ -4,6 +4,7 @@ use super::{Values, registers::places};
 use cute_ir::ops::cute;
 use cute_ir::{
     Expected, Failure, algorithm,
+    args::GemmArgs,
     mlir::*,
     types::{self, CuteType},
 };
@@ -28,12 +29,23 @@ impl Operand {
 impl<'c> Values<'c> {
     /// Atom by atom, a k-slice at a time; odd rows of M backwards over N, so that the B of the
     /// turn is used again.
-    pub(super) fn gemm(&mut self, operands: &[Val<'c>], b: Builder<'c>) -> Result<(), Failure> {
-        let [mma, d, a, bb, c] = operands[..] else {
+    pub(super) fn gemm(
+        &mut self,
+        args: Option<GemmArgs<'c>>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let Some(GemmArgs::Mma {
+            mma,
+            d,
+            a,
+            b: right,
+            c,
+        }) = args
+        else {
             return Err(b.error("expected a product of fragments; run cute-partition first"));
         };
         let (vd, va) = (&self.registers(d, b)?, &self.registers(a, b)?);
-        let (vb, vc) = (&self.registers(bb, b)?, &self.registers(c, b)?);
+        let (vb, vc) = (&self.registers(right, b)?, &self.registers(c, b)?);
         let product = algorithm::product_of(mma.r#type())
             .ok_or_else(|| b.error("expected an MMA atom or a tiled MMA"))?;
         let extents = product

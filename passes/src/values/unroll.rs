@@ -2,14 +2,11 @@
 
 use super::Values;
 use cute_ir::ops::{arith, scf};
-use cute_ir::{Expected, Failure, mlir::*, types};
+use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*, types};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
-/// A loop with this attribute is written out: all of it, so that its index is known to what it indexes, or as many turns at
-/// a time as the attribute says.
-pub(super) const UNROLL: &str = "cute.unroll";
-/// Tells whether the bounds of a loop are compared without a sign.
-pub(super) const UNSIGNED: &str = "unsignedCmp";
+/// The attribute of a loop whose bounds are compared without a sign.
+const UNSIGNED: &str = "unsignedCmp";
 
 /// How a loop is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +28,19 @@ impl Unroll {
 pub(super) fn by_factors<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>) -> Result<(), Failure> {
     // Loops within a loop first: they are then copied with it.
     for op in nested_ops(kernel).into_iter().rev() {
-        if let Some(Unroll::By(factor)) = Unroll::of(op) {
-            split(rewriter, op, factor)?;
+        if let Some(Unroll::By(factor)) = Unroll::of(op)
+            && let Some(old) = scf::For::of(op)
+        {
+            split(rewriter, old, factor)?;
         }
     }
     Ok(())
 }
 
 /// The bounds of a loop as far as they are constants.
-fn bounds(op: Op<'_>) -> [Option<i64>; 3] {
-    let operands = operands_of(op);
+fn bounds(op: scf::For<'_>) -> [Option<i64>; 3] {
     let values = Values::default();
-    [0, 1, 2].map(|i| operands.get(i).and_then(|v| values.known(*v)))
+    [op.lower_bound(), op.upper_bound(), op.step()].map(|value| values.known(value))
 }
 
 /// The turns of a loop of integers of type `ty` from `from` to `to`.
@@ -56,21 +54,21 @@ pub(super) fn turns(from: i64, to: i64, step: i64, unsigned: bool, ty: Type<'_>)
     (distance + i128::from(step) - 1) / i128::from(step)
 }
 
-fn split<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>, factor: i64) -> Result<(), Failure> {
+fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Result<(), Failure> {
+    let op = old.op();
     let b = Builder::before(op);
     remove_attribute(op, UNROLL);
     if factor == 1 {
         return Ok(());
     }
-    let unsigned = attribute_of(op, UNSIGNED).is_some();
-    let [from, to, Some(step @ 1..)] = bounds(op) else {
+    let unsigned = old.unsigned_cmp().is_some();
+    let [from, to, Some(step @ 1..)] = bounds(old) else {
         return Err(b.error(format!(
             "expected a loop of a constant step of at least 1 with {UNROLL} = {factor}; make the step a constant, or take the \
              attribute away"
         )));
     };
-    let operands = operands_of(op);
-    let ty = operands[0].r#type();
+    let ty = old.lower_bound().r#type();
     let known = from
         .zip(to)
         .map(|(from, to)| (from, to, turns(from, to, step, unsigned, ty)));
@@ -92,35 +90,33 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>, factor: i64) -> Result<(), 
     let last = round - step;
     let end = match known {
         Some((_, to, _)) => b.constant(ty, to.wrapping_sub(last))?,
-        None => end_of_rounds(b, op, last, unsigned)?,
+        None => end_of_rounds(b, old, last, unsigned)?,
     };
     let left = known.is_none_or(|(.., turns)| turns % i128::from(factor) > 0);
 
     // The rounds: each carries where the next turn starts, for what is left behind the last one.
-    let initial = [&operands[..1], &operands[3..]].concat();
-    let carried = rounds(b, op, [operands[0], end, round_value], &initial, factor)?;
+    let (next, carried) = rounds(b, old, end, round_value, factor)?;
     let results = if left {
-        let mut all = vec![carried[0], operands[1], operands[2]];
-        all.extend_from_slice(&carried[1..]);
         let rest = b.clone_op(op, &mut Mapping::new());
-        for (i, value) in all.into_iter().enumerate() {
+        let start = match known {
+            Some((from, _, turns)) => {
+                // Bounds that are constants, so that they can be written out.
+                let rounds = (turns / i128::from(factor)) as i64;
+                set_attribute(rest, UNROLL, b.attribute("unit")?);
+                b.constant(ty, from.wrapping_add(rounds.wrapping_mul(round)))?
+            }
+            None => next,
+        };
+        let bounds = [start, old.upper_bound(), old.step()];
+        for (i, value) in bounds.into_iter().chain(carried).enumerate() {
             set_operand(rest, i, value);
         }
-        if let Some((from, _, turns)) = known {
-            // Bounds that are constants, so that they can be written out.
-            let rounds = (turns / i128::from(factor)) as i64;
-            let start = b.constant(ty, from.wrapping_add(rounds.wrapping_mul(round)))?;
-            set_operand(rest, 0, start);
-            set_attribute(rest, UNROLL, b.attribute("unit")?);
-        }
-        (0..rest.result_count())
-            .map(|i| result_of(rest, i))
-            .collect()
+        results_of(rest)
     } else {
-        carried[1..].to_vec()
+        carried
     };
-    for (i, value) in results.into_iter().enumerate() {
-        replace_uses(result_of(op, i), value);
+    for (result, value) in old.results().into_iter().zip(results) {
+        replace_uses(result, value);
     }
     rewriter.erase(op)?;
     Ok(())
@@ -130,12 +126,11 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>, factor: i64) -> Result<(), 
 /// that would be below the integers.
 fn end_of_rounds<'c>(
     b: Builder<'c>,
-    op: Op<'c>,
+    op: scf::For<'c>,
     last: i64,
     unsigned: bool,
 ) -> Result<Val<'c>, Failure> {
-    let operands = operands_of(op);
-    let (from, to) = (operands[0], operands[1]);
+    let (from, to) = (op.lower_bound(), op.upper_bound());
     let ty = to.r#type();
     let last = b.constant(ty, last)?;
     let end = b.value(arith::SUBI, &[to, last], ty, &[])?;
@@ -145,37 +140,42 @@ fn end_of_rounds<'c>(
     b.value(arith::SELECT, &[fits, end, from], ty, &[])
 }
 
-/// A loop whose turns are `factor` of `op`'s each. It carries the index of the next turn and what `op` carries.
+/// A loop from where `op` starts up to `to` by `step`, whose turns are `factor` of `op`'s each. It carries the index of the next
+/// turn and what `op` carries, which are what comes of it.
 fn rounds<'c>(
     b: Builder<'c>,
-    op: Op<'c>,
-    [from, to, step]: [Val<'c>; 3],
-    initial: &[Val<'c>],
+    op: scf::For<'c>,
+    to: Val<'c>,
+    step: Val<'c>,
     factor: i64,
-) -> Result<Vec<Val<'c>>, Failure> {
-    let old = body_of(op, 0).expected(op, "a body")?;
+) -> Result<(Val<'c>, Vec<Val<'c>>), Failure> {
+    let old = op.region().expected(op.op(), "a body")?;
+    let from = op.lower_bound();
     let ty = from.r#type();
+    let initial = [vec![from], op.init_args()].concat();
     let types: Vec<Type<'c>> = initial.iter().map(|v| v.r#type()).collect();
     let mut arguments = vec![(ty, b.location)];
     arguments.extend(types.iter().map(|ty| (*ty, b.location)));
     let (region, new) = Detached::with_block(&arguments);
-    let operands = [&[from, to, step], initial].concat();
+    let operands = [vec![from, to, step], initial].concat();
     let built = b.with_regions(scf::FOR, &operands, &types, &[], vec![region])?;
-    if let Some(unsigned) = attribute_of(op, UNSIGNED) {
+    if let Some(unsigned) = op.unsigned_cmp() {
         set_attribute(built, UNSIGNED, unsigned);
     }
     let inner = Builder::at_end(b.context, new, b.location);
-    let own_step = operands_of(op)[2];
-    let mut index = argument(new, 0);
-    let mut carried: Vec<Val<'c>> = (1..initial.len()).map(|i| argument(new, i + 1)).collect();
+    // Its own counter, the index of the next turn, and what `op` carries.
+    let (mut index, mut carried) = match arguments_of(new)[..] {
+        [index, _, ref carried @ ..] => (index, carried.to_vec()),
+        _ => return Err(b.error("expected a loop that carries an index")),
+    };
     for _ in 0..factor {
         let mut mapping = Mapping::new();
-        mapping.insert(key(argument(old, 0)), index);
-        for (i, value) in carried.iter().enumerate() {
-            mapping.insert(key(argument(old, i + 1)), *value);
+        let turn = std::iter::once(index).chain(carried);
+        for (old, new) in arguments_of(old).into_iter().zip(turn) {
+            mapping.insert(key(old), new);
         }
         let mut ops = ops_of(old);
-        let end = ops.pop().expected(op, "an op that ends the block")?;
+        let end = ops.pop().expected(op.op(), "an op that ends the block")?;
         for op in ops {
             inner.at_location(op.location()).clone_op(op, &mut mapping);
         }
@@ -183,9 +183,13 @@ fn rounds<'c>(
         carried = yielded
             .map(|v| mapping.get(&key(v)).copied().unwrap_or(v))
             .collect();
-        index = inner.value(arith::ADDI, &[index, own_step], ty, &[])?;
+        index = inner.value(arith::ADDI, &[index, op.step()], ty, &[])?;
     }
     let all: Vec<Val<'c>> = std::iter::once(index).chain(carried).collect();
     inner.op(scf::YIELD, &all, &[], &[])?;
-    Ok((0..all.len()).map(|i| result_of(built, i)).collect())
+    let (next, carried) = match results_of(built)[..] {
+        [next, ref carried @ ..] => (next, carried.to_vec()),
+        [] => return Err(b.error("expected a loop that carries an index")),
+    };
+    Ok((next, carried))
 }

@@ -4,6 +4,8 @@
 use crate::mlir::*;
 use crate::{
     mlir::{Op, attribute_of, entry_of, name_of, result_of},
+    names,
+    ops::cute,
     types::{self, CuteType},
 };
 use cute_layout::{
@@ -15,7 +17,7 @@ use melior::{
     ir::{Attribute, Type, ValueLike, operation::OperationLike},
 };
 
-/// The result types of op `name`, without its dialect's prefix.
+/// The result types of op `name`.
 pub(super) fn infer<'c>(
     name: &str,
     context: &'c Context,
@@ -23,7 +25,7 @@ pub(super) fn infer<'c>(
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
     if let (
-        "crd2idx",
+        cute::CRD2IDX,
         [
             Value::Coord(coord),
             Value::Layout(_) | Value::ComposedLayout(_),
@@ -47,8 +49,9 @@ pub(super) fn infer<'c>(
         .collect())
 }
 
-/// [`ops::apply`], with an error that follows on "'cute.name' op".
+/// [`ops::apply`] of an op by its whole name, with an error that follows on "'cute.name' op".
 pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec<Value>, String> {
+    let name = names::mnemonic(name).unwrap_or(name);
     ops::apply(name, operands, attrs).map_err(|error| {
         let text = error.to_string();
         match text.strip_prefix(&format!("`{name}` ")) {
@@ -58,11 +61,14 @@ pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec
     })
 }
 
-/// The name of `op` in the algebra, if it has it: without its dialect's prefix.
-pub fn algebra_name(op: Op<'_>) -> Option<&str> {
-    name_of(op)
-        .strip_prefix("cute.")
-        .filter(|name| ops::OPS.contains(name))
+/// Tells whether the layout algebra has an op, by its name.
+pub(super) fn has(name: &str) -> bool {
+    names::mnemonic(name).is_some_and(|name| ops::OPS.contains(&name))
+}
+
+/// Tells whether the layout algebra has `op`.
+pub fn is_algebra(op: Op<'_>) -> bool {
+    has(name_of(op))
 }
 
 /// What `op`, of the algebra, gives for these operands instead of its own; for a constructor, in the form of its result type.
@@ -70,7 +76,6 @@ pub fn algebra_name(op: Op<'_>) -> Option<&str> {
 /// Dynamic leaves that carry how they are computed give results that do.
 pub fn evaluate(op: Op<'_>, operands: &[Value]) -> Result<Vec<Value>, String> {
     let name = name_of(op);
-    let name = name.strip_prefix("cute.").unwrap_or(name);
     let mut attrs = attrs_of(|name| attribute_of(op, name));
     if op.result_count() == 1 {
         attrs.result = value_of(result_of(op, 0).r#type());
@@ -86,7 +91,7 @@ fn with_coordinate(
     coord: Option<Attribute>,
 ) -> Result<Vec<Value>, String> {
     let mut all = operands.to_vec();
-    if name == "dice"
+    if name == cute::DICE
         && let Some(coord) = coord
     {
         let coord = types::coord_of_attribute(coord).ok_or("expected coord = #cute.coord<...>")?;
@@ -103,7 +108,7 @@ fn with_coordinate(
 /// The offset that a layout gives a coordinate has two names here.
 fn renamed<'a>(name: &'a str, operands: &[Value]) -> &'a str {
     match (name, operands) {
-        ("crd2idx", [_, Value::Layout(_) | Value::ComposedLayout(_)]) => "layout_eval",
+        (cute::CRD2IDX, [_, Value::Layout(_) | Value::ComposedLayout(_)]) => cute::LAYOUT_EVAL,
         _ => name,
     }
 }
@@ -140,9 +145,12 @@ pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attr
 /// of it known and none of it 0.
 pub(super) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
     let divisor: &IntTuple = match (name, operands) {
-        ("tuple_div" | "tuple_mod", [_, Value::IntTuple(divisor) | Value::Shape(divisor)])
-        | ("shape_div", [_, Value::Shape(divisor)])
-        | ("ceil_div", [_, Value::Shape(divisor) | Value::IntTuple(divisor)]) => divisor,
+        (
+            cute::TUPLE_DIV | cute::TUPLE_MOD,
+            [_, Value::IntTuple(divisor) | Value::Shape(divisor)],
+        )
+        | (cute::SHAPE_DIV, [_, Value::Shape(divisor)])
+        | (cute::CEIL_DIV, [_, Value::Shape(divisor) | Value::IntTuple(divisor)]) => divisor,
         _ => return false,
     };
     divisor

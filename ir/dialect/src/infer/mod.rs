@@ -7,7 +7,7 @@ mod tensors;
 mod written;
 
 pub(crate) use algebra::apply;
-pub use algebra::{algebra_name, evaluate, value_of};
+pub use algebra::{evaluate, is_algebra, value_of};
 pub use tensors::traced_view;
 pub(crate) use written::{compatible, operand_types, without_unit_strides};
 
@@ -16,7 +16,7 @@ use crate::{
     mlir::{Op, name_of, operands_of},
     types::{CuteType, MemRef},
 };
-use cute_layout::ops::{OPS, Value as LayoutValue};
+use cute_layout::ops::Value as LayoutValue;
 use melior::{
     Context,
     ir::{Attribute, Type, ValueLike},
@@ -36,10 +36,9 @@ pub(crate) fn infer<'c>(
     if let Some(result) = tensors::infer(name, context, &decoded, attributes) {
         return result;
     }
-    let op = name.strip_prefix("cute.").unwrap_or(name);
     let values: Option<Vec<LayoutValue>> = decoded.iter().map(CuteType::value).collect();
     match values {
-        Some(values) if OPS.contains(&op) => algebra::infer(op, context, &values, attributes),
+        Some(values) if algebra::has(name) => algebra::infer(name, context, &values, attributes),
         _ => Err(format!(
             "does not take operands of the types ({})",
             operands
@@ -57,10 +56,7 @@ pub(crate) fn speculatable(op: Op) -> bool {
         .iter()
         .map(|operand| value_of(operand.r#type()))
         .collect();
-    let name = name_of(op);
-    operands.is_some_and(|operands| {
-        algebra::divides_by_nonzero(name.strip_prefix("cute.").unwrap_or(name), &operands)
-    })
+    operands.is_some_and(|operands| algebra::divides_by_nonzero(name_of(op), &operands))
 }
 
 /// The type of a value as a tensor.

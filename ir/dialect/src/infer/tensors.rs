@@ -4,6 +4,7 @@ use super::algebra;
 use crate::mlir::*;
 use crate::{
     mlir::{Op, attribute_of, entry_of, name_of},
+    ops::cute,
     tensor,
     types::{self, CuteType, MemRef},
     view::{self, View},
@@ -21,12 +22,11 @@ pub(super) fn infer<'c>(
     operands: &[CuteType<'c>],
     attributes: Attribute<'c>,
 ) -> Option<Result<Vec<Type<'c>>, String>> {
-    let name = name.strip_prefix("cute.").unwrap_or(name);
     let operand_id = || integer_attribute(attributes, "operand_id");
     if let Some((tensor, view)) = find_view(name, operands, &|name| entry_of(attributes, name)) {
         return Some(view.and_then(|(view, indices)| tensor_type(context, tensor, view, &indices)));
     }
-    if name == "size"
+    if name == cute::SIZE
         && let [tensor] = operands
         && let Some(layout) = tensor.tensor_layout()
     {
@@ -36,28 +36,28 @@ pub(super) fn infer<'c>(
     let tensors = |result: Result<MemRef<'c>, String>| memref_type(context, result?);
     let one = |ty: Type<'c>| Ok(vec![ty]);
     Some(match (name, operands) {
-        ("get_iter", [CuteType::MemRef(source)]) => source
+        (cute::GET_ITER, [CuteType::MemRef(source)]) => source
             .to_ptr_type(Location::unknown(context))
             .map_err(|_| invalid())
             .and_then(one),
-        ("get_iter", [CuteType::CoordTensor { start, .. }]) => {
+        (cute::GET_ITER, [CuteType::CoordTensor { start, .. }]) => {
             one(types::arith_tuple_iter_type(context, start))
         }
-        ("get_layout", [CuteType::MemRef(memref)]) => one(types::composed_type(
+        (cute::GET_LAYOUT, [CuteType::MemRef(memref)]) => one(types::composed_type(
             context,
             memref.inner.as_ref(),
             &memref.layout,
         )),
-        ("get_layout", [CuteType::CoordTensor { layout, .. }]) => {
+        (cute::GET_LAYOUT, [CuteType::CoordTensor { layout, .. }]) => {
             one(types::layout_type(context, layout))
         }
-        ("make_arith_tuple_iter", [CuteType::IntTuple(start)]) => {
+        (cute::MAKE_ARITH_TUPLE_ITER, [CuteType::IntTuple(start)]) => {
             one(types::arith_tuple_iter_type(context, start))
         }
-        ("deref_arith_tuple_iter", [CuteType::ArithTupleIter(start)]) => {
+        (cute::DEREF_ARITH_TUPLE_ITER, [CuteType::ArithTupleIter(start)]) => {
             one(types::int_tuple_type(context, start))
         }
-        ("add_offset", [CuteType::Ptr(pointer), CuteType::IntTuple(offset)]) => {
+        (cute::ADD_OFFSET, [CuteType::Ptr(pointer), CuteType::IntTuple(offset)]) => {
             tensor::add_offset(pointer, offset)
                 .and_then(|p| {
                     p.to_ptr_type(Location::unknown(context))
@@ -65,11 +65,11 @@ pub(super) fn infer<'c>(
                 })
                 .and_then(one)
         }
-        ("add_offset", [CuteType::ArithTupleIter(start), CuteType::IntTuple(offset)]) => start
+        (cute::ADD_OFFSET, [CuteType::ArithTupleIter(start), CuteType::IntTuple(offset)]) => start
             .add(offset)
             .map_err(|e| e.to_string())
             .and_then(|sum| one(types::arith_tuple_iter_type(context, &sum))),
-        ("memref.load_vec", [CuteType::MemRef(source)]) => source
+        (cute::MEMREF_LOAD_VEC, [CuteType::MemRef(source)]) => source
             .layout
             .size()
             .map_err(|e| e.to_string())
@@ -80,16 +80,16 @@ pub(super) fn infer<'c>(
                     source.layout
                 )),
             }),
-        ("tiled.copy.retile", [copy, CuteType::MemRef(fragment)]) => {
+        (cute::TILED_COPY_RETILE, [copy, CuteType::MemRef(fragment)]) => {
             tensors(tensor::retile(copy, fragment))
         }
-        ("tiled.mma.partition_shape", [mma, CuteType::Shape(shape)]) => operand_id()
+        (cute::TILED_MMA_PARTITION_SHAPE, [mma, CuteType::Shape(shape)]) => operand_id()
             .and_then(|id| tensor::partition_shape(mma, shape, id))
             .map(|shape| vec![types::shape_type(context, &shape)]),
-        ("mma.make_fragment", [mma, CuteType::MemRef(source)]) => {
+        (cute::MMA_MAKE_FRAGMENT, [mma, CuteType::MemRef(source)]) => {
             tensors(operand_id().and_then(|id| fragment_of(mma, source, id)))
         }
-        ("mma.make_fragment", [mma, CuteType::Shape(shape)]) => {
+        (cute::MMA_MAKE_FRAGMENT, [mma, CuteType::Shape(shape)]) => {
             tensors(operand_id().and_then(|id| {
                 let part = Layout::col_major(shape).map_err(|e| e.to_string())?;
                 tensor::fragment(mma, &part, id)
@@ -208,8 +208,6 @@ fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
 ///
 /// Dynamic leaves that carry how they are computed give a layout whose leaves do.
 pub fn traced_view<'c>(op: Op<'c>, operands: &[CuteType<'c>]) -> Option<Result<View, String>> {
-    let name = name_of(op);
-    let name = name.strip_prefix("cute.").unwrap_or(name);
-    let (_, view) = find_view(name, operands, &|name| attribute_of(op, name))?;
+    let (_, view) = find_view(name_of(op), operands, &|name| attribute_of(op, name))?;
     Some(view.map(|(view, _)| view))
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     mlir::context_of_type,
+    ops::cute,
     types::{self, CuteType},
 };
 use cute_layout::{Inner, IntTuple, Layout, Leaf, int, ops::Value, tuple};
@@ -22,13 +23,13 @@ pub(crate) fn operand_types<'c>(
     };
     let decoded = CuteType::of(result)
         .ok_or_else(|| format!("expected a cute type as the result, found {result}"))?;
-    let mut all = match (name.strip_prefix("cute.").unwrap_or(name), &decoded) {
-        ("make_layout", CuteType::Layout(layout)) => layout_parts(layout),
-        ("make_identity_layout", CuteType::Layout(layout))
-        | ("make_identity_tensor", CuteType::CoordTensor { layout, .. }) => {
+    let mut all = match (name, &decoded) {
+        (cute::MAKE_LAYOUT, CuteType::Layout(layout)) => layout_parts(layout),
+        (cute::MAKE_IDENTITY_LAYOUT, CuteType::Layout(layout))
+        | (cute::MAKE_IDENTITY_TENSOR, CuteType::CoordTensor { layout, .. }) => {
             vec![types::shape_type(context, layout.shape())]
         }
-        ("make_composed_layout", CuteType::ComposedLayout(composed)) => vec![
+        (cute::MAKE_COMPOSED_LAYOUT, CuteType::ComposedLayout(composed)) => vec![
             types::value_type(
                 context,
                 &match composed.inner() {
@@ -39,24 +40,24 @@ pub(crate) fn operand_types<'c>(
             types::int_tuple_type(context, composed.offset()),
             types::layout_type(context, composed.outer()),
         ],
-        ("make_view", CuteType::MemRef(memref)) => vec![
+        (cute::MAKE_VIEW, CuteType::MemRef(memref)) => vec![
             memref
                 .to_ptr_type(Location::unknown(context))
                 .map_err(|_| "has a result that no pointer starts")?,
             types::composed_type(context, memref.inner.as_ref(), &memref.layout),
         ],
-        ("make_view", CuteType::CoordTensor { start, layout }) => vec![
+        (cute::MAKE_VIEW, CuteType::CoordTensor { start, layout }) => vec![
             types::arith_tuple_iter_type(context, start),
             types::layout_type(context, layout),
         ],
-        ("memref.alloca", CuteType::MemRef(memref)) => {
+        (cute::MEMREF_ALLOCA, CuteType::MemRef(memref)) => {
             vec![types::composed_type(
                 context,
                 memref.inner.as_ref(),
                 &memref.layout,
             )]
         }
-        ("memref.store_vec", CuteType::MemRef(memref)) => {
+        (cute::MEMREF_STORE_VEC, CuteType::MemRef(memref)) => {
             let size = memref.layout.size().map_err(|e| e.to_string())?;
             let size = u64::try_from(size).map_err(|e| e.to_string())?;
             vec![Type::vector(&[size], memref.element), result]

@@ -1,21 +1,24 @@
 //! Atoms, and atoms on values.
 
-use super::{Checked, at_of, check_spaces, copy_op, result_type, tensors};
+use cute_layout::atoms::{Completion, CopyAtom, Form};
+use std::sync::Arc;
+use super::{Checked, at_of, check_spaces, tensor as operand};
 use crate::mlir::*;
 use crate::{
+    ops::{cute, cute_nvgpu},
     tensor,
-    types::{self, CopyOp, CuteType, Field, MemRef, Space},
+    types::{self, CuteType, Field, MemRef, Space},
 };
-use cute_layout::atoms::CopyAtom;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
-pub(super) fn verify_make_atom(op: Op<'_>) -> Checked {
-    let ty = result_type(op);
+pub(super) fn verify_make_atom(op: cute::MakeAtom<'_>) -> Checked {
+    let ty = op.atom().r#type();
     let fields = match CuteType::of(ty) {
         Some(atom @ (CuteType::CopyAtom { .. } | CuteType::MmaAtom { .. })) => atom.fields(),
         _ => return Err(format!("expected an atom of cute_nvgpu, found {ty}")),
     };
-    let given: Vec<String> = operands_of(op)
+    let given: Vec<String> = op
+        .state()
         .iter()
         .map(|value| value.r#type().to_string())
         .collect();
@@ -47,7 +50,9 @@ fn spelled(field: &Field) -> String {
 
 /// The part of the state that an op is about.
 pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
-    let ty = operands_of(op)[0].r#type();
+    let set = cute_nvgpu::AtomSetValue::of(op).map(|op| op.atom());
+    let atom = set.or_else(|| Some(cute_nvgpu::AtomGetValue::of(op)?.atom()));
+    let ty = atom.ok_or("has no part of a state")?.r#type();
     let atom = CuteType::of(ty).filter(|atom| {
         matches!(
             atom,
@@ -85,12 +90,12 @@ fn check_field_type(field: &Field, ty: Type) -> Checked {
     ))
 }
 
-pub(super) fn verify_set_value(op: Op<'_>) -> Checked {
-    check_field_type(field_of(op)?, operands_of(op)[1].r#type())
+pub(super) fn verify_set_value(op: cute_nvgpu::AtomSetValue<'_>) -> Checked {
+    check_field_type(field_of(op.op())?, op.value().r#type())
 }
 
-pub(super) fn verify_get_value(op: Op<'_>) -> Checked {
-    check_field_type(field_of(op)?, result_type(op))
+pub(super) fn verify_get_value(op: cute_nvgpu::AtomGetValue<'_>) -> Checked {
+    check_field_type(field_of(op.op())?, op.value().r#type())
 }
 
 fn check_vector(what: &str, ty: Type, element: Type, length: i64) -> Checked {
@@ -111,8 +116,8 @@ fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
 }
 
 /// The table's entry for a tiled copy's atom.
-fn table_of(op: Op<'_>) -> Result<CopyAtom, String> {
-    let copy = CuteType::of(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
+fn table_of(copy: Val<'_>) -> Result<CopyAtom, String> {
+    let copy = CuteType::of(copy.r#type()).ok_or("expected a tiled copy")?;
     Ok(types::tiled_copy(&copy)?.atom().clone())
 }
 
@@ -154,44 +159,59 @@ fn check_auto_vector(what: &str, ty: Type, memref: &MemRef, at: &[i64]) -> Check
     Ok(())
 }
 
-pub(super) fn verify_atom_load(op: Op<'_>) -> Checked {
-    let source = tensors(op, 1, 2)?.remove(0);
-    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
+/// The row of the atom that a tiled copy is over.
+fn copy_of(copy: Val<'_>) -> Result<Arc<CopyAtom>, String> {
+    let ty = copy.r#type();
+    match CuteType::get(ty) {
+        Some(CuteType::TiledCopy { .. }) => types::copy_row(ty),
+        _ => None,
+    }
+    .ok_or_else(|| "expected a tiled copy".to_owned())
+}
+
+pub(super) fn verify_atom_load(op: cute::AtomLoad<'_>) -> Checked {
+    let (source, at) = (operand(1, op.source())?, at_of(op.op()));
+    let value = op.value().r#type();
+    let atom = copy_of(op.copy())?;
     let destination = MemRef {
         space: Space::Rmem,
         swizzle: None,
         inner: None,
         ..source.clone()
     };
-    check_spaces(atom, &source, &destination)?;
+    check_spaces(&atom, &source, &destination)?;
     in_memory("the source", &source)?;
-    if atom == CopyOp::Auto {
-        return check_auto_vector("a result", result_type(op), &source, &at_of(op));
+    if atom.is_auto_vectorizing() {
+        return check_auto_vector("a result", value, &source, &at);
     }
-    tensor::check_contiguous("the source", &source, atom)?;
-    atom_values(&source, &at_of(op))?;
-    let length = table_of(op)?.num_val_dst().map_err(|e| e.to_string())?;
-    check_vector("a result", result_type(op), source.element, length)
+    tensor::check_contiguous("the source", &source, &atom)?;
+    atom_values(&source, &at)?;
+    let length = table_of(op.copy())?
+        .num_val_dst()
+        .map_err(|e| e.to_string())?;
+    check_vector("a result", value, source.element, length)
 }
 
-pub(super) fn verify_atom_store(op: Op<'_>) -> Checked {
-    let destination = tensors(op, 2, 3)?.remove(0);
-    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
+pub(super) fn verify_atom_store(op: cute::AtomStore<'_>) -> Checked {
+    let (destination, at) = (operand(2, op.destination())?, at_of(op.op()));
+    let atom = copy_of(op.copy())?;
     let source = MemRef {
         space: Space::Rmem,
         swizzle: None,
         inner: None,
         ..destination.clone()
     };
-    check_spaces(atom, &source, &destination)?;
+    check_spaces(&atom, &source, &destination)?;
     in_memory("the destination", &destination)?;
-    let value = operands_of(op)[1].r#type();
-    if atom == CopyOp::Auto {
-        return check_auto_vector("a value", value, &destination, &at_of(op));
+    let value = op.value().r#type();
+    if atom.is_auto_vectorizing() {
+        return check_auto_vector("a value", value, &destination, &at);
     }
-    tensor::check_contiguous("the destination", &destination, atom)?;
-    atom_values(&destination, &at_of(op))?;
-    let length = table_of(op)?.num_val_src().map_err(|e| e.to_string())?;
+    tensor::check_contiguous("the destination", &destination, &atom)?;
+    atom_values(&destination, &at)?;
+    let length = table_of(op.copy())?
+        .num_val_src()
+        .map_err(|e| e.to_string())?;
     check_vector("a value", value, destination.element, length)
 }
 
@@ -205,15 +225,15 @@ fn in_memory(what: &str, memref: &MemRef) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_atom_move(op: Op<'_>) -> Checked {
-    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    if atom != CopyOp::Movm {
+pub(super) fn verify_atom_move(op: cute::AtomMove<'_>) -> Checked {
+    let atom = copy_of(op.copy())?;
+    if atom.form != Form::Move {
         return Err(
             "expected !cute_nvgpu.atom.movm; other atoms load, store or copy memory".to_owned(),
         );
     }
-    let table = table_of(op)?;
-    let value = operands_of(op)[1].r#type();
+    let table = table_of(op.copy())?;
+    let value = op.value().r#type();
     let Some((_, element)) = vector_of(value) else {
         return Err(format!("expected a vector, found {value}"));
     };
@@ -224,25 +244,26 @@ pub(super) fn verify_atom_move(op: Op<'_>) -> Checked {
         ));
     }
     check_vector("a value", value, element, table.num_val)?;
-    check_vector("a result", result_type(op), element, table.num_val)
+    check_vector("a result", op.result().r#type(), element, table.num_val)
 }
 
-pub(super) fn verify_atom_copy(op: Op<'_>) -> Checked {
-    let both = tensors(op, 1, 3)?;
-    let atom = copy_op(operands_of(op)[0].r#type()).ok_or("expected a tiled copy")?;
-    if !matches!(atom, CopyOp::SimtAsync { .. }) {
+pub(super) fn verify_atom_copy(op: cute::AtomCopy<'_>) -> Checked {
+    let (source, destination) = (operand(1, op.source())?, operand(2, op.destination())?);
+    let atom = copy_of(op.copy())?;
+    if atom.completion == Completion::Immediate {
         return Err("expected an asynchronous atom; use atom_load and atom_store".to_owned());
     }
-    check_spaces(atom, &both[0], &both[1])?;
-    for (what, memref) in [("the source", &both[0]), ("the destination", &both[1])] {
-        tensor::check_contiguous(what, memref, atom)?;
-        atom_values(memref, &at_of(op))?;
+    check_spaces(&atom, &source, &destination)?;
+    let at = at_of(op.op());
+    for (what, memref) in [("the source", &source), ("the destination", &destination)] {
+        tensor::check_contiguous(what, memref, &atom)?;
+        atom_values(memref, &at)?;
     }
     Ok(())
 }
 
-pub(super) fn verify_atom_mma(op: Op<'_>) -> Checked {
-    let ty = operands_of(op)[0].r#type();
+pub(super) fn verify_atom_mma(op: cute::AtomMma<'_>) -> Checked {
+    let ty = op.mma().r#type();
     let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
         return Err(format!("expected a tiled MMA, found {ty}"));
     };
@@ -257,9 +278,8 @@ pub(super) fn verify_atom_mma(op: Op<'_>) -> Checked {
             .and_then(|values| values.size())
             .map_err(|e| e.to_string())
     };
-    let values = operands_of(op);
-    check_vector("A", values[1].r#type(), a, count(&table.a_tv)?)?;
-    check_vector("B", values[2].r#type(), b, count(&table.b_tv)?)?;
-    check_vector("C", values[3].r#type(), acc, count(&table.c_tv)?)?;
-    check_vector("D", result_type(op), acc, count(&table.c_tv)?)
+    check_vector("A", op.a().r#type(), a, count(&table.a_tv)?)?;
+    check_vector("B", op.b().r#type(), b, count(&table.b_tv)?)?;
+    check_vector("C", op.c().r#type(), acc, count(&table.c_tv)?)?;
+    check_vector("D", op.d().r#type(), acc, count(&table.c_tv)?)
 }

@@ -4,6 +4,7 @@
 use crate::mlir::*;
 use crate::ops::{cute, func, gpu, llvm, scf};
 use crate::{
+    attributes,
     diag::{self, Failure},
     mlir::name_of,
     types::{CuteType, MOST_STAGES, Space},
@@ -67,47 +68,51 @@ enum Home {
 pub const MOST_TURNS: i64 = 4096;
 
 const KNOWN: &[Known] = &[
-    known("cute.tile", Form::Integers(3, 1, 1 << 16), Home::WholeGemm),
-    known("cute.warps", Form::Integers(2, 1, 32), Home::WholeGemm),
     known(
-        "cute.stages",
+        attributes::TILE,
+        Form::Integers(3, 1, 1 << 16),
+        Home::WholeGemm,
+    ),
+    known(attributes::WARPS, Form::Integers(2, 1, 32), Home::WholeGemm),
+    known(
+        attributes::STAGES,
         Form::Integer(1, MOST_STAGES),
         Home::WholeGemm,
     ),
     known(
-        "cute.raster",
+        attributes::RASTER,
         Form::Integer(1, i32::MAX as i64),
         Home::WholeGemm,
     ),
-    known("cute.swizzle", Form::Text, Home::WholeGemm),
-    known("cute.unroll", Form::Factor, Home::Loop),
+    known(attributes::SWIZZLE, Form::Text, Home::WholeGemm),
+    known(attributes::UNROLL, Form::Factor, Home::Loop),
     known(
-        "cute.stage",
+        attributes::STAGE,
         Form::Integer(0, MOST_STAGES - 1),
         Home::Anything,
     ),
     known(
-        "cute.order",
+        attributes::ORDER,
         Form::Integer(0, i32::MAX as i64),
         Home::Anything,
     ),
-    known("cute.config", Form::Dictionary, Home::Kernel),
+    known(attributes::CONFIG, Form::Dictionary, Home::Kernel),
     known(
-        "cute.dynamic_smem",
+        attributes::DYNAMIC_SMEM,
         Form::Integer(0, i32::MAX as i64),
         Home::Kernel,
     ),
-    known("cute.disjoint", Form::Indices, Home::Launch),
-    known("cute.computes", Form::Array, Home::Host),
+    known(attributes::DISJOINT, Form::Indices, Home::Launch),
+    known(attributes::COMPUTES, Form::Array, Home::Host),
     known(
-        "cute.ptx",
+        attributes::PTX,
         Form::Integer(0, i32::MAX as i64),
         Home::GpuModule,
     ),
-    known("cute.name", Form::Text, Home::HostArgument),
-    known("cute.default", Form::Number, Home::HostArgument),
-    known("cute.access", Form::Text, Home::HostArgument),
-    known("cute.noalias", Form::Unit, Home::KernelMemory),
+    known(attributes::NAME, Form::Text, Home::HostArgument),
+    known(attributes::DEFAULT, Form::Number, Home::HostArgument),
+    known(attributes::ACCESS, Form::Text, Home::HostArgument),
+    known(attributes::NOALIAS, Form::Unit, Home::KernelMemory),
 ];
 
 const fn known(name: &'static str, form: Form, home: Home) -> Known {

@@ -1,14 +1,14 @@
 //! Integers and pointers with what is known of them.
 
-use super::{Checked, result_type};
+use super::Checked;
 use crate::mlir::*;
-use crate::ops::gpu;
+use crate::ops::{cute, gpu};
 use crate::{
     infer,
     types::{CuteType, MemRef, Space, int_width},
 };
 use cute_layout::{Leaf, ops::Value};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 
 /// The width and the known divisor of an integer type.
 fn integer(ty: Type) -> Option<(u32, i64)> {
@@ -18,8 +18,8 @@ fn integer(ty: Type) -> Option<(u32, i64)> {
     int_width(ty).map(|width| (width, 1))
 }
 
-pub(super) fn verify_assume(op: Op<'_>) -> Checked {
-    let (from, to) = (operands_of(op)[0].r#type(), result_type(op));
+pub(super) fn verify_assume(op: cute::Assume<'_>) -> Checked {
+    let (from, to) = (op.value().r#type(), op.result().r#type());
     match (integer(from), integer(to)) {
         (Some((a, _)), Some((b, _))) if a == b => Ok(()),
         _ => Err(format!(
@@ -28,20 +28,17 @@ pub(super) fn verify_assume(op: Op<'_>) -> Checked {
     }
 }
 
-pub(super) fn verify_sm_count(op: Op<'_>) -> Checked {
-    let mut above = op.parent_operation();
+pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
+    let mut above = parent_op(op.op());
     while let Some(parent) = above {
-        if matches!(
-            parent.name().as_string_ref().as_str(),
-            Ok(gpu::MODULE | gpu::FUNC)
-        ) {
+        if matches!(name_of(parent), gpu::MODULE | gpu::FUNC) {
             return Err(
                 "is for the host function that launches; expected it outside of kernels, where \
                  gpu.grid_dim says how many blocks there are, or its value passed on as an argument"
                     .to_owned(),
             );
         }
-        above = parent.parent_operation();
+        above = parent_op(parent);
     }
     Ok(())
 }
@@ -94,8 +91,8 @@ fn weaker_memref(from: &MemRef, to: &MemRef) -> bool {
         )
 }
 
-pub(super) fn verify_derefine(op: Op<'_>) -> Checked {
-    let (from, to) = (operands_of(op)[0].r#type(), result_type(op));
+pub(super) fn verify_derefine(op: cute::Derefine<'_>) -> Checked {
+    let (from, to) = (op.value().r#type(), op.result().r#type());
     let holds = match (CuteType::of(from), CuteType::of(to)) {
         (Some(CuteType::Ptr(a)), Some(CuteType::Ptr(b)))
         | (Some(CuteType::MemRef(a)), Some(CuteType::MemRef(b))) => weaker_memref(&a, &b),
@@ -134,34 +131,34 @@ fn address_width(space: Space) -> Result<u32, String> {
     }
 }
 
-pub(super) fn verify_ptrtoint(op: Op<'_>) -> Checked {
-    let Some(CuteType::Ptr(pointer)) = CuteType::of(operands_of(op)[0].r#type()) else {
+pub(super) fn verify_ptrtoint(op: cute::Ptrtoint<'_>) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(op.pointer().r#type()) else {
         return Err("expected a pointer".to_owned());
     };
     let width = address_width(pointer.space)?;
-    match int_width(result_type(op)) {
+    let address = op.address().r#type();
+    match int_width(address) {
         Some(found) if found == width => Ok(()),
         _ => Err(format!(
-            "expected a result of type i{width}, as addresses in {} are wide, found {}",
-            pointer.space,
-            result_type(op)
+            "expected a result of type i{width}, as addresses in {} are wide, found {address}",
+            pointer.space
         )),
     }
 }
 
-pub(super) fn verify_inttoptr(op: Op<'_>) -> Checked {
-    let Some(CuteType::Ptr(pointer)) = CuteType::of(result_type(op)) else {
+pub(super) fn verify_inttoptr(op: cute::Inttoptr<'_>) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(op.pointer().r#type()) else {
         return Err("expected a pointer".to_owned());
     };
     address_width(pointer.space)?;
-    let Some((_, divisor)) = integer(operands_of(op)[0].r#type()) else {
+    let address = op.address().r#type();
+    let Some((_, divisor)) = integer(address) else {
         return Err("expected an integer".to_owned());
     };
     if divisor % pointer.align != 0 {
         return Err(format!(
-            "expected an integer that {} is known to divide, as the pointer is aligned, found {}; use cute.assume",
-            pointer.align,
-            operands_of(op)[0].r#type()
+            "expected an integer that {} is known to divide, as the pointer is aligned, found {address}; use cute.assume",
+            pointer.align
         ));
     }
     Ok(())

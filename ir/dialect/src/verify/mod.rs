@@ -31,6 +31,7 @@ mod partitions;
 mod values;
 mod views;
 
+use cute_layout::atoms::CopyAtom;
 use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
 pub use atoms::field_of;
@@ -41,7 +42,7 @@ pub use partitions::tiled_threads;
 use crate::{
     diag::{self, Failure},
     infer::memref_of,
-    types::{CopyOp, CuteType, MemRef, Space},
+    types::MemRef,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -50,35 +51,32 @@ type Checked = Result<(), String>;
 /// Verifies an op of the dialects by what the verifier asks beside its operands' kinds: for passes that make an op of what
 /// somebody wrote. Errors: those of the verifier, as a diagnostic at the op.
 pub fn verify(op: Op<'_>) -> Result<(), Failure> {
-    let name = op
-        .name()
-        .as_string_ref()
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    let result = match name.as_str() {
-        cute::STATIC => values::verify_static(op),
+    let name = name_of(op);
+    let result = match name {
+        cute::STATIC => with(cute::Static::of(op), values::verify_static),
         cute::MAKE_INT_TUPLE
         | cute::MAKE_SHAPE
         | cute::MAKE_STRIDE
         | cute::MAKE_COORD
-        | cute::MAKE_TILE => values::verify_make(op, &name),
-        cute::EQUAL | cute::ELEM_LESS => values::verify_comparison(op, &name),
-        cute::MAKE_ATOM => atoms::verify_make_atom(op),
-        cute::MEMREF_ALLOCA => algorithms::verify_alloca(op),
-        cute::PRINT => values::verify_print(op),
-        cute::MAKE_VIEW => views::verify_make_view(op),
-        cute::ASSUME => facts::verify_assume(op),
-        cute::DEREFINE => facts::verify_derefine(op),
-        cute::SM_COUNT => facts::verify_sm_count(op),
-        cute::PTRTOINT => facts::verify_ptrtoint(op),
-        cute::INTTOPTR => facts::verify_inttoptr(op),
-        cute::MEMREF_LOAD => views::verify_load(op),
-        cute::MEMREF_STORE => views::verify_store(op),
-        cute::MEMREF_STORE_VEC => views::verify_store_vec(op),
-        cute::RECAST => views::verify_recast(op),
-        cute::RECAST_ITER => views::verify_recast_iter(op),
-        cute::MAKE_IDENTITY_TENSOR => views::verify_identity(op),
+        | cute::MAKE_TILE => values::verify_make(op, name),
+        cute::EQUAL | cute::ELEM_LESS => values::verify_comparison(op, name),
+        cute::MAKE_ATOM => with(cute::MakeAtom::of(op), atoms::verify_make_atom),
+        cute::MEMREF_ALLOCA => with(cute::MemrefAlloca::of(op), algorithms::verify_alloca),
+        cute::PRINT => with(cute::Print::of(op), values::verify_print),
+        cute::MAKE_VIEW => with(cute::MakeView::of(op), views::verify_make_view),
+        cute::ASSUME => with(cute::Assume::of(op), facts::verify_assume),
+        cute::DEREFINE => with(cute::Derefine::of(op), facts::verify_derefine),
+        cute::SM_COUNT => with(cute::SmCount::of(op), facts::verify_sm_count),
+        cute::PTRTOINT => with(cute::Ptrtoint::of(op), facts::verify_ptrtoint),
+        cute::INTTOPTR => with(cute::Inttoptr::of(op), facts::verify_inttoptr),
+        cute::MEMREF_LOAD => with(cute::MemrefLoad::of(op), views::verify_load),
+        cute::MEMREF_STORE => with(cute::MemrefStore::of(op), views::verify_store),
+        cute::MEMREF_STORE_VEC => with(cute::MemrefStoreVec::of(op), views::verify_store_vec),
+        cute::RECAST => with(cute::Recast::of(op), views::verify_recast),
+        cute::RECAST_ITER => with(cute::RecastIter::of(op), views::verify_recast_iter),
+        cute::MAKE_IDENTITY_TENSOR => {
+            with(cute::MakeIdentityTensor::of(op), views::verify_identity)
+        }
         cute::COPY => algorithms::verify_copy(op),
         cute::COPY_IF => algorithms::verify_copy_if(op),
         cute::AUTOVEC_COPY | cute::BASIC_COPY => algorithms::verify_plain_copy(op),
@@ -86,26 +84,30 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::PREFETCH => algorithms::verify_prefetch(op),
         cute::GEMM => algorithms::verify_gemm(op),
         cute::COOPERATIVE_GEMM => algorithms::verify_cooperative_gemm(op),
-        cute::CLEAR => algorithms::verify_clear(op),
-        cute::FILL => algorithms::verify_fill(op),
+        cute::CLEAR => with(cute::Clear::of(op), algorithms::verify_clear),
+        cute::FILL => with(cute::Fill::of(op), algorithms::verify_fill),
         cute::AXPBY => algorithms::verify_axpby(op),
-        cute::TRANSFORM => algorithms::verify_transform(op),
-        cute::REDUCE => algorithms::verify_reduce(op),
-        cute::CONVERT => algorithms::verify_convert(op),
+        cute::TRANSFORM => with(cute::Transform::of(op), algorithms::verify_transform),
+        cute::REDUCE => with(cute::Reduce::of(op), algorithms::verify_reduce),
+        cute::CONVERT => with(cute::Convert::of(op), algorithms::verify_convert),
         cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D | cute::TILED_MMA_PARTITION => {
             partitions::verify_partition(op)
         }
-        cute::ATOM_LOAD => atoms::verify_atom_load(op),
-        cute::ATOM_STORE => atoms::verify_atom_store(op),
-        cute::ATOM_COPY => atoms::verify_atom_copy(op),
-        cute::ATOM_MOVE => atoms::verify_atom_move(op),
-        cute::ATOM_MMA => atoms::verify_atom_mma(op),
-        cute_nvgpu::ATOM_SET_VALUE => atoms::verify_set_value(op),
-        cute_nvgpu::ATOM_GET_VALUE => atoms::verify_get_value(op),
+        cute::ATOM_LOAD => with(cute::AtomLoad::of(op), atoms::verify_atom_load),
+        cute::ATOM_STORE => with(cute::AtomStore::of(op), atoms::verify_atom_store),
+        cute::ATOM_COPY => with(cute::AtomCopy::of(op), atoms::verify_atom_copy),
+        cute::ATOM_MOVE => with(cute::AtomMove::of(op), atoms::verify_atom_move),
+        cute::ATOM_MMA => with(cute::AtomMma::of(op), atoms::verify_atom_mma),
+        cute_nvgpu::ATOM_SET_VALUE => {
+            with(cute_nvgpu::AtomSetValue::of(op), atoms::verify_set_value)
+        }
+        cute_nvgpu::ATOM_GET_VALUE => {
+            with(cute_nvgpu::AtomGetValue::of(op), atoms::verify_get_value)
+        }
         _ => Ok(()),
     };
     result.map_err(|message| {
-        let notes = match name.as_str() {
+        let notes = match name {
             cute::COPY | cute::COPY_IF => algorithms::argument_notes(op),
             _ => Vec::new(),
         };
@@ -118,41 +120,27 @@ fn result_type<'c>(op: Op<'c>) -> Type<'c> {
     result_of(op, 0).r#type()
 }
 
-fn tensors<'c>(op: Op<'c>, from: usize, to: usize) -> Result<Vec<MemRef<'c>>, String> {
-    operands_of(op)[from..to]
-        .iter()
-        .enumerate()
-        .map(|(i, value)| {
-            memref_of(*value).ok_or_else(|| {
-                format!(
-                    "expected a tensor as operand {}, found {}",
-                    from + i,
-                    value.r#type()
-                )
-            })
-        })
-        .collect()
+/// Verifies an op that has been told by its name.
+fn with<H>(op: Option<H>, verify: impl FnOnce(H) -> Checked) -> Checked {
+    verify(op.ok_or("is another op than its name says")?)
 }
 
-/// The atom of a tiled copy's type.
-pub fn copy_op(ty: Type) -> Option<CopyOp> {
-    let Some(CuteType::TiledCopy { atom, .. }) = CuteType::of(ty) else {
-        return None;
-    };
-    match CuteType::of(atom) {
-        Some(CuteType::CopyAtom { op, .. }) => Some(op),
-        _ => None,
-    }
+/// An operand as a tensor; diagnostics name its place.
+fn tensor<'c>(place: usize, value: Val<'c>) -> Result<MemRef<'c>, String> {
+    memref_of(value).ok_or_else(|| {
+        format!(
+            "expected a tensor as operand {place}, found {}",
+            value.r#type()
+        )
+    })
 }
 
-fn check_spaces(atom: CopyOp, source: &MemRef, destination: &MemRef) -> Checked {
-    let expected = match atom {
-        CopyOp::Universal { .. } | CopyOp::Auto => return Ok(()),
-        CopyOp::SimtAsync { .. } => (Space::Gmem, Space::Smem),
-        CopyOp::Ldsm { .. } => (Space::Smem, Space::Rmem),
-        CopyOp::Stsm { .. } => (Space::Rmem, Space::Smem),
-        CopyOp::Movm => (Space::Rmem, Space::Rmem),
+/// Checks the spaces of a copy by the row of its atom.
+fn check_spaces(atom: &CopyAtom, source: &MemRef, destination: &MemRef) -> Checked {
+    let Some([from, to]) = atom.spaces else {
+        return Ok(());
     };
+    let expected = (from, to);
     let found = (source.space, destination.space);
     if found == expected {
         return Ok(());

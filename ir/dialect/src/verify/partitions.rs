@@ -4,6 +4,7 @@ use super::Checked;
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
+    args::PartitionArgs,
     block::{block_size, thread_dimension},
     types::{self, CuteType},
 };
@@ -21,14 +22,13 @@ pub fn tiled_threads(ty: melior::ir::Type) -> Option<i64> {
 
 /// A part for a thread that no block has is nobody's.
 pub(super) fn verify_partition(op: Op<'_>) -> Checked {
-    let all = operands_of(op);
-    let (Some(tiled), Some(thread)) = (all.first(), all.get(2)) else {
+    let Some(PartitionArgs { tiled, thread, .. }) = PartitionArgs::of(op) else {
         return Ok(());
     };
     let Some(threads) = tiled_threads(tiled.r#type()) else {
         return Ok(());
     };
-    let (Some(dimension), Some(block)) = (thread_dimension(*thread), block_size(op)) else {
+    let (Some(dimension), Some(block)) = (thread_dimension(thread), block_size(op)) else {
         return Ok(());
     };
     if block[dimension] >= threads {

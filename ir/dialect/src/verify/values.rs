@@ -2,12 +2,12 @@
 
 use super::{Checked, result_type};
 use crate::mlir::*;
-use crate::{infer, types::CuteType};
+use crate::{infer, ops::cute, types::CuteType};
 use cute_layout::ops::{Attrs, Value};
 use melior::ir::ValueLike;
 
-pub(super) fn verify_static(op: Op<'_>) -> Checked {
-    let ty = result_type(op);
+pub(super) fn verify_static(op: cute::Static<'_>) -> Checked {
+    let ty = op.result().r#type();
     let decoded = CuteType::of(ty);
     match decoded.as_ref().and_then(CuteType::value) {
         Some(value) if value.is_static() => Ok(()),
@@ -55,34 +55,29 @@ pub(super) fn verify_make(op: Op<'_>, name: &str) -> Checked {
         result: Some(result),
         ..Attrs::default()
     };
-    infer::apply(op_name(name), &values(op)?, &attrs).map(|_| ())
+    infer::apply(name, &values(op)?, &attrs).map(|_| ())
 }
 
 /// `equal` and `elem_less`.
 pub(super) fn verify_comparison(op: Op<'_>, name: &str) -> Checked {
-    infer::apply(op_name(name), &values(op)?, &Attrs::default()).map(|_| ())
-}
-
-fn op_name(name: &str) -> &str {
-    name.strip_prefix("cute.").unwrap_or(name)
+    infer::apply(name, &values(op)?, &Attrs::default()).map(|_| ())
 }
 
 /// One value, or as many as the text has places for.
-pub(super) fn verify_print(op: Op<'_>) -> Checked {
-    use melior::ir::operation::OperationLike;
-    let count = operands_of(op).len();
-    let Ok(fmt) = op.attribute("fmt") else {
-        let value = operands_of(op)
-            .first()
-            .and_then(|value| CuteType::of(value.r#type())?.value());
-        return match (count, value) {
-            (1, Some(_)) => Ok(()),
+pub(super) fn verify_print(op: cute::Print<'_>) -> Checked {
+    let values = op.values();
+    let Some(fmt) = op.fmt() else {
+        let is_layout =
+            |value: &Val| CuteType::of(value.r#type()).is_some_and(|ty| ty.value().is_some());
+        return match &values[..] {
+            [value] if is_layout(value) => Ok(()),
             _ => Err(
                 "expected one value of the layout algebra, or a text with {} for each value"
                     .to_owned(),
             ),
         };
     };
+    let count = values.len();
     let places = string_value(fmt).unwrap_or_default().matches("{}").count();
     if places != count {
         return Err(format!(

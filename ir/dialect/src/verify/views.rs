@@ -1,6 +1,6 @@
 //! Views of tensors, and their elements.
 
-use super::{Checked, result_type, tensors};
+use super::{Checked, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
@@ -9,16 +9,17 @@ use crate::{
     view,
 };
 use cute_layout::{IntTuple, Layout, Leaf, ops::Value};
-use melior::ir::{Type, ValueLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
-fn decoded<'c>(op: Op<'c>, operand: usize) -> Result<CuteType<'c>, String> {
-    let ty = operands_of(op)[operand].r#type();
-    CuteType::of(ty).ok_or_else(|| format!("expected a cute type as operand {operand}, found {ty}"))
+/// An operand's type; diagnostics name its place.
+fn decoded<'c>(place: usize, value: Val<'c>) -> Result<CuteType<'c>, String> {
+    let ty = value.r#type();
+    CuteType::of(ty).ok_or_else(|| format!("expected a cute type as operand {place}, found {ty}"))
 }
 
 /// The coordinate of one element.
-fn element_at(op: Op<'_>) -> Result<IntTuple, String> {
-    match decoded(op, 1)? {
+fn element_at(coord: Val<'_>) -> Result<IntTuple, String> {
+    match decoded(1, coord)? {
         CuteType::Coord(coord) if coord.has_underscore() => Err(format!(
             "expected the coordinate of one element, found {coord}; take the part at `_` by cute.slice"
         )),
@@ -36,21 +37,22 @@ fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
 }
 
 /// The operands are those that the result's type says; a layout that is left out is static.
-pub(super) fn verify_make_view(op: Op<'_>) -> Checked {
-    let given = operands_of(op);
-    let expected = infer::operand_types(cute::MAKE_VIEW, given.len(), result_type(op))?;
+pub(super) fn verify_make_view(op: cute::MakeView<'_>) -> Checked {
+    let result = op.result().r#type();
+    let given = operands_of(op.op());
+    let expected = infer::operand_types(cute::MAKE_VIEW, given.len(), result)?;
     for (what, (value, expected)) in ["a start", "a layout"]
         .iter()
         .zip(given.iter().zip(expected))
     {
         same(what, value.r#type(), expected)?;
     }
-    let layout = match CuteType::of(result_type(op)) {
+    let layout = match CuteType::of(result) {
         Some(CuteType::MemRef(memref)) => memref.layout,
         Some(CuteType::CoordTensor { layout, .. }) => layout,
         _ => return Ok(()),
     };
-    if given.len() < 2 && !layout.is_static() {
+    if op.layout().is_none() && !layout.is_static() {
         return Err(format!(
             "expected a layout as operand 1, for the type does not say all of {layout}"
         ));
@@ -65,40 +67,37 @@ fn same(what: &str, found: Type, expected: Type) -> Checked {
     Err(format!("expected {what} of type {expected}, found {found}"))
 }
 
-pub(super) fn verify_load(op: Op<'_>) -> Checked {
-    let coord = element_at(op)?;
-    match decoded(op, 0)? {
+pub(super) fn verify_load(op: cute::MemrefLoad<'_>) -> Checked {
+    let coord = element_at(op.coord())?;
+    let value = op.value().r#type();
+    match decoded(0, op.tensor())? {
         CuteType::MemRef(memref) => {
             memref.check_addressable()?;
             view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
-            same("a result", result_type(op), memref.element)
+            same("a result", value, memref.element)
         }
         CuteType::CoordTensor { start, layout } => {
             let view = view::slice(&layout, &coord)?;
             let element = view.start(&start, &dynamic(&coord))?;
-            let context = context_of_type(result_type(op));
-            same(
-                "a result",
-                result_type(op),
-                types::coord_type(context, &element),
-            )
+            let context = context_of_type(value);
+            same("a result", value, types::coord_type(context, &element))
         }
         _ => Err("expected a tensor as operand 0".to_owned()),
     }
 }
 
-pub(super) fn verify_store(op: Op<'_>) -> Checked {
-    let coord = element_at(op)?;
-    let memref = tensors(op, 0, 1)?.remove(0);
+pub(super) fn verify_store(op: cute::MemrefStore<'_>) -> Checked {
+    let coord = element_at(op.coord())?;
+    let memref = tensor(0, op.tensor())?;
     memref.check_addressable()?;
     view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
-    same("a value", operands_of(op)[2].r#type(), memref.element)
+    same("a value", op.value().r#type(), memref.element)
 }
 
-pub(super) fn verify_store_vec(op: Op<'_>) -> Checked {
-    let memref = tensors(op, 1, 2)?.remove(0);
+pub(super) fn verify_store_vec(op: cute::MemrefStoreVec<'_>) -> Checked {
+    let memref = tensor(1, op.tensor())?;
     let size = memref.layout.size().map_err(|e| e.to_string())?;
-    let found = operands_of(op)[0].r#type();
+    let found = op.value().r#type();
     match vector_of(found) {
         Some((n, element)) if n == size && element == memref.element => Ok(()),
         _ => Err(format!(
@@ -119,15 +118,22 @@ fn recast_layout(layout: &Layout, from: i64, to: i64) -> Result<Layout, String> 
         old_type_bits: Some(from),
         ..Default::default()
     };
-    match infer::apply("recast_layout", &[Value::Layout(layout.clone())], &attrs)?.pop() {
+    match infer::apply(
+        cute::RECAST_LAYOUT,
+        &[Value::Layout(layout.clone())],
+        &attrs,
+    )?
+    .pop()
+    {
         Some(Value::Layout(layout)) => Ok(layout),
         _ => Err("expected a layout".to_owned()),
     }
 }
 
-pub(super) fn verify_recast(op: Op<'_>) -> Checked {
-    let source = tensors(op, 0, 1)?.remove(0);
-    let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
+pub(super) fn verify_recast(op: cute::Recast<'_>) -> Checked {
+    let source = tensor(0, op.tensor())?;
+    let ty = op.result().r#type();
+    let Some(CuteType::MemRef(result)) = CuteType::of(ty) else {
         return Err("expected a tensor".to_owned());
     };
     if source.inner.is_some() {
@@ -150,17 +156,16 @@ pub(super) fn verify_recast(op: Op<'_>) -> Checked {
         layout,
         ..source
     };
-    let location = melior::ir::operation::OperationLike::location(&op);
     let expected = expected
-        .to_type(location)
+        .to_type(op.op().location())
         .map_err(|_| "has no valid result type")?;
-    same("a result", result_type(op), expected)
+    same("a result", ty, expected)
 }
 
-pub(super) fn verify_recast_iter(op: Op<'_>) -> Checked {
+pub(super) fn verify_recast_iter(op: cute::RecastIter<'_>) -> Checked {
     let (Some(CuteType::Ptr(from)), Some(CuteType::Ptr(to))) = (
-        CuteType::of(operands_of(op)[0].r#type()),
-        CuteType::of(result_type(op)),
+        CuteType::of(op.iter().r#type()),
+        CuteType::of(op.result().r#type()),
     ) else {
         return Err("expected pointers".to_owned());
     };
@@ -173,8 +178,8 @@ pub(super) fn verify_recast_iter(op: Op<'_>) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_identity(op: Op<'_>) -> Checked {
-    let CuteType::Shape(shape) = decoded(op, 0)? else {
+pub(super) fn verify_identity(op: cute::MakeIdentityTensor<'_>) -> Checked {
+    let CuteType::Shape(shape) = decoded(0, op.shape())? else {
         return Err("expected a shape".to_owned());
     };
     let layout = Layout::identity(&shape).map_err(|e| e.to_string())?;
@@ -184,8 +189,7 @@ pub(super) fn verify_identity(op: Op<'_>) -> Checked {
             IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(zeros).collect()),
         }
     }
-    let location = melior::ir::operation::OperationLike::location(&op);
-    let expected = types::coord_tensor_type(location, &zeros(&shape), &layout)
+    let expected = types::coord_tensor_type(op.op().location(), &zeros(&shape), &layout)
         .map_err(|_| "has no valid result type")?;
-    same("a result", result_type(op), expected)
+    same("a result", op.result().r#type(), expected)
 }

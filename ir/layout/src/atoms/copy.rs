@@ -368,6 +368,16 @@ impl CopyAtom {
         )
     }
 
+    /// Tells whether it moves as many elements at once as both sides allow, which the tensors decide.
+    pub fn is_auto_vectorizing(&self) -> bool {
+        self.name == AUTO
+    }
+
+    /// Tells whether each thread that takes part gives the address of a row of a matrix, and not of its own values.
+    pub fn is_by_rows(&self) -> bool {
+        self.issue == Issue::Warp && self.form != Form::Move
+    }
+
     fn check_width(op: &'static str, found: i64, allowed: &[i64], unit: &str) -> Result<()> {
         if allowed.contains(&found) {
             return Ok(());

@@ -1,14 +1,16 @@
 //! Copies and prefetches.
 
-use super::super::{Checked, check_spaces, copy_op, tensors};
+use super::super::{Checked, check_spaces, tensor as operand};
 use crate::mlir::*;
-use crate::ops::{cute, func, gpu};
+use crate::ops::{func, gpu};
 use crate::{
     algorithm::{self, AtomSide},
+    args::{CooperativeCopyArgs, CopyArgs, PartitionArgs, PlainCopyArgs, PrefetchArgs, ThreadCopy},
     block::block_size,
     infer::memref_of,
+    names::is_cute,
     tensor,
-    types::{self, CopyOp, CuteType, MemRef, Space},
+    types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{Dyn, IntTuple, Leaf};
 use melior::ir::{Location, ValueLike, operation::OperationLike};
@@ -24,21 +26,42 @@ fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
 }
 
 pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
-    match op.operand_count() {
-        2 => verify_whole_copy(op),
-        3 => verify_atom_copy(op, 1, 2, None),
-        4 => verify_atom_copy(op, 1, 2, Some(3)),
-        count => Err(format!(
+    match CopyArgs::of(op) {
+        Some(CopyArgs::Whole {
+            source,
+            destination,
+        }) => verify_whole_copy(&operand(0, source)?, &operand(1, destination)?),
+        Some(CopyArgs::Thread(copy)) => verify_atom_copy(copy, Places::COPY),
+        _ => Err(format!(
             "expected (source, destination), or (tiled copy or copy atom, source, destination), perhaps with a predicate \
-             behind them, found {count} operands"
+             behind them, found {} operands",
+            op.operand_count()
         )),
     }
 }
 
+/// The places of a copy's operands, which diagnostics name.
+struct Places {
+    source: usize,
+    destination: usize,
+    predicate: usize,
+}
+
+impl Places {
+    const COPY: Self = Self {
+        source: 1,
+        destination: 2,
+        predicate: 3,
+    };
+    const COPY_IF: Self = Self {
+        source: 2,
+        destination: 3,
+        predicate: 1,
+    };
+}
+
 /// A copy by all threads of a block.
-fn verify_whole_copy(op: Op<'_>) -> Checked {
-    let both = tensors(op, 0, 2)?;
-    let (source, destination) = (&both[0], &both[1]);
+fn verify_whole_copy(source: &MemRef, destination: &MemRef) -> Checked {
     same_element(source, destination)?;
     let extents = |m: &MemRef| {
         let sizes: cute_layout::Result<Vec<i64>> =
@@ -55,30 +78,17 @@ fn verify_whole_copy(op: Op<'_>) -> Checked {
     Ok(())
 }
 
-/// The operand at `index` as a tensor.
-fn tensor_at<'c>(op: Op<'c>, index: usize) -> Result<MemRef<'c>, String> {
-    Ok(tensors(op, index, index + 1)?.remove(0))
-}
-
 /// The tensor that a partition is of, where an op of this kind made it.
 fn partitioned<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
-    let made = defining_op(value)?;
-    matches!(
-        name_of(made),
-        cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D
-    )
-    .then(|| operands_of(made).get(1).copied())
-    .flatten()
-    .and_then(|tensor| memref_of(tensor))
+    memref_of(PartitionArgs::by_copy(defining_op(value)?)?.tensor)
 }
 
 /// What to do where a thread's values are not side by side.
-fn vector_cure(op: Op<'_>, side: usize, count: i64) -> String {
-    let copy = CuteType::of(operands_of(op)[0].r#type());
-    let Some(copy @ CuteType::TiledCopy { .. }) = copy else {
+fn vector_cure(copy: Val<'_>, side: Val<'_>, count: i64) -> String {
+    let Some(copy @ CuteType::TiledCopy { .. }) = CuteType::of(copy.r#type()) else {
         return "use an atom of one element, or cute.autovec_copy, which takes as many as lie side by side".to_owned();
     };
-    let found = partitioned(operands_of(op)[side]).and_then(|tensor| {
+    let found = partitioned(side).and_then(|tensor| {
         let threads = types::tiled_copy(&copy).ok()?.num_threads();
         let (thread, value) = algorithm::thread_value_layouts(&tensor.layout, threads, count)?;
         Some(format!(
@@ -92,25 +102,20 @@ fn vector_cure(op: Op<'_>, side: usize, count: i64) -> String {
     })
 }
 
-/// A copy by an atom or a tiled copy at operand 0.
-fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> Checked {
-    let ty = operands_of(op)[0].r#type();
-    let (atom, table) = match CuteType::of(ty) {
-        Some(copy @ CuteType::TiledCopy { .. }) => {
-            let table = types::tiled_copy(&copy)?.atom().clone();
-            (
-                copy_op(ty).ok_or("expected a tiled copy over a copy atom")?,
-                table,
-            )
-        }
-        Some(atom @ CuteType::CopyAtom { op, .. }) => (op, types::copy_atom(&atom)?),
+/// A copy by an atom or a tiled copy.
+fn verify_atom_copy(args: ThreadCopy<'_>, places: Places) -> Checked {
+    let ty = args.copy.r#type();
+    let table = match CuteType::get(ty) {
+        Some(copy @ CuteType::TiledCopy { .. }) => types::tiled_copy(copy)?.atom().clone(),
+        Some(atom @ CuteType::CopyAtom { .. }) => types::copy_atom(atom)?,
         _ => {
             return Err(format!(
                 "expected a tiled copy or a copy atom, found {ty}; make one by cute.make_atom and cute.make_tiled_copy"
             ));
         }
     };
-    let (source, destination) = (tensor_at(op, from)?, tensor_at(op, to)?);
+    let source = operand(places.source, args.source)?;
+    let destination = operand(places.destination, args.destination)?;
     same_element(&source, &destination)?;
     let bits = types::element_bits(source.element).unwrap_or(0);
     if bits != table.val_bits {
@@ -119,9 +124,9 @@ fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> 
             table.val_bits, table.name, source.element, source.element
         ));
     }
-    check_spaces(atom, &source, &destination)?;
+    check_spaces(&table, &source, &destination)?;
     let tiled = matches!(CuteType::of(ty), Some(CuteType::TiledCopy { .. }));
-    if atom == CopyOp::Auto && !tiled && pred.is_none() {
+    if table.is_auto_vectorizing() && !tiled && args.predicate.is_none() {
         return algorithm::vectors(&source, &destination, 128).map(|_| ());
     }
     let counts = [table.num_val_src(), table.num_val_dst()].map(|n| n.map_err(|e| e.to_string()));
@@ -130,16 +135,23 @@ fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> 
     let src = algorithm::atom_side("a source", &source.layout, src_count)?;
     let dst = algorithm::atom_side("a destination", &destination.layout, dst_count)?;
     same_atoms(&source, &src, &destination, &dst)?;
-    let rows = matches!(atom, CopyOp::Ldsm { .. } | CopyOp::Stsm { .. });
-    let order = |what, memref: &MemRef, side: &AtomSide, index, count| {
+    let rows = table.is_by_rows();
+    let order = |what, memref: &MemRef, side: &AtomSide, tensor, count| {
         (memref.space != Space::Rmem)
             .then(|| {
-                algorithm::vector_order(what, memref, side, rows, || vector_cure(op, index, count))
+                let cure = || vector_cure(args.copy, tensor, count);
+                algorithm::vector_order(what, memref, side, rows, cure)
             })
             .transpose()
     };
-    let first = order("the source", &source, &src, from, src_count)?;
-    let second = order("the destination", &destination, &dst, to, dst_count)?;
+    let first = order("the source", &source, &src, args.source, src_count)?;
+    let second = order(
+        "the destination",
+        &destination,
+        &dst,
+        args.destination,
+        dst_count,
+    )?;
     if let (Some(first), Some(second)) = (first, second)
         && first != second
     {
@@ -149,8 +161,8 @@ fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> 
             src.values, dst.values
         ));
     }
-    match pred {
-        Some(pred) => algorithm::predicate(&tensor_at(op, pred)?, &src).map(|_| ()),
+    match args.predicate {
+        Some(pred) => algorithm::predicate(&operand(places.predicate, pred)?, &src).map(|_| ()),
         None => Ok(()),
     }
 }
@@ -159,7 +171,10 @@ fn verify_atom_copy(op: Op<'_>, from: usize, to: usize, pred: Option<usize>) -> 
 /// type is what does not say enough.
 pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, String)> {
     let operands = operands_of(op);
-    let Some(ty) = operands.first().and_then(|v| CuteType::of(v.r#type())) else {
+    let [copy, tensors @ ..] = &operands[..] else {
+        return Vec::new();
+    };
+    let Some(ty) = CuteType::of(copy.r#type()) else {
         return Vec::new();
     };
     let table = match &ty {
@@ -169,7 +184,7 @@ pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, Str
     let Ok(table) = table else {
         return Vec::new();
     };
-    let sides = operands[1..]
+    let sides = tensors
         .iter()
         .filter(|v| memref_of(**v).is_some_and(|m| m.space != Space::Rmem));
     sides
@@ -219,7 +234,7 @@ pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, Str
 fn argument_of<'c>(tensor: Val<'c>) -> Option<(Val<'c>, MemRef<'c>)> {
     let mut value = tensor;
     while let Some(op) = defining_op(value) {
-        if !name_of(op).starts_with("cute.") {
+        if !is_cute(op) {
             return None;
         }
         value = operands_of(op)
@@ -261,17 +276,22 @@ fn same_atoms(source: &MemRef, src: &AtomSide, destination: &MemRef, dst: &AtomS
 }
 
 pub(in super::super) fn verify_copy_if(op: Op<'_>) -> Checked {
-    match op.operand_count() {
-        3 => {
-            let all = tensors(op, 0, 3)?;
-            let (pred, source, destination) = (&all[0], &all[1], &all[2]);
-            same_element(source, destination)?;
-            let size = algorithm::common_size(source, destination)?;
-            check_element_predicate(pred, size)
+    match CopyArgs::of(op) {
+        Some(CopyArgs::Elements {
+            predicate,
+            source,
+            destination,
+        }) => {
+            let (pred, source) = (operand(0, predicate)?, operand(1, source)?);
+            let destination = operand(2, destination)?;
+            same_element(&source, &destination)?;
+            let size = algorithm::common_size(&source, &destination)?;
+            check_element_predicate(&pred, size)
         }
-        4 => verify_atom_copy(op, 2, 3, Some(1)),
-        count => Err(format!(
-            "expected (predicate, source, destination) or (atom, predicate, source, destination), found {count} operands"
+        Some(CopyArgs::Thread(copy)) => verify_atom_copy(copy, Places::COPY_IF),
+        _ => Err(format!(
+            "expected (predicate, source, destination) or (atom, predicate, source, destination), found {} operands",
+            op.operand_count()
         )),
     }
 }
@@ -291,21 +311,22 @@ pub(super) fn check_element_predicate(pred: &MemRef, size: i64) -> Checked {
 
 /// `autovec_copy` and `basic_copy`
 pub(in super::super) fn verify_plain_copy(op: Op<'_>) -> Checked {
-    let count = op.operand_count();
-    if count != 2 {
-        return Err(format!(
-            "expected (source, destination), found {count} operands; cute.copy takes an atom, cute.copy_if a predicate"
-        ));
-    }
-    let both = tensors(op, 0, 2)?;
-    same_element(&both[0], &both[1])?;
-    let most = max_vec_bits(op, &both[0])?;
-    algorithm::vectors(&both[0], &both[1], most).map(|_| ())
+    let args = PlainCopyArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (source, destination), found {} operands; cute.copy takes an atom, cute.copy_if a predicate",
+            op.operand_count()
+        )
+    })?;
+    let source = operand(0, args.source)?;
+    let destination = operand(1, args.destination)?;
+    same_element(&source, &destination)?;
+    let most = max_vec_bits(op, &source)?;
+    algorithm::vectors(&source, &destination, most).map(|_| ())
 }
 
 /// The attribute `max_vec_bits`, 128 without it.
 fn max_vec_bits(op: Op<'_>, memref: &MemRef) -> Result<i64, String> {
-    let Some(most) = integer(op, "max_vec_bits") else {
+    let Some(most) = integer_of(op, "max_vec_bits") else {
         return Ok(128);
     };
     let element = types::element_bits(memref.element).unwrap_or(0);
@@ -317,22 +338,22 @@ fn max_vec_bits(op: Op<'_>, memref: &MemRef) -> Result<i64, String> {
     Ok(most)
 }
 
-/// An integer attribute of `op`.
-pub(super) fn integer(op: Op<'_>, name: &str) -> Option<i64> {
-    integer_of(op, name)
-}
-
 pub(in super::super) fn verify_prefetch(op: Op<'_>) -> Checked {
-    let count = op.operand_count();
-    let source = match count {
-        1 => tensor_at(op, 0)?,
-        2 => {
-            let ty = operands_of(op)[0].r#type();
+    let args = PrefetchArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (source) or (atom, source), found {} operands",
+            op.operand_count()
+        )
+    })?;
+    let source = match args.atom {
+        None => operand(0, args.source)?,
+        Some(atom) => {
+            let ty = atom.r#type();
             let value = match CuteType::of(ty) {
                 Some(CuteType::CopyAtom { value, .. }) => value,
                 _ => return Err(format!("expected a copy atom, found {ty}")),
             };
-            let source = tensor_at(op, 1)?;
+            let source = operand(1, args.source)?;
             if types::element_bits(value) != types::element_bits(source.element) {
                 return Err(format!(
                     "expected a tensor of {value}, as the atom copies, found {}",
@@ -340,11 +361,6 @@ pub(in super::super) fn verify_prefetch(op: Op<'_>) -> Checked {
                 ));
             }
             source
-        }
-        _ => {
-            return Err(format!(
-                "expected (source) or (atom, source), found {count} operands"
-            ));
         }
     };
     if source.space != Space::Gmem {
@@ -363,8 +379,8 @@ pub(in super::super) fn verify_prefetch(op: Op<'_>) -> Checked {
 }
 
 /// A thread's index among `threads`.
-pub(super) fn check_thread(op: Op<'_>, threads: i64) -> Checked {
-    let ty = operands_of(op)[0].r#type();
+pub(super) fn check_thread(op: Op<'_>, thread: Val<'_>, threads: i64) -> Checked {
+    let ty = thread.r#type();
     let index = match CuteType::of(ty) {
         Some(CuteType::Coord(IntTuple::Leaf(leaf @ Leaf::Static(_)))) => leaf,
         Some(CuteType::Coord(IntTuple::Leaf(Leaf::Dynamic(index)))) if index.width == 32 => {
@@ -397,22 +413,23 @@ pub(super) fn check_thread(op: Op<'_>, threads: i64) -> Checked {
 }
 
 pub(in super::super) fn verify_cooperative_copy(op: Op<'_>) -> Checked {
-    let count = op.operand_count();
-    if count != 3 {
-        return Err(format!(
-            "expected (thread, source, destination), found {count} operands"
-        ));
-    }
-    let threads = integer(op, "threads").unwrap_or(0);
+    let args = CooperativeCopyArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (thread, source, destination), found {} operands",
+            op.operand_count()
+        )
+    })?;
+    let threads = integer_of(op, "threads").unwrap_or(0);
     if !(1..=1024).contains(&threads) {
         return Err(format!(
             "expected threads of 1 to 1024, as a block has, found {threads}"
         ));
     }
-    check_thread(op, threads)?;
-    let both = tensors(op, 1, 3)?;
-    same_element(&both[0], &both[1])?;
-    for (what, memref) in [("source", &both[0]), ("destination", &both[1])] {
+    check_thread(op, args.thread, threads)?;
+    let source = operand(1, args.source)?;
+    let destination = operand(2, args.destination)?;
+    same_element(&source, &destination)?;
+    for (what, memref) in [("source", &source), ("destination", &destination)] {
         if memref.space == Space::Rmem {
             return Err(format!(
                 "expected a {what} in gmem or smem, which all threads see, found one in rmem; copy a thread's registers by \
@@ -420,14 +437,14 @@ pub(in super::super) fn verify_cooperative_copy(op: Op<'_>) -> Checked {
             ));
         }
     }
-    let most = max_vec_bits(op, &both[0])?;
-    let repeats = both[1].layout.nullspace().and_then(|null| null.size());
+    let most = max_vec_bits(op, &source)?;
+    let repeats = destination.layout.nullspace().and_then(|null| null.size());
     if let Ok(repeats @ 2..) = repeats {
         return Err(format!(
             "writes each place of the destination {} {repeats} times, from threads that nothing orders; copy into a slice \
              without modes of stride 0",
-            both[1].layout
+            destination.layout
         ));
     }
-    algorithm::shared_vectors(&both[0], &both[1], threads, most).map(|_| ())
+    algorithm::shared_vectors(&source, &destination, threads, most).map(|_| ())
 }

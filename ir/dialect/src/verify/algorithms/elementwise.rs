@@ -1,11 +1,12 @@
 //! Elementwise ops and reductions.
 
-use super::super::{Checked, result_type, tensors};
+use super::super::{Checked, tensor};
 use super::copy::check_element_predicate;
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
     algorithm,
+    args::AxpbyArgs,
     infer::memref_of,
     types::{self, CuteType},
 };
@@ -19,27 +20,25 @@ fn same(what: &str, found: Type, expected: Type) -> Checked {
     Err(format!("expected {what} of type {expected}, found {found}"))
 }
 
-pub(in super::super) fn verify_clear(op: Op<'_>) -> Checked {
-    let memref = tensors(op, 0, 1)?.remove(0);
+pub(in super::super) fn verify_clear(op: cute::Clear<'_>) -> Checked {
+    let memref = tensor(0, op.tensor())?;
     algorithm::extents("a tensor", &memref.layout).map(|_| ())
 }
 
-pub(in super::super) fn verify_fill(op: Op<'_>) -> Checked {
-    let memref = tensors(op, 0, 1)?.remove(0);
+pub(in super::super) fn verify_fill(op: cute::Fill<'_>) -> Checked {
+    let memref = tensor(0, op.tensor())?;
     algorithm::extents("a tensor", &memref.layout)?;
-    same("a value", operands_of(op)[1].r#type(), memref.element)
+    same("a value", op.value().r#type(), memref.element)
 }
 
 pub(in super::super) fn verify_axpby(op: Op<'_>) -> Checked {
-    let count = op.operand_count();
-    if !(4..=5).contains(&count) {
-        return Err(format!(
-            "expected (alpha, x, beta, y), perhaps with a predicate behind them, found {count} operands"
-        ));
-    }
-    let values = operands_of(op);
-    let x = tensors(op, 1, 2)?.remove(0);
-    let y = tensors(op, 3, 4)?.remove(0);
+    let args = AxpbyArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (alpha, x, beta, y), perhaps with a predicate behind them, found {} operands",
+            op.operand_count()
+        )
+    })?;
+    let (x, y) = (tensor(1, args.x)?, tensor(3, args.y)?);
     if x.element != y.element {
         return Err(format!(
             "expected x and y of one element type, found {} and {}; use cute.convert",
@@ -52,13 +51,13 @@ pub(in super::super) fn verify_axpby(op: Op<'_>) -> Checked {
             x.element
         ));
     }
-    same("alpha", values[0].r#type(), x.element)?;
-    same("beta", values[2].r#type(), y.element)?;
+    same("alpha", args.alpha.r#type(), x.element)?;
+    same("beta", args.beta.r#type(), y.element)?;
     let size = algorithm::common_size(&x, &y)?;
     check_distinct("y", &y)?;
-    match count {
-        5 => check_element_predicate(&tensors(op, 4, 5)?[0], size),
-        _ => Ok(()),
+    match args.predicate {
+        Some(predicate) => check_element_predicate(&tensor(4, predicate)?, size),
+        None => Ok(()),
     }
 }
 
@@ -72,12 +71,6 @@ fn check_distinct(what: &str, memref: &types::MemRef) -> Checked {
         )),
         _ => Ok(()),
     }
-}
-
-/// The region's block, if it has one.
-fn body<'c>(op: Op<'c>) -> Option<Blk<'c>> {
-    // The op outlives this call.
-    body_of(op, 0)
 }
 
 /// Whether the block has these arguments and yields that type.
@@ -106,7 +99,11 @@ fn check_body(block: Blk, arguments: &[Type], yields: Type) -> Checked {
             name_of(end)
         ));
     }
-    same("a yielded value", operands_of(end)[0].r#type(), yields)
+    // It has not been verified yet.
+    let [yielded] = operands_of(end)[..] else {
+        return Err("expected a region that yields one value".to_owned());
+    };
+    same("a yielded value", yielded.r#type(), yields)
 }
 
 fn one_block(block: Blk) -> Checked {
@@ -122,9 +119,9 @@ fn size_of(layout: &Layout) -> Result<i64, String> {
     Ok(algorithm::extents("a tensor", layout)?.iter().product())
 }
 
-pub(in super::super) fn verify_transform(op: Op<'_>) -> Checked {
-    let values = operands_of(op);
-    let Some((last, inputs)) = values.split_last() else {
+pub(in super::super) fn verify_transform(op: cute::Transform<'_>) -> Checked {
+    let tensors = op.tensors();
+    let Some((last, inputs)) = tensors.split_last() else {
         return Err("expected at least one tensor".to_owned());
     };
     let output = memref_of(*last).ok_or_else(|| {
@@ -158,18 +155,20 @@ pub(in super::super) fn verify_transform(op: Op<'_>) -> Checked {
     if inputs.is_empty() {
         arguments.push(output.element);
     }
-    let block = body(op).ok_or("expected a region that computes an element")?;
+    let block = op
+        .body()
+        .ok_or("expected a region that computes an element")?;
     one_block(block)?;
     check_body(block, &arguments, output.element)
 }
 
-pub(in super::super) fn verify_reduce(op: Op<'_>) -> Checked {
-    let memref = tensors(op, 0, 1)?.remove(0);
-    let init = operands_of(op)[1].r#type();
-    same("a result", result_type(op), init)?;
+pub(in super::super) fn verify_reduce(op: cute::Reduce<'_>) -> Checked {
+    let memref = tensor(0, op.tensor())?;
+    let init = op.init().r#type();
+    same("a result", op.result().r#type(), init)?;
     algorithm::extents("a tensor", &memref.layout)?;
-    let kind = string_of(op, "kind");
-    match (kind, body(op)) {
+    let kind = op.kind().and_then(string_value);
+    match (kind, op.body()) {
         (Some(_), Some(_)) => Err("expected a kind or a region, found both".to_owned()),
         (None, None) => Err(
             "expected a kind, such as {kind = \"add\"}, or a region of two arguments".to_owned(),

@@ -1,10 +1,11 @@
 //! Products.
 
-use super::super::{Checked, tensors};
+use super::super::{Checked, tensor as operand};
 use super::copy::check_thread;
 use crate::mlir::*;
 use crate::{
     algorithm::{self, Product},
+    args::{CooperativeGemmArgs, GemmArgs, Scale},
     tensor,
     types::{self, CuteType, MemRef, Space},
 };
@@ -18,46 +19,44 @@ fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
         .map_err(|e| e.to_string())
 }
 
-fn is_tensor(op: Op<'_>, index: usize) -> bool {
-    matches!(
-        CuteType::of(operands_of(op)[index].r#type()),
-        Some(CuteType::MemRef(_))
-    )
-}
-
 pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
-    match op.operand_count() {
-        3 => verify_whole_gemm(op, &tensors(op, 0, 3)?),
-        4 if is_tensor(op, 0) => {
-            let all = tensors(op, 0, 4)?;
-            let [d, a, b, c] = [&all[0], &all[1], &all[2], &all[3]];
+    let args = GemmArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (A, B, C), (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found {} operands",
+            op.operand_count()
+        )
+    })?;
+    match args {
+        GemmArgs::Whole { a, b, c } => {
+            let (a, b, c) = (operand(0, a)?, operand(1, b)?, operand(2, c)?);
+            verify_whole_gemm(op, [&a, &b, &c])
+        }
+        GemmArgs::Elements { d, a, b, c } => {
+            let (d, a) = (operand(0, d)?, operand(1, a)?);
+            let (b, c) = (operand(2, b)?, operand(3, c)?);
             let product = Product {
                 a: a.element,
                 b: b.element,
                 acc: c.element,
                 values: [1; 3],
             };
-            check_product(&product, [d, a, b, c])
+            check_product(&product, [&d, &a, &b, &c])
         }
-        4 => {
-            let all = tensors(op, 1, 4)?;
-            let [a, b, c] = [&all[0], &all[1], &all[2]];
-            check_product(&multiplier(op, 0)?, [c, a, b, c])
+        GemmArgs::MmaInPlace { mma, a, b, c } => {
+            let (a, b, c) = (operand(1, a)?, operand(2, b)?, operand(3, c)?);
+            check_product(&multiplier(mma)?, [&c, &a, &b, &c])
         }
-        5 => {
-            let all = tensors(op, 1, 5)?;
-            let [d, a, b, c] = [&all[0], &all[1], &all[2], &all[3]];
-            check_product(&multiplier(op, 0)?, [d, a, b, c])
+        GemmArgs::Mma { mma, d, a, b, c } => {
+            let (d, a) = (operand(1, d)?, operand(2, a)?);
+            let (b, c) = (operand(3, b)?, operand(4, c)?);
+            check_product(&multiplier(mma)?, [&d, &a, &b, &c])
         }
-        count => Err(format!(
-            "expected (A, B, C), (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found {count} operands"
-        )),
     }
 }
 
-/// The MMA at an operand.
-fn multiplier<'c>(op: Op<'c>, index: usize) -> Result<Product<'c>, String> {
-    let ty = operands_of(op)[index].r#type();
+/// The product by an MMA.
+fn multiplier(mma: Val<'_>) -> Result<Product<'_>, String> {
+    let ty = mma.r#type();
     algorithm::product_of(ty).unwrap_or_else(|| {
         Err(format!(
             "expected an MMA atom or a tiled MMA, found {ty}; make one by cute.make_atom and cute.make_tiled_mma"
@@ -114,8 +113,7 @@ fn check_product(product: &Product, [d, a, b, c]: [&MemRef; 4]) -> Checked {
     Ok(())
 }
 
-fn verify_whole_gemm(op: Op<'_>, t: &[MemRef]) -> Checked {
-    let (a, b, c) = (&t[0], &t[1], &t[2]);
+fn verify_whole_gemm(op: Op<'_>, [a, b, c]: [&MemRef; 3]) -> Checked {
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b), ("C (M,N)", c)] {
         if memref.layout.rank() != 2 {
             return Err(format!(
@@ -163,28 +161,28 @@ fn verify_whole_gemm(op: Op<'_>, t: &[MemRef]) -> Checked {
 }
 
 pub(in super::super) fn verify_cooperative_gemm(op: Op<'_>) -> Checked {
-    let count = op.operand_count();
-    let (first, scaled) = match count {
-        5 => (2, false),
-        7 => (3, true),
-        _ => {
-            return Err(format!(
-                "expected (thread, mma, A, B, C) or (thread, mma, alpha, A, B, beta, C), found {count} operands"
-            ));
-        }
-    };
-    let product = multiplier(op, 1)?;
-    let mma = CuteType::of(operands_of(op)[1].r#type()).ok_or("expected a tiled MMA")?;
+    let args = CooperativeGemmArgs::of(op).ok_or_else(|| {
+        format!(
+            "expected (thread, mma, A, B, C) or (thread, mma, alpha, A, B, beta, C), found {} operands",
+            op.operand_count()
+        )
+    })?;
+    let product = multiplier(args.mma)?;
+    let mma = CuteType::of(args.mma.r#type()).ok_or("expected a tiled MMA")?;
     let CuteType::TiledMma { .. } = mma else {
         return Err(
             "expected a tiled MMA, found an atom; tile it by cute.make_tiled_mma".to_owned(),
         );
     };
     let tiled = types::tiled_mma(&mma)?;
-    check_thread(op, tiled.num_threads())?;
-    let mut all = tensors(op, first, first + 2)?;
-    all.extend(tensors(op, count - 1, count)?);
-    let [a, b, c] = [&all[0], &all[1], &all[2]];
+    check_thread(op, args.thread, tiled.num_threads())?;
+    let places = match args.scale {
+        None => [2, 3, 4],
+        Some(_) => [3, 4, 6],
+    };
+    let [at_a, at_b, at_c] = places;
+    let (a, b) = (&operand(at_a, args.a)?, &operand(at_b, args.b)?);
+    let c = &operand(at_c, args.c)?;
     for (what, memref, element) in [("A", a, product.a), ("B", b, product.b)] {
         if memref.space != Space::Smem {
             return Err(format!(
@@ -229,7 +227,7 @@ pub(in super::super) fn verify_cooperative_gemm(op: Op<'_>) -> Checked {
     for (name, element) in [("copy_a", product.a), ("copy_b", product.b)] {
         check_copy(op, name, element)?;
     }
-    if !scaled {
+    let Some(Scale { alpha, beta }) = args.scale else {
         let whole = cute_layout::tuple([m, n].map(cute_layout::int));
         let part = tensor::partition_shape(&mma, &whole, 2)?;
         if c.space != Space::Rmem || !is_kept(c.element, product.acc) {
@@ -245,7 +243,7 @@ pub(in super::super) fn verify_cooperative_gemm(op: Op<'_>) -> Checked {
             ));
         }
         return Ok(());
-    }
+    };
     if c.space != Space::Smem {
         return Err(format!(
             "expected C in smem where alpha and beta are given, found {}",
@@ -259,8 +257,8 @@ pub(in super::super) fn verify_cooperative_gemm(op: Op<'_>) -> Checked {
             c.layout.shape()
         ));
     }
-    for (what, index) in [("alpha", 2), ("beta", 5)] {
-        let ty = operands_of(op)[index].r#type();
+    for (what, factor) in [("alpha", alpha), ("beta", beta)] {
+        let ty = factor.r#type();
         if ty != product.acc {
             return Err(format!(
                 "expected {what} of {}, as the atom adds, found {ty}",

@@ -8,20 +8,21 @@ pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
 
-use super::{Checked, result_type, tensors};
+use super::{Checked, tensor};
 use crate::mlir::*;
+use crate::ops::cute;
 use crate::types::{self, CuteType, Space};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 
-pub(super) fn verify_alloca(op: Op<'_>) -> Checked {
-    let Some(CuteType::MemRef(memref)) = CuteType::of(result_type(op)) else {
+pub(super) fn verify_alloca(op: cute::MemrefAlloca<'_>) -> Checked {
+    let Some(CuteType::MemRef(memref)) = CuteType::of(op.result().r#type()) else {
         return Err("expected a tensor".to_owned());
     };
     if memref.space == Space::Gmem {
         return Err("allocates in gmem; expected smem or rmem: pass it as an argument".to_owned());
     }
     memref.check_allocation()?;
-    if let Some(given) = operands_of(op).first()
+    if let Some(given) = op.layout()
         && let expected = types::composed_type(
             context_of_type(given.r#type()),
             memref.inner.as_ref(),
@@ -35,7 +36,7 @@ pub(super) fn verify_alloca(op: Op<'_>) -> Checked {
         ));
     }
     memref.check_addressable()?;
-    if let Ok(offset) = op.attribute("offset") {
+    if let Some(offset) = op.offset() {
         let offset = integer_value(offset).unwrap_or(-1);
         if offset < 0 || offset % memref.align != 0 {
             return Err(format!(
@@ -47,9 +48,9 @@ pub(super) fn verify_alloca(op: Op<'_>) -> Checked {
     Ok(())
 }
 
-pub(super) fn verify_convert(op: Op<'_>) -> Checked {
-    let source = tensors(op, 0, 1)?.remove(0);
-    let Some(CuteType::MemRef(result)) = CuteType::of(result_type(op)) else {
+pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
+    let source = tensor(0, op.tensor())?;
+    let Some(CuteType::MemRef(result)) = CuteType::of(op.result().r#type()) else {
         return Err("expected a tensor".to_owned());
     };
     if source.space != Space::Rmem || result.space != Space::Rmem {

@@ -1,0 +1,362 @@
+//! The operands of ops that take them in several forms, or that several ops take alike: read once, by name.
+//!
+//! Each is nothing of another op, and of operands of another number, which the verifier refuses.
+
+use crate::{
+    infer::memref_of,
+    mlir::{Op, Val, name_of, operands_of, results_of, set_operand},
+    ops::cute,
+};
+
+/// Makes `op` use `new` wherever it uses `old`.
+pub fn replace_operand<'c>(op: Op<'c>, old: Val<'c>, new: Val<'c>) {
+    for (place, operand) in operands_of(op).into_iter().enumerate() {
+        if operand == old {
+            set_operand(op, place, new);
+        }
+    }
+}
+
+//===-- Copies ----------------------------------------------------------------===//
+
+/// The operands of a `cute.copy` or a `cute.copy_if`.
+#[derive(Clone, Copy)]
+pub enum CopyArgs<'c> {
+    /// A copy by all threads of a block.
+    Whole {
+        source: Val<'c>,
+        destination: Val<'c>,
+    },
+    /// A copy of one thread, by an atom.
+    Thread(ThreadCopy<'c>),
+    /// A copy of one thread, of the elements at which a predicate holds.
+    Elements {
+        predicate: Val<'c>,
+        source: Val<'c>,
+        destination: Val<'c>,
+    },
+}
+
+/// The operands of a copy of one thread.
+#[derive(Clone, Copy)]
+pub struct ThreadCopy<'c> {
+    /// A copy atom or a tiled copy.
+    pub copy: Val<'c>,
+    pub source: Val<'c>,
+    pub destination: Val<'c>,
+    /// Truth values, one for each atom.
+    pub predicate: Option<Val<'c>>,
+}
+
+impl<'c> CopyArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let thread = |copy, source, destination, predicate| {
+            Self::Thread(ThreadCopy {
+                copy,
+                source,
+                destination,
+                predicate,
+            })
+        };
+        Some(match (name_of(op), operands_of(op).as_slice()) {
+            (cute::COPY, &[source, destination]) => Self::Whole {
+                source,
+                destination,
+            },
+            (cute::COPY, &[copy, source, destination]) => thread(copy, source, destination, None),
+            (cute::COPY, &[copy, source, destination, predicate]) => {
+                thread(copy, source, destination, Some(predicate))
+            }
+            (cute::COPY_IF, &[predicate, source, destination]) => Self::Elements {
+                predicate,
+                source,
+                destination,
+            },
+            (cute::COPY_IF, &[copy, predicate, source, destination]) => {
+                thread(copy, source, destination, Some(predicate))
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl<'c> ThreadCopy<'c> {
+    /// Reads the operands of a copy of one thread by an atom.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        match CopyArgs::of(op)? {
+            CopyArgs::Thread(copy) => Some(copy),
+            _ => None,
+        }
+    }
+
+    /// The operands of the `cute.copy` that does this.
+    pub fn operands(self) -> Vec<Val<'c>> {
+        let mut all = vec![self.copy, self.source, self.destination];
+        all.extend(self.predicate);
+        all
+    }
+}
+
+/// The operands of a `cute.autovec_copy` or a `cute.basic_copy`.
+#[derive(Clone, Copy)]
+pub struct PlainCopyArgs<'c> {
+    pub source: Val<'c>,
+    pub destination: Val<'c>,
+}
+
+impl<'c> PlainCopyArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        match (name_of(op), operands_of(op).as_slice()) {
+            (cute::AUTOVEC_COPY | cute::BASIC_COPY, &[source, destination]) => Some(Self {
+                source,
+                destination,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The operands of a `cute.cooperative_copy`.
+#[derive(Clone, Copy)]
+pub struct CooperativeCopyArgs<'c> {
+    /// The index of the thread.
+    pub thread: Val<'c>,
+    pub source: Val<'c>,
+    pub destination: Val<'c>,
+}
+
+impl<'c> CooperativeCopyArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        match cute::CooperativeCopy::of(op)?.args()[..] {
+            [thread, source, destination] => Some(Self {
+                thread,
+                source,
+                destination,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The operands of a `cute.prefetch`.
+#[derive(Clone, Copy)]
+pub struct PrefetchArgs<'c> {
+    /// The atom by which the tensor will be copied.
+    pub atom: Option<Val<'c>>,
+    pub source: Val<'c>,
+}
+
+impl<'c> PrefetchArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let (atom, source) = match cute::Prefetch::of(op)?.args()[..] {
+            [source] => (None, source),
+            [atom, source] => (Some(atom), source),
+            _ => return None,
+        };
+        Some(Self { atom, source })
+    }
+}
+
+//===-- Products --------------------------------------------------------------===//
+
+/// The operands of a `cute.gemm`.
+#[derive(Clone, Copy)]
+pub enum GemmArgs<'c> {
+    /// A product by all threads of a block.
+    Whole { a: Val<'c>, b: Val<'c>, c: Val<'c> },
+    /// A product of one thread by an MMA atom or a tiled MMA: D = A B + C.
+    Mma {
+        mma: Val<'c>,
+        d: Val<'c>,
+        a: Val<'c>,
+        b: Val<'c>,
+        c: Val<'c>,
+    },
+    /// A product of one thread by an MMA atom or a tiled MMA, with C as D.
+    MmaInPlace {
+        mma: Val<'c>,
+        a: Val<'c>,
+        b: Val<'c>,
+        c: Val<'c>,
+    },
+    /// A product of one thread by multiply-adds of single elements: D = A B + C.
+    Elements {
+        d: Val<'c>,
+        a: Val<'c>,
+        b: Val<'c>,
+        c: Val<'c>,
+    },
+}
+
+impl<'c> GemmArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        Some(match cute::Gemm::of(op)?.args()[..] {
+            [a, b, c] => Self::Whole { a, b, c },
+            [d, a, b, c] if memref_of(d).is_some() => Self::Elements { d, a, b, c },
+            [mma, a, b, c] => Self::MmaInPlace { mma, a, b, c },
+            [mma, d, a, b, c] => Self::Mma { mma, d, a, b, c },
+            _ => return None,
+        })
+    }
+}
+
+/// The operands of a `cute.cooperative_gemm`.
+#[derive(Clone, Copy)]
+pub struct CooperativeGemmArgs<'c> {
+    /// The index of the thread.
+    pub thread: Val<'c>,
+    /// A tiled MMA.
+    pub mma: Val<'c>,
+    pub a: Val<'c>,
+    pub b: Val<'c>,
+    pub c: Val<'c>,
+    /// The factors of C = alpha A B + beta C; without them A B is added to C.
+    pub scale: Option<Scale<'c>>,
+}
+
+/// The factors of a scaled product.
+#[derive(Clone, Copy)]
+pub struct Scale<'c> {
+    pub alpha: Val<'c>,
+    pub beta: Val<'c>,
+}
+
+impl<'c> CooperativeGemmArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let (thread, mma, [a, b, c], scale) = match cute::CooperativeGemm::of(op)?.args()[..] {
+            [thread, mma, a, b, c] => (thread, mma, [a, b, c], None),
+            [thread, mma, alpha, a, b, beta, c] => {
+                (thread, mma, [a, b, c], Some(Scale { alpha, beta }))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            thread,
+            mma,
+            a,
+            b,
+            c,
+            scale,
+        })
+    }
+}
+
+//===-- Elements --------------------------------------------------------------===//
+
+/// The operands of a `cute.axpby`: y = alpha x + beta y.
+#[derive(Clone, Copy)]
+pub struct AxpbyArgs<'c> {
+    pub alpha: Val<'c>,
+    pub x: Val<'c>,
+    pub beta: Val<'c>,
+    pub y: Val<'c>,
+    /// Truth values, one for each element.
+    pub predicate: Option<Val<'c>>,
+}
+
+impl<'c> AxpbyArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let (alpha, x, beta, y, predicate) = match cute::Axpby::of(op)?.args()[..] {
+            [alpha, x, beta, y] => (alpha, x, beta, y, None),
+            [alpha, x, beta, y, predicate] => (alpha, x, beta, y, Some(predicate)),
+            _ => return None,
+        };
+        Some(Self {
+            alpha,
+            x,
+            beta,
+            y,
+            predicate,
+        })
+    }
+}
+
+/// The place that a `cute.memref.load` or a `cute.memref.store` is about.
+#[derive(Clone, Copy)]
+pub struct ElementArgs<'c> {
+    pub tensor: Val<'c>,
+    pub coord: Val<'c>,
+}
+
+impl<'c> ElementArgs<'c> {
+    /// Reads the operands of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        match (name_of(op), operands_of(op).as_slice()) {
+            (cute::MEMREF_LOAD, &[tensor, coord]) => Some(Self { tensor, coord }),
+            (cute::MEMREF_STORE, &[tensor, coord, _]) => Some(Self { tensor, coord }),
+            _ => None,
+        }
+    }
+}
+
+//===-- Views -----------------------------------------------------------------===//
+
+/// A partition by a tiled copy or a tiled MMA.
+#[derive(Clone, Copy)]
+pub struct PartitionArgs<'c> {
+    /// A tiled copy or a tiled MMA.
+    pub tiled: Val<'c>,
+    pub tensor: Val<'c>,
+    /// The index of the thread.
+    pub thread: Val<'c>,
+    /// The result: what the thread has of the tensor.
+    pub part: Val<'c>,
+}
+
+impl<'c> PartitionArgs<'c> {
+    /// Reads the operands and the result of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let (cute::TILED_COPY_PARTITION_S
+        | cute::TILED_COPY_PARTITION_D
+        | cute::TILED_MMA_PARTITION) = name_of(op)
+        else {
+            return None;
+        };
+        match (operands_of(op).as_slice(), results_of(op).as_slice()) {
+            (&[tiled, tensor, thread], &[part]) => Some(Self {
+                tiled,
+                tensor,
+                thread,
+                part,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Reads the operands and the result of a partition by a tiled copy.
+    pub fn by_copy(op: Op<'c>) -> Option<Self> {
+        Self::of(op).filter(|_| name_of(op) != cute::TILED_MMA_PARTITION)
+    }
+}
+
+/// A tensor or a pointer shown as another type, with its elements where they are.
+#[derive(Clone, Copy)]
+pub struct Reinterpretation<'c> {
+    pub from: Val<'c>,
+    pub to: Val<'c>,
+}
+
+impl<'c> Reinterpretation<'c> {
+    /// Reads the operand and the result of `op`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let (from, to) = if let Some(op) = cute::GetIter::of(op) {
+            (op.tensor(), op.result())
+        } else if let Some(op) = cute::MakeView::of(op) {
+            (op.iter(), op.result())
+        } else if let Some(op) = cute::Recast::of(op) {
+            (op.tensor(), op.result())
+        } else if let Some(op) = cute::RecastIter::of(op) {
+            (op.iter(), op.result())
+        } else {
+            return None;
+        };
+        Some(Self { from, to })
+    }
+}

@@ -1,0 +1,52 @@
+//! Names of attributes that stand on ops, arguments and results of any dialect.
+//!
+//! Each of our own dialects is verified: its form, and where it is read (`verify/attributes.rs`).
+
+/// M, N and K of a block's tile of a product of whole tensors.
+pub const TILE: &str = "cute.tile";
+/// Warps along M and N of a block that computes a product of whole tensors.
+pub const WARPS: &str = "cute.warps";
+/// Buffers of the ring in shared memory of a product of whole tensors.
+pub const STAGES: &str = "cute.stages";
+/// Blocks along M of a product of whole tensors that are neighbours in launch order.
+pub const RASTER: &str = "cute.raster";
+/// The swizzle of the tiles in shared memory of a product of whole tensors.
+pub const SWIZZLE: &str = "cute.swizzle";
+/// A loop that is written out: all of it, so that its index is known to what it indexes, or as many turns at a time as the
+/// attribute says.
+pub const UNROLL: &str = "cute.unroll";
+/// The iteration lag of an operation in a scheduled loop, in iterations.
+pub const STAGE: &str = "cute.stage";
+/// The place of an operation within an interval of the schedule.
+pub const ORDER: &str = "cute.order";
+/// The configuration that a kernel was tiled by.
+pub const CONFIG: &str = "cute.config";
+/// The bytes of dynamic shared memory that a kernel needs.
+pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
+/// Pairs of a launch's kernel operands that must not overlap, one after the other.
+pub const DISJOINT: &str = "cute.disjoint";
+/// The products that a function of the host computes, so that a run can be verified.
+pub const COMPUTES: &str = "cute.computes";
+/// The PTX version that instructions of a GPU module need, as in 84 for 8.4, where it is more than that of its target.
+pub const PTX: &str = "cute.ptx";
+/// The name of an argument of a function of the host.
+pub const NAME: &str = "cute.name";
+/// The value of an argument of a function of the host where none is given.
+pub const DEFAULT: &str = "cute.default";
+/// The way in which a function of the host accesses an argument's memory.
+pub const ACCESS: &str = "cute.access";
+/// A kernel's argument that is apart: what is written through it is reached through no other one, and the other way round.
+pub const NOALIAS: &str = "cute.noalias";
+
+//===-- Of MLIR's dialects -----------------------------------------------------===//
+
+/// A module that has GPU modules in it.
+pub const CONTAINER_MODULE: &str = "gpu.container_module";
+/// A function of a GPU module that is launched.
+pub const GPU_KERNEL: &str = "gpu.kernel";
+/// A function in the LLVM dialect that is launched.
+pub const NVVM_KERNEL: &str = "nvvm.kernel";
+/// An argument of a function that is apart, as [`NOALIAS`] says.
+pub const LLVM_NOALIAS: &str = "llvm.noalias";
+/// The blocks of a kernel that a multiprocessor has to have room for at least.
+pub const MIN_BLOCKS: &str = "nvvm.minctasm";
