@@ -138,8 +138,8 @@ const UPSTREAM: &[(&str, &str, bool)] = &[
     ("vector", "Vector/IR/VectorOps.td", true),
 ];
 
-/// What `mlir-tblgen` has no generator for: the numbers of the types on both sides of the shim, the code that takes them apart, and
-/// names and accessors of ops for Rust.
+/// Generates what `mlir-tblgen` has no generator for: the numbers of the types on both sides of the shim, the code that takes
+/// them apart, and names and accessors of ops for Rust.
 fn generate(llvm: &Path, include: &Path, out: &Path) {
     let tool = llvm.join("bin/llvm-tblgen");
     let own = Records::read(

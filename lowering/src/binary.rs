@@ -34,7 +34,7 @@ pub const ASSEMBLE: PassSpec = PassSpec {
     run: assemble,
 };
 
-/// What profilers read.
+/// The option for the line information that profilers read.
 pub(crate) const LINEINFO: OptionSpec = OptionSpec {
     name: "lineinfo",
     description: "Whether cubins say which line an instruction is from, for profilers; they are several times as large: true or false",
@@ -132,7 +132,7 @@ fn with_ptx(features: &str, arch: Arch, version: i64) -> String {
     all.join(",")
 }
 
-/// What later passes want to know of each kernel, as entries of a dictionary.
+/// The notes that later passes want of each kernel, as entries of a dictionary.
 fn kernel_notes(module: Op) -> Vec<String> {
     let mut notes = Vec::new();
     for op in nested_ops(module)

@@ -53,7 +53,7 @@ pub fn without(ptx: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a directive stands in a line. `.local` is none, though it begins like one.
+/// Tells whether a directive stands in a line. `.local` is none, though it begins like one.
 fn has_word(text: &str, directive: &str) -> bool {
     text.match_indices(directive).any(|(at, _)| {
         let after = text[at + directive.len()..].chars().next();

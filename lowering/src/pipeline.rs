@@ -17,7 +17,7 @@ pub const PIPELINE: PipelineSpec = PipelineSpec {
     build,
 };
 
-/// Those of `cute-tile`, which it hands on, and its own.
+/// The options of `cute-tile`, which it hands on, and its own.
 const OPTIONS: &[OptionSpec] = &[
     tile::OPTIONS[0],
     tile::OPTIONS[1],
@@ -39,7 +39,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
-/// What to compile for, and how.
+/// The target of a compilation, and the choices for it.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
     /// `sm_90a`, ..., or `native`: that of the first GPU of this machine, with its number of multiprocessors.
@@ -62,7 +62,7 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
-    /// For an architecture, with everything else chosen.
+    /// The options for an architecture, with everything else chosen.
     pub fn new(arch: impl Into<String>) -> Self {
         Self {
             arch: arch.into(),

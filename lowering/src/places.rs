@@ -228,7 +228,7 @@ impl Places {
 /// PTX with directives of its own.
 struct Writer {
     out: String,
-    /// By their own numbers: those that LLVM dropped are not named.
+    /// The files by their own numbers: those that LLVM dropped are not named.
     files: Numbered<usize>,
     /// The same; none where PTX has no way to name them.
     steps: Option<Numbered<usize>>,
@@ -288,8 +288,8 @@ impl Writer {
     }
 }
 
-/// Whether LLVM wrote this line for debug information alone: its file, an empty section, and labels
-/// that nothing here refers to.
+/// Tells whether LLVM wrote this line for debug information alone: its file, an empty section, and labels that nothing
+/// here refers to.
 fn is_debug(line: &str, word: &str) -> bool {
     let label = |prefix: &str| {
         word.strip_prefix(prefix)
@@ -303,7 +303,7 @@ fn is_debug(line: &str, word: &str) -> bool {
         || label("$L__func_end")
 }
 
-/// Of `.version 8.0`.
+/// The version in a line `.version 8.0`: major, minor.
 fn version(ptx: &str) -> (u32, u32) {
     ptx.lines()
         .find_map(|line| line.trim().strip_prefix(".version "))

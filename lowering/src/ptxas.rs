@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-/// What ptxas reports of one kernel, in bytes but for the registers.
+/// The resources that ptxas reports of one kernel, in bytes but for the registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub kernel: String,
@@ -48,7 +48,7 @@ pub enum PtxasError {
     Files(#[from] io::Error),
 }
 
-/// Where ptxas is: `CUTE_PTXAS`, then beside this program's build folder, then on the path.
+/// Finds ptxas: `CUTE_PTXAS`, then beside this program's build folder, then on the path.
 pub fn find() -> Result<PathBuf, PtxasError> {
     if let Some(path) = std::env::var_os("CUTE_PTXAS").filter(|path| !path.is_empty()) {
         return Ok(PathBuf::from(path));

@@ -38,7 +38,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-/// Whether a tensor or a pointer is into shared memory.
+/// Tells whether a tensor or a pointer is into shared memory.
 fn in_shared(value: Val<'_>) -> bool {
     matches!(
         CuteType::of(value.r#type()),

@@ -1,4 +1,4 @@
-//! Whether a kernel's atoms can be lowered for its architectures.
+//! The check that a kernel's atoms can be lowered for its architectures.
 
 use crate::{arch, config::VECTOR};
 use cute_ir::ops::{cute, gpu};

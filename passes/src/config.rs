@@ -1,4 +1,4 @@
-//! How a GEMM is cut up: the tile, the warps, the stages, the swizzle, the order of blocks.
+//! The way in which a GEMM is cut up: the tile, the warps, the stages, the swizzle, the order of blocks.
 //!
 //! `cute-tile` decides it from its options, an attribute of the op, or a table, checks that it
 //! fits the architecture, and leaves it on the kernel as `cute.config`; every later pass reads it
@@ -13,14 +13,14 @@ use cute_ir::types::MOST_STAGES;
 use cute_target::Arch;
 use melior::ir::Attribute;
 
-/// Of an m16n8k16 MMA.
+/// Extents M, N and K of an m16n8k16 MMA, in elements.
 pub const ATOM: [i64; 3] = [16, 8, 16];
 /// Bytes of an f16.
 const F16: i64 = 2;
 /// Bytes that one cp.async copies, and one vector store.
 pub const VECTOR: i64 = 16;
 
-/// How shared memory is swizzled.
+/// The choice of the swizzle of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwizzleChoice {
     /// The one that makes ldmatrix and 16-byte accesses free of bank conflicts for the row's size.
@@ -116,7 +116,7 @@ impl Config {
         Ok(())
     }
 
-    /// What does not fit, with both figures.
+    /// Checks that the configuration fits the architecture. Errors: what does not fit, with both figures.
     pub fn check(&self, arch: Arch) -> Result<(), String> {
         let [m, n, k] = self.tile;
         let [wm, wn] = self.warps;
@@ -172,7 +172,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether the tile divides the problem.
+    /// Tells whether the tile divides the problem.
     pub fn divides(&self, problem: [i64; 3]) -> bool {
         problem
             .iter()
@@ -180,7 +180,7 @@ impl Config {
             .all(|(extent, tile)| tile > 0 && extent % tile == 0)
     }
 
-    /// As pass options.
+    /// Writes the configuration as pass options.
     pub fn to_options(&self) -> String {
         let [m, n, k] = self.tile;
         let [wm, wn] = self.warps;
@@ -208,7 +208,7 @@ impl Config {
         Self::from_attribute(attribute_of(kernel, CONFIG).ok_or_else(missing)?)
     }
 
-    /// As [`Config::load`], nothing where the kernel was written by hand and has none.
+    /// Reads it as [`Config::load`] does; nothing where the kernel was written by hand and has none.
     pub fn load_if_any(kernel: Op) -> Result<Option<(Config, Arch)>, String> {
         attribute_of(kernel, CONFIG)
             .map(Self::from_attribute)
@@ -248,7 +248,7 @@ fn missing() -> String {
         .to_owned()
 }
 
-/// How threads cover rows of `columns` f16 with 16-byte vectors: threads along a row, and rows
+/// Returns the way in which threads cover rows of `columns` f16 with 16-byte vectors: threads along a row, and rows
 /// at a time.
 pub fn copy_threads(threads: i64, columns: i64) -> (i64, i64) {
     let vectors = columns * 2 / VECTOR;
@@ -328,7 +328,7 @@ fn table(raster: i64) -> impl Iterator<Item = Config> {
     })
 }
 
-/// What was asked for; what is missing comes from the table.
+/// The parts of a configuration that were asked for; what is missing comes from the table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
     pub tile: Option<[i64; 3]>,
@@ -385,7 +385,7 @@ impl Request {
         })
     }
 
-    /// What `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
+    /// Adds what `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
     /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
     pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {
         let array = |name: &str| -> Option<Vec<i64>> { attribute_of(op, name).and_then(i64s_of) };

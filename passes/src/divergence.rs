@@ -1,4 +1,4 @@
-//! Which values of a kernel may differ between the threads of a block, and so which branches and loops not all
+//! The values of a kernel that may differ between the threads of a block, and so the branches and loops that not all
 //! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
 
 use crate::partition::space_of;

@@ -57,7 +57,7 @@ fn erase_unused<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failur
     Ok(())
 }
 
-/// What `cute.equal` or `cute.elem_less` says of operands that are known.
+/// Returns the result of `cute.equal` or `cute.elem_less` on operands that are known.
 fn comparison(op: Op<'_>) -> Result<Option<bool>, Failure> {
     if !matches!(name_of(op), cute::EQUAL | cute::ELEM_LESS) {
         return Ok(None);

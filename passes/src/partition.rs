@@ -73,7 +73,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// Whether it is a copy or a product of all threads of a block together.
+/// Tells whether it is a copy or a product of all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
     matches!(CopyArgs::of(op), Some(CopyArgs::Whole { .. }))
         || matches!(GemmArgs::of(op), Some(GemmArgs::Whole { .. }))
@@ -115,13 +115,13 @@ pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
 struct Partition<'c> {
     rewriter: &'c Rewriter<'c>,
     config: Config,
-    /// Where thread-wide values are made: the kernel's start.
+    /// The place where thread-wide values are made: the kernel's start.
     top: Builder<'c>,
     thread: Val<'c>,
     mma: Val<'c>,
     mma_type: CuteType<'c>,
     half: Type<'c>,
-    /// What the block's register tensors became, by value.
+    /// The replacements of the block's register tensors, by value.
     fragments: HashMap<ValueKey, Val<'c>>,
 }
 
@@ -396,7 +396,7 @@ pub fn root_of(value: Val<'_>) -> Val<'_> {
     value
 }
 
-/// Whether a value is a tensor or a pointer.
+/// Tells whether a value is a tensor or a pointer.
 pub fn is_memory(value: Val<'_>) -> bool {
     matches!(
         CuteType::of(value.r#type()),

@@ -37,9 +37,9 @@ struct Indices<'c> {
     width: u32,
     ty: Type<'c>,
     region: Region,
-    /// By leaf.
+    /// The value of each leaf.
     leaves: Vec<Val<'c>>,
-    /// By root: the value, and what uses it that is not arithmetic, in program order.
+    /// Each root: its value, and what uses it that is not arithmetic, in program order.
     roots: Vec<(Val<'c>, Vec<Op<'c>>)>,
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
@@ -392,7 +392,7 @@ fn split_offset<'c>(
     rewriter.erase(old.op())
 }
 
-/// What is known of a leaf.
+/// Returns what is known of a leaf.
 fn facts(value: Val, kernel: Op, width: u32) -> Facts {
     leaf_range(value, kernel).map_or(Facts::any(width), |(low, high, step)| {
         let power = step & step.wrapping_neg();

@@ -4,7 +4,6 @@
 //! wrote and another may read, or read and another may overwrite, has a barrier between. Whatever takes a tensor in
 //! shared memory and is neither a copy nor a view of it is taken to read and to write it.
 
-use cute_layout::atoms::Completion;
 use crate::{
     partition::{is_memory, root_of, space_of},
     pipeline::graph::is_pure,
@@ -17,6 +16,7 @@ use cute_ir::{
     names::is_cute,
     types::{self, Space},
 };
+use cute_layout::atoms::Completion;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ use std::collections::HashSet;
 pub(crate) const COPIES: &str = "wait for copies";
 pub(crate) const THREADS: &str = "wait for other threads";
 
-/// What has happened to shared memory since the last barrier, by allocation.
+/// The accesses to shared memory since the last barrier, by allocation.
 #[derive(Default)]
 struct State {
     /// Written by copies that may be in flight.

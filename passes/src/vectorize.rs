@@ -16,7 +16,7 @@ const MOST_ELEMENTS: i64 = 1 << 16;
 /// Some elements that are copied at once, in the order of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Vector {
-    /// Which atom is the first of them.
+    /// The index of the atom that is the first of them.
     pub at: Vec<i64>,
     /// Offsets of the elements in the source.
     pub source: Vec<i64>,
@@ -66,7 +66,7 @@ fn offsets(memref: &MemRef) -> Result<Vec<i64>, String> {
     Ok((0..flat.size()).map(|i| flat.at(i)).collect())
 }
 
-/// Whether all runs of `length` elements can be moved at once.
+/// Tells whether all runs of `length` elements can be moved at once.
 fn fits(length: i64, order: &[usize], sides: [(&MemRef, &Vec<i64>); 2]) -> bool {
     let runs_evenly = order.len() as i64 % length == 0;
     runs_evenly
@@ -110,7 +110,7 @@ mod tests {
     use cute_ir::types::CuteType;
     use melior::ir::r#type::Type;
 
-    /// How many vectors of which length a copy between two types is.
+    /// Returns the length of each vector of a copy between two types, in elements.
     fn widths(from: &str, to: &str) -> Vec<usize> {
         let context = cute_ir::context();
         let memref = |text: &str| {

@@ -326,7 +326,7 @@ struct Case<'c> {
 }
 
 impl<'c> Case<'c> {
-    /// Nothing where the op refuses the types.
+    /// Makes a case; nothing where the op refuses the types.
     fn new(context: &'c Context, random: &mut Random) -> Option<Self> {
         let (op, operands) = case(random);
         let mut inputs = Vec::new();
@@ -371,7 +371,7 @@ impl<'c> Case<'c> {
         })
     }
 
-    /// What the function gives for these inputs; nothing where an assertion fails.
+    /// Returns what the function gives for these inputs; nothing where an assertion fails.
     fn run(&self, inputs: &[i64]) -> Option<Vec<i64>> {
         let top: Op = self.module.as_operation();
         let function = nested_ops(top)

@@ -1,4 +1,4 @@
-//! How fast the emulator is.
+//! Benchmarks of the emulator's speed.
 //!
 //! `cargo bench -p cute-runtime --bench emulator` measures each kernel with criterion;
 //! `cargo bench -p cute-runtime --bench emulator -- --table` prints times and thread instructions a second. `CUTE_BENCH_PACKAGE`
@@ -15,7 +15,7 @@ use cute_runtime::{
     Access, Arg, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, tensor,
 };
 
-/// What the compiler made of a GEMM of 512 x 512 x 256 f16 for sm_80.
+/// The PTX that the compiler made of a GEMM of 512 x 512 x 256 f16 for sm_80.
 const GEMM: &str = include_str!("gemm_512x512x256.ptx");
 
 /// A kernel to measure.

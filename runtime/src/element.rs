@@ -77,7 +77,7 @@ impl Element {
         self.precision().is_some()
     }
 
-    /// Whether kernels take a number of this type by value.
+    /// Tells whether kernels take a number of this type by value.
     pub fn is_scalar(self) -> bool {
         use Element::{Bf16, F16, F32, F64, I32, I64};
         matches!(self, I32 | I64 | F16 | Bf16 | F32 | F64)

@@ -1,4 +1,4 @@
-//! What the launches of a function are for some arguments: sizes computed, parameters in bytes.
+//! The launches of a function for some arguments: sizes computed, parameters in bytes.
 
 use crate::layout::{Parsed, Pattern};
 use crate::package::{Arg, Environment, Function, Launch, Param, Sizes};
@@ -19,7 +19,7 @@ pub struct Planned {
     pub params: Vec<Value>,
 }
 
-/// What is passed to a kernel.
+/// A parameter that is passed to a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// The pointer to the tensor that is the argument of that index.

@@ -10,7 +10,7 @@ use cute_runtime::package::{
 use cute_runtime::tensor::{generate, tensor_for};
 use cute_runtime::{HostTensor, verify};
 
-/// What the words of an input are.
+/// The type of the words of an input.
 #[derive(Clone, Copy)]
 enum Kind {
     Integers,

@@ -1,4 +1,4 @@
-//! What the emulator counts of single memory instructions against hardware counters.
+//! Tests of the emulator's counts of single memory instructions against hardware counters.
 //!
 //! The table is `counters/sm_90.txt`, or the file that `CUTE_COUNTERS` names; `tools/counters.py` measures such tables.
 
@@ -17,7 +17,7 @@ struct Case<'a> {
     active: Mask,
     /// Offsets in the memory that the instruction names; of cp.async, the shared one.
     at: Row,
-    /// Of cp.async, offsets in global memory.
+    /// Offsets in global memory, of cp.async.
     from: Row,
     figures: BTreeMap<&'a str, u32>,
 }
@@ -78,7 +78,7 @@ fn offsets(text: &str) -> Option<(Mask, Row)> {
     (lane == LANES).then_some((active, row))
 }
 
-/// What the emulator counts.
+/// The counts of the emulator.
 fn predict(case: &Case) -> Vec<(&'static str, u32)> {
     let (name, at, active) = (case.name, &case.at, case.active);
     let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next();

@@ -1,4 +1,4 @@
-//! What the emulator counts of whole kernels against hardware counters, and that it computes what the hardware does.
+//! Tests of the emulator's counts of whole kernels against hardware counters, and of its results against the hardware's.
 //!
 //! `kernels/kernels.json` has the launches and what Nsight Compute counted on an H100; `tools/kernel_counters.py` measures it
 //! again. `CUTE_KERNELS` names another such table, and `--nocapture` prints both counts of each.
@@ -121,7 +121,7 @@ fn hash(tensor: &HostTensor) -> String {
     format!("{h:016x}")
 }
 
-/// What the emulator has for a counter; none for one that it says nothing of.
+/// The emulator's count for a counter; none for one that it says nothing of.
 fn counted(report: &LaunchReport, counter: &str) -> Option<u64> {
     let of = |class| report.instructions.get(&class).copied().unwrap_or_default();
     let all = |f: fn(&Counts) -> u64| report.instructions.values().map(f).sum();
@@ -172,7 +172,7 @@ const BOUNDS: [(&str, &str, u64); 11] = [
     ("histogram", "shared_op_atom.sum", 2),
 ];
 
-/// What is off by more than 2 %.
+/// The figures that are off by more than 2 %.
 fn deviations(entry: &Entry, report: &LaunchReport) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut known = 0;

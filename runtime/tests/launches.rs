@@ -187,7 +187,7 @@ fn launches_follow_from_the_device() {
     }
 }
 
-/// Nothing is launched: the error is there before.
+/// Checks that nothing is launched: the error is there before.
 #[track_caller]
 fn refused(change: impl FnOnce(&mut Function), given: [Given; 3], says: &str) {
     let mut changed = function();

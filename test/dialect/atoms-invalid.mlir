@@ -148,6 +148,33 @@ func.func private @movm_count(!cute_nvgpu.atom.movm<f16, mode = <"(8,8)">, num_m
 
 // -----
 
+// expected-error @below {{expected the reduction add, found min}}
+func.func private @red_min(!cute_nvgpu.atom.red<f32, min, 32 b>)
+
+// -----
+
+// expected-error @below {{expected f32, f16 or bf16 to add, found i32}}
+func.func private @red_integers(!cute_nvgpu.atom.red<i32, add, 32 b>)
+
+// -----
+
+// expected-error @below {{expected one of [32, 64, 128] bits}}
+func.func private @red_narrow(!cute_nvgpu.atom.red<f16, add, 16 b>)
+
+// -----
+
+!red = !cute_nvgpu.atom.red<f32, add, 64 b>
+!reg = !cute.memref<f32, rmem, align<8>, "(2):(1)">
+!smem = !cute.memref<f32, smem, align<8>, "(2):(1)">
+func.func @red_into_shared_memory(%from: !reg, %to: !smem) {
+  %red = cute.make_atom() : () -> !red
+  // expected-error @below {{copies from rmem to smem with an atom that copies from rmem to gmem}}
+  cute.copy(%red, %from, %to) : (!red, !reg, !smem)
+  return
+}
+
+// -----
+
 func.func @field(%policy: i64) {
   %atom = cute.make_atom() : () -> !cute_nvgpu.atom.universal_copy<f32>
   // expected-error @below {{expected a field of the atom's state, #cute_nvgpu.atom_copy_field_universal<cache_policy> : i64, found #cute_nvgpu.atom_copy_field_universal<tma_bar>}}

@@ -81,13 +81,15 @@ func.func private @order(!cute.memref<f16, smem, S<2,4,3>, align<512>, "8:1">)
 // CHECK-SAME:    !cute_nvgpu.atom.simt_async_copy<f32, cache = always, 32 b>
 // CHECK-SAME:    !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
 // CHECK-SAME:    !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 1, t>
+// CHECK-SAME:    !cute_nvgpu.atom.red<f16, add, 64 b>
 func.func private @copy_atoms(
   !cute_nvgpu.atom.universal_copy<f16, 128 b>,
   !cute_nvgpu.atom.universal_copy<f32, 32 b>,
   !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>,
   !cute_nvgpu.atom.simt_async_copy<f32, cache = always, 32 b>,
   !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>,
-  !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 1, t>)
+  !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 1, t>,
+  !cute_nvgpu.atom.red<f16, add, 64 b>)
 
 // CHECK-LABEL: @mma_atoms(
 // CHECK-SAME:    !cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >

@@ -12,6 +12,16 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 
 // -----
 
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @red() kernel {
+    // expected-error @below {{makes RED_ADD<64>, which exists on sm_90 and later; the kernel is compiled for sm_80}}
+    %a = cute.make_atom() : () -> !cute_nvgpu.atom.red<bf16, add, 64 b>
+    gpu.return
+  }
+}
+
+// -----
+
 // Each of the targets counts.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">, #nvvm.target<chip = "sm_89">] {
   gpu.func @stsm() kernel {

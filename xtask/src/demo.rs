@@ -74,12 +74,12 @@ fn native(workspace: &Workspace, setup: &Setup) -> Result<bool> {
     Ok(quiet(compile.env("CUTE_PTXAS", &setup.ptxas)).is_ok())
 }
 
-/// What the steps of the demo share.
+/// The settings that the steps of the demo share.
 struct Demo<'a> {
     workspace: &'a Workspace,
     setup: &'a Setup,
     arch: &'a str,
-    /// Where everything is written.
+    /// The folder that everything is written to.
     folder: PathBuf,
 }
 

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// What is written.
+/// The file that is written.
 const REFERENCE: &str = "docs/ops.md";
-/// What it is made of.
+/// The folder of the definitions that it is made of.
 const DEFINITIONS: &str = "ir/dialect/ods";
 const DIALECTS: [&str; 2] = ["cute", "cute_nvgpu"];
 

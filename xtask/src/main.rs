@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the task succeeded; an error is for what kept it from being done.
+/// Tells whether the task succeeded; an error is for what kept it from being done.
 fn run(task: &Task) -> Result<bool> {
     let workspace = Workspace::find()?;
     match task {

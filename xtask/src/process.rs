@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// How many of the last lines of a failed program are shown.
+/// The number of the last lines of a failed program that are shown.
 const LAST_LINES: usize = 20;
 
 /// Runs a program whose output the user sees as it comes. Whether it succeeded; an error if it cannot be started.
@@ -53,7 +53,7 @@ pub fn watched(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool
     Ok(child.wait()?.success())
 }
 
-/// Where a program is, as a shell would find it.
+/// The file of a program, as a shell would find it.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

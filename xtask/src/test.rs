@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What lit tests run: built in the profile of the Rust tests, so that dependencies are built once.
+/// The programs that lit tests run: built in the profile of the Rust tests, so that dependencies are built once.
 const PROGRAMS: [&str; 3] = ["cute-opt", "cute-run", "cute-lsp-server"];
 
 /// Tests that passed and failed.

@@ -1,4 +1,4 @@
-//! Where things lie.
+//! The folders of the workspace.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use std::process::Command;
 pub struct Workspace {
     /// The folder of the workspace's `Cargo.toml`.
     pub root: PathBuf,
-    /// Where cargo builds.
+    /// The folder that cargo builds in.
     pub target: PathBuf,
 }
 
-/// How cargo builds: which folder of the build folder programs lie in.
+/// The profile of a build: it decides which folder of the build folder programs lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// What tests use: one profile for all that CI builds.
+    /// The profile of tests: one for all that CI builds.
     Dev,
-    /// What is measured and shown.
+    /// The profile of what is measured and shown.
     Release,
 }
 
@@ -50,7 +50,7 @@ impl Workspace {
         self.target.join("tools")
     }
 
-    /// Where cargo puts programs.
+    /// The folder that cargo puts programs in.
     pub fn programs(&self, profile: Profile) -> PathBuf {
         self.target.join(match profile {
             Profile::Dev => "debug",

@@ -30,7 +30,7 @@ pub struct TypeDef {
     /// The class in C++ with its namespace.
     pub class: String,
     pub parameters: Vec<Parameter>,
-    /// Whether Rust verifies it.
+    /// Tells whether Rust verifies it.
     pub verified: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct OpDef {
     pub results: Vec<Group>,
     pub regions: Vec<Group>,
     pub attributes: Vec<String>,
-    /// Whether the sizes of groups stand in `operandSegmentSizes` and `resultSegmentSizes`.
+    /// Tells whether the sizes of groups stand in `operandSegmentSizes` and `resultSegmentSizes`.
     pub operand_segments: bool,
     pub result_segments: bool,
 }
@@ -215,7 +215,7 @@ impl Records {
         })
     }
 
-    /// What stands in `Arg<...>` and `Res<...>`.
+    /// Returns the constraint that stands in `Arg<...>` and `Res<...>`.
     fn plain<'a>(&'a self, constraint: &'a Value) -> &'a Value {
         match constraint["constraint"]["def"].as_str() {
             Some(inner) if self.is(constraint, "OpVariable") => self.plain(self.record(inner)),

@@ -1,4 +1,4 @@
-//! What the algorithms on one thread's tensors mean, on their types; verifiers and `cute-lower-algorithms` read it here.
+//! The meaning of the algorithms on one thread's tensors, on their types; verifiers and `cute-lower-algorithms` read it here.
 //!
 //! Sources: CuTe's `algorithm/*.hpp`, `atom/copy_atom.hpp`.
 
@@ -157,12 +157,12 @@ pub fn thread_value_layouts(
     Some((threads, Layout::col_major(&tuple(value.map(int))).ok()?))
 }
 
-/// How a predicate names the atoms of a copy.
+/// The way in which a predicate names the atoms of a copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Predicate {
     /// An element for each atom, counted colexicographically.
     Each,
-    /// So in the part at this coordinate: the rest says the same for every value of the atom.
+    /// An element for each atom, in the part at this coordinate: the rest says the same for every value of the atom.
     At(IntTuple),
 }
 
@@ -174,7 +174,7 @@ fn all_zero(layout: &Layout) -> bool {
         .all(|(n, s)| **s == Leaf::Static(0) || **n == Leaf::Static(1))
 }
 
-/// Whether a tensor may be a predicate: truth values, in registers.
+/// Checks that a tensor may be a predicate: truth values, in registers.
 pub(crate) fn check_predicate(pred: &MemRef) -> Result<(), String> {
     let bits = types::element_bits(pred.element);
     if types::is_float(pred.element) || !matches!(bits, Some(1 | 8)) {
@@ -192,7 +192,7 @@ pub(crate) fn check_predicate(pred: &MemRef) -> Result<(), String> {
     Ok(())
 }
 
-/// What the predicate of a copy means, whose other side is `side`.
+/// Returns the meaning of the predicate of a copy whose other side is `side`.
 pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
     check_predicate(pred)?;
     let found = extents("a predicate", &pred.layout)?;
@@ -358,7 +358,7 @@ fn split_vectors(common: &Layout, length: i64, count: i64) -> Option<Layout> {
     (order.size().ok()? == count).then_some(order)
 }
 
-/// Whether all vectors start at multiples of their length.
+/// Tells whether all vectors start at multiples of their length.
 fn steps_by(layout: &Layout, order: &Layout, length: i64) -> bool {
     let Ok(rest) = order.mode(1).and_then(|rest| layout.composition(&rest)) else {
         return false;
@@ -412,7 +412,7 @@ pub fn shared_vectors(
 
 //===-- Products --------------------------------------------------------------===//
 
-/// What an MMA multiplies.
+/// The operands of an MMA's product.
 #[derive(Clone, Debug)]
 pub struct Product<'c> {
     pub a: Type<'c>,
@@ -422,7 +422,7 @@ pub struct Product<'c> {
     pub values: [i64; 3],
 }
 
-/// What an MMA atom or a tiled MMA multiplies; nothing for other types.
+/// Returns the operands of the product of an MMA atom or a tiled MMA; nothing for other types.
 pub fn product_of(ty: Type<'_>) -> Option<Result<Product<'_>, String>> {
     let mut atom = CuteType::of(ty)?;
     if let CuteType::TiledMma { atom: inner, .. } = atom {
@@ -448,9 +448,9 @@ pub struct Extents {
     pub m: i64,
     pub n: i64,
     pub k: i64,
-    /// Whether the first mode is the atom's values.
+    /// Tells whether the first mode is the atom's values.
     pub values: bool,
-    /// Whether A and B have a mode K.
+    /// Tells whether A and B have a mode K.
     pub has_k: bool,
 }
 

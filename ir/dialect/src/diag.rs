@@ -105,7 +105,7 @@ pub fn remark(location: Location, message: impl AsRef<str>) {
 
 thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// How many [`catch_panics`] this thread is in.
+    /// The number of calls of [`catch_panics`] that this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 

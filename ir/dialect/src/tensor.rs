@@ -1,10 +1,10 @@
 //! Fragments, and how atoms meet memory: what the ops on a thread's part of a tensor mean, on their types.
 
-use cute_layout::atoms::CopyAtom;
 use crate::{
     types::{CuteType, MemRef, Space, tiled_copy, tiled_mma},
     view,
 };
+use cute_layout::atoms::CopyAtom;
 use cute_layout::{IntTuple, Layout, Leaf};
 
 fn text(error: impl ToString) -> String {
@@ -96,13 +96,13 @@ pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'
     })
 }
 
-/// How one copy atom meets memory and registers, for a thread's partition
+/// The places at which one copy atom meets memory and registers, for a thread's partition
 /// `((ATOM_V,REST_V),REST_M,...)`.
 #[derive(Clone, Debug)]
 pub struct AtomAccess {
-    /// Where the atom at `at` starts in the partition, in elements.
+    /// The start of the atom at `at` in the partition, in elements.
     pub offset: i64,
-    /// Of the atom's values, one after the other, behind the start, in elements.
+    /// The offsets of the atom's values, one after the other, behind the start, in elements.
     pub values: Vec<i64>,
 }
 
@@ -134,7 +134,7 @@ pub fn atom_values(partition: &Layout) -> Result<Layout, String> {
 /// More values than any instruction takes from one thread.
 pub(crate) const ATOM_VALUES: i64 = 1 << 12;
 
-/// Whether `at` has an index for each extent of [`atom_extents`], within it.
+/// Checks that `at` has an index for each extent of [`atom_extents`], within it.
 pub fn check_at(partition: &Layout, at: &[i64]) -> Result<(), String> {
     let extents = atom_extents(partition)?;
     if at.len() != extents.len() || at.iter().zip(&extents).any(|(i, n)| !(0..*n).contains(i)) {
@@ -180,7 +180,7 @@ pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String>
     })
 }
 
-/// Whether an element of the partition is at that offset. One with more elements than a thread can hold has none.
+/// Tells whether an element of the partition is at that offset. One with more elements than a thread can hold has none.
 pub fn covers(partition: &Layout, offset: i64) -> bool {
     let Some(flat) = partition.flat() else {
         return false;
@@ -188,8 +188,8 @@ pub fn covers(partition: &Layout, offset: i64) -> bool {
     flat.size() <= 1 << 16 && (0..flat.size()).any(|i| flat.at(i) == offset)
 }
 
-/// Whether each thread's values of the copy's atoms are side by side in memory, as the
-/// instruction needs; with the cure where they are not.
+/// Checks that each thread's values of the copy's atoms are side by side in memory, as the
+/// instruction needs. Errors: they are not; the message has the cure.
 pub fn check_contiguous(what: &str, memref: &MemRef, atom: &CopyAtom) -> Result<(), String> {
     let values = value_places(&memref.layout)?;
     if values.iter().enumerate().all(|(i, v)| *v == i as i64) {
@@ -207,7 +207,7 @@ pub fn check_contiguous(what: &str, memref: &MemRef, atom: &CopyAtom) -> Result<
     ))
 }
 
-/// Whether vectors of `bytes` bytes can be accessed at the tensor's start, for which it must be aligned to `needed`.
+/// Checks that vectors of `bytes` bytes can be accessed at the tensor's start, for which it must be aligned to `needed`.
 pub(crate) fn check_alignment(
     what: &str,
     memref: &MemRef,
@@ -233,7 +233,7 @@ pub(crate) fn check_alignment(
     Ok(())
 }
 
-/// Whether every atom is as aligned as the first one, where these modes repeat it, of which the first is `first`.
+/// Checks that every atom is as aligned as the first one, where these modes repeat it, of which the first is `first`.
 pub(crate) fn check_steps(
     what: &str,
     memref: &MemRef,

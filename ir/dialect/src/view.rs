@@ -1,4 +1,4 @@
-//! What the ops that make a tensor of another one mean, on their types: its layout, and where it starts.
+//! The meaning of the ops that make a tensor of another one, on their types: its layout, and where it starts.
 //!
 //! Inference reads the layout, lowering the place; both from here. Sources: CuTe's `tensor_impl.hpp`, `copy_atom.hpp`, `mma_atom.hpp`.
 
@@ -48,8 +48,9 @@ pub(crate) fn power_of_two_in(a: i64, b: i64) -> Option<i64> {
     (a != 0 && b != 0).then(|| 1 << (a.trailing_zeros() + b.trailing_zeros()).min(62))
 }
 
-/// Whether `swizzle(offset + layout(c))` is `swizzle(offset) + layout(c)` at every coordinate: each of the layout's own offsets
-/// is a sum of one below the bits that the swizzle changes, to which `offset` adds no carry, and of one above those it reads.
+/// Tells whether `swizzle(offset + layout(c))` is `swizzle(offset) + layout(c)` at every coordinate: each of the layout's own
+/// offsets is a sum of one below the bits that the swizzle changes, to which `offset` adds no carry, and of one above those it
+/// reads.
 fn stays_within(swizzle: cute_layout::Swizzle, layout: &Layout, offset: &IntTuple) -> bool {
     let IntTuple::Leaf(offset) = offset else {
         return false;
@@ -281,7 +282,7 @@ fn domain_offset(layout: &Layout, coord: &IntTuple) -> Result<View, String> {
 
 type Sliced = (Vec<Layout>, Vec<Term>);
 
-/// Where in a coordinate a slice is.
+/// The place in a coordinate that a slice has reached.
 #[derive(Default)]
 struct Slicing {
     /// Dynamic leaves of the coordinate so far.
@@ -405,7 +406,7 @@ fn outer_partition(layout: &Layout, tile: &Tile, coord: &IntTuple) -> Result<Vie
     })
 }
 
-/// What the thread `index` of a layout of threads holds: of each tile of the layout's shape, the element at the
+/// The elements that the thread `index` of a layout of threads holds: of each tile of the layout's shape, the one at the
 /// thread's coordinate.
 fn local_partition(
     layout: &Layout,
@@ -626,7 +627,7 @@ mod tests {
         (Layout::parse(&text).unwrap(), tile)
     }
 
-    /// What the view says, against what `cute-layout` says of the same tensor.
+    /// Checks what the view says against what `cute-layout` says of the same tensor.
     fn check(view: View, part: &cute_layout::tiled::Part, indices: &[i64], what: &str) {
         let leaves: Vec<Leaf> = indices.iter().map(|i| Leaf::Static(*i)).collect();
         assert_eq!(view.start(&int(0), &leaves).unwrap(), part.offset, "{what}");

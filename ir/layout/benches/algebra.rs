@@ -1,4 +1,4 @@
-//! How long the algebra takes on the layouts of real GEMMs.
+//! The time that the algebra takes on the layouts of real GEMMs.
 //!
 //! `cargo bench -p cute-layout --bench algebra` measures each operation on each layout with criterion;
 //! `cargo bench -p cute-layout --bench algebra -- --table` prints the medians over the list, and counts allocations.
@@ -68,7 +68,7 @@ fn ready() -> Vec<Ready> {
         .collect()
 }
 
-/// What an operation makes.
+/// The result of an operation.
 #[derive(Clone)]
 enum Made {
     Layout(#[expect(dead_code, reason = "made to be dropped")] Layout),

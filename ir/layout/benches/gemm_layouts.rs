@@ -3,7 +3,7 @@
 /// A layout, and the other operands of the operations that a GEMM applies to it.
 #[allow(dead_code)] // each user needs its part
 pub struct Case {
-    /// Where it occurs.
+    /// The place where it occurs.
     pub name: &'static str,
     /// The layout.
     pub layout: &'static str,

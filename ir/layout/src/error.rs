@@ -32,7 +32,7 @@ pub enum LayoutError {
     /// A stride mixes integers and basis elements, or basis paths end inside one another.
     #[error("expected {expected}, found {found}; use one kind of stride throughout")]
     Stride {
-        /// Which rule was broken.
+        /// The rule that was broken.
         expected: &'static str,
         /// The stride, as text.
         found: String,
@@ -69,7 +69,7 @@ pub enum LayoutError {
     NeedsFact {
         /// The fact, or alternatives.
         fact: String,
-        /// What goes wrong where it does not hold.
+        /// The failure where it does not hold.
         otherwise: String,
     },
     /// Arithmetic on symbols failed.
@@ -90,7 +90,7 @@ pub enum LayoutError {
         op: &'static str,
         /// The rank or range that was needed.
         expected: String,
-        /// What was given.
+        /// The rank or range that was given.
         found: String,
     },
     /// A coordinate that does not fit the profile of the shape.
@@ -142,7 +142,7 @@ pub enum LayoutError {
         op: &'static str,
         /// The layout, as text.
         found: String,
-        /// What to do.
+        /// The advice on what to do.
         cure: &'static str,
     },
     /// One size does not divide another.
@@ -150,17 +150,17 @@ pub enum LayoutError {
     Divisibility {
         /// The operation.
         op: &'static str,
-        /// What should have divided.
+        /// The condition that should have held.
         expected: String,
-        /// What was given.
+        /// The operand that was given.
         found: String,
-        /// What to do.
+        /// The advice on what to do.
         cure: String,
     },
     /// Tuples are nested too deeply, or have too many modes.
     #[error("expected at most {limit} {what}, found more; split the tuple")]
     Limit {
-        /// What is bounded.
+        /// The thing that is bounded.
         what: &'static str,
         /// The bound.
         limit: usize,

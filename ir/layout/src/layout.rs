@@ -52,7 +52,7 @@ impl FlatLayout {
             .saturating_mul(sign)
     }
 
-    /// As [`FlatLayout::at`], or `None` where the exact value does not fit 64 bits.
+    /// The offset as [`FlatLayout::at`] gives it, or `None` where the exact value does not fit 64 bits.
     pub fn checked_at(&self, i: i64) -> Option<i64> {
         let mut rest = i128::from(i).abs();
         let Some(((_, last), init)) = self.modes.split_last() else {
@@ -366,7 +366,7 @@ impl Layout {
         Layout::new(shape.clone(), basis(shape, &mut SmallVec::new())?)
     }
 
-    /// Whether every extent and stride is known. Basis strides of known value are static.
+    /// Tells whether every extent and stride is known. Basis strides of known value are static.
     pub fn is_static(&self) -> bool {
         self.shape.is_static() && self.stride.is_static()
     }

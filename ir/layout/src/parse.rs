@@ -10,13 +10,13 @@ use crate::text;
 use crate::tile::Tile;
 use crate::tuple::{IntTuple, Kind, MAX_DEPTH, MAX_LEAVES};
 
-/// Where and why text was refused.
+/// The place where text was refused, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at offset {offset}: {message}")]
 pub struct ParseError {
     /// Byte offset into the text.
     pub offset: usize,
-    /// What was expected, what was found.
+    /// The text of the error: what was expected, what was found.
     pub message: String,
 }
 

@@ -93,7 +93,7 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// What the offset of a composed layout passes through.
+/// The function that the offset of a composed layout passes through.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Inner {
     /// A swizzle of offsets.
@@ -161,7 +161,7 @@ impl ComposedLayout {
         &self.inner
     }
 
-    /// What is added between.
+    /// The offset that is added between.
     pub fn offset(&self) -> &IntTuple {
         &self.offset
     }
@@ -171,7 +171,7 @@ impl ComposedLayout {
         &self.outer
     }
 
-    /// Whether every number in it is known.
+    /// Tells whether every number in it is known.
     pub fn is_static(&self) -> bool {
         let inner = match &self.inner {
             Inner::Swizzle(_) => true,

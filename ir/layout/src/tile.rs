@@ -1,4 +1,4 @@
-//! By-mode tilers.
+//! The by-mode tilers.
 
 use std::fmt;
 
@@ -73,7 +73,7 @@ impl Tile {
         }
     }
 
-    /// Whether every number in it is known (`_` counts as known).
+    /// Tells whether every number in it is known (`_` counts as known).
     pub fn is_static(&self) -> bool {
         match self {
             Tile::Layout(l) => l.is_static(),

@@ -12,7 +12,7 @@ pub(crate) const MAX_DEPTH: usize = 64;
 /// The most leaves that one tuple may have.
 pub(crate) const MAX_LEAVES: usize = 4096;
 
-/// What a tuple is for, which says which leaves are legal in it.
+/// The use of a tuple, which says which leaves are legal in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Integers, known or not.
@@ -103,7 +103,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether this is a tuple, not a leaf.
+    /// Tells whether this is a tuple, not a leaf.
     pub fn is_tuple(&self) -> bool {
         matches!(self, IntTuple::Tuple(_))
     }
@@ -152,7 +152,7 @@ impl IntTuple {
         self.leaves().iter().map(|l| l.as_static()).collect()
     }
 
-    /// Whether every number in it is known. Basis elements with a known value, and `_`, are static.
+    /// Tells whether every number in it is known. Basis elements with a known value, and `_`, are static.
     pub fn is_static(&self) -> bool {
         match self {
             IntTuple::Leaf(l) => l.is_static(),
@@ -160,7 +160,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether a leaf is a basis element.
+    /// Tells whether some leaf is a basis element.
     pub fn has_basis(&self) -> bool {
         match self {
             IntTuple::Leaf(l) => matches!(l, Leaf::Basis { .. }),
@@ -168,7 +168,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether a leaf is `_`.
+    /// Tells whether some leaf is `_`.
     pub fn has_underscore(&self) -> bool {
         match self {
             IntTuple::Leaf(l) => *l == Leaf::Underscore,
@@ -236,7 +236,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether both have one profile: the same nesting.
+    /// Tells whether both have one profile: the same nesting.
     pub fn congruent(&self, other: &IntTuple) -> bool {
         match (self, other) {
             (IntTuple::Leaf(_), IntTuple::Leaf(_)) => true,
@@ -247,7 +247,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether every coordinate of `self` is one of `other`: the sizes agree and `other` refines the profile of `self`.
+    /// Tells whether every coordinate of `self` is one of `other`: the sizes agree and `other` refines the profile of `self`.
     ///
     /// A dynamic size is compatible only with itself as a leaf, since two `?` may differ; symbolic sizes agree where the
     /// facts prove it.
@@ -265,7 +265,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether the profile of `other` refines that of `self`, sizes aside.
+    /// Tells whether the profile of `other` refines that of `self`, sizes aside.
     pub fn weakly_congruent(&self, other: &IntTuple) -> bool {
         match (self, other) {
             (IntTuple::Leaf(_), _) => true,
@@ -317,7 +317,7 @@ impl IntTuple {
         }
     }
 
-    /// Whether nesting and number of leaves are within what this crate handles.
+    /// Checks that nesting and number of leaves are within what this crate handles.
     pub(crate) fn check_bounds(&self) -> Result<()> {
         fn walk(t: &IntTuple, depth: usize, leaves: &mut usize) -> Result<()> {
             match t {

@@ -34,7 +34,7 @@ fn worked_examples() {
     check("12:5", "(3,2):(0,7)", "(3,2):(0,35)");
 }
 
-/// What CuTe accepts and gets wrong, and what it refuses although it exists.
+/// Checks compositions that CuTe accepts and gets wrong, and those that it refuses although they exist.
 #[test]
 fn unsound_elsewhere() {
     // (2,2):(4,100) elsewhere, which is 100 at 2 where A(B(2)) = 102.

@@ -151,7 +151,7 @@ fn tiled_copy(words: &[&str]) -> Outcome<TiledCopy> {
     }
 }
 
-/// What an operation gives of a tensor: the layout of a part, and where it begins for a thread.
+/// An operation on a tensor: it gives the layout of a part, and where that begins for a thread.
 type Parted = Box<dyn Fn(&Layout, &Leaf) -> Outcome<Part>>;
 
 fn parted(words: &[&str]) -> Option<Parted> {
@@ -206,7 +206,7 @@ fn parted(words: &[&str]) -> Option<Parted> {
     })
 }
 
-/// What is the same: offsets and coordinates, where what is not there counts as 0.
+/// Tells whether offsets or coordinates are the same, where what is not there counts as 0.
 fn same(a: &IntTuple, b: &IntTuple) -> bool {
     let zero = |d: IntTuple| d.leaves().iter().all(|l| l.is(0));
     a.sub(b).is_ok_and(zero) && b.sub(a).is_ok_and(zero)
@@ -224,7 +224,7 @@ fn same_function(a: &Layout, b: &Layout) -> bool {
         })
 }
 
-/// How two texts of the same function differ.
+/// Returns the way in which two texts of the same function differ.
 fn difference(ours: &str, theirs: &str) -> Differs {
     let (a, b) = (layout(ours), layout(theirs));
     if !a.shape().congruent(b.shape()) {
@@ -348,7 +348,7 @@ impl Report {
         self.along_k += 1;
     }
 
-    /// That no layout is the function, and that CuTe's is another one.
+    /// Checks that no layout is the function, and that CuTe's is another one.
     fn carried(&mut self, line: &str, f: &Parted, want: &str) {
         let data = layout(line.split(' ').nth(1).expect("a tensor"));
         let refused = f(&data, &Leaf::Static(0));
@@ -531,7 +531,7 @@ impl Report {
     }
 }
 
-/// Where atoms of an MMA lie along K too, the number of threads of those that are first along K.
+/// The number of threads of the atoms of an MMA that are first along K, where atoms lie along K too.
 fn along_k(mma: &[&str]) -> Option<i64> {
     let [name, atoms, _] = mma else { return None };
     let (atoms, threads) = (

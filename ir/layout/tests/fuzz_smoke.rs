@@ -1,4 +1,4 @@
-//! What the fuzz targets run, on fixed seeds: `ir/layout/fuzz` does the same with coverage to guide it.
+//! The checks of the fuzz targets, on fixed seeds: `ir/layout/fuzz` does the same with coverage to guide it.
 
 mod common;
 

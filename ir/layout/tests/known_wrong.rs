@@ -1,4 +1,4 @@
-//! What other implementations of the algebra are known to get wrong, by name.
+//! The cases that other implementations of the algebra are known to get wrong, by name.
 
 mod common;
 

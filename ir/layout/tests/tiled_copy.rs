@@ -216,7 +216,7 @@ fn tiled(case: &Case) -> TiledMma {
     .expect(case.perm)
 }
 
-/// For each thread and destination value: the element that the copy brings to a register is the one that the MMA has there.
+/// Checks, for each thread and destination value, that the element that the copy brings to a register is the MMA's there.
 fn registers_agree(
     c: &TiledCopy,
     tensor: &Layout,

@@ -101,7 +101,7 @@ proptest! {
         }
     }
 
-    /// Where the static operation follows from divisibility, the dynamic one's checks hold.
+    /// Checks that the dynamic operation's checks hold where the static one follows from divisibility.
     #[test]
     fn tiles_of_compact_layouts(a in compact_layout(256), rows in 1i64..=4, bits in any::<u64>()) {
         let n = size(&a);

@@ -84,7 +84,7 @@ fn or_older(arch: &Option<Arch>) -> String {
 const TEGRA: [(u32, u32); 4] = [(7, 2), (8, 7), (10, 1), (11, 0)];
 
 impl Arch {
-    /// Those that are compiled for, the oldest first.
+    /// The architectures that are compiled for, the oldest first.
     pub fn all() -> impl Iterator<Item = Arch> {
         Chip::all().iter().flat_map(Chip::archs)
     }

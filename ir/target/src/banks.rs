@@ -23,7 +23,7 @@ pub const BANK_BYTES: i64 = 4;
 // Lanes of a warp.
 const LANES: usize = 32;
 
-/// What a warp does with shared memory: whether phases may be served together.
+/// The kind of an access of a warp to shared memory, which says whether phases may be served together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// `ld.shared`.
@@ -32,7 +32,7 @@ pub enum Access {
     Store,
 }
 
-/// How many passes over the banks one store takes, and one ldmatrix or stmatrix; the most that a load takes.
+/// The number of passes over the banks that one store takes, and one ldmatrix or stmatrix; the most that a load takes.
 ///
 /// `byte_offsets` holds the offset of each lane, all of them active, in lane order; `access_bytes` is what each lane
 /// moves: 1, 2, 4, 8 or 16. A conflict-free access takes [`ideal`] passes; no lanes take none. More than 32 lanes are
@@ -52,8 +52,8 @@ pub fn wavefronts(byte_offsets: &[i64], access_bytes: u32) -> u32 {
         .sum()
 }
 
-/// How many passes over the banks one warp's access takes: lane `l` accesses `access_bytes` (1, 2, 4, 8 or 16) at
-/// `addresses[l]` if bit `l` of `active` is set.
+/// The number of passes over the banks that one warp's access takes: lane `l` accesses `access_bytes` (1, 2, 4, 8 or 16)
+/// at `addresses[l]` if bit `l` of `active` is set.
 pub fn warp_wavefronts(
     addresses: &[u64; LANES],
     active: u32,
@@ -76,8 +76,8 @@ pub fn warp_wavefronts(
         .sum()
 }
 
-/// How many passes over the banks `cp.async` of `bytes` a lane (4, 8 or 16) takes, from global memory at `from` to shared
-/// memory at `to`.
+/// The number of passes over the banks that `cp.async` of `bytes` a lane (4, 8 or 16) takes, from global memory at `from`
+/// to shared memory at `to`.
 ///
 /// Unlike in loads and stores, lanes share nothing: a pass takes from each bank that holds a source, and gives to each
 /// bank of a destination, what one lane moves. The bank of a source is its address's in its 128-byte line. Lanes in

@@ -1,4 +1,4 @@
-//! What a multiprocessor has for the blocks that run on it, and how many fit.
+//! The resources of a multiprocessor for the blocks that run on it, and the number of blocks that fit.
 //!
 //! Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; for chips that it has no column
 //! for, and for how registers and shared memory are handed out, the toolkit's `cuda_occupancy.h`, with which Nsight Compute's limits by registers, warps and blocks
@@ -21,7 +21,7 @@ const PARTS: u32 = 4;
 /// Registers are handed to a warp in this many.
 const REGISTER_UNIT: u32 = 256;
 
-/// What one multiprocessor has.
+/// The resources of one multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiprocessor {
     /// Bytes of shared memory, what the system takes of each block included.
@@ -70,8 +70,8 @@ impl Multiprocessor {
         }
     }
 
-    /// How many blocks like this run at once. `registers` a thread are not known if 0; more than a block can have, of
-    /// whatever it be, are 0 blocks.
+    /// Returns the number of blocks like this that run at once. `registers` a thread are not known if 0; more than a block can
+    /// have, of whatever it be, are 0 blocks.
     pub fn occupancy(
         &self,
         threads: u32,
@@ -128,12 +128,12 @@ impl Multiprocessor {
     }
 }
 
-/// How many blocks each thing that they need leaves room for.
+/// The number of blocks that each thing that they need leaves room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Limited by their number.
     pub blocks: u32,
-    /// By their warps.
+    /// Blocks that there is room for, limited by their warps.
     pub warps: u32,
     /// Limited by their registers; none if it is not known how many they need.
     pub registers: Option<u32>,
@@ -141,7 +141,7 @@ pub struct Limits {
     pub shared_memory: u32,
 }
 
-/// How many blocks of a kernel one multiprocessor runs at once.
+/// The number of blocks of a kernel that one multiprocessor runs at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     pub blocks: u32,
@@ -159,7 +159,7 @@ impl Occupancy {
         100.0 * f64::from(self.warps) / f64::from(self.most_warps)
     }
 
-    /// What there is too little of for another block: `registers`, `shared memory`, `warps`, `blocks`.
+    /// Names what there is too little of for another block: `registers`, `shared memory`, `warps`, `blocks`.
     pub fn limited_by(&self) -> Vec<&'static str> {
         let all = [
             ("registers", self.by.registers),

@@ -1,4 +1,4 @@
-//! Where an instruction exists.
+//! The architectures on which an instruction exists.
 
 use std::fmt;
 

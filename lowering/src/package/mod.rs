@@ -41,7 +41,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-/// Who writes packages.
+/// The program that writes packages.
 pub const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
 fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
@@ -223,7 +223,7 @@ impl<'c> Argument<'c> {
         })
     }
 
-    /// What it is called: by its attribute, by the only thing that it is in the only compute, or by its index.
+    /// The name of the argument: by its attribute, by the only thing that it is in the only compute, or by its index.
     fn name(&self, roles: Vec<&str>, computes: &[Compute]) -> String {
         match (self.text(NAME), &roles[..]) {
             (Some(name), _) => name.to_owned(),
@@ -295,7 +295,7 @@ fn add_images<'c>(op: Op<'c>, images: &mut BTreeMap<String, ImageSource>) -> Res
     Ok(())
 }
 
-/// What cute-emit-ptx and cute-assemble noted of each kernel of an object.
+/// The notes of cute-emit-ptx and cute-assemble on each kernel of an object.
 fn kernels_of(object: &Object) -> Vec<KernelInfo> {
     let notes = object.properties.and_then(entries_of).unwrap_or_default();
     let kernel = |(name, values): (&str, Attribute)| {

@@ -116,7 +116,7 @@ fn launch<'c>(launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
     })
 }
 
-/// What a value of the host function is to a launch plan.
+/// The meaning of a value of the host function to a launch plan.
 enum Source {
     /// The argument of that index, as it is.
     Argument(usize),

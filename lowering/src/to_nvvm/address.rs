@@ -9,15 +9,15 @@ use cute_ir::{
 use cute_layout::Layout;
 use melior::ir::{Type, ValueLike};
 
-/// Where a tensor starts.
+/// The start of a tensor.
 #[derive(Clone)]
 pub(super) struct Address<'c> {
-    /// What the tensor is now.
+    /// The tensor's type now.
     pub memref: MemRef<'c>,
     base: Val<'c>,
-    /// In bytes; `width` bits wide.
+    /// The dynamic part of the offset, in bytes; `width` bits wide.
     dynamic: Option<Val<'c>>,
-    /// In bytes.
+    /// The constant part of the offset, in bytes.
     pub constant: i64,
     /// Bits that every offset into the whole tensor fits in: 32, or 64 beyond 2 GiB.
     pub width: u32,
@@ -70,7 +70,7 @@ impl<'c> Address<'c> {
         Self { memref, ..self }
     }
 
-    /// Whether its swizzle leaves the start where it is.
+    /// Tells whether its swizzle leaves the start where it is.
     pub fn is_unswizzled(&self) -> bool {
         self.memref.swizzle.is_none_or(|swizzle| {
             self.dynamic.is_none() && swizzle.apply(self.constant) == self.constant

@@ -1,4 +1,4 @@
-//! Which arguments of a kernel have memory of their own: the fact `cute.noalias`, and what follows from it for launches.
+//! The arguments of a kernel that have memory of their own: the fact `cute.noalias`, and what follows from it for launches.
 //!
 //! As `restrict` of C and `noalias` of LLVM: what is written through an argument that has the fact is reached through no other
 //! one, and what is reached through it is written through no other. Arguments that are only read may be one tensor.

@@ -16,7 +16,7 @@ use cute_passes::arch;
 use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
 
-/// Where loads, stores and `cp.async` take a cache policy. (PTX ISA, `ld`, `.level::cache_hint`.)
+/// The targets on which loads, stores and `cp.async` take a cache policy. (PTX ISA, `ld`, `.level::cache_hint`.)
 const CACHE_POLICY: Requirement = Requirement::Since(8, 0);
 
 /// The parts of a state, in the order of [`CuteType::fields`]: those that were set.
@@ -89,9 +89,13 @@ impl<'c> Lowering<'c, '_> {
     fn store(&self, store: cute::AtomStore<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let pointer = self.atom(store.destination(), &at_of(store.op()), b)?;
         match instruction(store.copy(), b)? {
-            CopyOp::Red { .. } => {
-                let vectors = self.has(reduce::VECTORS, b)?;
-                reduce::add(b, vectors, store.value(), pointer)
+            CopyOp::Red { bits } => {
+                let atom = types::copy_row(store.copy().r#type()).expected(b, "a copy atom")?;
+                let whole = self.has(atom.whole, b)?;
+                if whole && bits > 32 {
+                    crate::binary::require_ptx(self.kernel, reduce::VECTORS_IN_PTX);
+                }
+                reduce::add(b, whole, store.value(), pointer)
             }
             CopyOp::Stsm { transpose, .. } => sm90::stmatrix(b, transpose, store.value(), pointer),
             CopyOp::Universal { .. } | CopyOp::Auto => {

@@ -11,7 +11,7 @@ use cute_ir::{
 };
 use melior::ir::{Type, ValueLike};
 
-/// How an op of `math` becomes one of LLVM's.
+/// The form in which an op of `math` becomes one of LLVM's.
 enum Form {
     /// An intrinsic that LLVM selects for any floating-point type, and for vectors.
     Llvm(&'static str),

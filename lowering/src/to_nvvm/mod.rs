@@ -161,7 +161,7 @@ struct Lowering<'c, 'r> {
     scalars: HashMap<ValueKey, Vec<Val<'c>>>,
     /// Start of the dynamic shared memory, once used.
     shared: Option<Val<'c>>,
-    /// What atoms are given beside their operands, by value.
+    /// The states that atoms are given beside their operands, by value.
     states: HashMap<ValueKey, atoms::State<'c>>,
     dead: Vec<Op<'c>>,
 }

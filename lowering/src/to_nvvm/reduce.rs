@@ -5,17 +5,16 @@ use cute_ir::{
     Expected, Failure,
     mlir::{Builder, Val, vector_of},
 };
-use cute_target::Requirement;
 use melior::ir::ValueLike;
 
-/// The architectures on which `red` takes vectors.
-pub(super) const VECTORS: Requirement = Requirement::Since(9, 0);
+/// The version of the PTX ISA in which `red` takes vectors.
+pub(super) const VECTORS_IN_PTX: i64 = 81;
 
-/// Adds a vector of f32, f16 or bf16 to what lies at `pointer` in global memory, each element atomically: by one instruction where
-/// the architecture has `vectors`, else by one for each 32 bits.
+/// Adds a vector of f32, f16 or bf16 to what lies at `pointer` in global memory, each element atomically: by one instruction where it
+/// is one as a `whole`, else by one for each 32 bits.
 pub(super) fn add<'c>(
     b: Builder<'c>,
-    vectors: bool,
+    whole: bool,
     value: Val<'c>,
     pointer: Val<'c>,
 ) -> Result<(), Failure> {
@@ -28,7 +27,7 @@ pub(super) fn add<'c>(
     };
     let rounding = if ty == "f32" { "" } else { ".noftz" };
     let words = words(b, value)?;
-    let at_once = if vectors { words.len() } else { 1 };
+    let at_once = if whole { words.len() } else { 1 };
     for (index, part) in words.chunks(at_once).enumerate() {
         let (vector, list) = match part.len() {
             1 => (String::new(), "$1".to_owned()),
@@ -43,7 +42,9 @@ pub(super) fn add<'c>(
         };
         let text = format!("red.global.add{rounding}{vector}.{ty} [$0{offset}], {list};");
         let constraints = format!("l,{},~{{memory}}", vec!["r"; part.len()].join(","));
-        let operands: Vec<Val<'c>> = std::iter::once(pointer).chain(part.iter().copied()).collect();
+        let operands: Vec<Val<'c>> = std::iter::once(pointer)
+            .chain(part.iter().copied())
+            .collect();
         assembly(b, &text, &constraints, &operands, &[])?;
     }
     Ok(())

@@ -126,7 +126,7 @@ pub(super) fn members<'c>(
     (0..count).map(|i| member(b, value, i as i64, ty)).collect()
 }
 
-/// What an instruction gives that gives `count` values of this type.
+/// The result type of an instruction that gives `count` values of this type.
 pub(super) fn results<'c>(b: Builder<'c>, ty: Type<'c>, count: usize) -> Result<Type<'c>, Failure> {
     if count == 1 {
         Ok(ty)
@@ -209,7 +209,7 @@ pub(super) fn vector_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), F
     rewriter.erase(op)
 }
 
-/// What a vector operation gives, as operations on single elements; nothing where it stays as it is.
+/// The result of a vector operation, made of operations on single elements; nothing where it stays as it is.
 fn taken_apart<'c>(op: Op<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
     if let Some(op) = vector::ExtractStridedSlice::of(op) {
         let ty = op.unnamed0().r#type();

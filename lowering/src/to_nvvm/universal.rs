@@ -1,4 +1,4 @@
-//! What every thread does by itself: vector loads and stores, and multiply-adds.
+//! The operations that every thread does by itself: vector loads and stores, and multiply-adds.
 
 use super::registers::{
     assemble, assembly, bitcast, bytes_of, extract, from_words, members, results, words, words_type,

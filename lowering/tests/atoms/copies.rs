@@ -17,7 +17,7 @@ use melior::ir::ValueLike;
 /// An L2 policy: evict first, as CUTLASS's `TMA::CacheHintSm90::EVICT_FIRST` has it.
 const EVICT_FIRST: i64 = 0x12f0_0000_0000_0000;
 
-/// What a kernel does.
+/// The copy that a kernel makes.
 #[derive(Clone, Debug)]
 enum Kind {
     /// To registers and back, and to shared memory and back, by vectors of so many bits.
@@ -160,7 +160,7 @@ impl Kind {
         }
     }
 
-    /// Whether a thread's values follow each other, and the tile is 32 threads of them.
+    /// Tells whether a thread's values follow each other, and the tile is 32 threads of them.
     fn is_of_a_thread(&self) -> bool {
         matches!(
             self,

@@ -12,7 +12,7 @@ use cute_lowering::CompileOptions;
 use cute_runtime::Package;
 use melior::ir::{Module as MlirModule, Type};
 
-/// What a kernel is built with.
+/// The things that a kernel is built with.
 pub struct Parts<'c> {
     pub b: Builder<'c>,
     pub tensors: Vec<Val<'c>>,

@@ -15,7 +15,7 @@ use cute_target::Chip;
 use kernel::{Case, Module};
 use std::path::PathBuf;
 
-/// Where packages for a GPU go, if anywhere.
+/// The folder that packages for a GPU go to, if any.
 fn out() -> Option<PathBuf> {
     std::env::var_os("CUTE_ATOMS_OUT").map(PathBuf::from)
 }

@@ -9,7 +9,7 @@ use cute_layout::{
 };
 use cute_target::Arch;
 
-/// Which operand's table is wrong.
+/// The operand whose table is wrong.
 type Mutation = Option<usize>;
 
 /// The products that are lowered and that the architecture has.
@@ -69,7 +69,7 @@ fn type_of(atom: &MmaAtom) -> String {
     format!("!cute_nvgpu.{name}<{m}x{n}x{k}, {majors}elem_type = ({a}, {b}, {c}) {overflow}>")
 }
 
-/// How many atoms make a warp, along M, N and K.
+/// The layout of the atoms that make a warp, along M, N and K.
 fn atoms_of(atom: &MmaAtom) -> &'static str {
     match atom.num_threads() {
         Ok(1) => "(4,8,1):(8,1,0)",

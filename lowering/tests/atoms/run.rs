@@ -46,7 +46,7 @@ fn given(module: &Module, cases: &[Case], seed: u64) -> (Vec<HostTensor>, Vec<Ve
     (tensors, expected)
 }
 
-/// What is wrong with the results of a run on the emulator.
+/// The mistakes in the results of a run on the emulator.
 pub fn failures(module: &Module, cases: &[Case], seed: u64) -> Vec<String> {
     let (mut tensors, expected) = given(module, cases, seed);
     let emulator = Emulator::new(Config {

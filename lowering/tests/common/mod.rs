@@ -29,7 +29,7 @@ pub struct Gemm {
 }
 
 impl Gemm {
-    /// As text for the compiler.
+    /// The product as text for the compiler.
     pub fn source(&self) -> String {
         let [m, n, k] = self.extents;
         let tensor = |rows: i64, columns: i64, gap: i64| {
@@ -122,7 +122,7 @@ pub fn compile(context: &Context, text: &str, options: &CompileOptions) -> Resul
     package_of(&module)
 }
 
-/// What came of running a function.
+/// The outcome of running a function.
 #[derive(Debug)]
 pub enum Outcome {
     /// No finding, and the result that the function promises.
@@ -150,7 +150,7 @@ pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
     run_given(package, function, &[], seed)
 }
 
-/// As [`run`], with what the package leaves open.
+/// Runs a function as [`run`] does, with what the package leaves open.
 pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: u64) -> Outcome {
     let emulator = Emulator::new(Config {
         seed,

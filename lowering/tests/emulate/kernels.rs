@@ -135,7 +135,7 @@ fn number(value: &dyn Fn(i64) -> f64) -> Given<'_> {
     }
 }
 
-/// What a kernel left in its tensors, printed, and had found.
+/// The tensors, the text and the findings that a kernel left.
 struct Done {
     tensors: Vec<HostTensor>,
     printed: String,

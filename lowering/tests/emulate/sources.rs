@@ -1,4 +1,4 @@
-//! What the tests and the examples compile, and on what their kernels are run.
+//! The sources that the tests and the examples compile, and the arguments that their kernels are run on.
 
 use crate::common::{run_passes, said};
 use cute_ir::{
@@ -18,7 +18,7 @@ pub struct Compiled {
     pub file: PathBuf,
     pub text: String,
     pub options: CompileOptions,
-    /// As they are written.
+    /// The options as they are written.
     wanted: String,
 }
 
@@ -39,12 +39,12 @@ impl Compiled {
         format!("{file} with {}", self.wanted)
     }
 
-    /// Whether it launches kernels that are written in it, and says what they compute.
+    /// Tells whether it launches kernels that are written in it, and says what they compute.
     pub fn has_kernels(&self) -> bool {
         self.text.contains("gpu.launch_func") && self.text.contains("cute.computes")
     }
 
-    /// What each of its `RUN:` lines with `cute-run` says of arguments; where there is none, nothing, once.
+    /// The statements on arguments of each of its `RUN:` lines with `cute-run`; where there is none, nothing, once.
     pub fn runs(&self) -> Vec<Vec<Said>> {
         let commands = self.text.lines().filter_map(|line| line.split_once("RUN:"));
         let runs: Vec<Vec<Said>> = commands
@@ -92,7 +92,7 @@ fn said_of_arguments(command: &str) -> Vec<Said> {
     said
 }
 
-/// What is said of each argument of a function.
+/// The statement on each argument of a function.
 pub fn given(function: &Function, said: &[Said]) -> Result<Vec<Given>, String> {
     let mut all = vec![Given::Nothing; function.args.len()];
     for Said {
@@ -190,7 +190,7 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
     all
 }
 
-/// What a command that expects an error has in it.
+/// The words that show a command to expect an error.
 const EXPECT_ERRORS: [&str; 3] = ["not", "--verify-diagnostics", "%inputs/cure.py"];
 
 fn expects_an_error(command: &str) -> bool {
@@ -199,7 +199,7 @@ fn expects_an_error(command: &str) -> bool {
         .any(|word| command.split_whitespace().any(|found| found == *word))
 }
 
-/// What stands between quotes or braces and begins with `arch=`.
+/// The texts between quotes or braces that begin with `arch=`.
 fn options_in(command: &str) -> Vec<&str> {
     let starts = command.match_indices("arch=").filter(|(at, _)| {
         command[..*at].ends_with(['"', '\'', '{']) || command[..*at].ends_with("cute-compile=")
@@ -268,7 +268,7 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     }
 }
 
-/// How the kernels of a source are cut up, and the options that asked for it.
+/// The configurations by which the kernels of a source are cut up, and the options that asked for them.
 #[allow(clippy::type_complexity)]
 pub fn configuration(
     context: &Context,

@@ -11,7 +11,7 @@ pub struct Mutant<'a> {
     pub kind: &'static str,
     pub place: String,
     pub what: String,
-    /// Whether it is of a wait, a barrier or a commit.
+    /// Tells whether it is of a wait, a barrier or a commit.
     pub synchronizes: bool,
     edit: Edit<'a>,
 }
@@ -362,7 +362,7 @@ fn shifted(opcode: &str, value: i64) -> Vec<i64> {
     all.into_iter().filter(|new| *new != value).collect()
 }
 
-/// Whether an instruction multiplies by the reciprocal of a divisor, to be shifted afterwards: no
+/// Tells whether an instruction multiplies by the reciprocal of a divisor, to be shifted afterwards: no
 /// distance, and right for all that is divided if it is a little larger.
 fn is_reciprocal(position: usize, all: &[(usize, Instruction<'_>)]) -> bool {
     let (_, instruction) = &all[position];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What became of a mutant.
+/// The fate of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The compiler did not accept it.
@@ -32,7 +32,7 @@ impl fmt::Display for Verdict {
 pub struct Entry {
     /// The same as long as the code is; no other mutant of the pipeline has it.
     pub id: String,
-    /// What kind of mutation it is.
+    /// The kind of the mutation.
     pub kind: &'static str,
     /// The line of PTX or the op, and the step of the program that it belongs to.
     pub place: String,
@@ -150,7 +150,7 @@ fn written(title: &str, entries: &[Entry], proofs: &BTreeMap<String, String>) ->
     text
 }
 
-/// How many of each kind had which verdict.
+/// The number of mutants of each kind and verdict.
 fn summary(entries: &[Entry]) -> String {
     let mut kinds: BTreeMap<&str, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for entry in entries {

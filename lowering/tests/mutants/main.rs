@@ -1,4 +1,4 @@
-//! Whether the emulator finds what is wrong: the pipeline of the GEMM with one mistake, for every place of
+//! Tests that the emulator finds what is wrong: the pipeline of the GEMM with one mistake, for every place of
 //! some kinds of mistakes.
 //!
 //! Mutants are generated: of the PTX (`code.rs`), each wait, barrier and commit is removed or weakened and
@@ -24,13 +24,13 @@ use list::{Entry, Verdict};
 
 /// A pipeline that is mutated.
 struct Subject {
-    /// Of its files.
+    /// The name of its files.
     name: &'static str,
     options: &'static str,
-    /// At least two tiles along M and N, so that neither coordinate is left out, and a K of several times the
+    /// The product: at least two tiles along M and N, so that neither coordinate is left out, and a K of several times the
     /// stages. At most 16 blocks, which one core executes in their order.
     problem: Gemm,
-    /// Whether layouts are mutated too, or the synchronization only.
+    /// Tells whether layouts are mutated too, or the synchronization only.
     layouts: bool,
 }
 
@@ -100,7 +100,7 @@ const SEEDS: u64 = 3;
 /// Parts of all mutants that may be equivalent: one in this many.
 const EQUIVALENT: usize = 20;
 
-/// What a mutant did in the first order that showed something.
+/// The verdict on a mutant in the first order that showed something.
 fn judge(package: &Package, function: &Function) -> Verdict {
     for seed in 0..SEEDS {
         match run(package, function, seed) {
@@ -169,7 +169,7 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     entries
 }
 
-/// What is mutated, as a line.
+/// The pipeline that is mutated, as a line.
 fn title(subject: &Subject) -> String {
     let [m, n, k] = subject.problem.extents;
     format!("{m}x{n}x{k} with {}", subject.options)
@@ -194,7 +194,7 @@ fn two_stages() {
     check_one(&SUBJECTS[1]);
 }
 
-/// Of these the synchronization only, in one list.
+/// Checks the synchronization only of the other pipelines, in one list.
 #[test]
 fn synchronization() {
     let mut entries = Vec::new();

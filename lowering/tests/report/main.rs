@@ -1,5 +1,5 @@
-//! What `cute-report` tells from layouts is what the emulator counts when the kernel runs: sectors, and wavefronts, for each
-//! line and step of every kernel that the tests and the examples compile.
+//! Tests that what `cute-report` tells from layouts is what the emulator counts when the kernel runs: sectors, and
+//! wavefronts, for each line and step of every kernel that the tests and the examples compile.
 //!
 //! What they compile is read from their `RUN:` and `GPU:` lines, as `tests/emulate` does. The report is made of the module as it
 //! is lowered, and of the text itself where kernels stand in it.
@@ -29,7 +29,7 @@ const MOST_INSTRUCTIONS: u64 = 4_000_000;
 /// A line, its step and a kind of access.
 type Key = (u32, Option<String>, String);
 
-/// What one op or another of a line asks, in thousandths a warp's request: the least and the most of all.
+/// The figures that one op or another of a line asks, in thousandths a warp's request: the least and the most of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Told {
     /// Threads a request, of those of which it is known.
@@ -42,13 +42,13 @@ struct Told {
 }
 
 impl Told {
-    /// What all ask, if each op of the line is executed as often as the others.
+    /// The figure of all, in thousandths a request, if each op of the line is executed as often as the others.
     fn mean(&self) -> Option<u64> {
         (self.sums.0 == self.sums.1).then(|| self.sums.0 * 1000 / self.requests.max(1))
     }
 }
 
-/// What the emulator counted: executions by warps and by threads, and a figure of them.
+/// The counts of the emulator: executions by warps and by threads, and figures of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     warps: u64,
@@ -145,7 +145,7 @@ fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lin
     lines
 }
 
-/// What the emulator counts of a source's functions.
+/// The counts of the emulator for a source's functions.
 fn counted(
     context: &Context,
     source: &Compiled,
@@ -197,7 +197,7 @@ fn serde_name(name: &str) -> String {
     text
 }
 
-/// What was compared.
+/// The numbers of comparisons, by their results.
 #[derive(Clone, Copy, Debug, Default)]
 struct Compared {
     /// Equal, to the thousandth.
@@ -206,14 +206,14 @@ struct Compared {
     moved: usize,
     /// Between two figures of the report.
     between: usize,
-    /// Not above the report's, which took threads to take part that do not.
+    /// Bounded by the report's, which took threads to take part that do not.
     bounded: usize,
 }
 
 /// Lines behind a load's on which LLVM may say that it is, as those of what uses the value.
 const MOVED: u32 = 3;
 
-/// What was counted of loads on the lines behind that of `key`.
+/// The counts of loads on the lines behind that of `key`.
 fn strays<'a>(
     key: &'a Key,
     counted: &'a BTreeMap<Key, Counted>,
@@ -223,7 +223,7 @@ fn strays<'a>(
     (1..=lines).filter_map(move |by| counted.get(&(line + by, step.clone(), kind.clone())))
 }
 
-/// What was told of loads on the lines before that of `key`.
+/// The figures told of loads on the lines before that of `key`.
 fn before<'a>(key: &Key, told: &'a BTreeMap<Key, Told>) -> Vec<&'a Told> {
     let (line, step, kind) = key;
     let lines = if kind.ends_with("_load") { MOVED } else { 0 };
@@ -232,7 +232,7 @@ fn before<'a>(key: &Key, told: &'a BTreeMap<Key, Told>) -> Vec<&'a Told> {
         .collect()
 }
 
-/// Where a report and the emulator differ.
+/// The differences of a report and the emulator.
 fn disagreements(
     told: &Lines,
     counted: &BTreeMap<Key, Counted>,
@@ -324,7 +324,7 @@ fn parsed<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, Str
     })
 }
 
-/// Whether all that is computed is computed by kernels that stand in the module.
+/// Tells whether all that is computed is computed by kernels that stand in the module.
 fn has_kernels(module: &Module) -> bool {
     let report = report::of_module(module.as_operation(), None);
     !report.kernels.is_empty() && report.untiled == 0

@@ -1,4 +1,4 @@
-//! How long the addresses of one GEMM kernel take: `cargo run --release -p cute-simplify --example gemm_speed`.
+//! Measures how long the addresses of one GEMM kernel take: `cargo run --release -p cute-simplify --example gemm_speed`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! What an operation costs on a GPU, in units of 1/16 of a simple 32-bit instruction.
+//! The costs of operations on a GPU, in units of 1/16 of a simple 32-bit instruction.
 
 use crate::facts::mask;
 use crate::node::{Node, Op};
@@ -7,7 +7,7 @@ use std::collections::HashSet;
 /// One simple instruction (IADD3, LOP3, SHF).
 const UNIT: u64 = 16;
 
-/// What is too little to count but settles ties: no operation is free, so no extraction can go in circles.
+/// A cost that is too little to count but settles ties: no operation is free, so no extraction can go in circles.
 pub(crate) const EPSILON: u64 = 1;
 
 /// The cost of an operation, given its right operand if that is a constant.
@@ -36,7 +36,7 @@ pub(crate) fn op_cost(op: Op, right: Option<u64>, width: u32) -> u64 {
     if width > 32 { 2 * small } else { small }
 }
 
-/// What a DAG costs: each node that the roots need once; a constant added at a root next to nothing, because it folds
+/// The cost of a DAG: each node that the roots need once; a constant added at a root next to nothing, because it folds
 /// into the instruction that uses the address.
 pub fn dag_cost(nodes: &[Node], roots: &[usize], width: u32) -> u64 {
     let constant = |i: usize| match nodes.get(i) {

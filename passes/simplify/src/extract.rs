@@ -47,12 +47,12 @@ struct Candidate {
 
 struct Problem {
     width: u32,
-    /// For each class the roots need, operands roughly before users, what it may be made from.
+    /// The candidates to make each class that the roots need from, operands roughly before users.
     classes: Vec<Vec<Candidate>>,
     roots: Vec<usize>,
 }
 
-/// What the DAG is made from.
+/// The nodes that the DAG is made from.
 struct Settled {
     of_class: Vec<Option<Candidate>>,
     of_root: Vec<Candidate>,
@@ -62,7 +62,7 @@ struct Settled {
 #[derive(Clone)]
 struct Choice {
     of_class: Vec<Option<Candidate>>,
-    /// What the chosen node itself costs; nothing if it is settled.
+    /// The cost of each chosen node itself; nothing if it is settled.
     own: Vec<u64>,
     cones: Vec<Cone>,
 }
@@ -220,7 +220,7 @@ impl Problem {
         })
     }
 
-    /// What a root costs beside what is settled, and the node that it is made from.
+    /// Returns the cost of a root beside what is settled, and the node that it is made from.
     fn choose_root(
         &self,
         root: usize,

@@ -1,10 +1,10 @@
-//! What is known about a value: an interval, bits that are always zero, bits that are always one.
+//! The facts about a value: an interval, bits that are always zero, bits that are always one.
 //!
 //! Everything takes the width of the region, so that the tests below can try every value at small widths.
 
 use crate::node::Op;
 
-/// What is known about a number of a region.
+/// The facts about a number of a region.
 ///
 /// As an answer about a root, facts are in their tightest form. As facts about a leaf they may say as little as the
 /// caller likes: bits above the width are cut off, and range and bits sharpen each other.
@@ -39,7 +39,7 @@ pub(crate) fn cover(value: u64) -> u64 {
 }
 
 impl Facts {
-    /// Nothing is known but the width.
+    /// The facts about a value of which nothing is known but the width.
     pub fn any(width: u32) -> Facts {
         Facts {
             lo: 0,
@@ -94,7 +94,7 @@ impl Facts {
         }
     }
 
-    /// Whether `value` fulfils the facts.
+    /// Tells whether `value` fulfils the facts.
     pub fn contains(self, value: u64) -> bool {
         self.lo <= value
             && value <= self.hi
@@ -158,7 +158,7 @@ fn next_match(lo: u64, zeros: u64, ones: u64) -> Option<u64> {
     Some((lo & keep) | (1 << rise) | (ones & !keep))
 }
 
-/// What is known about `a op b`.
+/// Returns the facts about `a op b`.
 pub(crate) fn transfer(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
     if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
         return Facts::constant(op.apply(x, y, width));
@@ -282,7 +282,7 @@ fn scaled_bits(a: Facts, pow2: u64) -> Facts {
     )
 }
 
-/// Nothing where the divisor may be zero.
+/// Returns the facts about a quotient; nothing where the divisor may be zero.
 fn quotient(a: Facts, b: Facts) -> Option<Facts> {
     let range = Facts::range(a.lo.checked_div(b.hi)?, a.hi.checked_div(b.lo)?);
     Some(match b.as_constant() {

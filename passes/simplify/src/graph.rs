@@ -43,11 +43,11 @@ impl Language for Term {
     }
 }
 
-/// How often the facts of one class may be sharpened by equalities. Around a cycle of equal terms an interval may
-/// shrink by one at a time, billions of times; facts that are less sharp than they could be are still true.
+/// The number of times that the facts of one class may be sharpened by equalities. Around a cycle of equal terms an interval
+/// may shrink by one at a time, billions of times; facts that are less sharp than they could be are still true.
 const MOST_TIGHTENINGS: u8 = 24;
 
-/// What is known about a class.
+/// The facts about a class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Data {
     pub(crate) facts: Facts,

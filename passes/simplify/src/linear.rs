@@ -87,7 +87,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
 
 struct Forms {
     all: u64,
-    /// Nothing stands for a class that is being flattened: in a cycle, it is an atom.
+    /// The forms of classes; nothing stands for a class that is being flattened: in a cycle, it is an atom.
     known: BTreeMap<Id, Option<Form>>,
 }
 
@@ -117,8 +117,8 @@ impl Forms {
         form
     }
 
-    /// By a sum in the class if it has one, else by its product with the smallest constant, whose other factor says
-    /// most about the value.
+    /// Returns the form of a class by a sum in it if it has one, else by its product with the smallest constant, whose other
+    /// factor says most about the value.
     fn flatten(&mut self, graph: &Graph, id: Id, nesting: usize) -> Option<Form> {
         let nodes = &graph[id].nodes;
         let sum = nodes.iter().find_map(|t| match *t {

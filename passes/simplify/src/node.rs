@@ -41,7 +41,7 @@ pub enum Node {
 pub struct Region {
     /// Bits of every number in the region, 1 to 64.
     pub width: u32,
-    /// What is known about each leaf.
+    /// The facts about each leaf.
     pub leaves: Vec<Facts>,
     /// The nodes, operands before their users.
     pub nodes: Vec<Node>,
@@ -62,7 +62,7 @@ pub enum Error {
     Operand {
         /// The user.
         node: usize,
-        /// What it uses.
+        /// The node that it uses.
         operand: usize,
     },
     /// A leaf without facts.
@@ -74,7 +74,7 @@ pub enum Error {
         node: usize,
         /// The number of its leaf.
         leaf: u32,
-        /// How many leaves there are.
+        /// The number of leaves.
         leaves: usize,
     },
     /// A root that is not a node.
@@ -84,7 +84,7 @@ pub enum Error {
         root: usize,
         /// The node it names.
         node: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// A constant that does not fit.
@@ -102,7 +102,7 @@ pub enum Error {
     Facts {
         /// The leaf.
         leaf: usize,
-        /// What was said about it.
+        /// The facts that were given about it.
         facts: Facts,
         /// The width of the region.
         width: u32,

@@ -8,8 +8,8 @@ use crate::node::Op;
 use crate::rules::{BOUND, CONSTANTS, Compiled, Env, Pat, Rule, TERMS, TOPICS, is_constant_slot};
 use std::cell::Cell;
 
-/// How many combinations of facts and constants are tried at most for one rule at one width. Lattices are thinned out
-/// evenly to keep below it; at width 3 none has to be.
+/// The number of combinations of facts and constants that are tried at most for one rule at one width. Lattices are thinned
+/// out evenly to keep below it; at width 3 none has to be.
 const BUDGET: usize = 200_000;
 
 /// The lattices of the widths that are tried: with bits known to be one at the smallest, without above.

@@ -14,7 +14,7 @@ use egg::Id;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// What bounds a simplification. Never time: the same region gives the same answer on any machine.
+/// The bounds of a simplification. Never time: the same region gives the same answer on any machine.
 ///
 /// The default is for a kernel's addresses: hundreds of distinct nodes. Thousands need a larger limit of nodes, or come
 /// back much as they were.
@@ -42,13 +42,13 @@ pub struct Simplified {
     pub nodes: Vec<Node>,
     /// The roots, in the order of the region's.
     pub roots: Vec<usize>,
-    /// What is known about the value of each root.
+    /// The facts about the value of each root.
     pub facts: Vec<Facts>,
-    /// What it took.
+    /// The figures of the simplification.
     pub stats: Stats,
 }
 
-/// What a simplification took and brought.
+/// The figures of a simplification: what it took and what it brought.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Rounds of rules.
@@ -59,9 +59,9 @@ pub struct Stats {
     pub cost_before: u64,
     /// Cost of the answer; never more.
     pub cost_after: u64,
-    /// How often each rule taught the e-graph something; rules that never did are left out.
+    /// The number of times that each rule taught the e-graph something; rules that never did are left out.
     pub applied: Vec<(&'static str, usize)>,
-    /// Whether a limit ended the search before the rules did.
+    /// Tells whether a limit ended the search before the rules did.
     pub hit_limit: bool,
 }
 

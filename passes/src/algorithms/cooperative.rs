@@ -1,4 +1,4 @@
-//! What several threads do together: each its part.
+//! The algorithms that several threads run together, each its part.
 
 use super::{Lower, WIDEST};
 use cute_ir::ops::{arith, cute};

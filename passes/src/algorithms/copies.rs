@@ -111,7 +111,7 @@ impl<'c> Lower<'c> {
         self.divided(tensor, tile)
     }
 
-    /// By the widest vectors that layouts, alignment and swizzles allow, of at most `most` bits.
+    /// Copies by the widest vectors that layouts, alignment and swizzles allow, of at most `most` bits.
     pub(super) fn copy_vectors(
         &self,
         source: Val<'c>,
@@ -126,7 +126,7 @@ impl<'c> Lower<'c> {
         self.copy_in_order(source, destination, &vectors.order, vectors.length)
     }
 
-    /// By vectors of `length` elements in an order `(vector, vectors)`.
+    /// Copies by vectors of `length` elements in an order `(vector, vectors)`.
     pub(super) fn copy_in_order(
         &self,
         source: Val<'c>,
@@ -252,7 +252,7 @@ impl<'c> Lower<'c> {
     }
 }
 
-/// By which values are taken in memory order, where that is not their own order.
+/// Returns the layout by which values are taken in memory order, where that is not their own order.
 fn memory_order(side: &AtomSide) -> Result<Option<Layout>, String> {
     let Some(flat) = side.values.flat() else {
         return Ok(None);
@@ -268,7 +268,7 @@ fn memory_order(side: &AtomSide) -> Result<Option<Layout>, String> {
     }
 }
 
-/// Whether it is an atom that is not tiled and copies as much at once as it can.
+/// Tells whether it is an atom that is not tiled and copies as much at once as it can.
 fn is_auto(atom: Val<'_>) -> bool {
     matches!(
         CuteType::get(atom.r#type()),
@@ -276,7 +276,7 @@ fn is_auto(atom: Val<'_>) -> bool {
     )
 }
 
-/// What tells values apart.
+/// The keys that tell values apart.
 trait Keys {
     fn map_keys(&self) -> (ValueKey, ValueKey, Option<ValueKey>);
 }

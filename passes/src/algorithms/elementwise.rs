@@ -17,7 +17,7 @@ fn named(ty: Type, names: [&'static str; 2]) -> &'static str {
     names[usize::from(!types::is_float(ty))]
 }
 
-/// Whether a value is the constant 0.
+/// Tells whether a value is the constant 0.
 pub(super) fn is_zero(value: Val<'_>) -> bool {
     let Some(constant) = defining_op(value)
         .and_then(arith::Constant::of)
@@ -189,7 +189,7 @@ impl<'c> Lower<'c> {
         self.b.coord(form, &leaves)
     }
 
-    /// What the region of `op` yields of these arguments.
+    /// The value that the region of `op`, which is `body`, yields of these arguments.
     pub(super) fn computed(
         &self,
         op: Op<'c>,

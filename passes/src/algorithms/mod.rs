@@ -114,7 +114,7 @@ const WIDEST: i64 = 128;
 /// Elements, requests or steps of a thread that are written out one by one: far more than a thread has registers for.
 const MOST: i64 = 1 << 12;
 
-/// Where ops are put in place of one.
+/// The place where ops are put instead of one.
 #[derive(Clone, Copy)]
 struct Lower<'c> {
     b: Builder<'c>,
@@ -126,7 +126,7 @@ impl<'c> Lower<'c> {
         move |error| b.error(error.to_string())
     }
 
-    /// Whether so many of `what` can be written out one by one.
+    /// Checks that so many of `what` can be written out one by one.
     fn check_count(&self, what: &str, count: i64, layout: &Layout) -> Result<(), Failure> {
         if count <= MOST {
             return Ok(());
@@ -222,7 +222,7 @@ impl<'c> Lower<'c> {
             .value(cute::GET_SCALARS, &[index], self.b.i32_type(), &[])
     }
 
-    /// What `build` makes, where a thread's index is below `bound`.
+    /// Makes what `build` makes, where a thread's index is below `bound`.
     fn if_below(
         &self,
         index: Val<'c>,

@@ -42,7 +42,7 @@ fn operation(kind: &str, element: Type<'_>) -> Option<&'static str> {
     })
 }
 
-/// How two numbers become one: the operation of a kind, or the region of `gpu.all_reduce`.
+/// The way in which two numbers become one: the operation of a kind, or the region of `gpu.all_reduce`.
 struct Combine<'c> {
     op: Op<'c>,
     name: Option<&'static str>,
@@ -50,7 +50,7 @@ struct Combine<'c> {
 }
 
 impl<'c> Combine<'c> {
-    /// By `kind`, or by `body` where there is none.
+    /// Reads how two numbers become one: by `kind`, or by `body` where there is none.
     fn of(
         l: Lower<'c>,
         op: Op<'c>,

@@ -77,7 +77,7 @@ fn flat_types<'c>(types: impl Iterator<Item = Type<'c>>) -> Vec<Type<'c>> {
         .collect()
 }
 
-/// Whether it is a function of the host, whose tensors stay its arguments: the launch plan knows what is of them.
+/// Tells whether it is a function of the host, whose tensors stay its arguments: the launch plan knows what is of them.
 pub(super) fn is_host(op: Op<'_>) -> bool {
     name_of(op) == func::FUNC && parent_of(op, gpu::MODULE).is_none()
 }
@@ -141,7 +141,7 @@ pub(super) fn drop_arguments<'c>(
     Ok(())
 }
 
-/// Whether what enters the regions of such an op is its operands, as they are, or what calls it passes.
+/// Tells whether what enters the regions of such an op is its operands, as they are, or what calls it passes.
 pub(super) fn enters(name: &str) -> bool {
     passes_on(name) || matches!(name, func::FUNC | gpu::FUNC)
 }
@@ -290,7 +290,7 @@ fn rebuild<'c>(
     rewriter.recreate(op, operands, results, &attributes)
 }
 
-/// Whether a function's type has a layout among its arguments or results.
+/// Tells whether a function's type has a layout among its arguments or results.
 fn mentions_layouts(ty: Type<'_>) -> bool {
     function_types(ty).is_some_and(|(inputs, results)| {
         let mut all = inputs.into_iter().chain(results);

@@ -10,7 +10,7 @@ use std::{collections::HashMap, sync::Arc};
 pub(super) struct Emitter<'a, 'c> {
     builder: Builder<'c>,
     inputs: &'a [Val<'c>],
-    /// By the node's place, and the node itself so that its place is not taken over.
+    /// The value of each node by the node's place, and the node itself so that its place is not taken over.
     done: HashMap<*const Expr, (Arc<Expr>, Val<'c>)>,
 }
 
@@ -159,7 +159,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         self.builder.value(name, &[a, b], ty, &[])
     }
 
-    /// Whether two integers are the same.
+    /// Emits the comparison of two integers for equality.
     pub fn equal(&self, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
         self.compare(0, a, b)
     }

@@ -66,7 +66,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     lowering.finish()
 }
 
-/// What a layout type says, with untraced dynamic leaves.
+/// Returns the value that a layout type describes, with untraced dynamic leaves.
 fn value_of(ty: Type<'_>) -> Option<Value> {
     CuteType::of(ty)?.value()
 }
@@ -83,7 +83,7 @@ struct Lowering<'c> {
     module: Op<'c>,
     /// The names of the format strings so far, by module and text.
     formats: HashMap<(OpKey, String), String>,
-    /// How many names of format strings were tried.
+    /// The number of names of format strings that were tried.
     format_names: usize,
 }
 

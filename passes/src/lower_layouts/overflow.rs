@@ -1,4 +1,4 @@
-//! Whether what is computed in 32 bits fits them.
+//! The check that what is computed in 32 bits fits them.
 //!
 //! The types of CuTe IR make a product of two 32-bit integers one of 32 bits. The op is evaluated once more on leaves of 64
 //! bits, and both results must agree.
@@ -42,7 +42,7 @@ pub(super) fn wide_form(
     results.map(|results| Some(Wide { results, checks }))
 }
 
-/// How a leaf of 32 bits is computed, where they may not be enough.
+/// Returns the expression that computes a leaf of 32 bits, where they may not be enough.
 fn narrow(leaf: &Leaf) -> Option<&Arc<Expr>> {
     match leaf.as_dynamic()? {
         Dyn {
@@ -73,7 +73,7 @@ pub(super) fn safe<'a>(checks: &'a [Check], wide: Option<&'a Wide>) -> Vec<&'a C
     }
 }
 
-/// Whether all offsets of a known layout fit 32 bits.
+/// Tells whether all offsets of a known layout fit 32 bits.
 fn is_bounded(op: Op<'_>, operands: &[Value]) -> bool {
     const LIMIT: i64 = 1 << 31;
     let reach = |layout: &Layout| layout.is_static().then(|| layout.cosize().ok()).flatten();

@@ -29,12 +29,12 @@ fn dynamic_layout(ty: Type<'_>) -> Option<Layout> {
     }
 }
 
-/// Whether values of this type are lowered here.
+/// Tells whether values of this type are lowered here.
 pub(super) fn is_lowered(ty: Type<'_>) -> bool {
     dynamic_layout(ty).is_some() || matches!(CuteType::of(ty), Some(CuteType::ArithTupleIter(_)))
 }
 
-/// Whether it is a tensor in memory that is lowered here.
+/// Tells whether it is a tensor in memory that is lowered here.
 pub(super) fn is_memory(ty: Type<'_>) -> bool {
     matches!(CuteType::of(ty), Some(CuteType::MemRef(memref)) if !memref.layout.is_static())
 }
@@ -225,7 +225,7 @@ impl<'c> Lowering<'c> {
         Ok(true)
     }
 
-    /// What stands for a tensor that is lowered here.
+    /// Returns the values that stand for a tensor that is lowered here.
     fn parts_of(&mut self, value: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
         if let Some(parts) = self.leaves.get(&key(value)) {
             return Ok(parts.clone());
@@ -669,7 +669,7 @@ fn static_view<'c>(
     builder.value(cute::MAKE_VIEW, &[pointer, layout], ty, &[])
 }
 
-/// Whether a value of the layout algebra or a tensor that is lowered here has this type.
+/// Tells whether a value of the layout algebra or a tensor that is lowered here has this type.
 pub(super) fn has_leaves(ty: Type<'_>) -> bool {
     value_of(ty).is_some() || is_lowered(ty)
 }

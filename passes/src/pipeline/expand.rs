@@ -67,7 +67,7 @@ fn is_producer(op: Op) -> bool {
     matches!(name_of(op), COPY | COMMIT | cute::PIPELINE_PRODUCER_ACQUIRE)
 }
 
-/// Where a value comes from: a value of the body that an operation makes, `lag` iterations back.
+/// The source of a value: a value of the body that an operation makes, `lag` iterations back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Source {
     value: ValueKey,
@@ -78,13 +78,13 @@ struct Expand<'c> {
     rewriter: &'c Rewriter<'c>,
     op: scf::For<'c>,
     body: Blk<'c>,
-    /// Of the loop.
+    /// The lower bound of the loop.
     lower: i64,
     step: i64,
     trips: i64,
     initial: Vec<Val<'c>>,
     yielded: Vec<Val<'c>>,
-    /// Those with a stage, in order.
+    /// The operations with a stage, in order, each with its stage.
     scheduled: Vec<(Op<'c>, i64)>,
     stage: HashMap<ValueKey, i64>,
     last: i64,
@@ -98,7 +98,7 @@ struct Expand<'c> {
 enum Interval<'a, 'c> {
     /// Written out.
     At(i64),
-    /// In the steady loop: its counter, and what it carries, by value and age in intervals.
+    /// The steady loop: its counter, and what it carries, by value and age in intervals.
     Steady {
         counter: Val<'c>,
         carried: &'a HashMap<(ValueKey, i64), Val<'c>>,
@@ -386,7 +386,7 @@ impl<'c> Expand<'c> {
         Ok(made)
     }
 
-    /// What a value of the body is for an operation of `stage` in this interval.
+    /// Returns what stands for a value of the body in an operation of `stage` in this interval.
     fn value(
         &self,
         b: Builder<'c>,
@@ -472,7 +472,7 @@ impl<'c> Expand<'c> {
         }
     }
 
-    /// How many intervals each scheduled value has to be carried, and around which of the loop's
+    /// Returns the number of intervals that each scheduled value has to be carried, and around which of the loop's
     /// arguments it came, the last one first.
     fn carried(&self) -> BTreeMap<ValueKey, (Val<'c>, i64)> {
         let mut ages: BTreeMap<ValueKey, (Val<'c>, i64)> = BTreeMap::new();
@@ -599,7 +599,7 @@ impl<'c> Expand<'c> {
         Ok(predicated)
     }
 
-    /// What stands for a value of an iteration before the first: the initial value of the loop's
+    /// Returns what stands for a value of an iteration before the first: the initial value of the loop's
     /// argument through which it is used then.
     fn before_the_first(&self, value: Val<'c>, iteration: i64) -> Option<Val<'c>> {
         // The argument that the value becomes, one iteration later each; at iteration 0 it counts.

@@ -1,6 +1,5 @@
 //! The dependence graph of a loop body.
 
-use cute_layout::atoms::Completion;
 use crate::partition::{root_of, space_of};
 use cute_ir::ops::{cute, cute_nvgpu, gpu, nvvm};
 use cute_ir::{
@@ -8,11 +7,12 @@ use cute_ir::{
     names::{dialect, dialect_of},
     types::{self, Space},
 };
+use cute_layout::atoms::Completion;
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeSet, HashMap};
 
-/// What an operation of the body is to the pipeline.
+/// The part of an operation of the body in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Waits until a buffer is free.
@@ -79,7 +79,7 @@ pub(crate) struct Body<'c> {
     pub release: NodeIndex,
     pub copies: Vec<NodeIndex>,
     pub loads: Vec<NodeIndex>,
-    /// In program order.
+    /// The products, in program order.
     pub mmas: Vec<NodeIndex>,
 }
 

@@ -67,7 +67,7 @@ fn is_of_a_pipeline(op: Op<'_>) -> bool {
     )
 }
 
-/// How many commits and barriers came after a token was made, at least.
+/// The numbers of commits and barriers that came after a token was made, at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Age {
     commits: i64,
@@ -105,9 +105,9 @@ fn join(one: &Tokens, other: &Tokens) -> Tokens {
 
 struct Ages {
     tokens: Tokens,
-    /// What each wait waits down to, by operation.
+    /// The number of commits that each wait leaves in flight, by operation.
     waits: HashMap<OpKey, i64>,
-    /// Whether an acquire needs a barrier.
+    /// Tells whether an acquire needs a barrier, by operation.
     barriers: HashMap<OpKey, bool>,
     divergence: Divergence,
 }

@@ -76,13 +76,13 @@ struct Pipeline<'c> {
     graph: Body<'c>,
 }
 
-/// What the new body is built with.
+/// The means to build the new body.
 struct Rebuild<'c> {
     b: Builder<'c>,
     mapping: Mapping<'c>,
-    /// Per view of a buffer and side (filled, read), what it became.
+    /// The new value of each view of a buffer, by side (filled, read).
     views: HashMap<(ValueKey, bool), Val<'c>>,
-    /// Per buffer and side, the slice of the ring.
+    /// The slice of the ring for each buffer and side.
     slices: HashMap<(ValueKey, bool), Val<'c>>,
 }
 
@@ -270,7 +270,7 @@ impl<'c> Pipeline<'c> {
         self.graph.buffers.contains(&root).then_some(root)
     }
 
-    /// What a value of the old body is in the new one: views of buffers are taken again of the
+    /// Returns what a value of the old body is in the new one: views of buffers are taken again of the
     /// ring's slice, pure operations of the old body are copied once.
     fn value(
         &self,

@@ -1,4 +1,4 @@
-//! When each operation of a loop body runs: a modulo schedule.
+//! The time at which each operation of a loop body runs: a modulo schedule.
 //!
 //! Every `interval` cycles an iteration starts. The products set the pace; the loads of a slice of
 //! K start just before the products of the slice before it, so that there are two sets of fragments and

@@ -1,4 +1,4 @@
-//! What one warp's access costs, from its lanes' addresses, as far as they are known.
+//! The costs of one warp's access, from its lanes' addresses, as far as they are known.
 
 use super::{
     linear::{Linear, Symbols},
@@ -9,7 +9,7 @@ use cute_target::{
     banks::{self, Access as BankAccess, BANK_BYTES, NUM_BANKS},
     sectors::{LINE_BYTES, SECTOR_BYTES, sectors_and_lines},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = 32;
@@ -48,7 +48,7 @@ impl Range {
     }
 }
 
-/// What a warp's access asks of global memory.
+/// The demands of a warp's access on global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Global {
     pub sectors: Range,
@@ -56,12 +56,12 @@ pub struct Global {
     /// The fewest that the bytes fill.
     pub ideal_sectors: u32,
     pub ideal_lines: u32,
-    /// Whether lanes lie at distances that are not known, and were taken to share no line.
+    /// Tells whether lanes lie at distances that are not known, and were taken to share no line.
     pub apart: bool,
 }
 
 impl Global {
-    /// Whether a better arrangement of the threads could touch less, even where the start is as well aligned as it can be.
+    /// Tells whether a better arrangement of the threads could touch less, even where the start is as well aligned as it can be.
     pub fn is_wasteful(&self) -> bool {
         self.sectors.least > self.ideal_sectors || self.lines.least > self.ideal_lines
     }
@@ -72,7 +72,7 @@ impl Global {
 pub struct Shared {
     pub wavefronts: Range,
     pub ideal: u32,
-    /// Those that the arrangement of shared memory is the reason for; less than `wavefronts` for `cp.async` only.
+    /// The passes that the arrangement of shared memory is the reason for; fewer than `wavefronts` for `cp.async` only.
     pub banks: Range,
 }
 
@@ -80,12 +80,13 @@ pub struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
     pub active: u32,
-    /// Nothing where there is no such side, and an error that says what is not known where it is not.
+    /// The demands on global memory; nothing where there is no such side, and an error that says what is not known where it is not.
     pub global: Option<Result<Global, String>>,
     pub shared: Option<Result<Shared, String>>,
 }
 
 /// Lanes whose addresses differ by numbers that are known: their mask, the numbers, and what divides the rest; 0 for all.
+#[derive(Clone)]
 struct Group {
     active: u32,
     at: [u64; LANES],
@@ -117,7 +118,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
 }
 
-/// What can be left of a number that `divisor` divides, modulo a power of two.
+/// The remainders, modulo a power of two, of the numbers that `divisor` divides.
 fn shifts(divisor: i64, period: i64) -> impl Iterator<Item = u64> {
     let step = if divisor == 0 {
         period
@@ -161,7 +162,34 @@ fn global(groups: &[Group], active: u32, bytes: u32) -> Global {
     }
 }
 
-/// Of shared memory: one group, and how far swizzles and banks look.
+/// The costs of a reduction: lanes that change one element take turns.
+fn atomic(groups: &[Group], active: u32, bytes: u32) -> Global {
+    let at_once = global(groups, active, bytes);
+    let (mut sectors, mut lines) = (Range::default(), Range::default());
+    let mut rest = groups.to_vec();
+    while rest.iter().any(|group| group.active != 0) {
+        let mut round = rest.clone();
+        for (group, left) in round.iter_mut().zip(&mut rest) {
+            let mut met = BTreeSet::new();
+            let turn = lanes(group.active).filter(|lane| met.insert(group.at[*lane]));
+            group.active = turn.fold(0, |mask, lane| mask | 1 << lane);
+            left.active &= !group.active;
+        }
+        let turn = global(
+            &round,
+            round.iter().fold(0, |all, group| all | group.active),
+            bytes,
+        );
+        (sectors, lines) = (sectors.add(turn.sectors), lines.add(turn.lines));
+    }
+    Global {
+        sectors,
+        lines,
+        ..at_once
+    }
+}
+
+/// Returns the one group of lanes of an access to shared memory, empty where no lane takes part. Errors: several groups.
 fn one(groups: Vec<Group>) -> Result<Group, String> {
     let mut groups = groups.into_iter();
     match (groups.next(), groups.next()) {
@@ -244,7 +272,7 @@ fn asynchronous(access: &Access, to: &Group, swizzle: Option<Swizzle>, from: &[G
     }
 }
 
-/// What an access costs, warp by warp; warps of which no thread takes part are left out.
+/// The costs of an access, warp by warp; warps of which no thread takes part are left out.
 pub(super) fn warps(access: &Access, symbols: &Symbols) -> Vec<Warp> {
     let count = access.active.len().div_ceil(LANES);
     (0..count)
@@ -280,7 +308,13 @@ fn one_warp(access: &Access, warp: usize, active: u32, symbols: &Symbols) -> War
     });
     Warp {
         active,
-        global: from.map(|from| Ok(global(&from?, active, access.bytes))),
+        global: from.map(|from| {
+            let cost = match access.kind {
+                Kind::Atomic => atomic,
+                _ => global,
+            };
+            Ok(cost(&from?, active, access.bytes))
+        }),
         shared: passes,
     }
 }
@@ -307,8 +341,8 @@ pub(super) fn with_swizzle(
     Some(sums)
 }
 
-/// How the lanes of a warp's access lie in memory: runs of so many lanes, each of so many bytes in one piece; nothing where
-/// runs are not alike.
+/// The arrangement of the lanes of a warp's access in memory: runs of so many lanes, each of so many bytes in one piece; nothing
+/// where runs are not alike.
 pub(super) fn runs(access: &Access, symbols: &Symbols) -> Option<(usize, u64)> {
     let side = access.global.as_ref()?;
     let mut active = 0;

@@ -12,7 +12,7 @@ pub(super) struct Linear {
     pub terms: Vec<(Symbol, i64)>,
 }
 
-/// What an operation on numbers that are not known stands for: the same operation on the same numbers is the same symbol.
+/// An operation on numbers that are not known, for which a symbol stands: the same one on the same numbers is the same symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Quotient(Linear, i64),
@@ -136,7 +136,7 @@ impl Symbols {
         })
     }
 
-    /// What an operation that is not looked into gives for these numbers.
+    /// Returns the result of an operation that is not looked into, on these numbers.
     pub fn other(&mut self, name: &'static str, of: &[&Linear]) -> Linear {
         let of = of.iter().map(|l| (*l).clone()).collect();
         Linear::symbol(self.make(Made::Other(name, of), 1))
@@ -198,7 +198,7 @@ impl Symbols {
         Some((g, whole))
     }
 
-    /// What [`Symbols::div`] leaves: what is known below the unknown numbers' divisor, and multiples of that.
+    /// Returns what [`Symbols::div`] leaves: what is known below the unknown numbers' divisor, and multiples of that.
     pub fn rem(&mut self, a: &Linear, d: i64) -> Option<Linear> {
         if d <= 0 {
             return None;

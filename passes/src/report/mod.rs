@@ -62,7 +62,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-/// What is assumed where neither the option nor the IR names an architecture.
+/// The architecture that is assumed where neither the option nor the IR names one.
 const DEFAULT_ARCH: Arch = Arch {
     major: 9,
     minor: 0,
@@ -100,19 +100,19 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), 
     })
 }
 
-/// What a module's kernels cost.
+/// The costs of a module's kernels.
 pub struct Report<'c> {
     pub kernels: Vec<KernelReport<'c>>,
     /// Products of whole tensors that no kernel computes yet.
     pub untiled: usize,
 }
 
-/// What one kernel costs.
+/// The costs of one kernel.
 pub struct KernelReport<'c> {
     pub name: String,
     pub location: Location<'c>,
     pub arch: Arch,
-    /// Whether the architecture was assumed.
+    /// Tells whether the architecture was assumed.
     pub assumed_arch: bool,
     /// Along x, y and z; nothing where neither the kernel nor a launch says it.
     pub block: Option<[i64; 3]>,
@@ -123,7 +123,7 @@ pub struct KernelReport<'c> {
     /// Each tensor in shared memory: its op in `ops`' order of places, its bytes and where it begins.
     pub parts: Vec<Part>,
     pub ops: Vec<OpReport<'c>>,
-    /// What could not be found out, and why.
+    /// The place of what could not be found out, and the reason.
     pub unknown: Option<(Location<'c>, String)>,
 }
 
@@ -135,12 +135,12 @@ pub struct Part {
     pub offset: Option<i64>,
 }
 
-/// What one op costs.
+/// The costs of one op.
 pub struct OpReport<'c> {
     pub location: Location<'c>,
     pub place: Option<Place>,
     pub name: String,
-    /// What it says of threads.
+    /// The text that it says of threads, line by line.
     pub lines: Vec<String>,
     pub accesses: Vec<AccessReport>,
 }
@@ -222,7 +222,7 @@ impl<'c> KernelReport<'c> {
     }
 }
 
-/// What the kernels of a module cost. `arch` is theirs where the IR does not say it.
+/// Reports the costs of a module's kernels. `arch` is theirs where the IR does not say it.
 pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     let all = nested_ops(module);
     let kernels = partition::kernels(module);
@@ -401,7 +401,7 @@ fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
 /// The accesses of a kernel, and the ops of the module that they are of.
 struct Walked {
     walk: walk::Walk,
-    /// By [`walk::key_of`], the number of the op that a lowered one is of.
+    /// The number of the op that a lowered one is of, by [`walk::key_of`].
     of: BTreeMap<OpKey, usize>,
 }
 
@@ -471,7 +471,12 @@ fn follow(
     } else {
         Vec::new()
     };
-    let walk = walk::Walk::of(report.block.unwrap_or([32, 1, 1]), body, &divisors);
+    let walk = walk::Walk::of(
+        report.arch,
+        report.block.unwrap_or([32, 1, 1]),
+        body,
+        &divisors,
+    );
     let of = nested_ops(kernel)
         .into_iter()
         .filter_map(|op| Some((walk::key_of(op), tag(op.location())?)))
@@ -479,7 +484,7 @@ fn follow(
     Ok(Walked { walk, of })
 }
 
-/// Whether an op is on tensors in registers, or copies tensors.
+/// Tells whether an op is on tensors in registers, or copies tensors.
 fn has_fragments(op: Op<'_>) -> bool {
     name_of(op) == cute::COPY
         || operands_of(op)
@@ -488,7 +493,7 @@ fn has_fragments(op: Op<'_>) -> bool {
             .any(|value| memref_of(value).is_some_and(|memref| memref.space == Space::Rmem))
 }
 
-/// What divides the integers that a kernel is given once dynamic layouts are their leaves.
+/// The divisors of the integers that a kernel is given once dynamic layouts are their leaves.
 fn divisors_of(body: Blk<'_>) -> Vec<i64> {
     let mut all = Vec::new();
     for i in 0..walk::arguments(body) {

@@ -1,4 +1,4 @@
-//! How many registers a kernel's vectors are live in at once: an estimate, for ptxas orders instructions anew.
+//! The number of registers that a kernel's vectors are live in at once: an estimate, for ptxas orders instructions anew.
 
 use cute_ir::{mlir::vector_of, mlir::*, types};
 use melior::ir::{ValueLike, operation::OperationLike};

@@ -23,7 +23,7 @@ impl Lanes {
         Self(Rc::new(values))
     }
 
-    /// That of one thread.
+    /// Returns the value of one thread.
     pub fn at(&self, thread: usize) -> Option<&Linear> {
         let index = if self.0.len() == 1 { 0 } else { thread };
         self.0.get(index)?.as_ref()
@@ -58,7 +58,7 @@ pub(super) struct Scalars {
     values: HashMap<ValueKey, Lanes>,
 }
 
-/// How `arith.cmpi` numbers its predicates.
+/// The names of the predicates of `arith.cmpi`, in the order of their numbers.
 const PREDICATES: [&str; 10] = [
     "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
 ];
@@ -245,7 +245,7 @@ fn dimension(op: Op) -> usize {
     }
 }
 
-/// Whether a value is an integer or an index.
+/// Tells whether a value is an integer or an index.
 pub(super) fn is_integer(value: Val) -> bool {
     let ty = value.r#type();
     is_index(ty) || int_width(ty).is_some()

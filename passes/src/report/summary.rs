@@ -20,23 +20,23 @@ pub struct Sum<T> {
     pub least: u64,
     pub most: u64,
     pub ideal: u64,
-    /// Of the warp and instruction that needs most.
+    /// The figures of the warp and instruction that needs most.
     pub worst: T,
 }
 
-/// What the instructions of one kind that an op becomes cost.
+/// The costs of the instructions of one kind that an op becomes.
 #[derive(Clone, Debug)]
 pub struct AccessReport {
     pub kind: Kind,
-    /// That a thread moves at once; of a matrix, a row.
+    /// Bytes that a thread moves at once; of a matrix, those of a row.
     pub bytes: u32,
     /// Instructions that a thread executes, each time that the op is.
     pub instructions: u32,
     pub global: Option<Result<Sum<Global>, String>>,
     pub shared: Option<Result<Sum<Shared>, String>>,
-    /// How the first warp lies in global memory: runs of so many threads and bytes.
+    /// The arrangement of the first warp in global memory: runs of so many threads and bytes.
     pub runs: Option<(usize, u64)>,
-    /// Whether threads were taken to take part of which that is not known.
+    /// Tells whether threads were taken to take part of which that is not known.
     pub assumed: bool,
     pub global_cure: Option<String>,
     pub shared_cure: Option<String>,
@@ -169,7 +169,7 @@ fn part_of_a_line(bytes: u64) -> String {
 }
 
 impl AccessReport {
-    /// What is said of it, line by line.
+    /// Describes it, line by line.
     pub fn lines(&self) -> Vec<String> {
         let name = self.kind.instruction();
         let unit = match self.kind {

@@ -1,4 +1,4 @@
-//! What each thread holds: tiled copies, tiled products, partitions, fragments.
+//! The tensors that each thread holds: tiled copies, tiled products, partitions, fragments.
 
 use cute_ir::ops::cute;
 use cute_ir::{
@@ -30,7 +30,7 @@ pub(super) fn registers(memref: &MemRef) -> Option<i64> {
     Some(elements.checked_mul(bits)?.checked_add(REGISTER_BITS - 1)? / REGISTER_BITS)
 }
 
-/// What an op says of threads; nothing where it says nothing.
+/// Returns what an op says of threads, line by line; nothing where it says nothing.
 pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
     let result = (op.result_count() > 0).then(|| result_of(op, 0));
     match name_of(op) {

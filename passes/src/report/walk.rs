@@ -1,9 +1,8 @@
-//! Where each memory access of a kernel goes, thread by thread: views and coordinates, loops and branches.
+//! The places of each memory access of a kernel, thread by thread: views and coordinates, loops and branches.
 //!
 //! This reads IR as `cute-to-nvvm` does: a view is what [`cute_ir::view`] says of the operands' types, an atom's place in it what
 //! [`cute_ir::tensor`] says.
 
-use cute_layout::atoms::Form;
 use super::{
     linear::{Linear, gcd},
     scalars::{Lanes, Scalars, is_integer},
@@ -19,11 +18,13 @@ use cute_ir::{
     verify::at_of,
     view::{self, Index, View},
 };
+use cute_layout::atoms::{Form, PIECE};
 use cute_layout::{IntTuple, Layout, Swizzle};
+use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
-/// What an access is in the machine; the names are those of the emulator's classes.
+/// The kind of an access in the machine; the names are those of the emulator's classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     GlobalLoad,
@@ -37,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As JSON names it, and the emulator's report.
+    /// The name of the kind in JSON, and in the emulator's report.
     pub fn name(self) -> &'static str {
         match self {
             Kind::GlobalLoad => "global_load",
@@ -51,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// As PTX does.
+    /// The name of the instruction in PTX.
     pub fn instruction(self) -> &'static str {
         match self {
             Kind::GlobalLoad => "ld.global",
@@ -70,7 +71,7 @@ impl Kind {
     }
 }
 
-/// Where a tensor starts: bytes behind an argument of the kernel, or behind the start of shared memory.
+/// The start of a tensor: bytes behind an argument of the kernel, or behind the start of shared memory.
 #[derive(Clone, Debug)]
 struct Address {
     /// The value that it is of: an argument, or an allocation.
@@ -84,7 +85,7 @@ struct Address {
 pub(super) struct Side {
     pub root: ValueKey,
     pub swizzle: Option<Swizzle>,
-    /// Of what the thread accesses, in bytes, not swizzled.
+    /// The place of what the thread accesses, in bytes behind the root, not swizzled.
     pub bytes: Lanes,
 }
 
@@ -94,15 +95,15 @@ pub(super) struct Access {
     /// The op that it is of, by [`key_of`].
     pub op: OpKey,
     pub kind: Kind,
-    /// That a lane moves; of a matrix, that a lane points at.
+    /// Bytes that a lane moves; of a matrix, those that a lane points at.
     pub bytes: u32,
     /// Lanes of a warp whose addresses count: all, or eight a matrix.
     pub lanes: u32,
     pub global: Option<Side>,
     pub shared: Option<Side>,
-    /// Which threads take part.
+    /// The mask of the threads that take part.
     pub active: Vec<bool>,
-    /// Whether a condition that is not known was taken to hold.
+    /// Tells whether a condition that is not known was taken to hold.
     pub assumed: bool,
 }
 
@@ -118,6 +119,8 @@ const FIRST_GUESS: i64 = 1 << 30;
 const DEEPEST: usize = 6;
 
 pub(super) struct Walk {
+    /// The architecture that the kernel is reported on for.
+    arch: Arch,
     pub scalars: Scalars,
     pub accesses: Vec<Access>,
     /// Coordinates and integer tuples, by their dynamic leaves.
@@ -131,8 +134,9 @@ pub(super) struct Walk {
 
 impl Walk {
     /// Everything in a kernel's body; `divisors` are what is known of its arguments.
-    pub fn of(block: [i64; 3], body: Blk<'_>, divisors: &[i64]) -> Walk {
+    pub fn of(arch: Arch, block: [i64; 3], body: Blk<'_>, divisors: &[i64]) -> Walk {
         let mut walk = Walk {
+            arch,
             scalars: Scalars::new(block),
             accesses: Vec::new(),
             leaves: HashMap::new(),
@@ -551,7 +555,16 @@ impl Walk {
             (0..self.scalars.threads()).any(|t| known(t).is_none_or(|p| p == 0))
         });
         let before = self.accesses.len();
-        self.record(op, &tensors, bytes, kind, lanes);
+        // An instruction for each piece, where it is not one as a whole.
+        let in_pieces = atom.whole != atom.requires && !self.arch.has(atom.whole);
+        let piece = if in_pieces { PIECE } else { bytes };
+        for start in (0..bytes).step_by(piece.max(1) as usize) {
+            let part: Vec<_> = tensors
+                .iter()
+                .map(|(address, memref, offset)| (address.clone(), *memref, offset + start))
+                .collect();
+            self.record(op, &part, piece, kind, lanes);
+        }
         for access in &mut self.accesses[before..] {
             access.assumed |= assumed;
         }

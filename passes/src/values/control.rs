@@ -306,7 +306,7 @@ impl<'c> Values<'c> {
         files
     }
 
-    /// What values of the old body are in the new one.
+    /// The values of the new body that stand for those of the old one.
     fn map_all(&self, values: Vec<Val<'c>>) -> Vec<Val<'c>> {
         values.into_iter().map(|value| self.map(value)).collect()
     }

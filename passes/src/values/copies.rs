@@ -1,6 +1,5 @@
 //! Copies between memory and registers, atom by atom.
 
-use cute_layout::atoms::{CopyAtom, Form};
 use super::Values;
 use crate::vectorize;
 use cute_ir::ops::{arith, cute, scf};
@@ -13,6 +12,7 @@ use cute_ir::{
     types::{self, MemRef, Space},
 };
 use cute_layout::Layout;
+use cute_layout::atoms::{CopyAtom, Form};
 use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
@@ -141,7 +141,7 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    /// Whether the atom at `at` is copied: the predicate has the modes behind the atom's values, or those and a mode of
+    /// Computes whether the atom at `at` is copied: the predicate has the modes behind the atom's values, or those and a mode of
     /// size 1 in place of the values.
     fn predicate(
         &mut self,
@@ -240,7 +240,7 @@ fn elements(layout: &Layout, offset: i64, at: &[i64], b: Builder) -> Result<Vec<
     Ok(access.values.iter().map(|v| start + v).collect())
 }
 
-/// How many elements an atom delivers: the register side says, which for ldmatrix differs from
+/// Returns the number of elements that an atom delivers: the register side says, which for ldmatrix differs from
 /// what each thread points at.
 fn register_values(from: &MemRef, to: &MemRef, b: Builder) -> Result<i64, Failure> {
     let side = if to.space == Space::Rmem { to } else { from };

@@ -61,7 +61,7 @@ struct Values<'c> {
     mapping: Mapping<'c>,
 }
 
-/// Whether values of this type are in registers.
+/// Tells whether values of this type are in registers.
 fn is_registers(ty: Type<'_>) -> bool {
     matches!(
         CuteType::of(ty),
@@ -168,7 +168,7 @@ impl<'c> Values<'c> {
             || (0..op.result_count()).any(|i| is_registers(result_of(op, i).r#type()))
     }
 
-    /// Whether something within `op` is about registers, or has a value form.
+    /// Tells whether something within `op` is about registers, or has a value form.
     fn touches_within(&self, op: Op<'c>) -> bool {
         nested_ops(op)
             .into_iter()

@@ -17,9 +17,9 @@ pub(super) struct File<'c> {
     pub element: Type<'c>,
     pub chunk: i64,
     pub vectors: Vec<Option<Val<'c>>>,
-    /// Where it is allocated.
+    /// The place where it is allocated.
     made: Location<'c>,
-    /// Where it was written since it was last read.
+    /// The places where it was written since it was last read.
     writes: Vec<Location<'c>>,
     was_read: Cell<bool>,
 }

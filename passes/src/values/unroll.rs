@@ -8,11 +8,11 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 /// The attribute of a loop whose bounds are compared without a sign.
 const UNSIGNED: &str = "unsignedCmp";
 
-/// How a loop is written out.
+/// The way in which a loop is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unroll {
     Whole,
-    /// As many turns as one.
+    /// The number of turns that become one.
     By(i64),
 }
 

@@ -48,7 +48,7 @@ pub(super) fn check(what: &str, result: CUresult) -> Result<(), DeviceError> {
     })
 }
 
-/// Whether the driver documents of an error that the process must be ended to go on.
+/// Tells whether the driver documents of an error that the process must be ended to go on.
 fn is_fault(result: CUresult) -> bool {
     matches!(
         result,

@@ -85,7 +85,7 @@ impl<'d> Buffer<'d> {
         check("cuMemcpyDtoH", result)
     }
 
-    /// Whether the bytes on both sides are as they were.
+    /// Checks that the bytes on both sides are as they were.
     pub(super) fn check_guards(&self, name: &str) -> Result<(), DeviceError> {
         for (side, from) in [("before", 0), ("after", GUARD + self.length)] {
             let mut band = vec![0; GUARD];
@@ -98,7 +98,7 @@ impl<'d> Buffer<'d> {
     }
 }
 
-/// What was written into a band beside a tensor. The first byte is the one nearest to the tensor.
+/// The error for what was written into a band beside a tensor. The first byte is the one nearest to the tensor.
 fn overwritten(name: &str, side: &'static str, band: &[u8]) -> Option<DeviceError> {
     let changed = |&(_, &byte): &(usize, &u8)| byte != POISON;
     let count = band.iter().enumerate().filter(changed).count();

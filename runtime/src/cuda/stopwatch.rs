@@ -75,7 +75,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
     }
 }
 
-/// How many copies of `bytes` bytes exceed the cache, as far as there is memory.
+/// The number of copies of `bytes` bytes that exceeds the cache, as far as there is memory.
 fn sets(bytes: u64, l2: u64, free: u64) -> usize {
     let bytes = bytes.max(1);
     let wanted = (CACHES * l2).div_ceil(bytes) + 1;

@@ -1,4 +1,4 @@
-//! What executes a package: the boundary between a launch plan and a device.
+//! The devices that execute a package: the boundary between a launch plan and a device.
 //!
 //! Arguments, verification and reports are the same for every [`Device`]. A program is loaded once,
 //! run on host tensors, and measured through a [`Stopwatch`] where the device has a clock that
@@ -16,7 +16,7 @@ use crate::emulator::{Finding, Report};
 use crate::package::{Function, Package};
 use crate::tensor::{ArgError, HostTensor};
 
-/// What executes the code.
+/// The kind of device that executes the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
@@ -26,7 +26,7 @@ pub enum DeviceKind {
     Emulator,
 }
 
-/// What a device says of itself. What the emulator does not have is 0.
+/// The properties that a device states of itself. What the emulator does not have is 0.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DeviceInfo {
     pub kind: DeviceKind,
@@ -37,7 +37,7 @@ pub struct DeviceInfo {
     pub memory: u64,
     /// Bytes of the second-level cache.
     pub l2: u64,
-    /// Of the emulator: cores of the CPU.
+    /// The number of multiprocessors; of the emulator, cores of the CPU.
     pub multiprocessors: u32,
     /// The most shared memory of a block with the opt-in, bytes.
     pub max_smem: u32,
@@ -65,7 +65,7 @@ pub trait Program {
     /// The code that runs, such as `sm_90a cubin`.
     fn code(&self) -> &str;
 
-    /// What the user should know of the choice, such as that the driver compiled PTX.
+    /// The remark on the choice of the code that the user should know, such as that the driver compiled PTX.
     fn note(&self) -> Option<&str>;
 
     /// Runs the launches in order and waits. `tensors` are all arguments, a scalar as a tensor of one
@@ -77,7 +77,7 @@ pub trait Program {
     /// reports.
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError>;
 
-    /// What the last run did, on a device that looks.
+    /// The report of the last run, on a device that looks.
     fn report(&self) -> Option<&Report> {
         None
     }
@@ -184,7 +184,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Whether a kernel ran and did what it must not do, in contrast to one that could not run.
+    /// Tells whether a kernel ran and did what it must not do, in contrast to one that could not run.
     pub fn is_wrong_result(&self) -> bool {
         matches!(
             self,
@@ -194,7 +194,7 @@ impl DeviceError {
         ) || self.is_fault()
     }
 
-    /// Whether a kernel faulted, after which the device is of no use to this process. (CUDA driver
+    /// Tells whether a kernel faulted, after which the device is of no use to this process. (CUDA driver
     /// API, `CUresult`.)
     pub fn is_fault(&self) -> bool {
         matches!(self, DeviceError::Driver { fault: true, .. })

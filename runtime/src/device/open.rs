@@ -1,4 +1,4 @@
-//! Which device a program runs on: a GPU, the emulator, or the one that there is.
+//! The choice of the device that a program runs on: a GPU, the emulator, or the one that there is.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::{Device, DeviceError};
 use crate::cuda::CudaDevice;
 use crate::emulator::{self, Emulator};
 
-/// Which device to open. As text: `auto`, `cuda`, `cuda:N`, `N`, `emulator`.
+/// The device to open. As text: `auto`, `cuda`, `cuda:N`, `N`, `emulator`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The first GPU; the emulator where there is no driver or no GPU.

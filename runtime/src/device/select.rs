@@ -1,4 +1,4 @@
-//! Which image of a package a GPU runs.
+//! The choice of the image of a package that a GPU runs.
 
 use std::cmp::Reverse;
 

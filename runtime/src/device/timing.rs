@@ -6,7 +6,7 @@ use super::{DeviceError, Stopwatch};
 use crate::package::Function;
 use crate::tensor::HostTensor;
 
-/// How a measurement is made.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct TimingConfig {
     /// Runs before the first that counts: they load code, fill the queue and raise the clocks.
@@ -63,7 +63,7 @@ impl Stats {
     }
 }
 
-/// What was measured of one function.
+/// The measured times of one function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     /// One by one.
@@ -74,7 +74,7 @@ pub struct Measurement {
     pub warmup: usize,
     /// Copies of the arguments that the runs went through.
     pub sets: usize,
-    /// What one run has to do, as far as the function says.
+    /// The work of one run, as far as the function says.
     #[serde(flatten)]
     pub work: Work,
 }
@@ -101,7 +101,7 @@ impl Measurement {
     }
 }
 
-/// How much a function has to do, as far as its computes say.
+/// The work that a function has to do, as far as its computes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Work {
     /// Operations: a multiply and an add for each step of each sum of a `gemm`; none if there is none.

@@ -1,4 +1,4 @@
-//! Where memory lies in the emulator's address space.
+//! The places of memory in the emulator's address space.
 //!
 //! Every tensor, and every variable of a module, has a window of 2^40 bytes to itself, so that an
 //! access out of bounds never falls into another one.
@@ -30,7 +30,7 @@ pub(super) fn window(address: u64) -> u64 {
     address >> WINDOW_BITS
 }
 
-/// How far an address of what [`tensor`] and [`variable`] place is from the alignment that allocated memory has.
+/// The distance, in bytes, of an address that [`tensor`] or [`variable`] gives from the alignment that allocated memory has.
 pub(super) fn skew(base: u64) -> u64 {
     base % (1 << WINDOW_BITS)
 }

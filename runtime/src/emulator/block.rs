@@ -123,7 +123,7 @@ impl Context<'_> {
     }
 }
 
-/// How a block ended.
+/// The ways in which a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Finished,

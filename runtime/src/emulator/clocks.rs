@@ -26,7 +26,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Nothing, and the first of its chain.
+    /// The knowledge of nothing, the first of its chain.
     pub fn nothing() -> Told {
         Told {
             blocks: BTreeMap::new(),
@@ -130,9 +130,9 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// With `copiers`, each thread has a second one behind all threads, which its asynchronous copies happen
-    /// in that arrive at an `mbarrier` object: what it does is known to those who wait there, and not to
-    /// the thread itself.
+    /// Clocks of a block of `threads` threads. If `copiers` holds, each thread has a second one behind all threads, in which
+    /// its asynchronous copies happen that arrive at an `mbarrier` object: what it does is known to those who wait there, and
+    /// not to the thread itself.
     pub fn new(threads: usize, copiers: bool) -> Clocks {
         let all = if copiers { 2 * threads } else { threads };
         let nothing = Knowledge {
@@ -150,7 +150,7 @@ impl Clocks {
         self.knows.len()
     }
 
-    /// What nobody has come to yet.
+    /// A meeting that nobody has come to yet.
     pub fn meeting(&self) -> Release {
         Release {
             times: vec![0; self.own.len()],
@@ -164,7 +164,7 @@ impl Clocks {
         self.threads() as u32 + thread
     }
 
-    /// As [`Clocks::release_alone`], with what the thread's copies have done by then. Returns that time of theirs, too.
+    /// Does as [`Clocks::release_alone`], with what the thread's copies have done by then. Returns that time of theirs, too.
     pub fn release_copies(&mut self, thread: u32) -> (View, u32) {
         let mut times = self.release_times(thread);
         let copier = self.copier(thread) as usize;
@@ -188,7 +188,7 @@ impl Clocks {
         self.own[thread as usize]
     }
 
-    /// Whether what `other` did at that time of its own happens before what `thread` does now.
+    /// Tells whether what `other` did at that time of its own happens before what `thread` does now.
     pub fn ordered(&self, thread: u32, other: u32, time: u32) -> bool {
         thread == other || self.knows[thread as usize].times[other as usize] >= time
     }
@@ -284,10 +284,10 @@ impl Clocks {
     }
 }
 
-/// What threads that meet tell each other.
+/// The knowledge that threads hand each other where they meet.
 pub(super) struct Release {
     times: Vec<u32>,
-    /// What was joined last: most threads of a block know the same.
+    /// The times that were joined last: most threads of a block know the same.
     joined: Vec<Rc<[u32]>>,
     others: Option<Others>,
 }

@@ -16,7 +16,7 @@ use crate::ptx;
 use crate::tensor::HostTensor;
 use cute_target::{Arch, Features};
 
-/// How to emulate.
+/// The settings of an emulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Decides the order of warps and when copies land.

@@ -1,4 +1,4 @@
-//! What is wrong with a kernel, and where.
+//! The mistakes of a kernel, and their places.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -92,7 +92,7 @@ pub struct Site {
     pub instruction: String,
     /// Line of the PTX, from 1.
     pub ptx_line: u32,
-    /// Where in the program that was compiled; none where the PTX does not say.
+    /// The place in the program that was compiled; none where the PTX does not say.
     pub source: Option<Place>,
 }
 
@@ -136,12 +136,12 @@ pub struct Finding {
     pub kernel: String,
     /// None for what is found after the launch.
     pub site: Option<Site>,
-    /// What it conflicts with.
+    /// The access that it conflicts with.
     pub other: Option<Site>,
     pub thread: Option<Thread>,
-    /// Where in memory: `shared memory at byte 4096`, `A at element (3,17)`.
+    /// The place in memory: `shared memory at byte 4096`, `A at element (3,17)`.
     pub address: Option<String>,
-    /// What was expected, what was found, what to do.
+    /// The text of the finding: what was expected, what was found, what to do.
     pub message: String,
     /// Lanes and executions that it was seen for.
     pub count: u64,
@@ -229,7 +229,7 @@ impl Where {
     }
 }
 
-/// What tells mistakes apart: the kind and the instructions.
+/// The key that tells mistakes apart: the kind and the instructions.
 type Key = (Kind, u32, u32);
 
 /// A finding before its sites are written out.

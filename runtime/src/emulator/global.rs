@@ -29,13 +29,13 @@ pub(super) struct Buffer {
     words: Vec<AtomicU32>,
     /// A bit a byte; none if everything is initialised.
     init: Option<Vec<AtomicU32>>,
-    /// Who wrote each granule last, or [`RECORD`]. This and the next are written by who has the lock.
+    /// The last writer of each granule, or [`RECORD`]. This and the next are written by who has the lock.
     writers: Vec<AtomicU64>,
-    /// Who read each granule last.
+    /// The last reader of each granule.
     readers: Vec<AtomicU64>,
     granule_bits: u32,
     locks: Vec<Mutex<Near>>,
-    /// Which elements the layout has, and their bytes; none if it has all of them.
+    /// The elements that the layout has, and their bytes; none if it has all of them.
     pub elements: Option<(Vec<bool>, u64)>,
     /// Says what lies at an offset.
     pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
@@ -99,14 +99,14 @@ impl Buffer {
         }
     }
 
-    /// Whether a range lies inside; offsets are from the base.
+    /// Tells whether a range lies inside; offsets are from the base.
     pub fn holds(&self, offset: u64, bytes: u64) -> bool {
         offset
             .checked_add(bytes)
             .is_some_and(|end| end <= self.bytes)
     }
 
-    /// Whether bytes of a range lie between the elements.
+    /// Tells whether bytes of a range lie between the elements.
     pub fn leaves_out(&self, offset: u64, bytes: usize) -> bool {
         let Some((has, size)) = &self.elements else {
             return false;
@@ -151,7 +151,7 @@ impl Buffer {
         }
     }
 
-    /// Whether every byte of an aligned range of at most 32 bytes is initialised.
+    /// Tells whether every byte of an aligned range of at most 32 bytes is initialised.
     pub fn initialized(&self, offset: u64, bytes: usize) -> bool {
         let Some(init) = &self.init else { return true };
         let at = offset + self.lead;

@@ -18,12 +18,12 @@ const SLICE: u64 = 16 << 10;
 /// Blocks that run in turns on all cores, at most: as many as a GPU may have at a time.
 const RESIDENT: usize = 256;
 
-/// What a launch left behind.
+/// The results of a launch.
 pub(super) struct Outcome {
     pub report: LaunchReport,
     pub findings: Vec<Finding>,
     pub printed: String,
-    /// Whether a block ended before its time.
+    /// Tells whether a block ended before its time.
     pub halted: bool,
 }
 

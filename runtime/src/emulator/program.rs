@@ -25,7 +25,7 @@ pub(super) struct Inst {
     pub guard: Option<Guard>,
 }
 
-/// Where an address points.
+/// The memory that an address points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     Generic,
@@ -55,14 +55,14 @@ pub(super) struct Access {
 /// The threads that a strong access or a fence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Scope {
-    /// Those of the block: `.cta`, and `.cluster`, as each block is a cluster of its own.
+    /// The threads of the block: `.cta`, and `.cluster`, as each block is a cluster of its own.
     Block,
     /// All of the launch: `.gpu`, `.sys`.
     #[default]
     Device,
 }
 
-/// How an access synchronises.
+/// The synchronisation of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
     pub acquire: bool,
@@ -75,7 +75,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Not weak.
+    /// Tells whether the access is not weak.
     pub fn strong(self) -> bool {
         self.width != 0
     }
@@ -86,7 +86,7 @@ impl Order {
 pub(super) struct AsyncCopy {
     pub dst: (Reg, i64),
     pub src: (Reg, i64),
-    /// Whether the source is a generic address.
+    /// Bytes that are copied: 4, 8 or 16.
     pub bytes: u32,
     pub source_bytes: Option<Reg>,
     pub ignore_source: Option<Guard>,
@@ -109,7 +109,7 @@ pub(super) struct Barrier {
     /// Threads that take part; all of the block where there is none.
     pub count: Option<Reg>,
     pub aligned: bool,
-    /// What `bar.red` reduces.
+    /// The predicate that `bar.red` reduces.
     pub operand: Option<Guard>,
 }
 
@@ -149,7 +149,7 @@ pub(super) enum MbarrierOp {
         state: Reg,
         parity: bool,
         acquire: bool,
-        /// Whether the thread may sleep.
+        /// Tells whether the thread may sleep.
         blocks: bool,
     },
     /// `cp.async.mbarrier.arrive`
@@ -196,7 +196,7 @@ pub(super) struct Atomic {
     pub space: Space,
     pub base: Reg,
     pub offset: i64,
-    /// Of one element.
+    /// Bytes of one element.
     pub bytes: u32,
     /// None for `red`.
     pub d: Option<Reg>,
@@ -350,7 +350,7 @@ pub(super) struct AluOp {
     pub q: Option<Pred>,
     /// Rows of sources; what an operation does not have is its first one.
     pub s: [Reg; 4],
-    /// How many of them there are.
+    /// The number of sources.
     pub count: usize,
     /// The bytes of each that are looked at.
     pub bytes: [u8; 4],
@@ -384,7 +384,7 @@ pub(super) struct MmaOp {
 /// Extends values by their sign to some bits.
 pub(super) type Widen = fn(&mut Row, u32);
 
-/// What a row holds before the first instruction.
+/// The contents of a row before the first instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Initial {
     Value(u64),
@@ -427,7 +427,7 @@ pub(super) struct ModuleVariable {
     pub constant: bool,
 }
 
-/// Where an instruction comes from.
+/// The place that an instruction comes from.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub text: String,
@@ -449,7 +449,7 @@ pub(super) struct Kernel {
     /// Name, offset and bytes of each parameter.
     pub params: Vec<(String, u64, u64)>,
     pub param_bytes: u64,
-    /// Where static variables end in shared memory, in bytes; dynamic memory follows at `dynamic_at`.
+    /// The end of static variables in shared memory, in bytes; dynamic memory follows at `dynamic_at`.
     pub static_end: u64,
     pub dynamic_at: Option<u64>,
     /// Bytes that each thread has of its own.
@@ -461,13 +461,13 @@ pub(super) struct Kernel {
     pub global_granule: u32,
     /// Tells whether blocks may wait for each other: some see what others write as it happens.
     pub waits: bool,
-    /// Whether copies arrive at `mbarrier` objects.
+    /// Tells whether copies arrive at `mbarrier` objects.
     pub copies_arrive: bool,
     pub max_threads: Option<u64>,
 }
 
 impl Kernel {
-    /// Where shared memory ends, with that much of it dynamic.
+    /// The end of shared memory, in bytes, with `dynamic` bytes of dynamic memory.
     pub fn shared_end(&self, dynamic: u32) -> u64 {
         match self.dynamic_at {
             Some(at) => at + u64::from(dynamic),

@@ -1,4 +1,4 @@
-//! What a run did: instructions, and what memory had to do for them.
+//! The report of a run: instructions, and what memory had to do for them.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::ptx::{Class, Place};
 /// Passes over the banks of shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Passes {
-    /// As the addresses need them, and as the profiler counts them.
+    /// The passes that the addresses need, as the profiler counts them.
     pub actual: u64,
-    /// Of these, those that addresses in shared memory are the reason for. Less than `actual` only for `cp.async`, which
+    /// The passes of these that addresses in shared memory are the reason for. Less than `actual` only for `cp.async`, which
     /// also waits for its sources in L1: rows of global memory shorter than 128 bytes conflict there, whatever the layout
     /// of shared memory is.
     pub banks: u64,
@@ -27,18 +27,18 @@ impl Passes {
     }
 }
 
-/// What instructions of global memory move, for tensors that begin at multiples of 256 bytes, as allocations do.
+/// The traffic of instructions of global memory, for tensors that begin at multiples of 256 bytes, as allocations do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Executions by a warp that reach memory.
     pub requests: u64,
-    /// Of 32 bytes, each counted once a request.
+    /// Sectors of 32 bytes, each counted once a request.
     pub sectors: u64,
     /// The fewest that the bytes need.
     pub ideal: u64,
 }
 
-/// What an instruction did, or several of them.
+/// The counts of an instruction, or of several of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Executions by a warp, those in which no thread takes part included.
@@ -116,7 +116,7 @@ impl Step {
     }
 }
 
-/// How many blocks of the kernel one multiprocessor runs at once ([`cute_target::Occupancy`]).
+/// The number of blocks of the kernel that one multiprocessor runs at once ([`cute_target::Occupancy`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Occupancy {
     /// The architecture that it is of.
@@ -129,7 +129,7 @@ pub struct Occupancy {
     pub most_warps: u32,
     /// Warps in percent of what there is room for.
     pub percent: f64,
-    /// What there is too little of for another block: `registers`, `shared memory`, `warps`, `blocks`.
+    /// The resources that another block lacks: `registers`, `shared memory`, `warps`, `blocks`.
     pub limited_by: Vec<&'static str>,
 }
 
@@ -147,7 +147,7 @@ impl Occupancy {
     }
 }
 
-/// What one launch did.
+/// The report of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LaunchReport {
     pub kernel: String,
@@ -170,13 +170,13 @@ pub struct LaunchReport {
     pub lines: Vec<Line>,
 }
 
-/// What a run did, and what is wrong with it.
+/// The report of a run, with what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     pub launches: Vec<LaunchReport>,
     pub findings: Vec<Finding>,
-    /// What the kernels printed, block after block.
+    /// The text that the kernels printed, block after block.
     pub printed: String,
-    /// Whether it ended before its time, at a trap, a deadlock or the limit: results are not whole.
+    /// Tells whether the run ended before its time, at a trap, a deadlock or the limit: results are not whole.
     pub halted: bool,
 }

@@ -10,9 +10,9 @@ use history::{Access, Histories};
 type Epoch = u64;
 /// A write that is under way.
 const IN_FLIGHT: u64 = 1 << 63;
-/// In place of a write: an index into the histories, as strong operations were there.
+/// The bit that marks an index into the histories in place of a write, as strong operations were there.
 const HISTORY: u64 = 1 << 62;
-/// Of readers: an index into the lists of several.
+/// The bit that marks an index into the lists of several readers.
 const MANY: u64 = 1 << 63;
 
 fn epoch(thread: u32, time: u32) -> Epoch {
@@ -42,9 +42,9 @@ pub(super) enum Trouble {
     Uninitialized,
     /// An asynchronous copy may still be under way to it.
     InFlight,
-    /// Nothing orders it and a write.
+    /// The access and a write have no order.
     AfterWrite,
-    /// Nothing orders a write and a read before it.
+    /// The access, a write, and a read before it have no order.
     AfterRead,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Conflict {
     pub inst: u32,
 }
 
-/// Who accesses.
+/// The thread and the instruction of an access.
 #[derive(Clone, Copy)]
 pub(super) struct By<'c> {
     pub thread: u32,
@@ -133,7 +133,7 @@ impl Shared {
         (at - SHARED_START) as usize
     }
 
-    /// Whether an access lies inside.
+    /// Tells whether an access lies inside.
     pub fn holds(&self, at: u64, bytes: u64) -> bool {
         at >= SHARED_START
             && (at - SHARED_START)
@@ -289,7 +289,7 @@ impl Shared {
         found
     }
 
-    /// What a write collides with where nothing strong was. Forgets a list of readers.
+    /// The conflict of a write with what is not strong, if there is one. Forgets a list of readers.
     fn conflict_of_write(&mut self, g: Granule, by: &By<'_>) -> Option<Conflict> {
         let mut found = None;
         if g.write & IN_FLIGHT != 0 {

@@ -20,7 +20,7 @@ const MAX_COSIZE: i64 = 1 << 40;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     text: String,
-    /// For each top-level mode, its leaves' shapes and strides, fastest first.
+    /// The shapes and strides of the leaves of each top-level mode, fastest first.
     modes: Vec<Vec<(i64, i64)>>,
     size: i64,
     cosize: i64,

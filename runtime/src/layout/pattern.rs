@@ -24,7 +24,7 @@ pub struct DynamicLeaf {
     pub width: u32,
     /// A number that divides it.
     pub div: i64,
-    /// Whether it is a stride.
+    /// Tells whether it is a stride.
     pub stride: bool,
     /// Its place among the leaves of the shape, or of the strides.
     pub place: usize,
@@ -81,7 +81,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether nothing is left to a launch.
+    /// Tells whether nothing is left to a launch.
     pub fn is_static(&self) -> bool {
         self.shape.is_static() && self.stride.is_static()
     }

@@ -1,4 +1,4 @@
-//! What a function means, so that its result can be verified and its speed stated.
+//! The meaning of a function, so that its result can be verified and its speed stated.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ pub struct Role {
     pub name: &'static str,
     /// Index into [`Function::args`].
     pub arg: usize,
-    /// What the compute does with it.
+    /// The access of the compute to the tensor.
     pub access: Access,
 }
 
@@ -131,7 +131,7 @@ pub struct Role {
 pub(crate) type Sizes = Vec<Option<i64>>;
 
 impl Compute {
-    /// What it is called in a package.
+    /// The name of the compute in a package.
     pub fn kind(&self) -> &'static str {
         match self {
             Compute::Gemm(_) => "gemm",
@@ -317,7 +317,7 @@ impl Compute {
         }
     }
 
-    /// What is expected of the shapes, and the cure.
+    /// The expected shapes, and the cure.
     fn expected(&self) -> (&'static str, &'static str) {
         match self {
             Compute::Gemm(_) => (
@@ -336,7 +336,7 @@ impl Compute {
         }
     }
 
-    /// Whether the tensors' shapes fit, as far as they are known; `sizes` are those of the roles.
+    /// Checks that the tensors' shapes fit, as far as they are known; `sizes` are those of the roles.
     ///
     /// # Errors
     /// What is expected, what was found, and the cure.

@@ -1,4 +1,4 @@
-//! What can be wrong with a package.
+//! The errors of a package.
 
 use std::io;
 use std::path::PathBuf;
@@ -62,11 +62,11 @@ pub enum PackageError {
     /// The manifest says something that cannot be.
     #[error("invalid package: {place}: expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
     Invalid {
-        /// Where in the manifest: `function gemm, launch 0`.
+        /// The place in the manifest: `function gemm, launch 0`.
         place: String,
         expected: String,
         found: String,
-        /// What to do about it; may be empty.
+        /// The cure; may be empty.
         cure: String,
     },
 }

@@ -25,7 +25,7 @@ pub enum Expr {
 
 macro_rules! ops {
     ($($op:ident $name:literal $arity:literal $doc:literal,)*) => {
-        /// What an expression computes. Overflow of 64 bits, and what is not defined, is an error.
+        /// The operation of an expression. Overflow of 64 bits, and what is not defined, is an error.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Op { $(#[doc = $doc] $op,)* }
 
@@ -37,7 +37,7 @@ macro_rules! ops {
                 match self { $(Op::$op => $name,)* }
             }
 
-            /// How many operands it has.
+            /// The number of operands.
             pub fn arity(self) -> usize {
                 match self { $(Op::$op => $arity,)* }
             }
@@ -76,12 +76,12 @@ pub const MAX_NODES: usize = 1024;
 /// The name of [`Expr::SmCount`].
 const SM_COUNT: &str = "sm_count";
 
-/// What the leaves of expressions stand for.
+/// The values that the leaves of expressions stand for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
-    /// For each argument, the dynamic leaves of its layout.
+    /// The dynamic leaves of the layout of each argument.
     pub leaves: Vec<Vec<i64>>,
-    /// For each argument, the value of an integer scalar.
+    /// The value of each argument that is an integer scalar.
     pub scalars: Vec<Option<i64>>,
     /// The multiprocessors of the device.
     pub sm_count: Option<u32>,

@@ -122,7 +122,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(field.try_into().ok()?))
 }
 
-/// What a foreign file seems to be, as people often hand over the cubin or the PTX itself.
+/// Describes what a foreign file seems to be, as people often hand over the cubin or the PTX itself.
 fn describe_start(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "an empty file".into();

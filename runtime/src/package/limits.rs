@@ -1,9 +1,9 @@
-//! What CUDA allows of a launch, and the sizes of one for some arguments.
+//! The limits that CUDA sets to a launch, and the sizes of one for some arguments.
 
 use super::expr::{Environment, Expr};
 use super::manifest::{Launch, Param};
 
-/// What CUDA allows of a launch on any GPU of compute capability 7.0 to 12.x.
+/// The limits that CUDA sets to a launch on any GPU of compute capability 7.0 to 12.x.
 /// (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".)
 pub struct Limits;
 
@@ -11,7 +11,7 @@ impl Limits {
     pub const BLOCK: [u32; 3] = [1024, 1024, 64];
     pub const THREADS_PER_BLOCK: u64 = cute_target::THREADS_PER_BLOCK as u64;
     pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-    /// With the opt-in for non-portable cluster sizes.
+    /// Blocks of a cluster with the opt-in for non-portable cluster sizes.
     pub const BLOCKS_PER_CLUSTER: u64 = 16;
     /// 227 KiB, bytes a block on 9.0 and 10.0; less elsewhere, which the device checks.
     pub const DYNAMIC_SMEM: u32 = 232_448;
@@ -104,7 +104,7 @@ impl Sizes {
     }
 }
 
-/// Whether the blocks of a cluster are as many as can be.
+/// Checks that a cluster has no more blocks than it can have.
 pub(super) fn check_cluster(cluster: [u32; 3]) -> Result<(), [String; 3]> {
     if (1..=Limits::BLOCKS_PER_CLUSTER).contains(&volume(cluster)) {
         return Ok(());
@@ -127,7 +127,7 @@ fn volume(sizes: [u32; 3]) -> u64 {
 pub(crate) enum SizesError {
     /// They depend on arguments that were not given.
     Unknown,
-    /// What is expected, what was found, and the cure.
+    /// The sizes are beyond a limit: what is expected, what was found, and the cure.
     Limits([String; 3]),
     /// The operation that has no result.
     Arithmetic(String),

@@ -8,7 +8,7 @@ use super::expr::Expr;
 use crate::element::Element;
 use crate::layout::Pattern;
 
-/// What a package holds.
+/// The contents of a package.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The program that wrote the package, with its version (`cute-opt 0.1.0`).
@@ -23,7 +23,7 @@ pub struct Function {
     pub name: String,
     pub args: Vec<Arg>,
     pub launches: Vec<Launch>,
-    /// What the launches compute together. Empty: the result cannot be verified, nor its speed
+    /// The computes of the launches together. Empty: the result cannot be verified, nor its speed
     /// stated in FLOP/s.
     #[serde(default)]
     pub computes: Vec<Compute>,
@@ -40,7 +40,7 @@ pub enum Arg {
         element: String,
         /// CuTe text, such as `(4096,4096):(4096,1)`; strides in elements. A leaf `?` is what the caller's tensor brings.
         layout: String,
-        /// What the kernels assume of the base address, in bytes; a power of two.
+        /// The alignment that the kernels assume of the base address, in bytes; a power of two.
         align: u32,
         access: Access,
     },
@@ -50,7 +50,7 @@ pub enum Arg {
         /// MLIR's name of its type: `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`.
         #[serde(rename = "type")]
         element: String,
-        /// What it is where the caller says nothing.
+        /// The value where the caller says nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<Number>,
     },
@@ -63,7 +63,7 @@ impl Arg {
         }
     }
 
-    /// What the kernels do with it; a scalar is read.
+    /// The access of the kernels to the argument; a scalar is read.
     pub fn access(&self) -> Access {
         match self {
             Arg::Tensor { access, .. } => *access,
@@ -112,7 +112,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// What the kernels do with an argument.
+/// The access of the kernels to an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -144,9 +144,9 @@ pub struct Launch {
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub dynamic_smem: Expr,
-    /// What is passed to the kernel, in this order.
+    /// The parameters of the kernel, in this order.
     pub params: Vec<Param>,
-    /// What must hold before any launch of the function.
+    /// The conditions that must hold before any launch of the function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Requirement>,
     /// Pairs of tensor arguments of the function that must have no byte in common, for the kernel was compiled so.
@@ -192,7 +192,7 @@ pub enum Param {
 }
 
 impl Param {
-    /// How many bytes it has; none for a function that has no such argument or leaf, which no package that was loaded has.
+    /// Bytes of the parameter; none for a function that has no such argument or leaf, which no package that was loaded has.
     pub fn bytes(&self, function: &Function) -> Option<usize> {
         let arg = match self {
             Param::Integer(_, bits) => return Some(*bits as usize / 8),
@@ -215,9 +215,9 @@ impl Param {
 /// A condition on the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// Not 0 where it holds.
+    /// The value that is not 0 where the condition holds.
     pub condition: Expr,
-    /// What is wrong where it does not.
+    /// The text that says what is wrong where the condition does not hold.
     pub message: String,
 }
 
@@ -240,11 +240,11 @@ pub struct Image {
 pub struct Blob {
     /// From the start of the blob section, in bytes; a multiple of 16.
     pub offset: u64,
-    /// In bytes.
+    /// The length of the range, in bytes.
     pub length: u64,
 }
 
-/// What the assembler reported of one kernel. Zero where it reported nothing.
+/// The figures that the assembler reported of one kernel. Zero where it reported nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelInfo {

@@ -39,7 +39,7 @@ pub struct Package {
     blobs: Vec<u8>,
 }
 
-/// What [`PackageBuilder::image`] takes: the code of one architecture.
+/// The code of one architecture, which [`PackageBuilder::image`] takes.
 #[derive(Clone, Debug, Default)]
 pub struct ImageSource {
     /// `sm_80`, `sm_90a`, ...

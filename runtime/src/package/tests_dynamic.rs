@@ -1,4 +1,4 @@
-//! What a package says of arguments that come with a launch, and what it may not say.
+//! The statements of a package on arguments that come with a launch, and those that it may not make.
 
 use super::tests::{refused as refused_of, says_of};
 use super::*;

@@ -1,4 +1,4 @@
-//! What holds of every package in memory:
+//! The properties of every package in memory:
 //!
 //! 1. every blob starts at a multiple of 16 and lies within the blob section;
 //! 2. every image has PTX or a cubin, and an architecture that can be read; PTX is not checked
@@ -357,7 +357,7 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
     Ok(())
 }
 
-/// Whether a launch passes what the kernel takes, where that is known; `sizes` are bytes.
+/// Checks that a launch passes what the kernel takes, where that is known; `sizes` are bytes.
 fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[usize]) -> Checked {
     if kernel.params.is_empty() {
         return Ok(());

@@ -1,18 +1,18 @@
-//! What PTX text says. Names and strings borrow from the text.
+//! The contents of PTX text. Names and strings borrow from the text.
 
 /// A whole text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module<'a> {
-    /// Of the PTX ISA: major, minor.
+    /// The version of the PTX ISA: major, minor.
     pub version: (u32, u32),
     /// An architecture, and options after it.
     pub target: Vec<&'a str>,
-    /// In bits; 32 where the text does not say.
+    /// The width of an address in bits: 32 where the text does not say.
     pub address_size: Option<u32>,
     pub items: Vec<Item<'a>>,
 }
 
-/// What stands at module scope.
+/// A part of a text at module scope.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item<'a> {
     Variable(Variable<'a>),
@@ -36,13 +36,13 @@ pub enum Item<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File<'a> {
     pub index: u32,
-    /// As it is written between the quotes.
+    /// The name as it is written between the quotes.
     pub name: &'a str,
     /// Time of last change, and size in bytes.
     pub stamp: Option<(u64, u64)>,
 }
 
-/// Who sees a name.
+/// The modules that see a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
     Extern,
@@ -51,7 +51,7 @@ pub enum Linkage {
     Common,
 }
 
-/// Where a variable lives.
+/// The kind of memory that a variable lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     Global,
@@ -76,7 +76,7 @@ pub struct Variable<'a> {
     pub linkage: Option<Linkage>,
     pub space: Space,
     pub attributes: Vec<Attribute<'a>>,
-    /// In bytes.
+    /// The alignment, in bytes.
     pub align: Option<u32>,
     /// 2, 4 or 8 elements.
     pub vector: Option<u32>,
@@ -94,7 +94,7 @@ pub struct Attribute<'a> {
     pub values: Vec<u64>,
 }
 
-/// What a variable starts as.
+/// The value that a variable starts with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init<'a> {
     Value(Immediate),
@@ -102,7 +102,7 @@ pub enum Init<'a> {
     Address {
         symbol: &'a str,
         offset: i64,
-        /// Whether it is a generic address.
+        /// Tells whether it is a generic address.
         generic: bool,
         mask: Option<u64>,
     },
@@ -123,7 +123,7 @@ pub struct Function<'a> {
     pub body: Option<Vec<Statement<'a>>>,
 }
 
-/// What a function promises or demands.
+/// A promise or a demand of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive<'a> {
     /// A name without its dot, and numbers.
@@ -148,16 +148,16 @@ pub struct Param<'a> {
     pub dims: Vec<Option<u64>>,
 }
 
-/// What a parameter points to.
+/// The memory that a parameter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// None for a generic address.
     pub space: Option<Space>,
-    /// In bytes.
+    /// The alignment of that memory, in bytes.
     pub align: Option<u32>,
 }
 
-/// What stands in a body.
+/// A part of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement<'a> {
     Registers(Registers<'a>),
@@ -199,7 +199,7 @@ pub struct Instruction<'a> {
     /// `sync` and `aligned` of `mma.sync.aligned`.
     pub modifiers: Vec<&'a str>,
     pub operands: Vec<Operand<'a>>,
-    /// What the program that PTX was compiled from has here, by the last `.loc`.
+    /// The place in the program that PTX was compiled from, by the last `.loc`.
     pub source: Option<Source<'a>>,
     pub line: TextLine,
 }
@@ -230,7 +230,7 @@ pub struct Source<'a> {
     pub inlined: Option<Inlined<'a>>,
 }
 
-/// Which function a place belongs to, and where that was inlined.
+/// The function that a place belongs to, and the place where that was inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inlined<'a> {
     /// A label in a debug section, and an offset from it.
@@ -240,7 +240,7 @@ pub struct Inlined<'a> {
     pub column: u32,
 }
 
-/// What an instruction works on.
+/// A thing that an instruction works on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
     Register(Register<'a>),
@@ -277,12 +277,12 @@ pub struct Register<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Address<'a> {
     pub base: Base<'a>,
-    /// In bytes.
+    /// The distance from the base, in bytes.
     pub offset: i64,
     pub more: Vec<Operand<'a>>,
 }
 
-/// What an address starts from.
+/// The start of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base<'a> {
     Register(Register<'a>),
@@ -340,7 +340,7 @@ impl Type {
         find(&Type::ALL, name)
     }
 
-    /// In bytes; none for predicates and opaque references.
+    /// The size of a value in bytes; none for predicates and opaque references.
     pub fn bytes(self) -> Option<u32> {
         Some(match self {
             Type::B8 | Type::U8 | Type::S8 => 1,
@@ -353,7 +353,7 @@ impl Type {
         })
     }
 
-    /// Whether it is a floating-point type.
+    /// Tells whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(
             self,
@@ -394,7 +394,7 @@ const SPECIAL: &[&str] = &[
     "%dynamic_smem_size", "%current_graph_exec",
 ];
 
-/// Whether PTX defines the register. `%pm0` to `%pm7` and `%envreg0` to `%envreg31` are numbered.
+/// Tells whether PTX defines the register. `%pm0` to `%pm7` and `%envreg0` to `%envreg31` are numbered.
 pub(super) fn is_special(name: &str) -> bool {
     // Most names are a compiler's `%r12`, and none of PTX's is like that.
     let numbered = |prefix: &str, count: u32| {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ast::{Instruction, Type};
 
-/// What an instruction does.
+/// The kind of work that an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -61,7 +61,7 @@ impl Class {
         }
     }
 
-    /// That of an instruction.
+    /// The class of an instruction.
     pub fn of(instruction: &Instruction<'_>) -> Class {
         let has = |name: &str| instruction.modifiers.contains(&name);
         match instruction.opcode {
@@ -123,7 +123,7 @@ fn access(instruction: &Instruction<'_>) -> Class {
     }
 }
 
-/// Whether a modifier is a floating-point type, one without registers of its own included.
+/// Tells whether a modifier is a floating-point type, one without registers of its own included.
 fn is_float(name: &str) -> bool {
     Type::of(name).is_some_and(Type::is_float)
         || ["e4m3", "e5m2", "e2m1", "e2m3", "e3m2", "ue8m0"]

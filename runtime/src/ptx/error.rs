@@ -1,21 +1,21 @@
-//! What can be wrong with PTX text.
+//! The errors of PTX text.
 
 /// The longest text that is read, in bytes.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// How deep scopes, vectors and initialisers may be nested, all together.
+/// The depth to which scopes, vectors and initialisers may be nested, all together.
 pub const MAX_DEPTH: u32 = 64;
 
 /// The longest excerpt of the text in an error, in characters.
 const EXCERPT: usize = 40;
 
-/// Where PTX text stops making sense, and what to do about it.
+/// The place where PTX text stops making sense, and the cure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("PTX line {line}, column {column}: expected {expected}, found {found}; {cure}")]
 pub struct ParseError {
     /// From 1.
     pub line: u32,
-    /// In characters, from 1.
+    /// The place in the line, in characters, from 1.
     pub column: u32,
     pub expected: String,
     pub found: String,

@@ -7,18 +7,18 @@ use super::error::{ParseError, excerpt};
 pub(super) enum Token<'a> {
     /// A name: of an opcode, a symbol, a label, or with `%` of a register.
     Word(&'a str),
-    /// What follows a dot: a directive, a type, a modifier. Without the dot.
+    /// The name that follows a dot: a directive, a type, a modifier. The dot is left out.
     Dotted(&'a str),
     /// A number as it is written, without a sign.
     Number(&'a str),
-    /// What stands between quotes, escapes as they are written.
+    /// The text between quotes, escapes as they are written.
     Quoted(&'a str),
     Punct(char),
     End,
 }
 
 impl Token<'_> {
-    /// How an error names the token.
+    /// The name of the token in an error.
     pub fn describe(self) -> String {
         match self {
             Token::Word(text) | Token::Number(text) => excerpt(text),
@@ -34,7 +34,7 @@ impl Token<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexed<'a> {
     pub token: Token<'a>,
-    /// In bytes.
+    /// The position in the text, in bytes.
     pub start: usize,
     /// From 1.
     pub line: u32,

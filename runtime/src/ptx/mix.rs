@@ -1,4 +1,4 @@
-//! What a kernel consists of: its instructions by kind.
+//! The instructions of a kernel by kind.
 
 use std::collections::BTreeMap;
 

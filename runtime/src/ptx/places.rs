@@ -1,4 +1,4 @@
-//! Where instructions are from: what the numbers of `.loc` stand for.
+//! The places that instructions are from, which the numbers of `.loc` stand for.
 //!
 //! The compiler says for each instruction a line of the text that it was given, and where one line has
 //! become many things, which of them: as the name of a function that was inlined there (PTX ISA 9.0,
@@ -22,13 +22,13 @@ pub struct Places<'a> {
 /// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct Place {
-    /// As the compiler was given it.
+    /// The name of the file, as the compiler was given it.
     pub file: String,
     /// From 1.
     pub line: u32,
     /// From 1; 0 is not known.
     pub column: u32,
-    /// What of the line's work it is, such as `copy A`.
+    /// The part of the line's work that it is, such as `copy A`.
     pub step: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Place {
 }
 
 impl<'a> Places<'a> {
-    /// Those that a module names.
+    /// The places that a module names.
     pub fn of(module: &Module<'a>) -> Places<'a> {
         let mut places = Places::default();
         for item in &module.items {
@@ -64,7 +64,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// What a source is; none for line 0, which is nowhere, and for a file that has no name. A step whose
+    /// The place of a source; none for line 0, which is nowhere, and for a file that has no name. A step whose
     /// name cannot be read is left out.
     pub fn place(&self, source: &Source) -> Option<Place> {
         let file = self.files.get(&source.file).filter(|_| source.line > 0)?;

@@ -26,7 +26,7 @@ fn offset(f: &mut Formatter<'_>, offset: i64) -> fmt::Result {
     }
 }
 
-/// What stands between a state space and a name, `.ptr` apart.
+/// Writes the words between a state space and a name, `.ptr` apart.
 fn shape(f: &mut Formatter<'_>, vector: Option<u32>, ty: Type) -> fmt::Result {
     if let Some(vector) = vector {
         write!(f, ".v{vector} ")?;

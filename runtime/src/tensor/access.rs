@@ -137,7 +137,7 @@ impl<'a> Matrix<'a> {
         )
     }
 
-    /// Whether that element's bytes are all poison.
+    /// Tells whether that element's bytes are all poison.
     pub fn is_poison(&self, row: usize, column: usize) -> bool {
         is_poison(self.bytes(row, column))
     }

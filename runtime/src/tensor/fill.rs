@@ -7,7 +7,7 @@ use super::{HostTensor, access};
 use crate::element::Element;
 use crate::parallel::parallel_items;
 
-/// How random elements are drawn. Each is independent of all others.
+/// The distribution of random elements. Each is independent of all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Normal with mean 0 and standard deviation 1, rounded to the element type.
@@ -137,7 +137,7 @@ impl HostTensor {
             .position(|(at, &found)| found != byte && !covered[at / size])
     }
 
-    /// Whether no two elements share memory; false also where that is hard to see.
+    /// Tells whether no two elements share memory; false also where that is hard to see.
     fn is_injective(&self) -> bool {
         let leaves = self.leaves_by_stride();
         (0..leaves.len()).all(|i| leaves[i].stride >= span(&leaves[i + 1..]))

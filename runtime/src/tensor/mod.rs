@@ -169,7 +169,7 @@ pub enum ArgError {
         name: String,
         expected: String,
         found: String,
-        /// Where they differ, and the cure; may be empty.
+        /// The difference, and the cure; may be empty.
         reason: String,
     },
     /// Tensors that do not fit together.
@@ -202,10 +202,10 @@ pub enum ArgError {
     },
 }
 
-/// What a caller says of an argument before there is a tensor for it.
+/// The caller's statement on an argument before there is a tensor for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Given {
-    /// Nothing: the argument's type, or its default, says all.
+    /// No statement: the argument's type, or its default, says all.
     #[default]
     Nothing,
     /// The layout of a tensor.
@@ -312,7 +312,7 @@ pub fn generate(function: &Function, seed: u64) -> Result<Vec<HostTensor>, ArgEr
     generate_given(function, &[], seed)
 }
 
-/// As [`generate`], with what the caller says of each argument; what is missing at the end is nothing.
+/// Makes tensors as [`generate`] does, with what the caller says of each argument; what is missing at the end is nothing.
 ///
 /// # Errors
 /// As [`tensor_given`].
@@ -334,7 +334,7 @@ pub fn generate_given(
     tensors.collect()
 }
 
-/// Whether the tensors are what the function takes, before anything touches a device.
+/// Checks that the tensors are what the function takes, before anything touches a device.
 ///
 /// # Errors
 /// [`ArgError`] for the first that is not.

@@ -8,7 +8,7 @@ pub(super) struct Small {
     bias: i32,
     /// The largest finite magnitude, as bits.
     largest: u8,
-    /// Whether magnitudes above the largest one begin with an infinity.
+    /// Tells whether magnitudes above the largest one begin with an infinity.
     infinity: bool,
 }
 

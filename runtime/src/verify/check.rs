@@ -133,11 +133,11 @@ pub(super) struct Compared {
     pub(super) found: f64,
     pub(super) expected: f64,
     pub(super) allowed: f64,
-    /// Whether it is known to be wrong, whatever its value.
+    /// Tells whether it is known to be wrong, whatever its value.
     pub(super) differs: bool,
-    /// What the root mean square of right elements' deviations stays below.
+    /// The bound on the root mean square of right elements' deviations.
     pub(super) typical: f64,
-    /// Whether the output's type may have no number for what is expected.
+    /// Tells whether the output's type may have no number for what is expected.
     pub(super) may_overflow: bool,
 }
 
@@ -227,7 +227,7 @@ impl Tally {
         }
     }
 
-    /// What the comparison says, added to what is known of an output of that type; the norms are those of the compared
+    /// The report of the comparison, added to what is known of an output of that type; the norms are those of the compared
     /// elements.
     pub(super) fn into_report(
         self,

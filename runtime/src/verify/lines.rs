@@ -23,15 +23,15 @@ use crate::package::Compute;
 use crate::parallel::parallel_fold;
 use crate::tensor::Matrix;
 
-/// What approximations of functions err by.
+/// The relative error of approximations of functions.
 const APPROXIMATION: f64 = 1.0 / (1 << 20) as f64;
 
-/// What an element should be.
+/// The value that an element should have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
     value: f64,
     allowed: f64,
-    /// Whether the element is known to be wrong, whatever its value.
+    /// Tells whether the element is known to be wrong, whatever its value.
     differs: bool,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyE
     tally.into_report(report, out.element(), Method::Full)
 }
 
-/// What the elements of a line of a copy should be; `source` is where the element of that column comes from. Equal types are
+/// The expected elements of a line of a copy; `source` is where the element of that column comes from. Equal types are
 /// compared byte by byte.
 fn copy(
     src: &Matrix,
@@ -181,7 +181,7 @@ fn compare(out: &Matrix, expect: impl Fn(usize, &mut [Expected]) + Sync) -> Tall
     Tally::in_order(parts.into_iter().flat_map(|(tallies, _)| tallies).collect())
 }
 
-/// How exact computed elements are.
+/// The exactness of computed elements.
 #[derive(Clone, Copy)]
 struct Line {
     /// Unit roundoff of the type that is computed in.
@@ -223,7 +223,7 @@ impl Line {
         }
     }
 
-    /// What a sum of `count` terms of one sign loses, relative to it.
+    /// The loss of a sum of `count` terms of one sign, relative to it.
     fn sum(&self, count: usize) -> f64 {
         let count = count as f64;
         self.unit * count.min(8.0 * count.sqrt())

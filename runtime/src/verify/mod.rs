@@ -1,4 +1,4 @@
-//! Whether a result is right.
+//! The verification of results.
 //!
 //! The reference is computed in f64. Of a product of matrices, every element is computed and compared up to
 //! [`Config::full_limit`] multiply-adds. Beyond that, three checks stand together:
@@ -47,16 +47,16 @@ use crate::package::{Compute, Factor, Function, Gemm};
 use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
 use tolerance::{Kind, Tolerance};
 
-/// What is known of the inputs.
+/// The facts that are known of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// As [`crate::tensor::generate`] makes them: rounding errors then cancel better than in
+    /// Data as [`crate::tensor::generate`] makes them: rounding errors then cancel better than in
     /// general.
     IndependentMeanZero,
     Any,
 }
 
-/// How much work a verification may be.
+/// The work that a verification may take.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Seed of the probes' signs and of the sampled rows and columns.
@@ -142,7 +142,7 @@ pub fn verify(
     verify_from(function, None, tensors, config)
 }
 
-/// As [`verify`], with the arguments from before the launch, which outputs that are read as well are computed from.
+/// Does as [`verify`], with the arguments from before the launch, which outputs that are read as well are computed from.
 ///
 /// # Errors
 /// [`VerifyError`] if nothing can be said. A wrong result is no error: see [`Report::passed`].
@@ -178,9 +178,9 @@ pub fn verify_from(
 /// The arguments of a function before and after its launches, for one of the things that it computes.
 struct Run<'a> {
     function: &'a Function,
-    /// What it computes before that.
+    /// The computes before that one.
     earlier: &'a [Compute],
-    /// That, and what it computes after it.
+    /// The computes from that one on.
     rest: &'a [Compute],
     before: Option<&'a [HostTensor]>,
     tensors: &'a [HostTensor],
@@ -211,7 +211,7 @@ impl Product<'_> {
         self.alpha.abs() * self.a_norms[row] * self.b_norms[column]
     }
 
-    /// What is added to an element's sum.
+    /// The term that is added to an element's sum.
     fn added(&self, row: usize, column: usize) -> f64 {
         let added = |(beta, before): &(f64, Matrix)| beta * before.get(row, column);
         self.addend.as_ref().map_or(0.0, added)

@@ -20,7 +20,7 @@ const THRESHOLD: f64 = 7.0;
 /// Signed sums of B's elements that are kept, as f64: 1 GiB.
 const MOST_SUMS: u64 = 1 << 27;
 
-/// Where tiles of kernels begin and end.
+/// Rows or columns of a kernel's tile, at whose borders lines are sampled.
 const TILE: usize = 128;
 
 struct Probes {
@@ -29,11 +29,11 @@ struct Probes {
     segments: usize,
     /// +1 or -1 for each probe and column.
     signs: Vec<f64>,
-    /// For each segment and probe, the signed sum of B's rows: K numbers.
+    /// The signed sum of B's rows for each segment and probe: K numbers.
     b_sums: Vec<f64>,
 }
 
-/// What the probes found.
+/// The findings of the probes.
 #[derive(Default)]
 struct Probed {
     wrong: u64,

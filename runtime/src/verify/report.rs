@@ -1,4 +1,4 @@
-//! What a verification found.
+//! The findings of a verification.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Product;
 
-/// How the elements were checked.
+/// The way in which the elements were checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Method {
@@ -151,7 +151,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What the verification of one compute found.
+/// The findings of the verification of one compute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The kind of compute: `gemm`, `copy`, ...
@@ -166,7 +166,7 @@ pub struct Report {
     /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else
     /// estimated by the probes. None if the result was refused before.
     pub relative_error: Option<f64>,
-    /// What that may be.
+    /// The largest relative error that is allowed.
     pub relative_limit: f64,
     /// Largest |out - ref| of the compared elements.
     pub max_abs_error: Option<f64>,
@@ -179,7 +179,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the result is right.
+    /// Tells whether the result is right.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
     }

@@ -36,7 +36,7 @@ fn function(layouts: [&str; 3], elements: [&str; 3], accumulate: &str) -> Functi
     }
 }
 
-/// What a GPU does: products added in f32, rounded to C's type at the end.
+/// Multiplies as a GPU does: products added in f32, rounded to C's type at the end.
 fn multiply(tensors: &mut [HostTensor], accumulate: impl Fn(f64, f64) -> f64 + Sync) {
     let [a, b, c] = tensors else {
         unreachable!("three tensors")

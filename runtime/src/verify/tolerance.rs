@@ -1,4 +1,4 @@
-//! How far a right result may be from the exact one.
+//! The distance that a right result may have from the exact one.
 //!
 //! `C(m,n) = sum over k of A(m,k) * B(n,k)`: the products are exact or rounded in the accumulator's
 //! type, whose roundings add up, and the sum is rounded once to C's type. With *r* the exact value,
@@ -36,18 +36,18 @@ const WALK_LIMIT: f64 = 8.0;
 /// The least *u* of sums of products of eight-bit floats.
 const EIGHT_BIT_UNIT: f64 = 1.0 / 8192.0;
 
-/// What a product of matrices is made of.
+/// The types, the length and the data of a product of matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     /// The wider type of A's and B's elements.
     pub input: Element,
-    /// What they are cut down to before they are multiplied.
+    /// The type that the elements are cut down to before they are multiplied.
     pub multiply: Option<Element>,
     pub accumulate: Element,
     pub output: Element,
     /// Length of the sums.
     pub k: usize,
-    /// Whether the sums are scaled, or added to what was there.
+    /// Tells whether the sums are scaled, or added to what was there.
     pub scaled: bool,
     pub data: Data,
 }
@@ -128,12 +128,12 @@ impl Tolerance {
             + self.absolute
     }
 
-    /// What the root mean square of right elements' deviations stays below.
+    /// The bound on the root mean square of right elements' deviations.
     pub(super) fn typical(&self, reference: f64, magnitude: f64, scale: f64) -> f64 {
         self.last * reference.abs() + self.relative * magnitude + self.walk * scale + self.absolute
     }
 
-    /// Whether the exact value is so large that C's type may have no number for it.
+    /// Tells whether the exact value is so large that C's type may have no number for it.
     pub(super) fn may_overflow(&self, reference: f64, limit: f64) -> bool {
         reference.abs() + limit >= self.largest
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Bytes of address space that a child may have.
 pub const MEMORY: usize = 2 << 30;
 
-/// How a child ended.
+/// The end of a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Exited(i64),

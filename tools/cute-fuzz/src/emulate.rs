@@ -7,7 +7,7 @@ use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::verify::{self, VerifyError};
 use cute_runtime::{Function, HostTensor, Package, plan};
 
-/// How far a package came.
+/// The stage that a package reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
     /// It was refused, or what it asks for would take too long to emulate.

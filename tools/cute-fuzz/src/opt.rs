@@ -24,7 +24,7 @@ const INTERNAL: [&str; 5] = [
     "operation build failed",
 ];
 
-/// How many times as long as it may take an input has, before it is said to have no end.
+/// The multiple of an input's time after which it is said to have no end.
 pub const PATIENCE: u32 = 4;
 
 /// Separates the inputs of one file.
@@ -33,7 +33,7 @@ const MARKER: &str = "// -----";
 /// The compiler.
 pub struct Opt {
     program: PathBuf,
-    /// How long one input may take.
+    /// The time that one input may take.
     time: Duration,
     scratch: TempDir,
     /// Processes that were started.

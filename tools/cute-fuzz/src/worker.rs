@@ -57,7 +57,7 @@ pub struct Job<'a> {
     pub root: &'a Path,
     /// A folder of packages that the compiler made.
     pub compiled: Option<PathBuf>,
-    /// How long one input may take.
+    /// The time that one input may take.
     pub time: Duration,
 }
 

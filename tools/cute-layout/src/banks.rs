@@ -26,7 +26,7 @@ pub struct Memory {
     pub swizzle: Option<Swizzle>,
 }
 
-/// What one warp's access costs.
+/// The cost of one warp's access.
 #[derive(Debug)]
 pub struct Warp {
     /// Its first thread.

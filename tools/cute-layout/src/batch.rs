@@ -87,7 +87,7 @@ fn too_long(text: &str) -> Outcome<()> {
     Err(Failure::new(message, MAX_TEXT..MAX_TEXT))
 }
 
-/// For tools: the message, the bytes of the expression that it is about, and the fact that is missing, if one is.
+/// The failure for tools: the message, the bytes of the expression that it is about, and the fact that is missing, if one is.
 pub fn failure_json(f: &Failure) -> serde_json::Value {
     let mut error = json!({ "message": f.message, "start": f.span.start, "end": f.span.end });
     if let Some(fact) = &f.needs {

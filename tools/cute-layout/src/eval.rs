@@ -58,12 +58,12 @@ fn evaluate_in(node: &Node<'_>, scope: &Scope) -> Outcome<Evaluated> {
     })
 }
 
-/// What an evaluation knows and collects.
+/// The names that an evaluation knows, and the remarks that it collects.
 #[derive(Debug)]
 pub struct Notes<'s> {
     /// Remarks so far.
     pub notes: Vec<String>,
-    /// What names stand for.
+    /// The meanings of names.
     pub scope: &'s Scope,
 }
 

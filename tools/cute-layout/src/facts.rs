@@ -25,7 +25,7 @@ pub fn assume(scope: &Scope, text: &str, at: Range<usize>) -> Outcome<Scope> {
     })
 }
 
-/// What an error says of facts that are missing: none where it is about something else.
+/// The statement of an error on facts that are missing: none where it is about something else.
 pub fn wanted(e: &LayoutError) -> Option<String> {
     match e {
         LayoutError::NeedsFact { fact, .. } => Some(fact.clone()),

@@ -12,14 +12,14 @@ const MAX_MESSAGE: usize = 600;
 /// The most characters of a text that are shown before and behind the start of the fault.
 const WINDOW: usize = 60;
 
-/// What is wrong, and which bytes of the expression it is about.
+/// A fault, and the bytes of the expression that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Expected, found, and the cure.
     pub message: String,
     /// Bytes of the expression.
     pub span: Range<usize>,
-    /// What the library says of facts that are missing.
+    /// The statement of the library on facts that are missing.
     pub wanted: Option<String>,
     /// The facts about symbols that are missing.
     pub needs: Option<String>,
@@ -83,7 +83,7 @@ impl Failure {
     }
 }
 
-/// What a function of the language reports: a located failure, or an error of the algebra about the whole call.
+/// The fault that a function of the language reports: a located failure, or an error of the algebra about the whole call.
 #[derive(Debug)]
 pub enum Fault {
     /// Located already.

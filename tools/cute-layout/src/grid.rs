@@ -5,7 +5,7 @@ use cute_layout::{FlatLayout, Inner, IntTuple, Layout, int};
 use crate::failure::Fault;
 use crate::value::Value;
 
-/// What is shown of a large layout: rows and columns of a table, elements of a vector.
+/// The part of a large layout that is shown: rows and columns of a table, elements of a vector.
 const SHOWN: (i64, i64) = (64, 32);
 /// The largest table that is printed in full.
 const FULL_TABLE: i64 = 1 << 22;
@@ -17,7 +17,7 @@ pub const FULL_PICTURE: i64 = 1 << 16;
 pub struct Grid {
     /// The layout, as text.
     pub title: String,
-    /// Whether the layout has rank 1: then it is one column.
+    /// Tells whether the layout has rank 1: then it is one column.
     pub vector: bool,
     /// The number of rows and columns.
     pub size: (i64, i64),
@@ -111,7 +111,7 @@ fn value_title(value: &Value, outer: &Layout) -> String {
     }
 }
 
-/// How many of the rows and columns are shown.
+/// The numbers of rows and columns that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// Rows that are shown.
@@ -141,7 +141,7 @@ impl Window {
         })
     }
 
-    /// What is not shown.
+    /// The remark on what is not shown.
     pub fn note(&self) -> Option<String> {
         let (m, n) = self.size;
         let cut = |shown: i64, all: i64, what: &str| {

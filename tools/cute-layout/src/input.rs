@@ -56,8 +56,8 @@ pub fn outcome(arg: &OsStr, scope: &Scope) -> anyhow::Result<(String, Outcome<Ev
     Ok((text, outcome))
 }
 
-/// As [`outcome`], where notes go to standard error and a failure is an error with a caret; `take` makes of the value
-/// what is needed, and its faults are about the whole text.
+/// Evaluates as [`outcome`], where notes go to standard error and a failure is an error with a caret; `take` makes of the
+/// value what is needed, and its faults are about the whole text.
 pub fn value<T>(
     arg: &OsStr,
     scope: &Scope,

@@ -99,7 +99,7 @@ pub fn tiled(picture: &Tiled, windows: &[Window]) -> String {
     )
 }
 
-/// Where a table's corner lies; turned, its rows run to the right.
+/// The place of a table's corner; turned, its rows run to the right.
 #[derive(Clone, Copy)]
 struct Place {
     row: i64,

@@ -36,7 +36,7 @@ pub struct Cell {
 
 /// A table of cells with labels on its edges.
 pub struct Panel {
-    /// What stands above it.
+    /// The text above the table.
     pub caption: String,
     /// Coordinates of the rows.
     pub rows: Vec<Label>,

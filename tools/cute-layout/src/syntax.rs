@@ -31,7 +31,7 @@ const MAX_PATH: usize = 64;
 /// An expression and where it stands.
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// What it is.
+    /// The expression itself.
     pub expr: Expr<'a>,
     /// Its bytes in the text.
     pub span: Range<usize>,
@@ -481,7 +481,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a name is that of an operation, as CuTe names them: `UniversalCopy`, `SM80_...`.
+/// Tells whether a name is that of an operation, as CuTe names them: `UniversalCopy`, `SM80_...`.
 fn operation(name: &str) -> bool {
     let sm = name.strip_prefix("SM").and_then(|n| n.split_once('_'));
     name.starts_with("Universal")

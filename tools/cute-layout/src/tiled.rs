@@ -11,21 +11,21 @@ use crate::grid::Window;
 use crate::tv::ThreadValue;
 use crate::value::Value;
 
-/// What CuTe's `print` and `print_latex` take besides layouts.
+/// The things that CuTe's `print` and `print_latex` take besides layouts.
 #[derive(Debug)]
 pub enum Tiled {
     /// Both sides of a copy.
     Copy {
-        /// As CuTe prints it.
+        /// The text as CuTe prints it.
         text: String,
-        /// What is read, and by whom.
+        /// The elements that are read, and their readers.
         source: ThreadValue,
-        /// What is written.
+        /// The elements that are written, and their writers.
         destination: ThreadValue,
     },
     /// The operands of an MMA.
     Mma {
-        /// As CuTe prints it.
+        /// The text as CuTe prints it.
         text: String,
         /// (M,K).
         a: ThreadValue,
@@ -110,7 +110,7 @@ impl Tiled {
         }
     }
 
-    /// How much of each tile is drawn, in the order of [`Tiled::parts`]. Errors: more cells than are drawn in full.
+    /// The part of each tile that is drawn, in the order of [`Tiled::parts`]. Errors: more cells than are drawn in full.
     pub fn windows(&self, full: bool) -> Result<Vec<Window>, Fault> {
         let parts = self.parts();
         let all = parts.iter().map(|(_, tv)| Ok(tv.windows(full, true)?.1));

@@ -124,7 +124,7 @@ impl ThreadValue {
         notes
     }
 
-    /// What is shown of (threads, values) and of the tile, as text or as a picture.
+    /// The parts of (threads, values) and of the tile that are shown, as text or as a picture.
     ///
     /// Errors: more cells than are drawn in full.
     pub fn windows(&self, full: bool, picture: bool) -> Result<(Window, Window), Fault> {

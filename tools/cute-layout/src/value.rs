@@ -1,4 +1,4 @@
-//! What an expression evaluates to.
+//! The values that expressions evaluate to.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What messages call it.
+    /// The name of its kind in messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Tuple(IntTuple::Leaf(Leaf::Underscore)) => "`_`",
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// As a layout; a shape alone is column-major, as `make_layout` makes it.
+    /// The value as a layout; a shape alone is column-major, as `make_layout` makes it.
     pub fn to_layout(&self) -> Result<Layout, Fault> {
         match self {
             Value::Layout(l) => Ok(l.clone()),
@@ -86,7 +86,7 @@ impl Value {
         }
     }
 
-    /// As a tuple.
+    /// The value as a tuple.
     pub fn to_tuple(&self) -> Result<IntTuple, Fault> {
         match self {
             Value::Tuple(t) => Ok(t.clone()),
@@ -94,7 +94,7 @@ impl Value {
         }
     }
 
-    /// As a shape: that of a layout, or a tuple.
+    /// The value as a shape: that of a layout, or a tuple.
     pub fn to_shape(&self) -> Result<IntTuple, Fault> {
         match self {
             Value::Tuple(t) => Ok(t.clone()),
@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// As a tiler: a layout works on the whole, a tuple mode by mode, an integer `n` is `n:1`.
+    /// The value as a tiler: a layout works on the whole, a tuple mode by mode, an integer `n` is `n:1`.
     pub fn to_tile(&self) -> Result<Tile, Fault> {
         fn of_tuple(t: &IntTuple) -> Result<Tile, Fault> {
             match t {
@@ -123,7 +123,7 @@ impl Value {
         }
     }
 
-    /// As a mode of a tiler in `<..>` or `[..]`, where a shape is its column-major layout, as in CuTe IR's text.
+    /// The value as a mode of a tiler in `<..>` or `[..]`, where a shape is its column-major layout, as in CuTe IR's text.
     pub fn to_tile_mode(&self) -> Result<Tile, Fault> {
         match self {
             Value::Tuple(t) if t.is_tuple() && !t.has_underscore() => {
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// As one known integer.
+    /// The value as one known integer.
     pub fn to_int(&self) -> Result<i64, Fault> {
         match self {
             Value::Tuple(IntTuple::Leaf(Leaf::Static(v))) => Ok(*v),
@@ -146,7 +146,7 @@ impl Value {
         Fault::Call(format!("expected {expected}, found {} {self}", self.kind()))
     }
 
-    /// Whether nesting and leaves are within limits, so that walks over a value are bounded.
+    /// Checks that nesting and leaves are within limits, so that walks over a value are bounded.
     pub fn check_bounds(&self) -> Result<(), Fault> {
         fn of_tile(t: &Tile) -> (usize, usize) {
             match t {
@@ -173,7 +173,7 @@ impl Value {
         )))
     }
 
-    /// For tools: the text, what it is, and the parts of a layout as nested arrays.
+    /// The value for tools: the text, what it is, and the parts of a layout as nested arrays.
     pub fn to_json(&self) -> Json {
         let mut out = json!({ "result": self.to_string() });
         let mut set = |key: &str, value: Json| {

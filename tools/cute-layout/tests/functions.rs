@@ -1,4 +1,4 @@
-//! What the functions do on operands of every kind, and what notes say of CuTe's conventions.
+//! Tests of the functions on operands of every kind, and of what notes say of CuTe's conventions.
 
 mod common;
 

@@ -55,7 +55,7 @@ fn expressions() {
     }
 }
 
-/// What is printed is read back to the same.
+/// Checks that what is printed is read back to the same.
 #[test]
 fn results_are_expressions() {
     for expr in [

@@ -7,13 +7,13 @@ pub const MOST_READ: usize = 16 << 20;
 /// Bytes of a line of a header.
 const MOST_LINE: u64 = 1 << 16;
 
-/// What came in: its header as it was, and its body.
+/// A message that came in: its header as it was, and its body.
 pub struct Message {
     pub header: Vec<u8>,
     pub body: Vec<u8>,
 }
 
-/// How messages are told apart.
+/// The way in which messages are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// `Content-Length`, an empty line, and so many bytes.
@@ -106,7 +106,7 @@ impl Message {
         to.flush()
     }
 
-    /// What it says, if it is JSON and not too long to be looked into.
+    /// The content, if it is JSON and not too long to be looked into.
     pub fn json(&self) -> Option<serde_json::Value> {
         if self.body.len() > MOST_READ {
             return None;

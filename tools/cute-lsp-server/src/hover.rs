@@ -1,4 +1,4 @@
-//! What a hover says: the report's lines for the op on the line.
+//! The text of a hover: the report's lines for the op on the line.
 
 use crate::REPORT;
 use cute_ir::mlir::place_of;
@@ -13,10 +13,10 @@ use std::{
 
 /// Bytes of a document that is reported on.
 const MOST_TEXT: usize = 4 << 20;
-/// How long a report may take.
+/// The time that a report may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is said of each line: `[line from 0, text]`.
+/// The texts on lines: `[line from 0, text]`.
 type Lines = Vec<(u64, String)>;
 
 /// The part of a document between its `// -----` that has the line, with the part's first line.
@@ -36,7 +36,7 @@ fn part(text: &str, line: u64) -> (u64, String) {
     (first, lines.join("\n") + "\n")
 }
 
-/// What the report says of a line of a document; nothing where it says nothing, and where none can be made in time.
+/// The report's text on a line of a document; nothing where it says nothing, and where none can be made in time.
 pub fn text(document: &str, line: u64) -> Option<String> {
     if document.len() > MOST_TEXT {
         return None;

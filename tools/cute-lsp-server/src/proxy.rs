@@ -18,7 +18,7 @@ use std::{
 /// Hovers that are worked on at once; further ones are MLIR's alone.
 const MOST_AT_ONCE: usize = 4;
 
-/// What both directions know.
+/// The state that both directions know.
 #[derive(Default)]
 struct Shared {
     documents: Documents,
@@ -30,7 +30,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the client frames what it says, and the arguments with which MLIR's server reads it as the protocol says.
+/// The framing that the client uses, and the arguments with which MLIR's server reads it as the protocol says.
 fn arguments(given: &[String]) -> (Style, Vec<String>) {
     let (mut style, mut rest) = (Style::Standard, Vec::new());
     for argument in given.iter().skip(1) {
@@ -88,7 +88,7 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
     Ok(status.code().unwrap_or(1))
 }
 
-/// What the client says, as far as hovers need it.
+/// Notes what the client says, as far as hovers need it.
 fn note(message: &Message, shared: &mut Shared) {
     let Some(said) = message.json() else {
         return;

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::outcome::{Outcome, Status, plural};
 use crate::session::{before, failed, verified, write_outputs};
 
-/// How the run of that number is emulated.
+/// The settings of the emulation of the run of that number.
 pub fn config(cli: &Cli, run: u32) -> Config {
     let default = Config::default();
     Config {
@@ -82,7 +82,7 @@ const RATE: f64 = 1.8e9;
 /// Seconds that nobody needs to be told of.
 const SHORT: f64 = 10.0;
 
-/// What to say before something that takes long.
+/// The remark before something that takes long.
 fn patience(flops: f64, cores: usize) -> Option<String> {
     let seconds = flops / RATE / cores as f64;
     (seconds > SHORT).then(|| {

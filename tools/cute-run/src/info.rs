@@ -43,7 +43,7 @@ struct Info<'a> {
 struct ImageInfo<'a> {
     #[serde(flatten)]
     image: &'a Image,
-    /// By kernel.
+    /// The instructions of each kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<BTreeMap<String, Mix>>,
     /// Why they are not known.
@@ -70,7 +70,7 @@ impl<'a> Info<'a> {
     }
 }
 
-/// What each kernel of an image consists of, by its PTX and in its order; or why that is not known.
+/// The instructions of each kernel of an image, by its PTX and in its order; or why they are not known.
 fn instructions(package: &Package, image: &Image) -> Result<Vec<(String, Mix)>, String> {
     let blob = image.ptx.ok_or("the image carries no PTX")?;
     let text = std::str::from_utf8(package.blob(&blob)).map_err(|error| {

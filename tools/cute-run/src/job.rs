@@ -1,4 +1,4 @@
-//! What is to be run: a function of a package and where its arguments come from.
+//! The work to be done: a function of a package and where its arguments come from.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub struct Job {
     inputs: Vec<(usize, PathBuf)>,
     /// Index of an argument, and the file that it is written to.
     pub outputs: Vec<(usize, PathBuf)>,
-    /// What is said of each argument.
+    /// The statement of the caller on each argument.
     given: Vec<Given>,
     seed: u64,
 }
@@ -95,7 +95,7 @@ impl Job {
         Ok(tensors)
     }
 
-    /// Whether the package leaves something to the caller.
+    /// Tells whether the package leaves something to the caller.
     fn is_open(&self) -> bool {
         self.function.args.iter().any(|arg| match arg {
             Arg::Tensor { layout, .. } => !is_static(layout),
@@ -103,7 +103,7 @@ impl Job {
         }) || self.given.iter().any(|given| *given != Given::Nothing)
     }
 
-    /// What the verification may assume of the inputs.
+    /// The facts on the inputs that the verification may assume.
     pub fn data(&self) -> Data {
         if self.inputs.is_empty() {
             Data::IndependentMeanZero
@@ -117,7 +117,7 @@ fn is_static(layout: &str) -> bool {
     Pattern::parse(layout).is_ok_and(|pattern| pattern.is_static())
 }
 
-/// What the command line says of each argument.
+/// The statement of the command line on each argument.
 fn given(
     cli: &Cli,
     function: &Function,

@@ -1,4 +1,4 @@
-//! What came of each package, as text, as a table and as JSON.
+//! The outcome of each package, as text, as a table and as JSON.
 
 use cute_runtime::device::{DeviceInfo, DeviceKind, Measurement};
 use cute_runtime::emulator::{self, Finding};
@@ -36,12 +36,12 @@ pub struct Outcome {
     pub measurement: Option<Measured>,
     /// Seeds that the emulator ran it with; 0 on a GPU.
     pub seeds: u32,
-    /// What the emulator found; empty on a GPU.
+    /// The findings of the emulator; empty on a GPU.
     pub findings: Vec<Finding>,
-    /// What kernels printed; on a GPU the driver prints it.
+    /// The text that kernels printed; on a GPU the driver prints it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub printed: String,
-    /// What the emulator counted, if that was asked for.
+    /// The counts of the emulator, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<emulator::Report>,
     /// A kernel faulted, after which nothing else runs in this process.

@@ -1,4 +1,4 @@
-//! What the emulator counted, as tables.
+//! The counts of the emulator, as tables.
 
 use std::fmt::{self, Write};
 
@@ -94,8 +94,8 @@ fn number(there: bool, value: u64) -> String {
     }
 }
 
-/// What memory did: passes over shared memory, those that conflicts cost, sectors, how many a request
-/// has, and how many it needs.
+/// The work of memory: passes over shared memory, those that conflicts cost, sectors, how many a request has, and how many
+/// it needs.
 fn memory(counts: &Counts) -> [String; 5] {
     let Counts { shared, global, .. } = counts;
     let passes = *shared != Passes::default();
@@ -109,7 +109,7 @@ fn memory(counts: &Counts) -> [String; 5] {
     ]
 }
 
-/// How many one of `of` has; nothing where there is none.
+/// The number that one of `of` has; nothing where there is none.
 fn each(count: u64, of: u64) -> String {
     if of == 0 {
         return String::new();

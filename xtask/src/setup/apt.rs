@@ -59,7 +59,7 @@ fn apt(prefix: &[&str], arguments: &[&str]) -> Command {
     command
 }
 
-/// What to put before a command to run it as root, if that is possible without asking.
+/// The words before a command that run it as root, if that is possible without asking.
 fn root_prefix() -> Option<&'static [&'static str]> {
     let user = quiet(Command::new("id").arg("-u")).unwrap_or_default();
     if user.trim() == "0" {
@@ -69,7 +69,7 @@ fn root_prefix() -> Option<&'static [&'static str]> {
     sudo.then_some(&["sudo", "-n"])
 }
 
-/// Whether apt's lists hold all the packages.
+/// Tells whether apt's lists hold all the packages.
 fn known(packages: &[&str]) -> bool {
     quiet(
         Command::new("apt-cache")

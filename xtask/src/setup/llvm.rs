@@ -10,12 +10,12 @@ use std::time::Instant;
 
 /// The release that melior and mlir-sys are for.
 const MAJOR: u32 = 22;
-/// Where Debian and Ubuntu install it.
+/// The folder that Debian and Ubuntu install it in.
 const DEFAULT_PREFIX: &str = "/usr/lib/llvm-22";
 /// Names the folder of another installation. `.cargo/config.toml` sets it to the default.
 const PREFIX_VARIABLE: &str = "MLIR_SYS_220_PREFIX";
 
-/// What a build needs of LLVM's folder, and the package it comes in. Any one of the files will do.
+/// The files of LLVM's folder that a build needs, and the package of each. Any one of the files will do.
 const IN_PREFIX: [(&[&str], &str); 8] = [
     (
         &["lib/libLLVMCore.a", "lib/libLLVM.so", "lib/libLLVM.dylib"],
@@ -33,7 +33,7 @@ const IN_PREFIX: [(&[&str], &str); 8] = [
     (&["bin/clang"], "clang-22"),
 ];
 
-/// What Debian's build of LLVM links, besides.
+/// The files that Debian's build of LLVM links, besides, and the package of each.
 const DEBIAN_ONLY: [(&[&str], &str); 4] = [
     (&["/usr/lib/llvm-22/lib/libPolly.a"], "libpolly-22-dev"),
     (&["/usr/include/zlib.h"], "zlib1g-dev"),

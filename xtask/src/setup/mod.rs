@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 
-/// What setup found or installed.
+/// The things that setup found or installed.
 pub struct Setup {
     /// The `bin` folder of LLVM.
     pub llvm_bin: PathBuf,
@@ -18,7 +18,7 @@ pub struct Setup {
     pub ptxas: PathBuf,
     /// The Python that runs lit.
     pub python: PathBuf,
-    /// Where lit lies, for `PYTHONPATH`.
+    /// The folder of lit, for `PYTHONPATH`.
     pub python_packages: PathBuf,
 }
 

@@ -71,7 +71,8 @@ pub fn is_algebra(op: Op<'_>) -> bool {
     has(name_of(op))
 }
 
-/// What `op`, of the algebra, gives for these operands instead of its own; for a constructor, in the form of its result type.
+/// Returns the results of `op`, of the algebra, on these operands instead of its own; for a constructor, in the form of its
+/// result type.
 ///
 /// Dynamic leaves that carry how they are computed give results that do.
 pub fn evaluate(op: Op<'_>, operands: &[Value]) -> Result<Vec<Value>, String> {
@@ -141,7 +142,7 @@ pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attr
     }
 }
 
-/// Whether op `name` on these operands divides by nothing that may be 0: a divisor that is a tuple, all
+/// Tells whether op `name` on these operands divides by nothing that may be 0: a divisor that is a tuple, all
 /// of it known and none of it 0.
 pub(super) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
     let divisor: &IntTuple = match (name, operands) {

@@ -50,7 +50,7 @@ pub(crate) fn infer<'c>(
     }
 }
 
-/// Whether `op` may run where it would not have run.
+/// Tells whether `op` may run where it would not have run.
 pub(crate) fn speculatable(op: Op) -> bool {
     let operands: Option<Vec<LayoutValue>> = operands_of(op)
         .iter()

@@ -110,7 +110,7 @@ fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<
 
 type Viewed = Result<(View, Vec<Leaf>), String>;
 
-/// Where op `name` makes a view of a tensor: the tensor, the view, and the coordinate's dynamic leaves.
+/// Finds the view of a tensor that op `name` makes, if any: the tensor, the view, and the coordinate's dynamic leaves.
 fn find_view<'a, 'c>(
     name: &str,
     operands: &'a [CuteType<'c>],

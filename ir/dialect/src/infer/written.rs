@@ -1,4 +1,4 @@
-//! What is not written in some forms of text, and what may be written in more than one way.
+//! The parts of types that some forms of text leave out, and those that may be written in more than one way.
 
 use crate::{
     mlir::context_of_type,
@@ -93,7 +93,7 @@ pub(crate) fn without_unit_strides(layout: &Layout) -> Layout {
     Layout::new(layout.shape().clone(), stride).unwrap_or_else(|_| layout.clone())
 }
 
-/// Whether `declared` has the numbers of `inferred`, but for divisors that it leaves out.
+/// Tells whether `declared` has the numbers of `inferred`, but for divisors that it leaves out.
 fn vaguer(inferred: &Value, declared: &Value) -> bool {
     let (a, b) = (inferred.leaves(), declared.leaves());
     let same = |(a, b): (&Leaf, &Leaf)| match (a, b) {
@@ -103,7 +103,7 @@ fn vaguer(inferred: &Value, declared: &Value) -> bool {
     a.len() == b.len() && a.into_iter().zip(b).all(same)
 }
 
-/// Whether layouts are one function, of which `declared` may say less.
+/// Tells whether layouts are one function, of which `declared` may say less.
 fn same_layout(inferred: &Layout, declared: &Layout) -> bool {
     let (a, b) = (
         without_unit_strides(inferred),
@@ -112,7 +112,8 @@ fn same_layout(inferred: &Layout, declared: &Layout) -> bool {
     a.shape().congruent(b.shape()) && vaguer(&Value::Layout(a), &Value::Layout(b))
 }
 
-/// Whether `declared` says the same as `inferred`, but for the strides of modes of size 1, or less of divisors and alignment.
+/// Tells whether `declared` says the same as `inferred`, but for the strides of modes of size 1, or less of divisors and
+/// alignment.
 pub(crate) fn compatible(inferred: Type, declared: Type) -> bool {
     let (Some(left), Some(right)) = (CuteType::of(inferred), CuteType::of(declared)) else {
         return false;

@@ -240,13 +240,13 @@ pub const FORMAT_BINARY: u32 = 3;
 /// A `#gpu.object`.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'c, 'b> {
-    /// What it was compiled for.
+    /// The target that it was compiled for.
     pub target: Attribute<'c>,
     /// [`FORMAT_ASSEMBLY`], [`FORMAT_BINARY`] or another one.
     pub format: u32,
     /// The text or the code.
     pub bytes: &'b [u8],
-    /// What is noted of it, a dictionary.
+    /// The properties that are noted of it, a dictionary.
     pub properties: Option<Attribute<'c>>,
 }
 

@@ -26,7 +26,7 @@ use melior::{
 use mlir_sys::mlirOperationClone;
 use std::{collections::HashMap, mem};
 
-/// Where new operations go.
+/// The place where new operations go.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
     pub context: &'c Context,
@@ -36,7 +36,7 @@ pub struct Builder<'c> {
 }
 
 impl<'c> Builder<'c> {
-    /// At the end of `block`.
+    /// Makes a builder at the end of `block`.
     pub fn at_end(context: &'c Context, block: Blk<'c>, location: Location<'c>) -> Self {
         Self {
             context,

@@ -80,7 +80,7 @@ unsafe extern "C" {
 /// The index of attributes that are the call's own, not an argument's.
 const FUNCTION_INDEX: c_uint = c_uint::MAX;
 
-/// What frees an LLVM object when it goes out of scope.
+/// An LLVM object, and the function that frees it when it goes out of scope.
 struct Owned(Ref, unsafe extern "C" fn(Ref));
 
 impl Drop for Owned {
@@ -234,8 +234,9 @@ unsafe fn emit(llvm: &Owned, machine: &Owned) -> Result<String, String> {
     }
 }
 
-/// For programs that are a compiler and nothing else: what LLVM gives up on ends them with an error and status 1, instead of
-/// aborting with a dump of their stack. LLVM calls it where an instruction has no form on the architecture, and cannot go on.
+/// Makes what LLVM gives up on end the program with an error and status 1, instead of aborting with a dump of its stack: for
+/// programs that are a compiler and nothing else. LLVM gives up where an instruction has no form on the architecture, and
+/// cannot go on.
 pub fn exit_on_fatal_errors() {
     unsafe extern "C" fn give_up(reason: *const c_char) {
         // SAFETY: LLVM gives a text that ends with a zero byte.

@@ -23,6 +23,8 @@ mod place;
 mod register;
 mod rewriter;
 mod target;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use attributes::*;

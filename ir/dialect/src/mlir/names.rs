@@ -1,4 +1,4 @@
-//! What is made of the `.td` files for Rust: the names of ops, and typed accessors to what they are made of.
+//! The code that is made of the `.td` files for Rust: the names of ops, and typed accessors to what they are made of.
 
 /// The ops of our dialects and of those that they are lowered to: for each a constant with its name, and a handle with its
 /// operands, results, regions and attributes by name, as its `.td` file has them.

@@ -3,13 +3,17 @@
 use super::{
     CuteType,
     kind::{Kind, family},
+    make::parts,
 };
-use crate::mlir::{Parts, element_bits};
+use crate::{
+    diag::Failure,
+    mlir::{Parts, element_bits, type_of},
+};
 use cute_layout::{
     atoms::{BitOp, CopyAtom, Elem, Family, FragKind, Major, MmaAtom, MmaSpec, Scale},
     tiled::{TiledCopy, TiledMma},
 };
-use melior::ir::Type;
+use melior::ir::{Location, Type};
 use std::sync::Arc;
 
 /// An atom that copies.
@@ -31,11 +35,11 @@ pub enum CopyOp {
     Red { bits: i64 },
 }
 
-/// What an MMA atom is chosen by, beside its shape and its types.
+/// The parameters that an MMA atom is chosen by, beside its shape and its types.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MmaOp {
     pub family: Family,
-    /// Of A and B.
+    /// The modes of A and B that the instruction takes neighbours of.
     pub majors: [Major; 2],
     pub saturate: bool,
     pub bit_op: Option<BitOp>,
@@ -130,10 +134,53 @@ const EVICTIONS: [&str; 6] = [
     "no_allocate",
 ];
 
-pub(super) fn copy_from_parts<'c>(
-    kind: Kind,
-    parts: &Parts<'c, '_>,
-) -> Result<CuteType<'c>, String> {
+/// A copy atom's type.
+pub fn copy_atom_type<'c>(
+    location: Location<'c>,
+    value: Type<'c>,
+    op: CopyOp,
+) -> Result<Type<'c>, Failure> {
+    let turned = |transpose| if transpose { "t" } else { "n" };
+    let value = &[value];
+    let parts = match op {
+        CopyOp::Universal { bits } => parts(Kind::UniversalCopy, value, &[""], &[bits]),
+        CopyOp::Auto => parts(Kind::UniversalCopy, value, &[""], &[0]),
+        CopyOp::SimtAsync { global, bits } => {
+            let cache = if global { "global" } else { "always" };
+            parts(Kind::SimtAsyncCopy, value, &[cache], &[bits])
+        }
+        CopyOp::Ldsm {
+            matrices,
+            transpose,
+        } => {
+            let texts = ["(8,8)", "u16", turned(transpose)];
+            parts(Kind::Ldsm, value, &texts, &[matrices])
+        }
+        CopyOp::Stsm {
+            matrices,
+            transpose,
+        } => parts(
+            Kind::Stsm,
+            value,
+            &["(8,8)", turned(transpose)],
+            &[matrices],
+        ),
+        CopyOp::Movm => parts(Kind::Movm, value, &["(8,8)", "t"], &[1]),
+        CopyOp::Red { bits } => parts(Kind::Red, value, &["add"], &[bits]),
+    };
+    type_of(location, &parts)
+}
+
+/// The atom of these parts. Errors: parts that no atom has.
+pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
+    match family(parts.kind) {
+        Some(family) => mma_from_parts(family, parts),
+        None => copy_from_parts(parts),
+    }
+}
+
+fn copy_from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
+    let kind = parts.kind;
     let text = |i: usize| Ok::<_, String>(parts.texts[i]);
     let number = parts.ints[0];
     let op = match kind {
@@ -176,7 +223,7 @@ pub(super) fn copy_from_parts<'c>(
             return Err(format!("expected the reduction add, found {}", text(0)?));
         }
         Kind::Red => CopyOp::Red { bits: number },
-        _ => {
+        Kind::Movm => {
             check_mode(text(0)?)?;
             if !transposed(text(1)?)? {
                 return Err(
@@ -191,6 +238,7 @@ pub(super) fn copy_from_parts<'c>(
             }
             CopyOp::Movm
         }
+        _ => return Err(format!("expected an atom of cute_nvgpu, found a {kind:?}")),
     };
     let value = parts.types[0];
     let atom = Arc::new(row_of(value, op)?);
@@ -203,14 +251,12 @@ fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
 }
 
 /// An MMA atom of these parts.
-pub(super) fn mma_from_parts<'c>(
-    kind: Kind,
-    parts: &Parts<'c, '_>,
-) -> Result<CuteType<'c>, String> {
+fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
+    let kind = parts.kind;
     let text = |i: usize| Ok::<_, String>(parts.texts[i]);
     let ty = |i: usize| parts.types[i];
     let mut op = MmaOp {
-        family: family(kind).ok_or("expected an MMA atom")?,
+        family,
         majors: [Major::K; 2],
         saturate: false,
         bit_op: None,

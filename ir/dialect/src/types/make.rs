@@ -1,6 +1,6 @@
 //! Types, made from Rust values.
 
-use super::{atoms::CopyOp, kind::Kind};
+use super::kind::Kind;
 use crate::diag::Failure;
 use crate::mlir::{Parts, type_of as get};
 use cute_layout::{IntTuple, Layout, Leaf, Tile, ops::Value};
@@ -118,42 +118,6 @@ pub fn token_type(context: &Context) -> Type<'_> {
 /// `!cute.pipeline<N>`
 pub fn pipeline_type<'c>(location: Location<'c>, stages: i64) -> Result<Type<'c>, Failure> {
     get(location, &parts(Kind::Pipeline, &[], &[], &[stages]))
-}
-/// A copy atom's type.
-pub fn copy_atom_type<'c>(
-    location: Location<'c>,
-    value: Type<'c>,
-    op: CopyOp,
-) -> Result<Type<'c>, Failure> {
-    let turned = |transpose| if transpose { "t" } else { "n" };
-    let value = &[value];
-    let parts = match op {
-        CopyOp::Universal { bits } => parts(Kind::UniversalCopy, value, &[""], &[bits]),
-        CopyOp::Auto => parts(Kind::UniversalCopy, value, &[""], &[0]),
-        CopyOp::SimtAsync { global, bits } => {
-            let cache = if global { "global" } else { "always" };
-            parts(Kind::SimtAsyncCopy, value, &[cache], &[bits])
-        }
-        CopyOp::Ldsm {
-            matrices,
-            transpose,
-        } => {
-            let texts = ["(8,8)", "u16", turned(transpose)];
-            parts(Kind::Ldsm, value, &texts, &[matrices])
-        }
-        CopyOp::Stsm {
-            matrices,
-            transpose,
-        } => parts(
-            Kind::Stsm,
-            value,
-            &["(8,8)", turned(transpose)],
-            &[matrices],
-        ),
-        CopyOp::Movm => parts(Kind::Movm, value, &["(8,8)", "t"], &[1]),
-        CopyOp::Red { bits } => parts(Kind::Red, value, &["add"], &[bits]),
-    };
-    get(location, &parts)
 }
 /// `!cute_nvgpu.sm80.mma<...>`
 pub fn sm80_mma_type<'c>(

@@ -16,11 +16,11 @@ pub const MOST_ALIGNMENT: i64 = 1 << 30;
 pub struct MemRef<'c> {
     pub element: Type<'c>,
     pub space: Space,
-    /// In bytes; a power of two.
+    /// The alignment of the start in bytes; a power of two.
     pub align: i64,
-    /// On byte addresses.
+    /// The swizzle of byte addresses.
     pub swizzle: Option<Swizzle>,
-    /// In elements.
+    /// The layout, in elements.
     pub layout: Layout,
     /// A swizzle of the offset in elements, and what is added to the layout's before it.
     pub inner: Option<(Swizzle, IntTuple)>,
@@ -93,7 +93,7 @@ impl<'c> MemRef<'c> {
         })
     }
 
-    /// That its elements have addresses: they are accessed in memory.
+    /// Checks that its elements have addresses: they are accessed in memory.
     pub fn check_addressable(&self) -> Result<(), String> {
         match element_bits(self.element) {
             Some(bits) if bits % 8 != 0 && self.space != Space::Rmem => Err(format!(
@@ -104,7 +104,7 @@ impl<'c> MemRef<'c> {
         }
     }
 
-    /// What an allocation must hold beyond what the type says: the alignment that the swizzle
+    /// Checks what an allocation must hold beyond what the type says: the alignment that the swizzle
     /// needs, so that it acts on offsets as it does on addresses.
     pub fn check_allocation(&self) -> Result<(), String> {
         if !self.layout.is_static() {
@@ -151,7 +151,7 @@ impl<'c> MemRef<'c> {
         )
     }
 
-    /// What the type requires of its parameters.
+    /// Checks what the type requires of its parameters.
     pub(super) fn verify(&self) -> Result<(), String> {
         let memref = self;
         let Some(bits) = element_bits(memref.element) else {

@@ -17,11 +17,14 @@ mod make;
 mod memref;
 mod text;
 
-pub use atoms::{CopyOp, Field, MmaOp, copy_atom, copy_row, elem, mma_atom, tiled_copy, tiled_mma};
+pub use atoms::{
+    CopyOp, Field, MmaOp, copy_atom, copy_atom_type, copy_row, elem, mma_atom, tiled_copy,
+    tiled_mma,
+};
 pub use make::{
-    arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, copy_atom_type,
-    int_tuple_type, int_type, layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type,
-    tiled_copy_type, tiled_mma_type, token_type, value_type,
+    arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type, int_type,
+    layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
+    tiled_mma_type, token_type, value_type,
 };
 
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
@@ -30,7 +33,8 @@ pub(crate) use text::canonicalize;
 
 use crate::mlir::{self, Parts};
 use cute_layout::{
-    atoms::CopyAtom, ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, ops::Value,
+    ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, atoms::CopyAtom,
+    ops::Value,
 };
 use kind::Kind;
 use melior::ir::Type;
@@ -77,7 +81,7 @@ pub enum CuteType<'c> {
         start: IntTuple,
         layout: Layout,
     },
-    /// Where a coordinate tensor starts.
+    /// The start of a coordinate tensor.
     ArithTupleIter(IntTuple),
     CopyAtom {
         value: Type<'c>,
@@ -103,7 +107,7 @@ impl<'c> CuteType<'c> {
         mlir::read(ty).cloned()
     }
 
-    /// As [`CuteType::of`], for as long as the context lives.
+    /// Reads `ty` as [`CuteType::of`] does, for as long as the context lives.
     pub fn get(ty: Type<'c>) -> Option<&'c Self> {
         mlir::read(ty)
     }
@@ -170,21 +174,8 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
-            Kind::UniversalCopy
-            | Kind::SimtAsyncCopy
-            | Kind::Ldsm
-            | Kind::Stsm
-            | Kind::Movm
-            | Kind::Red => atoms::copy_from_parts(kind, parts)?,
-            Kind::UniversalFma
-            | Kind::Sm70Mma
-            | Kind::Sm75Mma
-            | Kind::Sm80Mma
-            | Kind::Sm89Mma
-            | Kind::Sm90WarpMma
-            | Kind::Sm90Mma
-            | Kind::Sm120Mma
-            | Kind::Sm120MmaBs => atoms::mma_from_parts(kind, parts)?,
+            // What is left are the atoms, which know their kinds.
+            _ => atoms::from_parts(parts)?,
         })
     }
 

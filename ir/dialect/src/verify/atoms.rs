@@ -1,7 +1,5 @@
 //! Atoms, and atoms on values.
 
-use cute_layout::atoms::{Completion, CopyAtom, Form};
-use std::sync::Arc;
 use super::{Checked, at_of, check_spaces, tensor as operand};
 use crate::mlir::*;
 use crate::{
@@ -9,7 +7,9 @@ use crate::{
     tensor,
     types::{self, CuteType, Field, MemRef, Space},
 };
+use cute_layout::atoms::{Completion, CopyAtom, Form};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
+use std::sync::Arc;
 
 pub(super) fn verify_make_atom(op: cute::MakeAtom<'_>) -> Checked {
     let ty = op.atom().r#type();

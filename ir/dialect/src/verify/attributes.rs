@@ -35,7 +35,7 @@ enum Form {
     Unit,
     /// An integer in a range, both ends included.
     Integer(i64, i64),
-    /// So many integers in a range, as a dense array.
+    /// A dense array of so many integers in a range, both ends included.
     Integers(usize, i64, i64),
     Text,
     Number,

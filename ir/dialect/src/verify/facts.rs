@@ -43,7 +43,7 @@ pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
     Ok(())
 }
 
-/// Whether `weak` says nothing of a leaf that `strong` does not.
+/// Tells whether `weak` says nothing of a leaf that `strong` does not.
 fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
     match (strong, weak) {
         (Leaf::Static(value), Leaf::Dynamic(d)) => {
@@ -54,7 +54,7 @@ fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
     }
 }
 
-/// Whether `weak` is `strong` with some of what it says left out.
+/// Tells whether `weak` is `strong` with some of what it says left out.
 fn weaker(strong: &Value, weak: &Value) -> bool {
     let (a, b) = (strong.leaves(), weak.leaves());
     strong.kind() == weak.kind()

@@ -31,12 +31,12 @@ mod partitions;
 mod values;
 mod views;
 
-use cute_layout::atoms::CopyAtom;
 use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
 pub use atoms::field_of;
 pub(crate) use attributes::attribute;
 pub use attributes::{MOST_TURNS, Place};
+use cute_layout::atoms::CopyAtom;
 pub use partitions::tiled_threads;
 
 use crate::{

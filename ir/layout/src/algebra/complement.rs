@@ -26,7 +26,7 @@ struct Gaps {
     reach: Leaf,
 }
 
-/// What becomes of a gap that whole blocks do not fill.
+/// The treatment of a gap that whole blocks do not fill.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fill {
     /// It is an error.
@@ -36,8 +36,8 @@ enum Fill {
 }
 
 impl Layout {
-    /// What fills the gaps of `self` up to the size of `cotarget`: disjoint from it, strides ascending, and with it covering
-    /// (rounded up) the whole cotarget.
+    /// The layout that fills the gaps of `self` up to the size of `cotarget`: disjoint from it, strides ascending, and with it
+    /// covering (rounded up) the whole cotarget.
     ///
     /// Stride-0 modes are left out first. A complement that fills the cotarget keeps its own cosize as its stride (`1:3`), as
     /// CuTe IR prints it. A dynamic cotarget is filled leaf by leaf. Basis strides: coordinate by coordinate of the

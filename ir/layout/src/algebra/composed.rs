@@ -50,7 +50,7 @@ impl From<ComposedLayout> for AnyLayout {
 }
 
 impl ComposedLayout {
-    /// Whether it is its outer layout: under a swizzle of no bits, at offset 0.
+    /// Tells whether it is its outer layout: under a swizzle of no bits, at offset 0.
     pub fn is_plain(&self) -> bool {
         self.offset().as_static() == Some(0)
             && matches!(self.inner(), Inner::Swizzle(s) if s.b() == 0)

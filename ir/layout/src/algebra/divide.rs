@@ -65,7 +65,7 @@ impl Layout {
         Layout::from_modes(&modes)
     }
 
-    /// Whether the tile covers the layout without rounding up. Errors: those of the divide; dynamic extents.
+    /// Tells whether the tile covers the layout without rounding up. Errors: those of the divide; dynamic extents.
     pub fn divides_evenly(&self, tile: &Tile) -> Result<bool> {
         match tile {
             Tile::Underscore => Ok(true),

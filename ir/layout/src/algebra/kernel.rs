@@ -1,4 +1,4 @@
-//! What two layouts share, what a layout forgets, and shapes spread over others.
+//! The offsets that two layouts share, the modes that a layout forgets, and shapes spread over others.
 
 use super::coalesce::coalesce_leaves;
 use super::{Leaves, from_leaves, leaves};

@@ -17,8 +17,8 @@ impl Layout {
         self.upcast_rounding(n)
     }
 
-    /// As [`Layout::upcast`], rounding a contiguous extent up to one whole element, as CuTe does. For index arithmetic
-    /// inside this crate, not for data.
+    /// Widens elements as [`Layout::upcast`] does, but rounds a contiguous extent up to one whole element, as CuTe does. For
+    /// index arithmetic inside this crate, not for data.
     pub(crate) fn upcast_rounding(&self, n: i64) -> Result<Layout> {
         self.scale("upcast", n, &mut |s, d| up(self, s, d, n))
     }
@@ -109,7 +109,7 @@ impl Layout {
     }
 }
 
-/// By how much strides are divided, and then multiplied, from elements of one width to those of another; both are positive.
+/// The numbers by which strides are divided, and then multiplied, from elements of one width to another; both are positive.
 pub(super) fn ratio(old_bits: i64, new_bits: i64) -> (i64, i64) {
     let common = gcd(old_bits, new_bits);
     (new_bits / common, old_bits / common)

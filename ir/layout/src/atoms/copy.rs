@@ -50,7 +50,7 @@ pub enum Completion {
     Group,
 }
 
-/// Those who issue an atom together.
+/// The threads that issue an atom together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Issue {
     /// Each thread by itself.
@@ -70,7 +70,7 @@ pub struct CopyAtom {
     pub src_bits: Layout,
     /// (thread, bit) to bit, as the destination is written.
     pub dst_bits: Layout,
-    /// Whether the reference, by which threads and values are counted, is the source; else it is the destination.
+    /// Tells whether the reference, by which threads and values are counted, is the source; else it is the destination.
     pub ref_is_src: bool,
     /// Width of an element, in bits.
     pub val_bits: i64,
@@ -84,16 +84,22 @@ pub struct CopyAtom {
     pub spaces: Option<[Space; 2]>,
     /// The way in which threads know that it is done.
     pub completion: Completion,
-    /// Those who issue it together.
+    /// The threads that issue it together.
     pub issue: Issue,
     /// The architectures that have it.
     pub requires: Requirement,
+    /// The architectures on which it is one instruction; on others it is one for each [`PIECE`] bytes.
+    pub whole: Requirement,
 }
+
+/// The bytes of an instruction of an atom that is not one as a whole.
+pub const PIECE: i64 = 4;
 
 /// Facts of an atom beside its layouts.
 struct Facts {
     align: i64,
     requires: Requirement,
+    whole: Requirement,
     form: Form,
     spaces: Option<[Space; 2]>,
     completion: Completion,
@@ -101,11 +107,12 @@ struct Facts {
 }
 
 impl Facts {
-    /// Those of an instruction that each thread issues and that is done at once.
+    /// The facts of an instruction that each thread issues and that is done at once.
     fn of_a_thread(form: Form, align: i64, requires: Requirement) -> Facts {
         Facts {
             align,
             requires,
+            whole: requires,
             form,
             spaces: None,
             completion: Completion::Immediate,
@@ -113,7 +120,7 @@ impl Facts {
         }
     }
 
-    /// Those of an instruction that a warp issues and that is done at once.
+    /// The facts of an instruction that a warp issues and that is done at once.
     fn of_a_warp(form: Form, align: i64, requires: Requirement, spaces: [Space; 2]) -> Facts {
         Facts {
             spaces: Some(spaces),
@@ -125,7 +132,7 @@ impl Facts {
 
 struct Ldmatrix {
     name: &'static str,
-    /// Of `stmatrix`, which goes the other way.
+    /// The name of `stmatrix`, which goes the other way.
     store: &'static str,
     src: &'static str,
     dst: &'static str,
@@ -298,6 +305,11 @@ impl CopyAtom {
             val_bits,
             Facts {
                 spaces: Some([Space::Rmem, Space::Gmem]),
+                whole: if bits == 32 {
+                    since
+                } else {
+                    Requirement::Since(9, 0)
+                },
                 ..Facts::of_a_thread(Form::Reduce, bits / 8, since)
             },
         )
@@ -413,6 +425,7 @@ impl CopyAtom {
             completion: facts.completion,
             issue: facts.issue,
             requires: facts.requires,
+            whole: facts.whole,
         };
         let threads = atom.thr_id.size()?;
         for side in [atom.src_tv(), atom.dst_tv()] {

@@ -7,6 +7,6 @@ mod copy;
 mod elem;
 mod mma;
 
-pub use copy::{Completion, CopyAtom, Form, Issue};
+pub use copy::{Completion, CopyAtom, Form, Issue, PIECE};
 pub use elem::Elem;
 pub use mma::{BitOp, Family, FragKind, Major, MmaAtom, MmaSpec, Scale};

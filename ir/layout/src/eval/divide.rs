@@ -103,8 +103,8 @@ impl IntTuple {
         }
     }
 
-    /// How many tiles cover a shape: by mode where both are tuples (modes beyond the tile stay), the product of the tile's
-    /// shapes where only the tile is one, and the shape of the complement where it is a layout.
+    /// The number of tiles that cover a shape: by mode where both are tuples (modes beyond the tile stay), the product of the
+    /// tile's shapes where only the tile is one, and the shape of the complement where it is a layout.
     ///
     /// Source: CuTe's `ceil_div(shape, tile)`. Errors: more modes in the tile; `_`; those of [`Layout::complement`].
     pub fn ceil_div_tile(&self, tile: &Tile) -> Result<IntTuple> {
@@ -145,7 +145,7 @@ fn by_mode<B>(
     Ok(IntTuple::Tuple(modes.collect::<Result<_>>()?))
 }
 
-/// Whether every leaf of `a` is smaller than that of `b`. Errors: different profiles; `_` and basis elements.
+/// Tells whether every leaf of `a` is smaller than that of `b`. Errors: different profiles; `_` and basis elements.
 pub fn elem_less(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
     if !a.congruent(b) {
         return Err(LayoutError::NotCongruent {
@@ -157,8 +157,8 @@ pub fn elem_less(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
     pairs.try_fold(Truth::Known(true), |all, (a, b)| Ok(all.and(&a.less(b)?)))
 }
 
-/// Whether both are the same tuple: one profile and equal leaves. `_` equals `_`, and a basis element one of its path and an
-/// equal value.
+/// Tells whether both are the same tuple: one profile and equal leaves. `_` equals `_`, and a basis element one of its path
+/// and an equal value.
 pub fn equal(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
     fn leaf(a: &Leaf, b: &Leaf) -> Result<Truth> {
         match (a, b) {
@@ -181,7 +181,7 @@ pub fn equal(a: &IntTuple, b: &IntTuple) -> Result<Truth> {
     pairs.try_fold(Truth::Known(true), |all, (a, b)| Ok(all.and(&leaf(a, b)?)))
 }
 
-/// Whether both have equal shapes and equal strides. (Equal functions may differ in both.)
+/// Tells whether both have equal shapes and equal strides. (Equal functions may differ in both.)
 pub fn layouts_equal(a: &Layout, b: &Layout) -> Result<Truth> {
     Ok(equal(a.shape(), b.shape())?.and(&equal(a.stride(), b.stride())?))
 }

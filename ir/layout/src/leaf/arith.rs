@@ -103,7 +103,7 @@ fn polys(a: Side<'_>, b: Side<'_>) -> Option<(Poly, Poly)> {
 type PolyOp = fn(&Poly, &Poly) -> std::result::Result<Poly, crate::symbolic::SymError>;
 
 thread_local! {
-    /// Whether divisors are worked out of known numbers too.
+    /// Tells whether divisors are worked out of known numbers too.
     static TRACKS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -400,29 +400,29 @@ impl Leaf {
         }
     }
 
-    /// Whether both are the same number, as far as that is known now: `?` equals nothing.
+    /// Tells whether both are the same number, as far as that is known now: `?` equals nothing.
     pub fn known_equal(&self, other: &Leaf) -> bool {
         self.is_identified() && other.is_identified() && {
             self == other || self.equals(other).is_ok_and(|t| t.is_true())
         }
     }
 
-    /// Whether both are the same number. Errors: `_` and basis elements.
+    /// Tells whether both are the same number. Errors: `_` and basis elements.
     pub fn equals(&self, other: &Leaf) -> Result<Truth> {
         self.compare(other, BinOp::Eq)
     }
 
-    /// Whether `self < other`. Errors: `_` and basis elements.
+    /// Tells whether `self < other`. Errors: `_` and basis elements.
     pub fn less(&self, other: &Leaf) -> Result<Truth> {
         self.compare(other, BinOp::Lt)
     }
 
-    /// Whether `self <= other`. Errors: `_` and basis elements.
+    /// Tells whether `self <= other`. Errors: `_` and basis elements.
     pub fn at_most(&self, other: &Leaf) -> Result<Truth> {
         self.compare(other, BinOp::Le)
     }
 
-    /// Whether `other`, at least 1, divides `self`. Errors: a known zero as divisor; `_` and basis elements.
+    /// Tells whether `other`, at least 1, divides `self`. Errors: a known zero as divisor; `_` and basis elements.
     pub fn divisible_by(&self, other: &Leaf) -> Result<Truth> {
         if let (Leaf::Dynamic(d), Leaf::Static(c)) = (self, other)
             && *c != 0

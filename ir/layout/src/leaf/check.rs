@@ -16,12 +16,12 @@ use crate::error::{LayoutError, Result};
 pub struct Check {
     /// 0 or 1.
     pub condition: Arc<Expr>,
-    /// What it means that it does not hold: expected, found, cure.
+    /// The text of the error where it does not hold: expected, found, cure.
     pub message: String,
 }
 
 impl Check {
-    /// What the condition asks to be at least 1, if that is all: an extent that something is divided by.
+    /// Returns the number that the condition asks to be at least 1, if that is all: an extent that something is divided by.
     pub fn positive(&self) -> Option<&Arc<Expr>> {
         match &*self.condition {
             Expr::Binary {

@@ -26,7 +26,7 @@ pub struct Dyn {
     pub width: u32,
     /// A number that is known to divide it; 1 says nothing.
     pub div: i64,
-    /// How it is computed, where that is tracked.
+    /// The computation of its value, where that is tracked.
     pub term: Term,
 }
 
@@ -121,7 +121,7 @@ impl Leaf {
         }
     }
 
-    /// Whether it has an identity: it is known, or symbolic. `?` has none.
+    /// Tells whether it has an identity: it is known, or symbolic. `?` has none.
     pub fn is_identified(&self) -> bool {
         match self {
             Leaf::Basis { value, .. } => value.is_identified(),
@@ -129,7 +129,7 @@ impl Leaf {
         }
     }
 
-    /// Whether every number in it is known (`_` counts as known).
+    /// Tells whether every number in it is known (`_` counts as known).
     pub fn is_static(&self) -> bool {
         match self {
             Leaf::Static(_) | Leaf::Underscore => true,
@@ -138,7 +138,7 @@ impl Leaf {
         }
     }
 
-    /// Whether this is the known integer `v`.
+    /// Tells whether this is the known integer `v`.
     #[inline]
     pub fn is(&self, v: i64) -> bool {
         self.as_static() == Some(v)

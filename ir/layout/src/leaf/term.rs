@@ -1,4 +1,4 @@
-//! What a dynamic leaf may carry beside its type: how its value was computed.
+//! The computation of a dynamic leaf's value, which the leaf may carry beside its type.
 //!
 //! In a type, `?` has no identity. When a dynamic layout is lowered, the algebra runs on leaves that carry *traced*
 //! expressions over the operands' leaves, and takes the same decisions as on plain ones; each leaf of the result then
@@ -54,7 +54,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    /// Whether the result is 0 or 1 whatever the width of the operands.
+    /// Tells whether the result is 0 or 1 whatever the width of the operands.
     pub fn is_condition(self) -> bool {
         use BinOp::*;
         matches!(self, Eq | Lt | Le | Both | Either)
@@ -102,7 +102,7 @@ pub(crate) fn ceil_div(a: i64, b: i64) -> Option<i64> {
 pub enum Expr {
     /// Input `index`, of `width` bits.
     Input {
-        /// Which input.
+        /// The number of the input.
         index: usize,
         /// 32 or 64.
         width: u32,
@@ -144,7 +144,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is at least 1 whatever the inputs are, as its outermost operations show.
+    /// Tells whether it is at least 1 whatever the inputs are, as its outermost operations show.
     pub fn is_positive(&self) -> bool {
         match self {
             Expr::Const(v) => *v > 0,
@@ -164,7 +164,7 @@ impl Expr {
         }
     }
 
-    /// Whether a value of it, within its width or on the way, can be beyond what its width holds although the inputs are not.
+    /// Tells whether a value of it, within its width or on the way, can be beyond what its width holds although the inputs are not.
     pub fn can_overflow(&self) -> bool {
         fn visit(e: &Expr, seen: &mut HashSet<*const Expr>) -> bool {
             let mut below = |e: &Arc<Expr>| seen.insert(Arc::as_ptr(e)) && visit(e, seen);
@@ -236,7 +236,7 @@ pub(crate) fn width_of(v: i64) -> u32 {
 /// The value of a dynamic leaf, where it is tracked.
 #[derive(Debug, Clone, Default)]
 pub enum Term {
-    /// Nothing is known of the value.
+    /// The value is not tracked: nothing is known of it.
     #[default]
     Untracked,
     /// It is computed like this. Decisions do not look at it.

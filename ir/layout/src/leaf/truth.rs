@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::term::{BinOp, Expr, Term};
 
-/// Whether a condition on leaves holds.
+/// The truth of a condition on leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Truth {
     /// Decided by what is known.
@@ -16,12 +16,12 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// Whether it is known to hold.
+    /// Tells whether it is known to hold.
     pub fn is_true(&self) -> bool {
         *self == Truth::Known(true)
     }
 
-    /// Whether it is known not to hold.
+    /// Tells whether it is known not to hold.
     pub fn is_false(&self) -> bool {
         *self == Truth::Known(false)
     }

@@ -161,7 +161,7 @@ pub(super) fn path(args: &Operands<'_>, profile: &Profile<'_>) -> Result<Vec<usi
     Ok(out)
 }
 
-/// What mode indices walk through: a tuple, or the modes of a tile.
+/// The structure that mode indices walk through: a tuple, or the modes of a tile.
 #[derive(Clone)]
 pub(super) enum Profile<'a> {
     Tuple(&'a IntTuple),

@@ -16,9 +16,9 @@ pub enum OpError {
     Count {
         /// The op.
         op: &'static str,
-        /// How many it takes, in words.
+        /// The number of operands that it takes, in words.
         expected: String,
-        /// How many were given.
+        /// The number of operands that were given.
         found: usize,
     },
     /// An operand of a kind that the op does not take.
@@ -48,11 +48,11 @@ pub enum OpError {
     Precondition {
         /// The op.
         op: &'static str,
-        /// What should have held.
+        /// The condition that should have held.
         expected: String,
-        /// What was given.
+        /// The operand that was given.
         found: String,
-        /// What to do.
+        /// The advice on what to do.
         cure: String,
     },
     /// The algebra refused.

@@ -37,7 +37,7 @@ use operands::Operands;
 /// Results of an op, or why it was refused.
 pub type OpResult = Result<Vec<Value>, OpError>;
 
-/// What a value of the dialect holds.
+/// The content of a value of the dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// `!cute.int_tuple`.
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// Whether every number in it is known.
+    /// Tells whether every number in it is known.
     pub fn is_static(&self) -> bool {
         match self {
             Value::IntTuple(t) | Value::Shape(t) | Value::Stride(t) | Value::Coord(t) => {

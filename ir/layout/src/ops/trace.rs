@@ -40,7 +40,8 @@ impl Value {
         })
     }
 
-    /// As [`Value::traced`], with leaves of 64 bits: what is computed of them is what would be computed without overflow of 32.
+    /// The same as [`Value::traced`], with leaves of 64 bits: what is computed of them is what would be computed without
+    /// overflow of 32.
     #[must_use]
     pub fn traced_wide(&self, first: usize) -> Value {
         let mut next = first;

@@ -10,7 +10,7 @@ use super::range::Range;
 use super::symbol::Symbol;
 use super::{SymResult, gcd, limits};
 
-/// What monomials are made of.
+/// A factor that monomials are made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Atom {
     /// A symbol divided by all its known divisors.

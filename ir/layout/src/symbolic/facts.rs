@@ -10,7 +10,7 @@ use super::poly::Poly;
 use super::symbol::Symbol;
 use super::{SymResult, gcd};
 
-/// What names stand for.
+/// The meaning of names.
 ///
 /// A name that nothing is said of is a positive integer, unless the scope is [closed](Scope::closed).
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ impl Scope {
         Scope::default()
     }
 
-    /// Only names that are declared are known.
+    /// Makes the scope know the names that are declared, and no others.
     pub fn closed(mut self) -> Scope {
         self.closed = true;
         self

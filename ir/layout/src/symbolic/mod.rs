@@ -76,7 +76,7 @@ pub enum SymError {
     /// The result is too large.
     #[error("expected at most {limit} {what} in a symbolic integer, found more; use fewer symbols")]
     TooLarge {
-        /// What is bounded.
+        /// The thing that is bounded.
         what: &'static str,
         /// The bound.
         limit: usize,
@@ -86,7 +86,7 @@ pub enum SymError {
     DivisionByZero {
         /// The operation.
         op: &'static str,
-        /// What is divided, as text.
+        /// The dividend, as text.
         dividend: String,
     },
     /// The divisor's sign does not follow from the facts, so that it might be 0.
@@ -100,7 +100,7 @@ pub enum SymError {
     /// An exact quotient was asked for, and does not follow from the facts.
     #[error("expected {divisor} to divide {dividend}; {}", .need.as_ref().map_or("no fact about one symbol is enough".to_string(), |n| format!("it needs `{n}`")))]
     NotExact {
-        /// What is divided, as text.
+        /// The dividend, as text.
         dividend: String,
         /// The divisor, as text.
         divisor: String,
@@ -112,7 +112,7 @@ pub enum SymError {
     Facts {
         /// The symbol and its facts, as text.
         found: String,
-        /// What to do.
+        /// The advice on what to do.
         cure: &'static str,
     },
 }

@@ -10,13 +10,13 @@ use super::facts::Scope;
 use super::poly::Poly;
 use super::{SymError, SymResult, limits};
 
-/// Where and why a text was refused.
+/// The place where a text was refused, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at offset {}: {message}", .span.start)]
 pub struct SymParseError {
     /// The bytes that it is about.
     pub span: Range<usize>,
-    /// What was expected, what was found, what to do.
+    /// The text of the error: what was expected, what was found, what to do.
     pub message: String,
     /// The fact that would have been enough, if one is missing.
     pub need: Option<String>,

@@ -207,7 +207,7 @@ impl Poly {
         }
     }
 
-    /// Whether this is the known integer `v`.
+    /// Tells whether this is the known integer `v`.
     pub fn is(&self, v: i64) -> bool {
         self.as_constant() == Some(v)
     }

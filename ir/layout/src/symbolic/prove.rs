@@ -3,7 +3,7 @@
 use super::poly::Poly;
 use super::{SymResult, gcd};
 
-/// What is known of a statement about symbolic integers.
+/// The state of knowledge about a statement on symbolic integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Proof {
     /// It holds for all values that the facts allow.
@@ -15,7 +15,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Whether it is known to hold.
+    /// Tells whether it is known to hold.
     pub fn holds(self) -> bool {
         self == Proof::Proved
     }
@@ -68,7 +68,7 @@ impl Poly {
         self.reduced(&mono, 1).is_ok_and(|rest| rest.is_nonzero())
     }
 
-    /// Whether the two are equal.
+    /// Tells whether the two are equal.
     pub fn prove_eq(&self, other: &Poly) -> Proof {
         if self == other {
             return Proof::Proved;
@@ -81,17 +81,17 @@ impl Poly {
         Proof::of(zero || d.is(0), d.is_nonzero())
     }
 
-    /// Whether the two differ.
+    /// Tells whether the two differ.
     pub fn prove_ne(&self, other: &Poly) -> Proof {
         !self.prove_eq(other)
     }
 
-    /// Whether this is below the other.
+    /// Tells whether this is below the other.
     pub fn prove_lt(&self, other: &Poly) -> Proof {
         !other.prove_le(self)
     }
 
-    /// Whether this is at most the other.
+    /// Tells whether this is at most the other.
     pub fn prove_le(&self, other: &Poly) -> Proof {
         let Ok(d) = other.sub(self) else {
             return Proof::Unknown;
@@ -103,7 +103,7 @@ impl Poly {
         )
     }
 
-    /// Whether this divides the other without a remainder. 0 divides 0 alone.
+    /// Tells whether this divides the other without a remainder. 0 divides 0 alone.
     pub fn divides(&self, other: &Poly) -> Proof {
         if other.is(0) {
             return Proof::Proved;

@@ -78,7 +78,8 @@ impl TiledCopy {
         })
     }
 
-    /// As [`TiledCopy::new`], of a TV layout that reaches every element of the tile: CuTe's `make_tiled_copy_impl`.
+    /// Makes a tiled copy as [`TiledCopy::new`] does, of a TV layout that reaches every element of the tile: CuTe's
+    /// `make_tiled_copy_impl`.
     ///
     /// Errors: elements that no thread has, which a copy would leave out; those of [`TiledCopy::new`].
     pub fn make_tiled_copy_impl(
@@ -102,7 +103,7 @@ impl TiledCopy {
         Ok(copy)
     }
 
-    /// How many elements of the tile no thread has. Errors: a tile of more than 2^22 elements.
+    /// The number of elements of the tile that no thread has. Errors: a tile of more than 2^22 elements.
     pub fn missing(&self) -> Result<i64> {
         let size = self.tile_shape()?.size()?;
         let tv = self.layout_tv.filter()?.flat_or(OP)?;
@@ -156,7 +157,7 @@ impl TiledCopy {
         &self.layout_tv
     }
 
-    /// What cuts the tile out of a tensor.
+    /// The tiler that cuts the tile out of a tensor.
     pub fn tiler_mn(&self) -> &Tile {
         &self.tiler_mn
     }

@@ -1,4 +1,4 @@
-//! What each thread of a tiled copy gets of a tensor, and of a fragment.
+//! The part of a tensor, and of a fragment, that each thread of a tiled copy gets.
 
 use super::{Part, Partition, Residue, TiledCopy, check_rank, check_thread, check_whole};
 use crate::error::{LayoutError, Result};
@@ -10,9 +10,9 @@ use crate::tuple::{IntTuple, int, tuple};
 /// One side of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// What is read.
+    /// The side that is read.
     Source,
-    /// What is written.
+    /// The side that is written.
     Destination,
 }
 
@@ -165,7 +165,7 @@ impl TiledCopy {
         Layout::from_modes(&out)
     }
 
-    /// Whether the values that one thread moves at once are consecutive in memory, and in one order on both sides.
+    /// Checks that the values that one thread moves at once are consecutive in memory, and in one order on both sides.
     ///
     /// `src` and `dst` are values of [`TiledCopy::partition_s`] and [`TiledCopy::partition_d`]. CuTe recasts both sides
     /// apart, so that a mixed pair, strides (1,2) and (4,1), passes there and permutes the data. For atoms of more than

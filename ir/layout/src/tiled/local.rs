@@ -25,7 +25,7 @@ impl Layout {
         self.tile_at("inner_partition", tiler, coord, residue, 1)
     }
 
-    /// What stands at `coord` of every tile: the tile's modes at `_`, then the rest's. Errors as
+    /// The elements at `coord` of every tile: the tile's modes at `_`, then the rest's. Errors as
     /// [`Layout::inner_partition`].
     pub fn outer_partition(
         &self,

@@ -91,7 +91,7 @@ impl TiledMma {
         &self.atom
     }
 
-    /// How copies of the atom lie over (M,N,K).
+    /// The layout of copies of the atom over (M,N,K).
     pub fn atom_layout(&self) -> &Layout {
         &self.atom_layout
     }

@@ -1,4 +1,4 @@
-//! What each thread of a tiled MMA gets of the operands, and the registers for it.
+//! The part of the operands that each thread of a tiled MMA gets, and the registers for it.
 
 use super::mma::AXES;
 use super::{Part, Partition, Residue, TiledMma, check_rank, check_thread, check_whole};
@@ -20,7 +20,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Which two of M, N, K it has.
+    /// The two of M, N, K that it has, by number.
     pub fn axes(self) -> [usize; 2] {
         match self {
             Operand::A => [0, 2],

@@ -39,13 +39,13 @@ pub struct Partition {
 /// A part of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Where it begins: an offset in elements, or the coordinate that a layout of basis strides gives.
+    /// The start of the part: an offset in elements, or the coordinate that a layout of basis strides gives.
     pub offset: IntTuple,
     /// The layout of the part, from there.
     pub layout: Layout,
 }
 
-/// What becomes of a mode whose extent is no multiple of the tile's.
+/// The treatment of a mode whose extent is no multiple of the tile's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Residue {
     /// It is an error: no element needs a predicate. Of a dynamic extent divisibility is a condition of the result

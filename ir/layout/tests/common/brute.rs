@@ -71,7 +71,7 @@ pub fn image(l: &Layout) -> Vec<i64> {
     v
 }
 
-/// Whether some layout of `n` elements has these values: tries every ordered factorisation of `n`.
+/// Tells whether some layout of `n` elements has these values: tries every ordered factorisation of `n`.
 pub fn some_layout_has(values: &[i64]) -> bool {
     fn extend(values: &[i64], done: usize) -> bool {
         if done == values.len() {
@@ -87,7 +87,7 @@ pub fn some_layout_has(values: &[i64]) -> bool {
     values[0] == 0 && extend(values, 1)
 }
 
-/// Whether `a o b` has a layout of `b`'s profile: each leaf has one, and the leaves add up.
+/// Tells whether `a o b` has a layout of `b`'s profile: each leaf has one, and the leaves add up.
 pub fn composition_exists(a: &Layout, b: &Layout) -> bool {
     let modes = leaves(b);
     let extents: Vec<i64> = modes.iter().map(|m| m.0).collect();
@@ -101,7 +101,7 @@ pub fn composition_exists(a: &Layout, b: &Layout) -> bool {
     })
 }
 
-/// Whether some layout of ascending values has, with these offsets, each sum once and all of `0..target`.
+/// Tells whether some layout of ascending values has, with these offsets, each sum once and all of `0..target`.
 pub fn complement_exists(offsets: &[i64], target: i64) -> bool {
     fn put(seen: &mut Vec<bool>, offsets: &[i64], at: i64) -> bool {
         offsets.iter().all(|o| {
@@ -176,7 +176,7 @@ pub fn longest_right_inverse(l: &Layout) -> i64 {
     best
 }
 
-/// Whether some layout of small strides gives back the index of every offset of `l`: tries all extents and strides.
+/// Tells whether some layout of small strides gives back the index of every offset of `l`: tries all extents and strides.
 pub fn left_inverse_exists(l: &Layout) -> bool {
     let v = values(l);
     let reach = v.iter().copied().max().unwrap_or(0) as usize;

@@ -1,4 +1,4 @@
-//! What is computed, against evaluation by other means.
+//! The results of operations, against evaluation by other means.
 
 use cute_layout::{
     AnyLayout, ComposedLayout, FlatLayout, Inner, IntTuple, Layout, Leaf, Swizzle, Truth, eval, int,

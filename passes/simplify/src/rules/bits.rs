@@ -9,7 +9,7 @@ fn disjoint(e: &Env) -> bool {
     e.x().maybe() & e.y().maybe() == 0
 }
 
-/// Nothing that `y` adds to `x` reaches the bits of the mask `m`.
+/// Tells whether nothing that `y` adds to `x` reaches the bits of the mask `m`.
 fn out_of_mask(e: &Env) -> bool {
     let y = e.y().maybe();
     y & e.m() == 0 && (y & cover(e.m()) == 0 || y & cover(e.m()) & e.x().maybe() == 0)

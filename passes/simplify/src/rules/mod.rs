@@ -11,11 +11,11 @@ use crate::node::Op;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// How many variables stand for any term: `?x ?y ?z`.
+/// The number of variables that stand for any term: `?x ?y ?z`.
 pub(crate) const TERMS: usize = 3;
-/// How many stand for a term that is not a constant: `?u`. It has the slot after `?z`.
+/// The slot of the variable that stands for a term that is not a constant: `?u`. It comes after `?z`.
 const SLOT_U: usize = TERMS;
-/// How many stand for a constant: `?c ?d ?m`.
+/// The number of variables that stand for a constant: `?c ?d ?m`.
 pub(crate) const CONSTANTS: usize = 3;
 /// All variables that a left side can bind.
 pub(crate) const BOUND: usize = SLOT_U + 1 + CONSTANTS;
@@ -58,7 +58,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule has a guard.
+    /// Tells whether the rule has a guard.
     #[cfg(test)]
     pub(crate) fn is_guarded(&self) -> bool {
         !std::ptr::fn_addr_eq(self.guard, unguarded as fn(&Env) -> bool)
@@ -79,12 +79,12 @@ fn unguarded(_: &Env) -> bool {
     true
 }
 
-/// What a guard and a computed constant may look at.
+/// The values that a guard and a computed constant may look at.
 pub(crate) struct Env {
     pub(crate) width: u32,
     pub(crate) facts: [Facts; TERMS + 1],
     pub(crate) consts: [u64; CONSTANTS],
-    /// Which facts were looked at, for the prover: facts that are not looked at need not be tried.
+    /// The facts that were looked at, for the prover: facts that are not looked at need not be tried.
     pub(crate) seen: Cell<u8>,
 }
 
@@ -115,21 +115,21 @@ impl Env {
     pub(crate) fn all(&self) -> u64 {
         mask(self.width)
     }
-    /// Whether `a + b` stays below two to the width.
+    /// Tells whether `a + b` stays below two to the width.
     pub(crate) fn sum_fits(&self, a: u64, b: u64) -> bool {
         a.checked_add(b).is_some_and(|s| s <= self.all())
     }
-    /// Whether `a * b` does.
+    /// Tells whether `a * b` stays below two to the width.
     pub(crate) fn product_fits(&self, a: u64, b: u64) -> bool {
         a.checked_mul(b).is_some_and(|p| p <= self.all())
     }
-    /// Whether `a * b + c` does.
+    /// Tells whether `a * b + c` stays below two to the width.
     pub(crate) fn linear_fits(&self, a: u64, b: u64, c: u64) -> bool {
         self.product_fits(a, b) && self.sum_fits(a * b, c)
     }
 }
 
-/// Whether `d` is a divisor of `c`, and not zero.
+/// Tells whether `d` is a divisor of `c`, and not zero.
 pub(crate) fn divides(d: u64, c: u64) -> bool {
     d != 0 && c.is_multiple_of(d)
 }
@@ -150,12 +150,12 @@ pub(crate) enum Pat {
     Bin(Op, Box<Pat>, Box<Pat>),
 }
 
-/// Whether a slot takes constants only.
+/// Tells whether a slot takes constants only.
 pub(crate) fn is_constant_slot(slot: usize) -> bool {
     slot > SLOT_U
 }
 
-/// Whether a slot takes anything but constants.
+/// Tells whether a slot takes anything but constants.
 pub(crate) fn is_varying_slot(slot: usize) -> bool {
     slot == SLOT_U
 }
@@ -165,7 +165,7 @@ pub(crate) struct Compiled {
     pub(crate) rule: &'static Rule,
     pub(crate) lhs: Pat,
     pub(crate) rhs: Pat,
-    /// How many computed constants the right side names.
+    /// The number of computed constants that the right side names.
     pub(crate) computed: usize,
     /// The operation at the root of the left side: every law is about one.
     pub(crate) op: Op,
@@ -201,7 +201,7 @@ impl Compiled {
         })
     }
 
-    /// Whether the guard holds.
+    /// Tells whether the guard holds.
     pub(crate) fn holds(&self, env: &Env) -> bool {
         (self.rule.guard)(env)
     }
@@ -264,7 +264,7 @@ impl Pat {
         }
     }
 
-    /// What `pick` finds in the pattern, in order.
+    /// Returns what `pick` finds in the pattern, in order.
     pub(crate) fn slots(&self, pick: &dyn Fn(&Pat) -> Option<usize>) -> Vec<usize> {
         let mut found: Vec<usize> = pick(self).into_iter().collect();
         if let Pat::Bin(_, a, b) = self {
@@ -286,7 +286,7 @@ impl Pat {
         })
     }
 
-    /// How deep a match can look below its root.
+    /// The number of levels that a match can look below its root.
     pub(crate) fn height(&self) -> usize {
         match self {
             Pat::Bin(_, a, b) => 1 + a.height().max(b.height()),

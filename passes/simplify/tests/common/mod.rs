@@ -108,7 +108,7 @@ pub fn base_and_offset(simple: &Simplified, root: usize) -> (usize, u64) {
     }
 }
 
-/// What the addresses of a 128x128x32 GEMM with four warps of 64x64 look like before simplification: cp.async of A and
+/// The addresses of a 128x128x32 GEMM with four warps of 64x64, as they are before simplification: cp.async of A and
 /// B from row-major global memory into swizzled shared memory, ldmatrix of both, the stores of C.
 pub fn gemm_region() -> Region {
     let mut b = Build::new(32);

@@ -8,7 +8,7 @@ use crate::ptx::Type::*;
 
 pub(super) const OPCODES: &[&str] = &["addc", "subc", "madc"];
 
-/// Of an unsigned type.
+/// The arithmetic of an unsigned type.
 trait Limb: Copy {
     fn read(bits: u64) -> Self;
     fn write(self) -> u64;
@@ -79,7 +79,7 @@ fn run<T: Limb>(
 
 type Function = fn(&mut Row, &Row, &Row, &Row, Mask) -> Mask;
 
-/// Whether the instruction is `add.cc`, `sub.cc` or `mad.lo.cc`, which share opcodes with plain ones.
+/// Tells whether the instruction is `add.cc`, `sub.cc` or `mad.lo.cc`, which share opcodes with plain ones.
 pub(super) fn is_extended(opcode: &str, modifiers: &[&str]) -> bool {
     matches!(opcode, "add" | "sub" | "mad") && modifiers.contains(&"cc")
 }

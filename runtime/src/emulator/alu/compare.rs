@@ -9,7 +9,7 @@ use crate::ptx::Type::{self, *};
 
 pub(super) const OPCODES: &[&str] = &["setp", "set", "selp", "slct"];
 
-/// What holds of a and b. The last eight also ask for NaN: the first six of them hold if there is one.
+/// The relation of a and b. The last eight also ask for NaN: the first six of them hold if there is one.
 #[derive(Clone, Copy, PartialEq)]
 enum Compare {
     Eq,

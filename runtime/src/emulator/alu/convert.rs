@@ -153,7 +153,8 @@ fn to_whole(x: f64, mode: Mode) -> f64 {
     }
 }
 
-/// What is too large becomes the nearest; NaN is 0, or the highest bit where 64 are read or written.
+/// The conversion to an integer. What is too large becomes the nearest; NaN is 0,
+/// or the highest bit where 64 are read or written.
 fn to_integer(to: Type, from: Type, mode: Mode, ftz: bool) -> Kind {
     by_any_int!(
         to,
@@ -267,7 +268,7 @@ fn finish(x: f64, to: Type, mode: Mode, ftz: bool, sat: bool) -> u64 {
     }
 }
 
-/// What a NaN becomes, where that keeps some of its bits: from and to `f64`, and from `bf16`.
+/// The result for a NaN, where that keeps some of its bits: from and to `f64`, and from `bf16`.
 #[inline(always)]
 fn nan(bits: u64, from: Type, to: Type, ftz: bool) -> Option<u64> {
     const QUIET64: u64 = 1 << 51;

@@ -1,4 +1,4 @@
-//! What instructions compute that touch nothing but registers.
+//! The computations of instructions that touch nothing but registers.
 //!
 //! [`lookup`] reads an opcode and its modifiers once, when a kernel is decoded, and gives functions on whole
 //! rows: 32 lanes at a time, in loops that the compiler vectorises. They compute all lanes, whatever inactive
@@ -36,7 +36,7 @@ pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow}
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;
 
-/// What an instruction computes.
+/// The computation of an instruction.
 #[derive(Clone, Debug)]
 pub struct Alu {
     pub kind: Kind,
@@ -89,14 +89,14 @@ pub enum Kind {
     Logic(fn(Mask, Mask) -> Mask),
 }
 
-/// How `setp` and `set` combine their test with a predicate.
+/// The function by which `setp` and `set` combine their test with a predicate.
 pub type Combine = fn(Mask, Mask) -> Mask;
 
 /// An instruction that this emulator does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown instruction `{instruction}`: expected {expected}, found {found}")]
 pub struct Unknown {
-    /// With its modifiers.
+    /// The opcode with its modifiers.
     pub instruction: String,
     pub expected: String,
     pub found: String,
@@ -111,7 +111,7 @@ impl Alu {
         }
     }
 
-    /// What puts a result into a wider register of `bits`, as `cvt` may: by its sign if it has one. None where
+    /// The function that puts a result into a wider register of `bits`, as `cvt` may: by its sign if it has one. None where
     /// the result stands in it already.
     pub fn widen(&self, bits: u32) -> Option<fn(&mut Row, u32)> {
         let narrow = match self.result {
@@ -135,7 +135,7 @@ fn sign_extend<const FROM: u32>(row: &mut Row, bits: u32) {
     }
 }
 
-/// Whether [`lookup`] is where an opcode is to be looked up.
+/// Tells whether [`lookup`] is where an opcode is to be looked up.
 pub fn is_alu(opcode: &str) -> bool {
     FAMILIES.iter().any(|family| family.0.contains(&opcode))
 }
@@ -152,7 +152,7 @@ const FAMILIES: &[(&[&str], Family)] = &[
     (float::OPCODES, float::lookup),
 ];
 
-/// What the instruction computes. Errors: an opcode or a modifier that is not known, or not in its place.
+/// The computation of the instruction. Errors: an opcode or a modifier that is not known, or not in its place.
 pub fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
     let mut mods = Mods::new(opcode, modifiers);
     let is_float = modifiers

@@ -30,7 +30,7 @@ impl<'a> Mods<'a> {
         &self.modifiers[self.at.min(self.modifiers.len())..]
     }
 
-    /// Whether the next one is `name`, which is then read.
+    /// Tells whether the next one is `name`, which is then read.
     pub fn eat(&mut self, name: &str) -> bool {
         let found = self.peek() == Some(name);
         self.at += usize::from(found);

@@ -202,7 +202,7 @@ pub(in crate::emulator) fn f16_to_f64(bits: u64) -> f64 {
     f64::from_bits(number.to_bits() | special | (bits & 0x8000) << 48)
 }
 
-/// As [`f16_to_f64`].
+/// The `f16` in the low bits, exactly, as by [`f16_to_f64`].
 #[inline(always)]
 pub(super) fn f16_to_f32(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7fff) << 13;

@@ -102,7 +102,7 @@ fn alu(name: &str) -> Alu {
     lookup(opcode, &parts.collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What an instruction gives for rows of operands, and predicates or carries where it has such.
+/// The result of an instruction for rows of operands, and predicates or carries where it has such.
 fn run(alu: &Alu, rows: &[Row], mask: Mask) -> (Row, Mask) {
     let junk = [0xdead_beef_dead_beef; LANES];
     let row = |at: usize| rows.get(at).unwrap_or(&junk);
@@ -122,7 +122,7 @@ fn run(alu: &Alu, rows: &[Row], mask: Mask) -> (Row, Mask) {
     (d, out)
 }
 
-/// What an instruction gives for one lane.
+/// The result of an instruction for one lane.
 fn value(name: &str, operands: &[u64]) -> u64 {
     let alu = alu(name);
     assert_eq!(alu.sources.len(), operands.len(), "{name}");

@@ -12,7 +12,7 @@ struct Wide {
 }
 
 impl Wide {
-    /// Of a finite number.
+    /// The wide form of a finite number.
     fn of(x: f64) -> Wide {
         let bits = x.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as i32;
@@ -26,7 +26,7 @@ impl Wide {
         }
     }
 
-    /// With the highest bit at `place`; not for 0.
+    /// Moves the highest bit to `place`; not for 0.
     fn at(self, place: u32) -> Wide {
         let up = place as i32 - self.mantissa.ilog2() as i32;
         Wide {
@@ -46,7 +46,7 @@ impl Wide {
         }
     }
 
-    /// Of numbers with at most 106 bits, exact.
+    /// The exact sum of numbers with at most 106 bits.
     fn add(self, other: Wide) -> Wide {
         if self.mantissa == 0 {
             return other;
@@ -73,7 +73,7 @@ impl Wide {
         }
     }
 
-    /// By a number other than 0.
+    /// The quotient by a number other than 0.
     fn divide(self, other: Wide) -> Wide {
         let negative = self.negative != other.negative;
         if self.mantissa == 0 {
@@ -88,7 +88,7 @@ impl Wide {
         }
     }
 
-    /// Of a positive number.
+    /// The square root of a positive number.
     fn root(self) -> Wide {
         let mut a = self.at(126);
         if a.exponent % 2 != 0 {
@@ -103,7 +103,7 @@ impl Wide {
         }
     }
 
-    /// Not for 0.
+    /// Rounds to the bits of a format; not for 0.
     fn round(self, format: Format, mode: Mode) -> u64 {
         let a = Wide {
             mantissa: self.mantissa << self.mantissa.leading_zeros(),

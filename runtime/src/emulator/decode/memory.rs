@@ -6,14 +6,14 @@ use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scop
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Operand, Type};
 
-/// What the modifiers of a load or a store say.
+/// The properties that the modifiers of a load or a store give.
 struct Modifiers {
     space: Option<Space>,
     count: usize,
     ty: Option<Type>,
     strong: bool,
     order: Order,
-    /// Whether an operand with a cache policy follows.
+    /// Tells whether an operand with a cache policy follows.
     policy: bool,
 }
 

@@ -21,7 +21,7 @@ use names::{Name, Names};
 pub struct DecodeError {
     /// Line of the PTX, from 1; 0 where it is about no line.
     pub line: u32,
-    /// Where in what was compiled.
+    /// The place in what was compiled.
     pub from: Option<Place>,
     pub message: String,
 }
@@ -51,9 +51,9 @@ struct Decoder<'m, 'a> {
     initial: HashMap<Initial, Reg>,
     drafts: Vec<Draft>,
     origins: Vec<Origin>,
-    /// Where labels stand: an index of a draft.
+    /// The places of labels: an index of a draft.
     labels: Vec<Option<u32>>,
-    /// Where functions that are being decoded in place of their calls return to: labels.
+    /// The labels that functions return to that are being decoded in place of their calls.
     returns: Vec<u32>,
     variables: Vec<ModuleVariable>,
     static_end: u64,

@@ -8,7 +8,7 @@ use crate::emulator::address;
 use crate::emulator::program::ModuleVariable;
 use crate::ptx::{Immediate, Init, Item, Linkage, Registers, Space, Type, Variable};
 
-/// What a name stands for.
+/// The thing that a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Name {
     Reg(Reg, Type),

@@ -89,7 +89,7 @@ impl<'a> Decoder<'_, 'a> {
         self.declared(name)
     }
 
-    /// As [`Decoder::dest`]; none for `_`.
+    /// The register that is written, as by [`Decoder::dest`]; none for `_`.
     pub(super) fn dest_or_sink(&self, operand: &Operand<'a>) -> Result<Option<(Reg, u32)>> {
         match operand {
             Operand::Discard => Ok(None),
@@ -116,7 +116,7 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// Whether an operand is a predicate register.
+    /// Tells whether an operand is a predicate register.
     pub(super) fn is_predicate(&self, operand: &Operand<'a>) -> bool {
         let name = match operand {
             Operand::Register(register) | Operand::Not(register) => register.name,
@@ -146,7 +146,7 @@ impl<'a> Decoder<'_, 'a> {
         })
     }
 
-    /// What a name is as an address.
+    /// The address that a name stands for.
     pub(super) fn symbol(&self, name: &str) -> Result<Symbol> {
         match self.names.get(name) {
             Some(

@@ -105,7 +105,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }
     }
 
-    /// For an instruction that is not known.
+    /// Refuses an instruction that is not known.
     pub(super) fn unknown<T>(&self, i: &Instruction<'a>) -> Result<T> {
         let text = self.origins.last().map_or(i.opcode, |origin| &origin.text);
         self.error(format!(

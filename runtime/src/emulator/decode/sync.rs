@@ -404,7 +404,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             .collect()
     }
 
-    /// Where a parameter of a call lies in the thread's memory.
+    /// The place of a parameter of a call in the thread's memory.
     fn parameter(&self, operand: &Operand<'a>) -> Result<u64> {
         match operand {
             Operand::Symbol { name, offset: 0 } => match self.names.get(name) {

@@ -1,4 +1,4 @@
-//! What an access must be, and what is said where it is not.
+//! The rules of an access, and what is said where it breaks one.
 
 use super::*;
 use crate::emulator::address;
@@ -29,7 +29,7 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// What lies at an address.
+    /// Names the thing that lies at an address.
     pub fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
@@ -56,7 +56,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether an aligned access lies inside of shared memory.
+    /// Tells whether an aligned access lies inside of shared memory.
     pub(super) fn inside_shared(
         &mut self,
         warp: &Warp,
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// Whether the source of an asynchronous copy can be read: `read` bytes of an address that is a multiple
+    /// Tells whether the source of an asynchronous copy can be read: `read` bytes of an address that is a multiple
     /// of `bytes`.
     pub(super) fn async_source(
         &mut self,

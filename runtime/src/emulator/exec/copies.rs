@@ -26,7 +26,7 @@ struct Arrival {
     issued: u64,
     at: u64,
     inst: u32,
-    /// What the thread had done and knew.
+    /// The knowledge of the thread, with its own work.
     times: View,
 }
 

@@ -1,4 +1,4 @@
-//! What accesses cost, for the report.
+//! The costs of accesses, for the report.
 
 use super::*;
 use crate::emulator::address;

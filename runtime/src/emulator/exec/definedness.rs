@@ -1,4 +1,4 @@
-//! Which bytes of registers hold something.
+//! The bytes of registers that hold something.
 //!
 //! A mask of lanes says where all of a register is defined, which is what most instructions look at. Of other lanes a bit for each byte
 //! is kept. Copies, and operations that move bits or bytes, carry what is undefined with them; to compute with it, or to

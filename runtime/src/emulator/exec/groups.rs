@@ -133,7 +133,7 @@ impl Context<'_> {
         Some(here | elsewhere)
     }
 
-    /// Whether an instruction names those who take part, and so waits for "all non-exited threads" of them
+    /// Tells whether an instruction names those who take part, and so waits for "all non-exited threads" of them
     /// (PTX ISA, `shfl.sync` and others). Instructions for a whole warp need each of its threads.
     fn names_members(&self, pc: u32) -> bool {
         matches!(
@@ -174,7 +174,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a group waits at another `bar.warp.sync` than this one, with the same members: the two are one meeting.
+    /// Tells whether a group waits at another `bar.warp.sync` than this one, with the same members: the two are one meeting.
     /// (PTX ISA: threads wait for all that the mask names to execute "a" barrier with that mask.)
     pub(super) fn meets(&self, pc: u32, other: &Group, members: Mask) -> bool {
         let is_barrier = |pc: u32| {

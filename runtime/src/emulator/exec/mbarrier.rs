@@ -9,7 +9,7 @@ use crate::emulator::shared::By;
 #[derive(Default)]
 pub(in crate::emulator) struct Mbarriers {
     objects: HashMap<u64, Object>,
-    /// Those whose phase has ended since others were told.
+    /// The objects whose phase has ended since others were told.
     completed: Vec<u64>,
     /// `progress` when waits timed out last.
     timed_out_at: Option<u64>,
@@ -18,19 +18,19 @@ pub(in crate::emulator) struct Mbarriers {
 struct Object {
     /// Arrivals of a phase.
     expected: u64,
-    /// Those that are missing in this one.
+    /// The arrivals that are missing in this phase.
     pending: u64,
     /// Bytes that are missing; fewer than none if they come before they are expected.
     bytes: i64,
     phase: u64,
-    /// What those who arrived had done.
+    /// The knowledge of those who arrived.
     arriving: View,
     /// The same for the phases that are over.
     done: View,
 }
 
 impl Mbarriers {
-    /// What a phase lacks, in words.
+    /// The things that a phase lacks, in words.
     pub fn missing(&self, at: u64) -> String {
         match self.objects.get(&at) {
             Some(object) => format!(
@@ -299,7 +299,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where nobody can go on: lets what is under way arrive, else lets waits time out. Returns whether
+    /// Wakes a block in which nobody can go on: lets what is under way arrive, else lets waits time out. Returns whether
     /// somebody can go on then.
     pub fn wake(&mut self, warps: &mut [Warp]) -> bool {
         let mut arrived = false;

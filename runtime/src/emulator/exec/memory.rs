@@ -267,7 +267,7 @@ impl Context<'_> {
         range
     }
 
-    /// Where a range of a thread's own memory lies in its warp's.
+    /// The place of a range of a thread's own memory in its warp's.
     pub(super) fn own(&self, lane: usize, at: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
         let size = self.launch.kernel.local_bytes;
         let inside = at.checked_add(bytes as u64).is_some_and(|end| end <= size);

@@ -37,7 +37,7 @@ pub(super) struct Group {
     pub wait: Wait,
 }
 
-/// What threads wait for.
+/// The thing that threads wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     Nothing,
@@ -70,19 +70,19 @@ pub(super) struct Warp {
     local_written: Vec<bool>,
     /// Lanes whose wait for a phase has timed out.
     pub timed_out: Mask,
-    /// What parts of the warp may have waited with: reads of what others write, while it was split.
+    /// The number of instructions that parts of the warp may have waited with: reads of what others write, while it was split.
     spins: u32,
     /// Instructions since the warp was whole.
     split_for: u32,
 }
 
 impl Warp {
-    /// Whether some of its threads can go on.
+    /// Tells whether some of its threads can go on.
     pub fn is_ready(&self) -> bool {
         self.groups.iter().any(|group| group.wait == Wait::Nothing)
     }
 
-    /// What a register holds.
+    /// The contents of a register.
     pub fn row(&self, reg: Reg) -> &Row {
         &self.rows[reg as usize]
     }
@@ -148,7 +148,7 @@ pub(super) enum Stop {
     Halt,
 }
 
-/// What the threads of a block have in common.
+/// The state that the threads of a block have in common.
 pub(super) struct Context<'a> {
     pub launch: &'a Launch<'a>,
     pub gathered: Gathered,
@@ -161,17 +161,17 @@ pub(super) struct Context<'a> {
     /// Instructions executed so far, by warps.
     pub executed: u64,
     pub barriers: super::block::Barriers,
-    /// What strong writes to places in shared memory hand on, and their bytes.
+    /// The knowledge that strong writes to places in shared memory hand on, and their bytes.
     pub released: BTreeMap<u64, (u8, Arc<View>)>,
     pub mbarriers: Mbarriers,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,
-    /// By thread.
+    /// The fences of each thread.
     pub fences: HashMap<u32, Fences>,
     pub printed: String,
 }
 
-/// What fences of a thread order.
+/// The knowledge that fences of a thread order.
 #[derive(Default)]
 pub(super) struct Fences {
     /// All that came before the last fence.
@@ -186,7 +186,7 @@ pub(super) struct Fences {
     released: Option<(Space, u64, Handed)>,
 }
 
-/// What happens after an instruction.
+/// The step after an instruction.
 pub(super) enum Next {
     Advance,
     To(u32),
@@ -448,7 +448,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether an instruction may be what a thread waits with for others.
+/// Tells whether an instruction may be what a thread waits with for others.
 fn sees_others(op: &Op) -> bool {
     match op {
         Op::Load(access) => access.order.strong(),

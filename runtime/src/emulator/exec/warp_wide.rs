@@ -1,4 +1,4 @@
-//! What the lanes of a warp do in common.
+//! The operations that the lanes of a warp do in common.
 
 use super::*;
 use crate::emulator::mma;
@@ -271,7 +271,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where the rows of matrices lie in shared memory, and the lanes that give them: the first 8, 16 or 32.
+    /// The places of the rows of matrices in shared memory, and the lanes that give them: the first 8, 16 or 32.
     fn matrix_rows(
         &mut self,
         warp: &Warp,

@@ -1,4 +1,4 @@
-//! Who accesses global memory and how, and when two accesses need an order.
+//! The accesses to global memory, and the need for an order of two of them.
 
 use super::super::clocks::Clocks;
 use super::super::program::{Order, Scope};
@@ -13,7 +13,7 @@ pub(in crate::emulator) struct Who {
 
 const TIME_BITS: u32 = 27;
 const THREAD_BITS: u32 = 10;
-/// In place of a writer: there is a [`Record`].
+/// The bit that says, in place of a writer, that there is a [`Record`].
 pub(super) const RECORD: u64 = 1 << 63;
 
 impl Who {
@@ -31,7 +31,7 @@ impl Who {
     }
 }
 
-/// Who accesses, and how.
+/// The thread that accesses, and the order of its access.
 #[derive(Clone, Copy)]
 pub(in crate::emulator) struct Accessor<'c> {
     pub block: u64,

@@ -1,4 +1,4 @@
-//! Who accessed a place of global memory, where one write and one read do not tell enough.
+//! The accesses to a place of global memory, where one write and one read do not tell enough.
 //!
 //! Accesses are kept by what they are and by block, with the last time of each thread: of accesses of one kind, a later one of a
 //! thread stands for its earlier ones. An access that comes after others, and conflicts with whatever they conflict

@@ -15,7 +15,7 @@ pub struct Matrices {
     /// 1, 2 or 4; as many registers a lane.
     pub count: usize,
     pub transposed: bool,
-    /// Whether the address says that it is in shared memory; else it is generic.
+    /// Tells whether the address says that it is in shared memory; else it is generic.
     pub shared: bool,
 }
 

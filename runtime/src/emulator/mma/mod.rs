@@ -31,7 +31,7 @@ pub struct Mma {
     /// D, A, B, C.
     types: [Elem; 4],
     saturate: bool,
-    /// Where the values that lanes hold stand: A by rows, B and C by rows too.
+    /// The places of the values that lanes hold: A by rows, B and C by rows too.
     a: Table,
     b: Table,
     c: Table,
@@ -115,7 +115,7 @@ impl Mma {
         [&self.d, &self.a, &self.b, &self.c].map(Table::registers)
     }
 
-    /// Whether the registers of D, A, B and C have 64 bits.
+    /// Tells whether the registers of D, A, B and C have 64 bits.
     pub fn is_double(&self) -> bool {
         self.types[0] == Elem::F64
     }

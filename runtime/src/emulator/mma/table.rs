@@ -1,4 +1,4 @@
-//! Which element of a matrix each lane holds in each of its registers.
+//! The elements of a matrix that each lane holds in each of its registers.
 
 use cute_layout::Layout;
 use cute_layout::atoms::Elem;
@@ -8,9 +8,9 @@ use crate::emulator::{LANES, Row};
 /// An operand of `mma.sync`, of all products that a warp makes at once.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// Of an element.
+    /// Bits of an element.
     bits: usize,
-    /// For each value of a lane, where it stands.
+    /// The place of each value of each lane.
     places: Vec<[u16; LANES]>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Table {
 const QUAD: usize = 4;
 
 impl Table {
-    /// Of a layout that maps (thread, value) to the column-major index in a matrix; the places are those by rows, or
+    /// The table of a layout that maps (thread, value) to the column-major index in a matrix; the places are those by rows, or
     /// by rows of the transposed matrix. None for a layout that is not static, or leaves the matrix.
     pub fn of(
         threads: &Layout,
@@ -57,7 +57,7 @@ impl Table {
         })
     }
 
-    /// How many a lane has, of 64 bits if that is an element's width, else of 32.
+    /// The number of registers of a lane, of 64 bits if that is an element's width, else of 32.
     pub fn registers(&self) -> usize {
         (self.places.len() * self.bits).div_ceil(self.bits.max(32))
     }

@@ -12,7 +12,7 @@ type Formula = fn(lane: usize, i: usize) -> (usize, usize);
 /// The formulas of one shape and width: A, B, C. B's rows are K.
 struct Ptx {
     shape: &'static str,
-    /// Of A and B.
+    /// Bits of an element of A and B.
     bits: usize,
     a: Formula,
     b: Formula,

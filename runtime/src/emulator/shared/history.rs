@@ -1,4 +1,4 @@
-//! Who accessed a place where strong operations meet others: atomics, volatile accesses, `mbarrier` objects.
+//! The accesses to a place where strong operations meet others: atomics, volatile accesses, `mbarrier` objects.
 //!
 //! One write and one read do not tell enough there. Two strong writes need no order, yet a plain read must
 //! come after both. So every access is kept until a later one makes it superfluous: one that comes
@@ -10,7 +10,7 @@ use super::{By, Conflict, Epoch, IN_FLIGHT, Trouble, thread_of};
 pub(super) struct Access {
     epoch: Epoch,
     inst: u32,
-    /// As in [`By`].
+    /// The strength of the access, as in [`By`].
     strong: u8,
     writes: bool,
 }
@@ -46,7 +46,7 @@ impl Access {
         (self.writes || other.writes) && (self.strong == 0 || self.strong != other.strong)
     }
 
-    /// Whether all that conflicts with an access before this one conflicts with this one, too.
+    /// Tells whether all that conflicts with an access before this one conflicts with this one, too.
     fn covers(&self, before: &Access) -> bool {
         (self.strong == 0 || self.strong == before.strong) && (self.writes || !before.writes)
     }

@@ -37,13 +37,13 @@ struct Test {
 enum Tree {
     Compute(Compute),
     If(Test, Vec<Tree>, Vec<Tree>),
-    /// As often as a register modulo a number says, at most.
+    /// A loop that runs as often as a register modulo a number says, at most.
     Loop(usize, u32, Vec<Tree>),
     Break(Test),
     Continue(Test),
     Switch(usize, Vec<Vec<Tree>>),
     End(Test),
-    /// Where all threads that are alive are together: their ballot of a test, a shuffle to the next lane.
+    /// A meeting of all threads that are alive: their ballot of a test, a shuffle to the next lane.
     Meet(Test, usize),
 }
 
@@ -205,7 +205,7 @@ impl Maker {
 struct Text {
     body: String,
     labels: u32,
-    /// Where each ballot goes: words in the output, one a thread.
+    /// The word of each thread's output that the next ballot goes to.
     words: usize,
     threads: u32,
 }
@@ -479,9 +479,9 @@ fn structured_programs_end_as_their_threads_do_alone() {
 struct Block {
     computes: Vec<Compute>,
     test: Test,
-    /// Where it goes if the test holds, and if not; `None` is the end.
+    /// The next block if the test holds, and if not; `None` is the end.
     to: [Option<usize>; 2],
-    /// By a table instead.
+    /// The register and the table that choose the next block instead.
     table: Option<(usize, Vec<Option<usize>>)>,
 }
 

@@ -20,7 +20,7 @@ struct Event {
     phase: u32,
     at: u32,
     bytes: u32,
-    /// What each byte becomes; none for a read.
+    /// The value that each byte gets; none for a read.
     value: Option<u8>,
 }
 

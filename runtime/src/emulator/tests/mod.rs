@@ -21,7 +21,7 @@ use crate::tensor::{HostTensor, tensor_for};
 /// A kernel on tensors of 32-bit integers.
 pub struct Run {
     body: String,
-    /// Whether the body is the text of a whole module.
+    /// Tells whether the body is the text of a whole module.
     whole: bool,
     /// Layout and access of each tensor.
     args: Vec<(String, Access)>,
@@ -32,7 +32,7 @@ pub struct Run {
     limit: u64,
 }
 
-/// What a run gave.
+/// The results of a run.
 pub struct Ran {
     pub report: Report,
     pub tensors: Vec<HostTensor>,
@@ -102,7 +102,7 @@ impl Run {
         self
     }
 
-    /// What was given as the body is a module.
+    /// Declares that the text that was given as the body is a module.
     pub fn module(mut self) -> Run {
         self.whole = true;
         self

@@ -1,4 +1,4 @@
-//! What runs report, against counts made by hand.
+//! The reports of runs, against counts made by hand.
 
 use super::super::{Counts, Passes, Traffic};
 use super::kernel;

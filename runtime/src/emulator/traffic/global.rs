@@ -4,7 +4,7 @@ use cute_target::sectors::{SECTOR_BYTES, sectors_and_lines as distinct};
 
 use crate::emulator::{Mask, Row, lanes};
 
-/// What one instruction of a warp asks of L1.
+/// The work that one instruction of a warp asks of L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sectors {
     /// Sectors of 32 bytes; none if no lane is active.

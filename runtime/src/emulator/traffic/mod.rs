@@ -1,4 +1,4 @@
-//! What one memory instruction of a warp costs: passes over the banks of shared memory, sectors of global memory.
+//! The cost of one memory instruction of a warp: passes over the banks of shared memory, sectors of global memory.
 //!
 //! Pure functions of the lanes' addresses, which must be aligned to what a lane moves. They give what Nsight Compute
 //! counts on an H100 for the same addresses: `runtime/tests/counters/sm_90.txt` has measured instructions, which

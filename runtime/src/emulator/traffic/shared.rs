@@ -7,9 +7,9 @@ use crate::emulator::{LANES, Mask, Row, lanes};
 /// Passes over the banks ("wavefronts") of one instruction of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wavefronts {
-    /// What it takes; none if no lane is active.
+    /// The passes that it takes; none if no lane is active.
     pub actual: u32,
-    /// What the bytes of its active lanes take without conflicts, or `actual`, where lanes share so much that this is less.
+    /// The passes that its active lanes' bytes take without conflicts, or `actual`, where lanes share so much that this is less.
     pub ideal: u32,
 }
 
@@ -59,7 +59,7 @@ pub fn async_copy_wavefronts(
     Wavefronts::new(actual, active, bytes)
 }
 
-/// What an atomic operation on shared memory does.
+/// The operation of an atomic instruction on shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedAtomic {
     /// `add`, `min`, `max`, `inc`, `dec`, `and`, `or`, `xor`, `exch`, as one instruction of the machine.

@@ -47,7 +47,7 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     current: Lexed<'a>,
     depth: u32,
-    /// What the last `.loc` of the function says.
+    /// The place that the last `.loc` of the function names.
     source: Option<Source<'a>>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Whether the current token was that character, which is then taken.
+    /// Tells whether the current token was that character, which is then taken.
     fn eat(&mut self, c: char) -> Result<bool> {
         let found = self.token() == Token::Punct(c);
         if found {

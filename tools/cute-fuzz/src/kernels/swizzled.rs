@@ -53,7 +53,7 @@ fn shared(random: &mut Random, element: (&str, i64), rows: i64, columns: i64) ->
     }
 }
 
-/// Which element a thread moves when it is its turn to move element `%e`.
+/// The element that a thread moves when it is its turn to move element `%e`.
 fn permuted(text: &mut Text, random: &mut Random, element: &str, size: i64) -> String {
     match random.below(3) {
         0 => element.into(),

@@ -161,7 +161,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// How many tokens from this one on are a type: `i32`, `!alias`, `vector<4xf32>`, `!cute.memref<f16, "(4,2):(1,4)">`; 0 if it is none.
+/// The number of tokens from this one on that are a type: `i32`, `!alias`, `vector<4xf32>`,
+/// `!cute.memref<f16, "(4,2):(1,4)">`; 0 if it is none.
 pub fn type_at(tokens: &[Token], at: usize) -> usize {
     let first = &tokens[at];
     let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());

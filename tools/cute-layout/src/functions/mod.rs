@@ -23,7 +23,7 @@ pub use algebra::composition;
 /// The most notes of one expression.
 const MAX_NOTES: usize = 16;
 
-/// What a function gives.
+/// The result of a function.
 pub type Answer = Result<Value, Fault>;
 
 /// The parameters of a function that takes any number.
@@ -33,17 +33,17 @@ const MANY: usize = usize::MAX;
 pub struct Function {
     /// Its names, CuTe's first.
     pub names: &'static [&'static str],
-    /// How it is called.
+    /// The form of a call.
     pub signature: &'static str,
-    /// What it does, in a line.
+    /// The effect of the function, in a line.
     pub about: &'static str,
     /// An expression.
     pub example: &'static str,
-    /// What the example gives.
+    /// The result of the example.
     pub gives: &'static str,
-    /// How many arguments it takes.
+    /// The numbers of arguments that it takes.
     pub arity: RangeInclusive<usize>,
-    /// What it does.
+    /// The code that evaluates a call.
     pub run: fn(&mut Call<'_>) -> Answer,
 }
 
@@ -105,7 +105,7 @@ pub struct Call<'a> {
     pub args: Vec<(Value, Range<usize>)>,
     /// The place of the call.
     pub span: Range<usize>,
-    /// Where remarks go.
+    /// The list that remarks go to.
     pub notes: &'a mut Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a layout or a tuple is: rank, size, parts, relations.
+//! The properties of a layout or a tuple: rank, size, parts, relations.
 
 use cute_layout::eval::{equal as equal_tuples, layouts_equal};
 use cute_layout::{Inner, IntTuple, LayoutError, Leaf, Tile, Truth};

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// What a run gave.
+/// The results of a run.
 pub struct Run {
     /// The exit status; `None` after a signal, such as that of a stack overflow.
     pub status: Option<i32>,

@@ -83,7 +83,7 @@ fn partitioned<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
     memref_of(PartitionArgs::by_copy(defining_op(value)?)?.tensor)
 }
 
-/// What to do where a thread's values are not side by side.
+/// The advice on what to do where a thread's values are not side by side.
 fn vector_cure(copy: Val<'_>, side: Val<'_>, count: i64) -> String {
     let Some(copy @ CuteType::TiledCopy { .. }) = CuteType::of(copy.r#type()) else {
         return "use an atom of one element, or cute.autovec_copy, which takes as many as lie side by side".to_owned();
@@ -167,8 +167,8 @@ fn verify_atom_copy(args: ThreadCopy<'_>, places: Places) -> Checked {
     }
 }
 
-/// For a copy whose vectors are wider than what is known of a tensor's places: the argument that the tensor is of, where its
-/// type is what does not say enough.
+/// Names the argument that a tensor is of, for a copy whose vectors are wider than what is known of the tensor's places, where
+/// the argument's type is what does not say enough.
 pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, String)> {
     let operands = operands_of(op);
     let [copy, tensors @ ..] = &operands[..] else {
@@ -247,7 +247,7 @@ fn argument_of<'c>(tensor: Val<'c>) -> Option<(Val<'c>, MemRef<'c>)> {
         .then(|| memref_of(value).map(|memref| (value, memref)))?
 }
 
-/// As many atoms on both sides, mode by mode.
+/// Checks that there are as many atoms on both sides, mode by mode.
 fn same_atoms(source: &MemRef, src: &AtomSide, destination: &MemRef, dst: &AtomSide) -> Checked {
     let trim = |extents: &[i64]| -> Vec<i64> {
         let skip = usize::from(extents.first() == Some(&1) && extents.len() > 1);

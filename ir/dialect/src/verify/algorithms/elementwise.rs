@@ -73,7 +73,7 @@ fn check_distinct(what: &str, memref: &types::MemRef) -> Checked {
     }
 }
 
-/// Whether the block has these arguments and yields that type.
+/// Checks that the block has these arguments and yields that type.
 fn check_body(block: Blk, arguments: &[Type], yields: Type) -> Checked {
     let list = |types: &[Type]| {
         let texts: Vec<String> = types.iter().map(ToString::to_string).collect();

@@ -62,7 +62,7 @@ pub(super) fn divide(
     Ok((pieces, digits))
 }
 
-/// Whether taking `taken` of the `r` steps of `d` from the mode of extent `c` is right; `step` is `max(d, 1)`.
+/// Tells whether taking `taken` of the `r` steps of `d` from the mode of extent `c` is right; `step` is `max(d, 1)`.
 fn exact(r: &Leaf, d: &Leaf, step: &Leaf, c: &Leaf, taken: &Leaf) -> Result<Truth> {
     let inside = r.sub(&Leaf::Static(1))?.mul(d)?.less(c)?;
     let whole = d.divisible_by(c)?;

@@ -92,7 +92,7 @@ struct Side {
     flat: Option<FlatLayout>,
 }
 
-/// What a leaf of the right side does to the digits of its side: the largest digit of each mode but the last.
+/// The use that a leaf of the right side makes of the digits of its side: the largest digit of each mode but the last.
 struct Used {
     side: usize,
     extent: Leaf,
@@ -262,7 +262,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Whether the leaves may be added: `A(sum) == sum of A`.
+    /// Checks that the leaves may be added: `A(sum) == sum of A`.
     fn check_sum(&self) -> Result<()> {
         for (i, side) in self.sides.iter().enumerate() {
             let used: SmallVec<[(usize, &Used); 8]> = self
@@ -452,7 +452,7 @@ fn read_off(values: &[i64]) -> std::result::Result<Pieces, (usize, i64, i64)> {
     Ok(pieces)
 }
 
-/// What the value at `n` would be if the mode before went on.
+/// The value at `n` if the mode before went on.
 fn stride_before(pieces: &Pieces, n: usize) -> i64 {
     match pieces.last() {
         Some((Leaf::Static(s), Leaf::Static(d))) => s.saturating_mul(*d),

@@ -19,7 +19,7 @@ pub(crate) fn composition(lhs: &Layout, rhs: &Layout) -> Option<Layout> {
 /// A left side, and the digits of it that the leaves of a right side use.
 pub(super) struct Composer {
     modes: Flat,
-    /// For each mode but the last, the sum over the leaves of the largest digits.
+    /// The sum over the leaves of the largest digits, for each mode but the last.
     sums: SmallVec<[i64; 8]>,
     /// Leaves that use digits at all, and the sign of their strides (0: signs differ).
     used: usize,
@@ -142,7 +142,7 @@ impl Composer {
         join(pieces, s, top.checked_mul(rest * d.signum())?)
     }
 
-    /// Whether the leaves may be added: no digit carries or borrows.
+    /// Checks that the leaves may be added: no digit carries or borrows.
     pub(super) fn adds_up(&self) -> Option<()> {
         let proved = self.modes.len() == 1
             || self.used < 2

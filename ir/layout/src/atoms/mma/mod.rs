@@ -15,7 +15,7 @@ use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use cute_target::Requirement;
 
-/// What brought an instruction: the word that the type of its atom begins with.
+/// The family of an instruction, named for what brought it: the word that the type of its atom begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// One multiply-add of each thread, on any architecture.
@@ -68,7 +68,7 @@ impl Family {
     }
 }
 
-/// Which mode of an operand neighbours in the instruction's own order: CuTe's `Major`.
+/// The mode of an operand along which elements are neighbours in the instruction's own order: CuTe's `Major`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Major {
     /// K: rows of A (M,K), PTX's `row`; of B, PTX's `col`.
@@ -78,7 +78,7 @@ pub enum Major {
 }
 
 impl Major {
-    /// As types write it.
+    /// The name that types write.
     pub fn name(self) -> &'static str {
         match self {
             Major::K => "k",
@@ -87,7 +87,7 @@ impl Major {
     }
 }
 
-/// What a product of single bits is.
+/// The operation that multiplies single bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BitOp {
     /// `a ^ b`
@@ -96,7 +96,7 @@ pub enum BitOp {
     And,
 }
 
-/// Where A and B come from: CuTe's `frag_kind`.
+/// The places that A and B come from: CuTe's `frag_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FragKind {
     /// Both from registers.
@@ -116,24 +116,24 @@ pub struct Scale {
     pub vec: i64,
 }
 
-/// What an MMA instruction is chosen by.
+/// The parameters that an MMA instruction is chosen by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MmaSpec {
-    /// What brought it.
+    /// The family of the instruction.
     pub family: Family,
     /// Extents M, N, K in elements.
     pub shape_mnk: [i64; 3],
     /// Types of A, B, of the accumulator that goes in, and of that which comes out.
     pub types: [Elem; 4],
-    /// Of A and B.
+    /// The modes of A and B that the instruction takes neighbours of.
     pub majors: [Major; 2],
-    /// Whether a sum of integers becomes the nearest number instead of wrapping.
+    /// Tells whether a sum of integers becomes the nearest number instead of wrapping.
     pub saturate: bool,
-    /// Of single bits.
+    /// The operation that multiplies single bits.
     pub bit_op: Option<BitOp>,
-    /// Where A and B come from.
+    /// The places that A and B come from.
     pub frag_kind: FragKind,
-    /// Of A and B.
+    /// The scale of A and B, by blocks of K.
     pub scale: Option<Scale>,
 }
 
@@ -158,7 +158,7 @@ impl MmaSpec {
 pub struct MmaAtom {
     /// CuTe's name of the operation.
     pub name: String,
-    /// What brought it.
+    /// The family of the instruction.
     pub family: Family,
     /// Extents M, N, K in elements.
     pub shape_mnk: [i64; 3],
@@ -178,23 +178,23 @@ pub struct MmaAtom {
     pub c: Elem,
     /// Type of the accumulator that comes out.
     pub d: Elem,
-    /// Which of A's and B's modes the instruction takes neighbours of.
+    /// The modes of A and B that the instruction takes neighbours of.
     pub majors: [Major; 2],
-    /// Whether a sum of integers becomes the nearest number instead of wrapping.
+    /// Tells whether a sum of integers becomes the nearest number instead of wrapping.
     pub saturate: bool,
-    /// What a product of single bits is.
+    /// The operation that multiplies single bits.
     pub bit_op: Option<BitOp>,
-    /// Where A and B come from.
+    /// The places that A and B come from.
     pub frag_kind: FragKind,
-    /// Of A and B, by blocks of K.
+    /// The scale of A and B, by blocks of K.
     pub scale: Option<Scale>,
     /// The architectures that have it.
     pub requires: Requirement,
-    /// Whether it is lowered to an instruction; the others are tables only.
+    /// Tells whether it is lowered to an instruction; the others are tables only.
     pub lowered: bool,
 }
 
-/// Those that are listed; of `wgmma` there are too many.
+/// The atoms that are listed; of `wgmma` there are too many.
 static ATOMS: LazyLock<Vec<MmaAtom>> = LazyLock::new(|| {
     let mut all = Vec::new();
     all.extend(universal::all());
@@ -203,7 +203,7 @@ static ATOMS: LazyLock<Vec<MmaAtom>> = LazyLock::new(|| {
     all
 });
 
-/// What the names of `wgmma` look like.
+/// The pattern of the names of `wgmma`.
 const WGMMA_NAMES: &str = "SM90_64x{8, 16, ... 256}x{8, 16, 32}_{D}{A}{B}_{SS or RS}";
 
 impl MmaAtom {
@@ -279,7 +279,7 @@ impl MmaAtom {
         }
     }
 
-    /// What it is chosen by.
+    /// The parameters that it is chosen by.
     pub fn spec(&self) -> MmaSpec {
         MmaSpec {
             family: self.family,
@@ -329,7 +329,7 @@ impl MmaSpec {
         }
     }
 
-    /// As short as it can be told from others of its family.
+    /// Describes it, as short as it can be told from others of its family.
     fn text(&self) -> String {
         let [m, n, k] = self.shape_mnk;
         let [a, b, c, _] = self.types;

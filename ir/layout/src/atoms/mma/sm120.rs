@@ -7,7 +7,7 @@ use super::warp::{B4_16X8X64, B8_16X8X32, Fragments};
 use super::{Elem, Family, FragKind, Major, MmaAtom, Scale, layout};
 use cute_target::Requirement;
 
-/// What `.kind::f8f6f4` multiplies.
+/// The types that `.kind::f8f6f4` multiplies.
 const SMALL: [Elem; 5] = [
     Elem::F8E4M3,
     Elem::F8E5M2,

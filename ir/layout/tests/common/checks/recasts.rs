@@ -44,7 +44,7 @@ pub fn upcast(s: &mut Source<'_>) -> bool {
     }
 }
 
-/// Whether dividing extents by some factors (in all `n`, or none) and strides accordingly gives whole elements.
+/// Tells whether dividing extents by some factors (in all `n`, or none) and strides accordingly gives whole elements.
 fn widened_exists(l: &Layout, n: i64) -> bool {
     let modes = leaves(l);
     if values(l).iter().all(|x| x % n == 0) && modes.iter().all(|m| m.1 % n == 0 || m.0 == 1) {

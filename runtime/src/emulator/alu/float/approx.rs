@@ -16,7 +16,7 @@ fn f(a: u64, ftz: bool, f: impl Fn(f64) -> f64) -> u64 {
     out32(f(in32(a, ftz).into()) as f32, ftz, false)
 }
 
-/// Of the upper half of an `f64`; the result has no lower half either.
+/// A function of the upper half of an `f64`; the result has no lower half either.
 #[inline(always)]
 fn coarse(a: u64, f: impl Fn(f64) -> f64) -> u64 {
     const UPPER: u64 = !0 << 32;

@@ -49,7 +49,7 @@ impl Half for Bf {
     }
 }
 
-/// What becomes of a result.
+/// The steps that follow a result.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct After {
     pub ftz: bool,

@@ -6,7 +6,7 @@ use super::super::{Alu, Format, Unknown};
 use super::{half, in32};
 use crate::ptx::Type::*;
 
-/// Of two numbers of a format, by their bits. `xorsign` takes the magnitudes, and the product's sign.
+/// The extremum of two numbers of a format, by their bits. `xorsign` takes the magnitudes, and the product's sign.
 #[inline(always)]
 fn extremum(a: u64, b: u64, format: Format, max: bool, nan: bool, xorsign: bool) -> u64 {
     let sign = format.sign();

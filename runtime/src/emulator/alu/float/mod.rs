@@ -132,7 +132,7 @@ pub(super) fn fma32(a: f32, b: f32, c: f32, mode: Mode, ftz: bool) -> f32 {
 
 const SCALE: f64 = f64::from_bits((1023 + 64) << 52);
 
-/// As [`flushed32`], from the result and that of `SCALE` times the operands.
+/// Flushes as [`flushed32`], from the result and that of `SCALE` times the operands.
 #[inline(always)]
 fn flush_directed(result: f32, ftz: bool, scaled: impl Fn() -> u64) -> f32 {
     let smallest = u64::from(f32::MIN_POSITIVE.to_bits());

@@ -18,7 +18,7 @@ fn operation(op: &str, float: Float, x: &[u64], mode: &str) -> u64 {
     nan(op, float, x, float.write(&result, mode))
 }
 
-/// Which NaN of f64 a result is.
+/// The NaN of f64 that a result is.
 fn nan(op: &str, float: Float, x: &[u64], result: u64) -> u64 {
     if float.name != "f64" || result != F64.nan {
         return result;
@@ -33,8 +33,8 @@ fn nan(op: &str, float: Float, x: &[u64], result: u64) -> u64 {
     found.map_or(result, |at| x[*at] | 1 << 51)
 }
 
-/// Whether `.ftz` takes the result for 0: what it is in a format with the same significand and smaller numbers is less than the
-/// smallest normal number.
+/// Tells whether `.ftz` takes the result for 0: what it is in a format with the same significand and smaller numbers is less
+/// than the smallest normal number.
 fn is_tiny(op: &str, float: Float, x: &[u64], mode: &str) -> bool {
     if matches!(op, "sqrt" | "") {
         return false;
@@ -59,7 +59,7 @@ fn is_tiny(op: &str, float: Float, x: &[u64], mode: &str) -> bool {
     wider.write(&result, mode) & (wider.sign() - 1) < smallest << float.mantissa
 }
 
-/// What `.ftz` and the like make of operands and result.
+/// The result where `.ftz` and the like change operands and results.
 fn with(float: Float, after: &str, x: &[u64], f: impl Fn(&[u64]) -> u64) -> u64 {
     with_tiny(float, after, x, f, |_| false)
 }
@@ -185,7 +185,7 @@ fn two_singles() {
     }
 }
 
-/// Of both halves, if there are two.
+/// The results of both halves, if there are two.
 fn halves(packed: bool, x: &[u64], f: impl Fn(&[u64]) -> u64) -> u64 {
     let part = |at: u32| f(&x.iter().map(|x| x >> at & 0xffff).collect::<Vec<_>>());
     part(0) | if packed { part(16) << 16 } else { 0 }
@@ -212,7 +212,7 @@ fn half_precision() {
     }
 }
 
-/// In the order of numbers, where -0 is less than +0.
+/// The extremum in the order of numbers, where -0 is less than +0.
 fn extremum(float: Float, max: bool, how: &str, x: &[u64]) -> u64 {
     let sign = float.sign();
     let mut result_sign = 0;

@@ -1,7 +1,7 @@
 use super::oracle::{BF16, F16, F32, F64, Float, Number};
 use super::*;
 
-/// What a comparison says of an order; none is that of NaN.
+/// Tells whether a comparison holds for an order; none is that of NaN.
 fn holds(compare: &str, order: Option<std::cmp::Ordering>) -> bool {
     use std::cmp::Ordering::*;
     let (base, unordered) = match compare {

@@ -1,16 +1,16 @@
-//! What happens before what, as a graph of all events, and what follows for each pair of accesses.
+//! The order of all events as a graph, and what follows for each pair of accesses.
 
 use std::collections::BTreeSet;
 
 use super::LANES;
 use super::programs::{FLAGS, How, MBARRIERS, Place, Program, Step, Strength};
 
-/// By numbers of steps.
+/// The mistakes of a program, by numbers of steps.
 #[derive(Debug, Default)]
 pub struct Troubles {
     /// Pairs that conflict, the lower first; also a step with itself.
     pub conflicts: BTreeSet<(usize, usize)>,
-    /// Those of them where one is a copy.
+    /// The conflicting pairs of which one step is a copy.
     pub in_flight: BTreeSet<(usize, usize)>,
     pub uninitialized: BTreeSet<usize>,
 }
@@ -38,7 +38,7 @@ struct Access {
 
 /// Threads are numbered by warp and lane, of which there are few.
 struct Graph {
-    /// What comes directly before each node: nodes of lower numbers.
+    /// The nodes directly before each node: nodes of lower numbers.
     before: Vec<Vec<Node>>,
     last: Vec<Option<Node>>,
     accesses: Vec<Access>,
@@ -47,7 +47,7 @@ struct Graph {
     copies: Vec<Vec<(Node, u32)>>,
     committed: Vec<u32>,
     fence: Vec<Option<Node>>,
-    /// What relaxed reads of a thread saw since, for its next fence.
+    /// The releases that relaxed reads of a thread saw since, for its next fence.
     seen: Vec<Vec<Node>>,
     released: [Vec<Node>; 4],
     arrivals: [(u32, Vec<Node>); 3],

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::LANES;
 use crate::tensor::SplitMix;
 
-/// Where data ends and flags begin, where `mbarrier` objects begin, and where they end.
+/// The byte at which data ends and flags begin, that at which `mbarrier` objects begin, and that at which they end.
 pub const FLAGS: u32 = 128;
 pub const MBARRIERS: u32 = 192;
 pub const BYTES: u32 = 256;
@@ -26,7 +26,7 @@ pub enum Strength {
     Relaxed,
 }
 
-/// How a flag is raised or seen.
+/// The way in which a flag is raised or seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// Released, acquired.

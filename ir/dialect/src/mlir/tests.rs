@@ -1,0 +1,202 @@
+//! What safe code may do to IR, and what it is kept from.
+
+use super::{ops::arith, *};
+use crate::{catch_panics, types::CuteType};
+use melior::{
+    Context,
+    ir::{Location, Module, Type, operation::OperationLike},
+};
+use std::sync::{Arc, Mutex};
+
+const CHAIN: &str = "
+func.func @f(%a: i32) -> i32 {
+  %b = arith.addi %a, %a : i32
+  %c = arith.muli %b, %b : i32
+  func.return %c : i32
+}";
+
+/// Calls `body` with the text's module, and gives what is said as errors meanwhile.
+fn said<'c>(
+    context: &'c Context,
+    text: &str,
+    body: impl for<'r> FnOnce(&'r Rewriter<'r>, Op<'r>),
+) -> (Module<'c>, Vec<String>) {
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&all);
+    let mut module = Module::parse(context, text).expect("the text parses");
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        sink.lock()
+            .expect("one thread")
+            .push(diagnostic.to_string());
+        true
+    });
+    Rewriter::within(&mut module, body);
+    context.detach_diagnostic_handler(handler);
+    let said = all.lock().expect("one thread").clone();
+    (module, said)
+}
+
+fn named<'c>(module: Op<'c>, name: &str) -> Op<'c> {
+    let mut all = nested_ops(module).into_iter();
+    all.find(|op| name_of(*op) == name)
+        .expect("the op is there")
+}
+
+#[test]
+fn what_is_used_is_not_erased() {
+    let context = context();
+    let (module, said) = said(&context, CHAIN, |rewriter, module| {
+        assert!(rewriter.erase(named(module, arith::ADDI)).is_err());
+        let both = vec![named(module, arith::ADDI), named(module, arith::MULI)];
+        assert!(rewriter.erase_all(both).is_err());
+        let body = body_of(nested_ops(module)[0], 0).expect("a body");
+        assert!(rewriter.erase_argument(body, 0).is_err());
+    });
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(said[0].contains("mlir/tests.rs:"), "{}", said[0]);
+    assert!(
+        said[0].contains("'arith.muli' uses 'arith.addi', which is to be erased"),
+        "{}",
+        said[0]
+    );
+    assert!(module.as_operation().verify());
+    assert_eq!(nested_ops(module.as_operation()).len(), 4);
+}
+
+#[test]
+fn handles_of_what_is_erased_stay_valid_as_long_as_the_pass() {
+    let context = context();
+    let (module, said) = said(&context, CHAIN, |rewriter, module| {
+        let (sum, product) = (named(module, arith::ADDI), named(module, arith::MULI));
+        let function = nested_ops(module)[0];
+        let argument = arguments_of(body_of(function, 0).expect("a body"))[0];
+        replace_uses(result_of(product, 0), argument);
+        assert!(rewriter.erase(product).is_ok());
+        assert!(rewriter.erase(sum).is_ok());
+        // Erased once is erased.
+        assert!(rewriter.erase(sum).is_ok());
+        assert_eq!(name_of(sum), arith::ADDI);
+        assert!(operands_of(sum).is_empty());
+        assert!(block_of(sum).is_none());
+        // No new value has the key of an old one.
+        let old = [key(result_of(sum, 0)), key(result_of(product, 0))];
+        let b = Builder::before(named(module, "func.return"));
+        for _ in 0..100 {
+            let new = b.i32(1).expect("a constant");
+            assert!(!old.contains(&key(new)));
+        }
+    });
+    assert!(said.is_empty(), "{said:?}");
+    assert!(module.as_operation().verify());
+}
+
+#[test]
+fn arguments_and_blocks_go_when_the_pass_ends() {
+    let text = "
+    func.func private @g(%a: i32, %b: i32) {
+      func.return
+    ^bb1(%c: i32):
+      %d = arith.addi %c, %b : i32
+      cf.br ^bb2(%d : i32)
+    ^bb2(%e: i32):
+      cf.br ^bb1(%e : i32)
+    }";
+    let context = context();
+    let (module, said) = said(&context, text, |rewriter, module| {
+        let function = nested_ops(module)[0];
+        let blocks = blocks_of(function);
+        let second = arguments_of(blocks[0])[1];
+        // The blocks use each other, and nothing else does.
+        assert!(rewriter.erase_blocks(&blocks[1..2]).is_err());
+        assert!(rewriter.erase_blocks(&blocks[1..]).is_ok());
+        assert!(rewriter.erase_argument(blocks[0], 1).is_ok());
+        assert_eq!(block_argument(second).map(|(_, at)| at), Some(1));
+        let ty = function_type(
+            context_of(module),
+            &[melior::ir::ValueLike::r#type(&second)],
+            &[],
+        );
+        set_attribute(
+            function,
+            "function_type",
+            Builder::before(function).type_attribute(ty),
+        );
+    });
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(module.as_operation().verify(), "{}", module.as_operation());
+}
+
+#[test]
+fn what_is_not_there_is_an_error() {
+    let context = context();
+    let (_, said) = said(&context, CHAIN, |_, module| {
+        let sum = named(module, arith::ADDI);
+        let missing = catch_panics(sum.location(), "a test", || Ok(result_of(sum, 1)));
+        assert!(missing.is_err());
+        let missing = catch_panics(sum.location(), "a test", || {
+            set_operand(sum, 2, result_of(sum, 0));
+            Ok(())
+        });
+        assert!(missing.is_err());
+        // Nothing is built before what is gone.
+        let b = Builder::before(sum);
+        let copy = OwnedCopy::of(sum);
+        drop(copy);
+        assert!(b.i32(0).is_ok());
+    });
+    assert!(
+        said[0].contains("expected a result 1 of 'arith.addi', which has 1"),
+        "{}",
+        said[0]
+    );
+    assert!(said[1].contains("expected an operand 2"), "{}", said[1]);
+}
+
+#[test]
+fn a_type_is_read_once_in_a_context() {
+    let texts = [
+        "!cute.memref<f16, gmem, align<16>, \"(4,?{div=8}):(1,4)\">",
+        "!cute.layout<\"(4,8):(8,1)\">",
+        "!cute_nvgpu.atom.red<f32, add, 64 b>",
+        "!cute.i32<divby 8>",
+    ];
+    for _ in 0..2 {
+        let context = context();
+        for text in texts {
+            let ty = Type::parse(&context, text).expect("a type");
+            let again = Type::parse(&context, text).expect("a type");
+            let (first, second) = (CuteType::get(ty), CuteType::get(again));
+            let (first, second) = (first.expect("ours"), second.expect("ours"));
+            assert!(std::ptr::eq(first, second), "{text}");
+        }
+        let foreign = Type::parse(&context, "vector<4xf32>").expect("a type");
+        assert!(CuteType::get(foreign).is_none());
+    }
+}
+
+#[test]
+fn parts_of_another_number_are_refused() {
+    let context = context();
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&all);
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        sink.lock()
+            .expect("one thread")
+            .push(diagnostic.to_string());
+        true
+    });
+    let location = Location::unknown(&context);
+    let parts = Parts {
+        kind: Kind::Pipeline,
+        types: vec![],
+        texts: vec!["2"; 9],
+        ints: vec![2],
+    };
+    assert!(type_of(location, &parts).is_err());
+    context.detach_diagnostic_handler(handler);
+    let said = all.lock().expect("one thread").clone();
+    assert!(
+        said[0].contains("expected 0 types, 0 texts and 1 integers"),
+        "{said:?}"
+    );
+}
