@@ -93,7 +93,11 @@ LogicalResult cute::verifyAttribute(Operation *op, AttributeOf where, unsigned i
 
 CUTE_ATTRIBUTE_VERIFIERS(cute::CuteDialect)
 
-void cuteOpDropReferences(MlirOperation op) { unwrap(op)->dropAllReferences(); }
+void cuteOpDropReferences(MlirOperation op) {
+  // An operand that is only dropped stays, as a null.
+  unwrap(op)->walk([](Operation *inner) { inner->setOperands({}); });
+  unwrap(op)->dropAllReferences();
+}
 
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user) {
   Operation *operation = unwrap(op);

@@ -258,7 +258,8 @@ pub fn successors_of<'c>(block: Blk<'c>) -> Vec<Blk<'c>> {
     // SAFETY: indices are below the number of successors.
     unsafe {
         (0..mlirBlockGetNumSuccessors(block.to_raw()))
-            .map(|i| BlockRef::from_raw(mlirBlockGetSuccessor(block.to_raw(), i)))
+            // None is left of an operation that is erased.
+            .filter_map(|i| BlockRef::from_option_raw(mlirBlockGetSuccessor(block.to_raw(), i)))
             .collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Erasure.
 
 use super::{
-    Blk, Op, Val, arguments_of, block_of, ffi, name_of, ops_of, results_of, used_outside, users_of,
+    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, ffi, name_of, ops_of,
+    owner_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
 use melior::ir::{BlockLike, OperationRef, ValueLike, operation::OperationLike};
@@ -118,10 +119,11 @@ impl<'c> Rewriter<'c> {
         Ok(())
     }
 
-    /// Erases blocks, which may use each other's values.
+    /// Erases blocks, which may use each other's values and go on to each other.
     ///
     /// # Errors
-    /// A value of theirs that is used elsewhere, at its user, with nothing erased: an error of the pass.
+    /// A value of theirs that is used elsewhere, or another block that goes on to one of them, with nothing erased: an error of the
+    /// pass.
     #[track_caller]
     pub fn erase_blocks(&self, blocks: &[Blk<'c>]) -> Result<(), Failure> {
         let caller = Caller::caller();
@@ -131,6 +133,20 @@ impl<'c> Rewriter<'c> {
         if let Some((value, user)) = used_outside(values, &ops) {
             let op = super::defining_op(value).unwrap_or(user);
             return Err(still_used(op, user, caller));
+        }
+        let within: HashSet<BlockKey> = blocks.iter().map(|block| block_key(*block)).collect();
+        let others = blocks
+            .iter()
+            .filter_map(|block| owner_of(*block))
+            .flat_map(blocks_of);
+        for other in others.filter(|block| !within.contains(&block_key(*block))) {
+            let goes_there = successors_of(other)
+                .into_iter()
+                .any(|next| within.contains(&block_key(next)));
+            if let (true, Some(end)) = (goes_there, ops_of(other).pop()) {
+                let text = format!("'{}' goes on to a block that is to be erased", name_of(end));
+                return Err(diag::bug(end.location(), caller, &text));
+            }
         }
         for op in ops {
             drop_references(op);
