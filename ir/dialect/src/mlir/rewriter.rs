@@ -27,13 +27,16 @@ struct Graveyard {
     ops: HashSet<usize>,
     blocks: HashSet<usize>,
     /// Arguments of blocks, which have to stay where they are until no handle of them is left.
-    arguments: Vec<MlirValue>,
+    arguments: HashSet<usize>,
 }
 
 impl Drop for Rewriter<'_> {
     fn drop(&mut self) {
         let all = self.graveyard.get_mut();
-        for value in all.arguments.drain(..) {
+        for value in all.arguments.drain() {
+            let value = MlirValue {
+                ptr: value as *mut c_void,
+            };
             // SAFETY: nothing is freed yet, so that the block lives. An argument that is used again meanwhile stays.
             unsafe {
                 if mlirValueGetFirstUse(value).ptr.is_null() {
@@ -173,7 +176,8 @@ impl<'c> Rewriter<'c> {
         if let Some(user) = users_of(value).first() {
             return Err(still_used(*user, *user, caller));
         }
-        self.graveyard.borrow_mut().arguments.push(value.to_raw());
+        let mut graveyard = self.graveyard.borrow_mut();
+        graveyard.arguments.insert(value.to_raw().ptr as usize);
         Ok(())
     }
 

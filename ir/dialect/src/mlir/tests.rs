@@ -110,6 +110,8 @@ fn arguments_and_blocks_go_when_the_pass_ends() {
         assert!(rewriter.erase_blocks(&blocks[1..2]).is_err());
         assert!(rewriter.erase_blocks(&blocks[1..]).is_ok());
         assert!(rewriter.erase_argument(blocks[0], 1).is_ok());
+        // Erased once is erased.
+        assert!(rewriter.erase_argument(blocks[0], 1).is_ok());
         assert_eq!(block_argument(second).map(|(_, at)| at), Some(1));
         let ty = function_type(
             context_of(module),
