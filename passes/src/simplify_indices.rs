@@ -7,6 +7,7 @@
 //! moves from an address's offset into the address itself, where instructions have room for it.
 
 use crate::partition::kernels;
+use cute_ir::block::dimension_of;
 use cute_ir::ops::{arith, gpu, llvm, scf};
 use cute_ir::{Expected, Failure, PassSpec, args::replace_operand, diag, mlir::*, names::builtin};
 use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
@@ -434,10 +435,6 @@ fn leaf_range(value: Val, kernel: Op) -> Option<(u64, u64, u64)> {
         gpu::BLOCK_ID => attribute_of(kernel, "known_grid_size"),
         _ => None,
     }?;
-    let dimension = attribute_of(source, "dimension")?.to_string();
-    let index = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
-        .iter()
-        .position(|d| **d == dimension)?;
-    let size = *i32s_of(sizes)?.get(index)?;
+    let size = *i32s_of(sizes)?.get(dimension_of(source)?)?;
     (size > 0).then(|| (0, size as u64 - 1, 1))
 }

@@ -15,18 +15,21 @@ pub fn block_size_of(kernel: Op<'_>) -> Option<[i64; 3]> {
     Some([x, y, z].map(i64::from))
 }
 
+/// The dimension of an op such as `gpu.thread_id`: 0, 1 or 2 for x, y or z.
+pub fn dimension_of(op: Op<'_>) -> Option<usize> {
+    let dimension = attribute_of(op, "dimension")?.to_string();
+    ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
+        .iter()
+        .position(|name| dimension == *name)
+}
+
 /// The dimension whose `gpu.thread_id` a coordinate or an integer is, unchanged.
 pub fn thread_dimension(value: Val<'_>) -> Option<usize> {
     let mut value = value;
     loop {
         let op = defining_op(value)?;
         match name_of(op) {
-            gpu::THREAD_ID => {
-                let dimension = attribute_of(op, "dimension")?.to_string();
-                return ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"]
-                    .iter()
-                    .position(|name| dimension == *name);
-            }
+            gpu::THREAD_ID => return dimension_of(op),
             cute::MAKE_COORD
             | arith::INDEX_CAST
             | arith::INDEX_CASTUI

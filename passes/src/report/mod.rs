@@ -14,6 +14,7 @@ mod table;
 mod threads;
 mod walk;
 
+use crate::launch::kernel_of;
 use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
@@ -243,16 +244,9 @@ fn block_of(module: &[Op<'_>], kernel: Op<'_>) -> Option<[i64; 3]> {
     }
     let name = |op| string_of(op, "sym_name").unwrap_or_default();
     let home = parent_of(kernel, gpu::MODULE).map(name).unwrap_or_default();
-    let symbol = format!("@{home}::@{}", name(kernel));
+    let path = [home, name(kernel)];
     let mut found = None;
-    for op in module.iter().filter(|op| name_of(**op) == gpu::LAUNCH_FUNC) {
-        if attribute_of(*op, "kernel")
-            .map(|a| a.to_string())
-            .as_deref()
-            != Some(&symbol)
-        {
-            continue;
-        }
+    for op in module.iter().filter(|op| kernel_of(**op) == Some(path)) {
         let launch = gpu::LaunchFunc::of(*op)?;
         let constant = |value| {
             let constant = arith::Constant::of(defining_op(value)?)?;

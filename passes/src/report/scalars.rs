@@ -1,6 +1,7 @@
 //! The integers of a kernel for every thread of a block: what `arith` computes of thread indices.
 
 use super::linear::{Linear, Symbols};
+use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
 use cute_ir::ops::{arith, gpu, nvvm};
 use melior::ir::ValueLike;
@@ -235,14 +236,9 @@ fn op_results(op: Op) -> usize {
     op.result_count()
 }
 
-/// x, y or z of `#gpu<dim x>`.
+/// The dimension of an op, x where it does not say.
 fn dimension(op: Op) -> usize {
-    let text = attribute_of(op, "dimension").map(|d| d.to_string());
-    match text.as_deref() {
-        Some("#gpu<dim y>") => 1,
-        Some("#gpu<dim z>") => 2,
-        _ => 0,
-    }
+    dimension_of(op).unwrap_or(0)
 }
 
 /// Tells whether a value is an integer or an index.

@@ -315,14 +315,15 @@ impl Program for Emulated<'_> {
         for (launch, kernel) in launches.iter().zip(&self.kernels) {
             check_launch(launch, kernel, self.arch)?;
         }
-        let (mut report, mut global) = self.execute(&launches, tensors, cores());
+        let cores = cores();
+        let (mut report, mut global) = self.execute(&launches, tensors, cores);
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
         // the same in every run.
         if report
             .findings
             .iter()
             .any(|finding| finding.kind.is_between_blocks())
-            && cores() > 1
+            && cores > 1
         {
             let again = self.execute(&launches, tensors, 1);
             if !again.0.findings.is_empty() {

@@ -238,13 +238,9 @@ impl CopyAtom {
     /// A load and a store of `bits` by one thread: 8, 16, 32, 64 or 128.
     pub fn universal(bits: i64, val_bits: i64) -> Result<CopyAtom> {
         Self::check_width("UniversalCopy", bits, &[8, 16, 32, 64, 128], "bits")?;
-        let tv = format!("(1,{bits}):(0,1)");
-        Self::build(
+        Self::by_threads(
             &format!("UniversalCopy<{bits}>"),
-            "1:0",
-            &tv,
-            &tv,
-            true,
+            bits,
             val_bits,
             Facts::of_a_thread(Form::LoadOrStore, bits / 8, Requirement::Since(5, 0)),
         )
@@ -268,13 +264,9 @@ impl CopyAtom {
     /// `cp.async` of 4, 8 or 16 bytes from global to shared memory. 16 may bypass L1 (`.cg`), which changes nothing here.
     pub fn cp_async(bytes: i64, val_bits: i64) -> Result<CopyAtom> {
         Self::check_width("cp.async", bytes, &[4, 8, 16], "bytes")?;
-        let tv = format!("(1,{}):(0,1)", bytes * 8);
-        Self::build(
+        Self::by_threads(
             &format!("SM80_CP_ASYNC_{bytes}"),
-            "1:0",
-            &tv,
-            &tv,
-            true,
+            bytes * 8,
             val_bits,
             Facts {
                 spaces: Some([Space::Gmem, Space::Smem]),
@@ -295,13 +287,9 @@ impl CopyAtom {
             true => Requirement::Since(9, 0),
             false => Requirement::Since(6, 0),
         };
-        let tv = format!("(1,{bits}):(0,1)");
-        Self::build(
+        Self::by_threads(
             &format!("RED_ADD<{bits}>"),
-            "1:0",
-            &tv,
-            &tv,
-            true,
+            bits,
             val_bits,
             Facts {
                 spaces: Some([Space::Rmem, Space::Gmem]),
@@ -400,6 +388,12 @@ impl CopyAtom {
             found: found.to_string(),
             cure: "split the copy into widths that the instruction has".to_string(),
         })
+    }
+
+    /// An atom that moves `bits` bits of each thread by itself, which lie side by side.
+    fn by_threads(name: &str, bits: i64, val_bits: i64, facts: Facts) -> Result<CopyAtom> {
+        let tv = format!("(1,{bits}):(0,1)");
+        Self::build(name, "1:0", &tv, &tv, true, val_bits, facts)
     }
 
     fn build(

@@ -144,29 +144,26 @@ impl Soup<'_> {
                 let value = self.text.value(format!("arith.cmpi slt, {a}, {b} : i32"));
                 self.conditions.push(value);
             }
-            2 | 3 => {
+            2 | 3 | 6 | 7 => {
+                let slot_of = if kind < 4 {
+                    "producer_acquire"
+                } else {
+                    "consumer_wait"
+                };
                 let (token, iteration) = (self.token(), self.integer());
                 let slot = self.text.value(format!(
-                    "cute.pipeline.producer_acquire(%p, {token}, {iteration}){scheduled} : !cute.pipeline<3>"
+                    "cute.pipeline.{slot_of}(%p, {token}, {iteration}){scheduled} : !cute.pipeline<3>"
                 ));
                 self.integers.push(slot);
             }
-            4 | 5 => {
+            4 | 5 | 8 | 9 => {
+                let token_of = if kind < 6 {
+                    "producer_commit"
+                } else {
+                    "consumer_release"
+                };
                 let token = self.text.value(format!(
-                    "cute.pipeline.producer_commit(%p){scheduled} : !cute.pipeline<3>"
-                ));
-                self.tokens.push(token);
-            }
-            6 | 7 => {
-                let (token, iteration) = (self.token(), self.integer());
-                let slot = self.text.value(format!(
-                    "cute.pipeline.consumer_wait(%p, {token}, {iteration}){scheduled} : !cute.pipeline<3>"
-                ));
-                self.integers.push(slot);
-            }
-            8 | 9 => {
-                let token = self.text.value(format!(
-                    "cute.pipeline.consumer_release(%p){scheduled} : !cute.pipeline<3>"
+                    "cute.pipeline.{token_of}(%p){scheduled} : !cute.pipeline<3>"
                 ));
                 self.tokens.push(token);
             }
