@@ -171,6 +171,7 @@ impl CompileOptions {
             "cse".to_owned(),
             "cute-lower-pipeline".to_owned(),
             "cute-allocate-shared".to_owned(),
+            "cute-synchronize".to_owned(),
             "cute-lower-layouts".to_owned(),
             "cute-to-nvvm".to_owned(),
         ];

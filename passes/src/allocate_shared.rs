@@ -1,33 +1,27 @@
 //! `cute-allocate-shared`: places shared-memory tensors in the kernel's dynamic shared memory.
 //!
-//! Tensors that are not used at the same time share bytes: a tensor lives from the first to the
-//! last operation of the kernel's body that uses it, loops counting as one. Where a tensor takes
-//! over bytes of an earlier one, a barrier stands between the two unless there is one already; a
-//! kernel that somebody wrote by hand gets a barrier only where there is no room for both tensors,
-//! or fewer blocks would run at once. The size reaches the launch, and must be within what the
+//! Tensors that are not used at the same time share bytes (`lives.rs`). Where one takes over bytes of another, `cute-synchronize`
+//! puts a barrier between unless there is one already; a kernel whose author orders its accesses gets one only where there is
+//! no room for both tensors, or fewer blocks would run at once. The size reaches the launch, and must be within what the
 //! architecture has.
 
 use crate::{
     config::Config,
     launch::{launches_of, place_of_size},
-    partition::{body_of_kernel, is_memory, kernels, root_of},
-    shared::{self, Buffer, overlap, pack},
-    sync,
+    lives::Lives,
+    partition::{body_of_kernel, kernels},
+    shared::{self, Buffer, pack},
 };
-use cute_ir::ops::{cute, gpu};
 use cute_ir::{
-    Expected, Failure, PassSpec,
-    attributes::DYNAMIC_SMEM,
+    Failure, PassSpec,
+    attributes::{DYNAMIC_SMEM, SYNCHRONIZE},
     block::block_size_of,
     diag,
-    infer::memref_of,
     mlir::*,
-    names::{builtin, is_cute},
-    types::{CuteType, Space},
+    names::builtin,
 };
 use cute_target::Arch;
-use melior::ir::{ValueLike, operation::OperationLike};
-use std::collections::HashMap;
+use melior::ir::operation::OperationLike;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -37,14 +31,6 @@ pub const PASS: PassSpec = PassSpec {
     options: &[],
     run,
 };
-
-/// Tells whether a tensor or a pointer is into shared memory.
-fn in_shared(value: Val<'_>) -> bool {
-    matches!(
-        CuteType::of(value.r#type()),
-        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) if memref.space == Space::Smem
-    )
-}
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
@@ -62,72 +48,18 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
 }
 
 fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, Failure> {
-    let body = body_of_kernel(kernel)?;
-    let ops = ops_of(body);
-    let mut index: HashMap<ValueKey, usize> = HashMap::new();
-    let mut allocations = Vec::new();
-    let mut buffers: Vec<Buffer> = Vec::new();
-    let mut anything = Vec::new();
-    for (position, op) in ops.iter().enumerate() {
-        for inner in std::iter::once(*op).chain(nested_ops(*op)) {
-            if let Some(allocation) = cute::MemrefAlloca::of(inner) {
-                let tensor = allocation.result();
-                let memref = memref_of(tensor).expected(inner, "a tensor as its result")?;
-                if memref.space == Space::Smem {
-                    let bytes = memref
-                        .bytes()
-                        .map_err(|e| diag::error(inner.location(), e))?;
-                    index.insert(key(tensor), buffers.len());
-                    allocations.push(inner);
-                    buffers.push(Buffer::unused(bytes, memref.align));
-                }
-                continue;
-            }
-            // Views are used where they are accessed.
-            let is_view =
-                is_cute(inner) && matches!(results_of(inner)[..], [view] if is_memory(view));
-            if is_view {
-                continue;
-            }
-            for operand in operands_of(inner).into_iter().filter(|v| is_memory(*v)) {
-                match index.get(&key(root_of(operand))) {
-                    Some(buffer) => buffers[*buffer].used(position),
-                    None if in_shared(operand) => anything.push(position),
-                    None => {}
-                }
-            }
-        }
-    }
-    // Through a loop, a branch or a choice any of them may be meant.
-    for position in anything {
-        buffers.iter_mut().for_each(|buffer| buffer.used(position));
-    }
-    // What nothing uses takes no place.
-    for buffer in buffers
-        .iter_mut()
-        .filter(|buffer| buffer.first == usize::MAX)
-    {
-        *buffer = Buffer {
-            bytes: 0,
-            first: 0,
-            last: 0,
-            ..*buffer
-        };
-    }
-    let is_ordered = |earlier: &Buffer, later: &Buffer| {
-        ops[earlier.last + 1..later.first]
-            .iter()
-            .any(|op| name_of(*op) == gpu::BARRIER)
-    };
-    let mut offsets = pack(&buffers, Buffer::meets);
-    let mut size = shared::size(&buffers, &offsets);
-    if config.is_none() {
+    body_of_kernel(kernel)?;
+    let lives = Lives::of(kernel)?;
+    let buffers = &lives.buffers;
+    let mut offsets = pack(buffers, Buffer::meets);
+    let mut size = shared::size(buffers, &offsets);
+    if attribute_of(kernel, SYNCHRONIZE).is_none() {
         // As if tensors that no barrier orders were used at the same time.
-        let apart = pack(&buffers, |a, b| {
+        let apart = pack(buffers, |a, b| {
             let (earlier, later) = if a.first <= b.first { (a, b) } else { (b, a) };
-            a.meets(b) || !is_ordered(earlier, later)
+            a.meets(b) || !lives.is_ordered(earlier, later)
         });
-        let whole = shared::size(&buffers, &apart);
+        let whole = shared::size(buffers, &apart);
         if blocks_at_once(kernel, arch, whole) >= blocks_at_once(kernel, arch, size).max(1) {
             (offsets, size) = (apart, whole);
         }
@@ -148,21 +80,8 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
             ),
         ));
     }
-    for ((op, buffer), offset) in allocations.iter().zip(&buffers).zip(&offsets) {
+    for (op, offset) in lives.allocations.iter().zip(&offsets) {
         set_attribute(*op, "offset", Builder::before(*op).i64_attribute(*offset));
-        let reuses = buffers.iter().zip(&offsets).any(|(other, at)| {
-            other.last < buffer.first
-                && overlap(*offset, buffer.bytes, *at, other.bytes)
-                && !is_ordered(other, buffer)
-        });
-        if reuses {
-            Builder::before(ops[buffer.first]).step(sync::THREADS).op(
-                gpu::BARRIER,
-                &[],
-                &[],
-                &[],
-            )?;
-        }
     }
     Ok(size)
 }

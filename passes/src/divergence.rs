@@ -77,7 +77,7 @@ impl Divergence {
     }
 
     /// Tells whether threads of a block may take its regions differently, or not equally often.
-    fn splits(&self, op: Op<'_>) -> bool {
+    pub(crate) fn splits(&self, op: Op<'_>) -> bool {
         if let Some(op) = scf::For::of(op) {
             let bounds = [op.lower_bound(), op.upper_bound(), op.step()];
             bounds.into_iter().any(|bound| self.varies(bound))

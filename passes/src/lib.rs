@@ -10,13 +10,14 @@ pub mod config;
 mod divergence;
 pub mod fold_static;
 pub mod launch;
+mod lives;
 pub mod lower_layouts;
 pub mod partition;
 pub mod pipeline;
 pub mod report;
 mod shared;
 pub mod simplify_indices;
-mod sync;
+pub mod synchronize;
 mod testing;
 pub mod tile;
 mod usage;
@@ -37,6 +38,7 @@ pub fn passes() -> Vec<PassSpec> {
         pipeline::expand::PASS,
         pipeline::lower::PASS,
         allocate_shared::PASS,
+        synchronize::PASS,
         fold_static::PASS,
         lower_layouts::PASS,
         simplify_indices::PASS,

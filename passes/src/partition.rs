@@ -1,23 +1,23 @@
 //! `cute-partition`: from tiles of a block to what each thread holds.
 //!
 //! Whole-tile copies and products become tiled copies and tiled MMAs, partitioned at the thread's
-//! index; which thread holds what comes from their layouts alone. Shared memory between copies and
-//! their readers is guarded by waits and barriers (`sync.rs`), so the result may run as it stands.
+//! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
+//! (`cute.synchronize`).
 
 use crate::{
     config::{ATOM, Config, VECTOR, copy_threads},
     divergence::Divergence,
-    sync,
 };
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
     args::{CopyArgs, GemmArgs},
+    attributes::SYNCHRONIZE,
     block::block_size_of,
     diag,
     infer::memref_of,
     mlir::*,
-    names::{builtin, is_cute},
+    names::builtin,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{
@@ -68,7 +68,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
         }
         let body = body_of_kernel(kernel)?;
         Partition::new(rewriter, config, body, kernel)?.block(body)?;
-        sync::guard(body)?;
+        let unit = Builder::before(kernel).attribute("unit")?;
+        set_attribute(kernel, SYNCHRONIZE, unit);
     }
     Ok(())
 }
@@ -381,16 +382,14 @@ fn is_registers(value: Val) -> bool {
 pub fn root_of(value: Val<'_>) -> Val<'_> {
     let mut value = value;
     while let Some(op) = defining_op(value) {
-        let makes_its_own = matches!(
-            name_of(op),
-            cute::MEMREF_ALLOCA | cute::MMA_MAKE_FRAGMENT | cute::CONVERT | arith::SELECT
-        );
-        if makes_its_own || !is_cute(op) {
-            break;
-        }
-        let Some(source) = operands_of(op).into_iter().find(|v| is_memory(*v)) else {
+        // A view only computes, and is of one tensor: what makes memory of its own has that as an effect.
+        let mut of = operands_of(op).into_iter().filter(|v| is_memory(*v));
+        let (Some(source), None) = (of.next(), of.next()) else {
             break;
         };
+        if !is_pure(op) {
+            break;
+        }
         value = source;
     }
     value

@@ -1,7 +1,7 @@
 // What a block does together is partitioned and guarded wherever it stands: in an `else`, and in a loop that counts its turns
 // itself.
 //
-// RUN: cute-opt %s --cute-partition --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: cute-opt %s --cute-partition --cute-synchronize --split-input-file --verify-diagnostics | FileCheck %s
 
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
@@ -10,9 +10,9 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @else
   // CHECK: } else {
   // CHECK-COUNT-2: cute.copy(%{{.*}}, %{{.*}}, %{{.*}})
+  // CHECK: }
   // CHECK: nvvm.cp.async.wait.group 0
   // CHECK-NEXT: gpu.barrier
-  // CHECK-NEXT: }
   // CHECK: cute.gemm(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
   gpu.func @else(%A: !g, %B: !g, %c: i1) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
     %sa = cute.memref.alloca() : !s

@@ -1,7 +1,7 @@
 // Tensors of a kernel by hand share bytes where a barrier that its author wrote orders them; without one each has its own, as long as
 // that leaves as many blocks at once. Where there is no room for both, they share, and a barrier is put between.
 //
-// RUN: cute-opt %s --cute-allocate-shared --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-allocate-shared --cute-synchronize --split-input-file | FileCheck %s
 
 !s = !cute.memref<f32, smem, align<16>, "1024:1">
 !c = !cute.coord<"?">

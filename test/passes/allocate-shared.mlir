@@ -8,25 +8,17 @@
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 !p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
 
-// %a and %b are used at one time, %c after them: it takes the place of %a, and a barrier stands
-// before it. Views do not count as uses; what a loop uses is used at its place.
+// %a and %b are used at one time, %c after them: it takes the place of %a (cute-synchronize puts the barrier between). Views
+// do not count as uses; what is made outside of a loop and used in it lives as long as the loop.
 // CHECK-LABEL: gpu.func @reuse
 // CHECK-SAME:    cute.dynamic_smem = 4096 : i64
 // CHECK:         %[[A:.*]] = cute.memref.alloca() {offset = 0 : i64}
 // CHECK:         %[[B:.*]] = cute.memref.alloca() {offset = 2048 : i64}
 // CHECK:         %[[C:.*]] = cute.memref.alloca() {offset = 0 : i64}
-// CHECK:         %[[PC:.*]] = cute.tiled.copy.partition_D(%{{.*}}, %[[C]],
-// CHECK-NOT:     gpu.barrier
-// CHECK:         scf.for
-// CHECK:           cute.atom_store
-// CHECK:           cute.atom_store
-// CHECK:         }
-// CHECK-NEXT:    gpu.barrier
-// CHECK-NEXT:    cute.atom_store(%{{.*}}, %{{.*}}, %[[PC]])
 // CHECK-NOT:     gpu.barrier
 // CHECK:         gpu.return
 gpu.module @kernels {
-  gpu.func @reuse(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config} {
+  gpu.func @reuse(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config, cute.synchronize} {
     %t = cute.static : !cute.coord<"0">
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
@@ -53,7 +45,7 @@ gpu.module @kernels {
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 !p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
 
-// A barrier that is there already is enough.
+// As behind a barrier.
 // CHECK-LABEL: gpu.func @barrier
 // CHECK-SAME:    cute.dynamic_smem = 2048 : i64
 // CHECK:         offset = 0
@@ -62,7 +54,7 @@ gpu.module @kernels {
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    cute.atom_store
 gpu.module @kernels {
-  gpu.func @barrier(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config} {
+  gpu.func @barrier(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config, cute.synchronize} {
     %t = cute.static : !cute.coord<"0">
     %a = cute.memref.alloca() : !s
     %c = cute.memref.alloca() : !s
@@ -93,7 +85,7 @@ gpu.module @kernels {
 // CHECK:         cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
 // CHECK-NOT:     gpu.barrier
 gpu.module @kernels {
-  gpu.func @together() kernel attributes {cute.config = #config} {
+  gpu.func @together() kernel attributes {cute.config = #config, cute.synchronize} {
     %a = cute.memref.alloca() : !small
     %b = cute.memref.alloca() : !large
     %c = cute.memref.alloca() : !large
@@ -132,14 +124,83 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @kernels {
-    gpu.func @sized() kernel attributes {cute.config = #config} {
+    gpu.func @sized() kernel attributes {cute.config = #config, cute.synchronize} {
       %a = cute.memref.alloca() : !s
       cute.copy(%a, %a) : (!s, !s)
       gpu.return
     }
-    gpu.func @none() kernel attributes {cute.config = #config} {
+    gpu.func @none() kernel attributes {cute.config = #config, cute.synchronize} {
       gpu.return
     }
   }
   gpu.binary @other [#gpu.object<#nvvm.target, "nothing">]
+}
+
+// -----
+
+!s = !cute.memref<f32, smem, align<16>, "32:1">
+!c = !cute.coord<"?">
+
+// Tensors that a turn of a loop makes live within the turn, also where the loop is one of tiles: the second takes the place of
+// the first. What is made outside of it lives as long as the loop does.
+// CHECK-LABEL: gpu.func @in_a_loop
+// CHECK-SAME:    cute.dynamic_smem = 256 : i64
+// CHECK:         cute.memref.alloca() {offset = 0 : i64}
+// CHECK:         scf.for
+// CHECK:           cute.memref.alloca() {offset = 128 : i64}
+// CHECK:           cute.memref.alloca() {offset = 128 : i64}
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @in_a_loop(%at: !c, %v: f32) kernel attributes {cute.synchronize} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c4 = arith.constant 4 : i32
+    %all = cute.memref.alloca() : !s
+    scf.for %k = %c0 to %c4 step %c1 : i32 {
+      %a = cute.memref.alloca() : !s
+      %b = cute.memref.alloca() : !s
+      cute.memref.store(%a, %at, %v) : (!s, !c, f32) -> ()
+      %x = cute.memref.load(%a, %at) : (!s, !c) -> f32
+      cute.memref.store(%b, %at, %x) : (!s, !c, f32) -> ()
+      %y = cute.memref.load(%b, %at) : (!s, !c) -> f32
+      cute.memref.store(%all, %at, %y) : (!s, !c, f32) -> ()
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!s = !cute.memref<f32, smem, align<16>, "32:1">
+!c = !cute.coord<"?">
+
+// All threads take one branch or the other: what is made in one takes the place of what is made in the other. Where the thread
+// decides, both are there at one time.
+// CHECK-LABEL: gpu.func @in_branches
+// CHECK-SAME:    cute.dynamic_smem = 128 : i64
+// CHECK-LABEL: gpu.func @in_branches_of_threads
+// CHECK-SAME:    cute.dynamic_smem = 256 : i64
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @in_branches(%at: !c, %v: f32, %if: i1) kernel attributes {cute.synchronize} {
+    scf.if %if {
+      %a = cute.memref.alloca() : !s
+      cute.memref.store(%a, %at, %v) : (!s, !c, f32) -> ()
+    } else {
+      %b = cute.memref.alloca() : !s
+      cute.memref.store(%b, %at, %v) : (!s, !c, f32) -> ()
+    }
+    gpu.return
+  }
+  gpu.func @in_branches_of_threads(%at: !c, %v: f32) kernel attributes {cute.synchronize} {
+    %t = gpu.thread_id x
+    %c16 = arith.constant 16 : index
+    %if = arith.cmpi ult, %t, %c16 : index
+    scf.if %if {
+      %a = cute.memref.alloca() : !s
+      cute.memref.store(%a, %at, %v) : (!s, !c, f32) -> ()
+    } else {
+      %b = cute.memref.alloca() : !s
+      cute.memref.store(%b, %at, %v) : (!s, !c, f32) -> ()
+    }
+    gpu.return
+  }
 }

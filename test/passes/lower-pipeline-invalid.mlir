@@ -59,7 +59,7 @@ gpu.module @kernels {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
     %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
-    // expected-error @below {{'scf.parallel' op has operations on pipelines within; expected these in the kernel's body, scf.for}}
+    // expected-error @below {{'scf.parallel' op has operations on pipelines within; and does not say which way control takes
     scf.parallel (%k) = (%zero) to (%n) step (%one) {
       %f = cute.pipeline.producer_commit(%p) : !cute.pipeline<2>
     }

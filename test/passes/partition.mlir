@@ -2,8 +2,8 @@
 //
 // The kernel below is written by hand: one block of two warps computes 32 x 32 of C, in two steps of 32.
 //
-// RUN: cute-opt %s --cute-partition --cse | FileCheck %s
-// RUN: cute-opt %s --cute-partition --cse | cute-opt | FileCheck %s
+// RUN: cute-opt %s --cute-partition --cute-synchronize --cse | FileCheck %s
+// RUN: cute-opt %s --cute-partition --cute-synchronize --cse | cute-opt | FileCheck %s
 
 !A = !cute.memref<f16, gmem, align<16>, "(32,64):(64,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(32,32):(96,1)">

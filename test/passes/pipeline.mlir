@@ -7,7 +7,7 @@
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=32x32x32 warps=1x1 stages=1" --cute-partition \
 // RUN:   --cute-fragments-to-values --cse --cute-pipeline | FileCheck %s --check-prefix=ONE
 
-// CHECK-DAG: cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32,3):(32,1,1024)">
+// CHECK-DAG: cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32,3):(32,1,1024)">
 // CHECK: %[[P:.*]], %[[FREE:.*]] = cute.pipeline.create : !cute.pipeline<3>, !cute.token
 // The releases of the last three iterations are carried; the oldest is the one that is taken.
 // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args({{.*}}%{{.*}} = %[[FREE]], %{{.*}} = %[[FREE]], %[[OLDEST:.*]] = %[[FREE]])
@@ -26,7 +26,7 @@
 
 // One buffer is no pipeline.
 // ONE-NOT: cute.pipeline
-// ONE: gpu.barrier
+// ONE-NOT: gpu.barrier
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,256):(256,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">

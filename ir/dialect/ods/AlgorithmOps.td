@@ -149,7 +149,7 @@ def Cute_GemmOp : Cute_AlgorithmOp<"gemm"> {
     `(` type($args) `)` }];
 }
 
-def Cute_ClearOp : Cute_Op<"clear", [MemoryEffects<[MemWrite]>]> {
+def Cute_ClearOp : Cute_Op<"clear"> {
   let summary = "Sets every element of a tensor to zero";
   let description = [{
     Positive zero in the element type.
@@ -160,12 +160,12 @@ def Cute_ClearOp : Cute_Op<"clear", [MemoryEffects<[MemWrite]>]> {
     cute.clear(%acc) : (!acc)
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemWrite]>:$tensor);
   let assemblyFormat = "`(` $tensor `)` attr-dict `:` `(` qualified(type($tensor)) `)`";
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_FillOp : Cute_Op<"fill", [MemoryEffects<[MemWrite]>]> {
+def Cute_FillOp : Cute_Op<"fill"> {
   let summary = "Sets every element of a tensor to one value";
   let description = [{
     ```mlir
@@ -174,7 +174,7 @@ def Cute_FillOp : Cute_Op<"fill", [MemoryEffects<[MemWrite]>]> {
     cute.fill(%acc, %v) : (!acc, f32)
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor, AnyType:$value);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemWrite]>:$tensor, AnyType:$value);
   let assemblyFormat = "`(` operands `)` attr-dict `:` `(` qualified(type($tensor)) `,` type($value) `)`";
   let opDocGroup = Cute_Algorithms;
 }
@@ -273,7 +273,7 @@ def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_ConvertOp : Cute_Op<"convert", [MemoryEffects<[MemRead, MemAlloc]>]> {
+def Cute_ConvertOp : Cute_Op<"convert"> {
   let summary = "A register tensor with each element rounded to another type";
   let description = [{
     Rounds to nearest even. The layout is kept.
@@ -284,8 +284,8 @@ def Cute_ConvertOp : Cute_Op<"convert", [MemoryEffects<[MemRead, MemAlloc]>]> {
     %h = cute.convert(%acc) : (!acc) -> !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor);
-  let results = (outs Cute_MemRefType:$result);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor);
+  let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
   let assemblyFormat = "`(` $tensor `)` attr-dict `:` functional-type($tensor, $result)";
   let opDocGroup = Cute_Algorithms;
 }

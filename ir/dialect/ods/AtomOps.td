@@ -167,7 +167,7 @@ def Cute_PartitionShapeOp : Cute_InferredOp<"tiled.mma.partition_shape", [Pure]>
   let opDocGroup = Cute_Partitions;
 }
 
-def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment", [MemoryEffects<[MemAlloc]>]> {
+def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment"> {
   let summary = "Registers for a thread's part of an MMA's operand";
   let description = [{
     Takes the partitioned operand, or its shape. C's fragment has the accumulator's type.
@@ -181,7 +181,7 @@ def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment", [MemoryEffects<[M
   }];
   let arguments = (ins Cute_TiledMmaType:$mma,
                        AnyTypeOf<[Cute_MemRefType, Cute_ShapeType]>:$tensor, I32Attr:$operand_id);
-  let results = (outs Cute_MemRefType:$result);
+  let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $tensor `)`
     attr-dict `:` functional-type(operands, $result) }];
   let opDocGroup = Cute_Partitions;
@@ -192,7 +192,7 @@ def Cute_AtomsOnValues : Cute_Group<"Atoms on values", [{
   for each mode behind the atom's own values.
 }]>;
 
-def Cute_AtomLoadOp : Cute_Op<"atom_load", [MemoryEffects<[MemRead]>]> {
+def Cute_AtomLoadOp : Cute_Op<"atom_load"> {
   let summary = "One copy atom from memory into a vector";
   let description = [{
     Every thread of the warp takes part where the atom is one of a warp.
@@ -204,13 +204,13 @@ def Cute_AtomLoadOp : Cute_Op<"atom_load", [MemoryEffects<[MemRead]>]> {
     %v = cute.atom_load(%copy, %p) at [0, 1, 0] : (!copy, !part) -> vector<8xf16>
     ```
   }];
-  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$source, DenseI64ArrayAttr:$at);
+  let arguments = (ins Cute_TiledCopyType:$copy, Arg<Cute_MemRefType, "", [MemRead]>:$source, DenseI64ArrayAttr:$at);
   let results = (outs AnyVectorOfAnyRank:$value);
   let assemblyFormat = "`(` $copy `,` $source `)` `at` $at attr-dict `:` functional-type(operands, $value)";
   let opDocGroup = Cute_AtomsOnValues;
 }
 
-def Cute_AtomStoreOp : Cute_Op<"atom_store", [MemoryEffects<[MemWrite]>]> {
+def Cute_AtomStoreOp : Cute_Op<"atom_store"> {
   let summary = "One copy atom from a vector into memory";
   let description = [{
     The vector holds the atom's values, in the atom's order.
@@ -223,7 +223,7 @@ def Cute_AtomStoreOp : Cute_Op<"atom_store", [MemoryEffects<[MemWrite]>]> {
     ```
   }];
   let arguments = (ins Cute_TiledCopyType:$copy, AnyVectorOfAnyRank:$value,
-                       Cute_MemRefType:$destination, DenseI64ArrayAttr:$at);
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination, DenseI64ArrayAttr:$at);
   let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` `(` type(operands) `)`";
   let opDocGroup = Cute_AtomsOnValues;
 }
@@ -246,7 +246,7 @@ def Cute_AtomMoveOp : Cute_Op<"atom_move", [Pure]> {
   let opDocGroup = Cute_AtomsOnValues;
 }
 
-def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Cute_AtomCopyOp : Cute_Op<"atom_copy"> {
   let summary = "One asynchronous copy atom from memory to memory";
   let description = [{
     It has landed when the group that it is committed in has been waited for. Where a predicate
@@ -260,8 +260,8 @@ def Cute_AtomCopyOp : Cute_Op<"atom_copy", [MemoryEffects<[MemRead, MemWrite]>]>
     cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] if %p : (!copy, !part, !spart)
     ```
   }];
-  let arguments = (ins Cute_TiledCopyType:$copy, Cute_MemRefType:$source,
-                       Cute_MemRefType:$destination, Optional<I1>:$predicate,
+  let arguments = (ins Cute_TiledCopyType:$copy, Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination, Optional<I1>:$predicate,
                        DenseI64ArrayAttr:$at);
   let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at (`if` $predicate^)?
     attr-dict `:` `(` qualified(type($copy)) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];

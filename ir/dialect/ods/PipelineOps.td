@@ -14,7 +14,7 @@ def Cute_Pipelines : Cute_Group<"Pipelines", [{
   A ring of buffers that asynchronous copies fill. Tokens say what waits for what.
 }]>;
 
-def Cute_PipelineCreateOp : Cute_Op<"pipeline.create", [MemoryEffects<[MemAlloc]>]> {
+def Cute_PipelineCreateOp : Cute_Op<"pipeline.create"> {
   let summary = "A ring of buffers, all free";
   let description = [{
     `free` is the token of the first use of each buffer.
@@ -23,13 +23,13 @@ def Cute_PipelineCreateOp : Cute_Op<"pipeline.create", [MemoryEffects<[MemAlloc]
     %p, %free = cute.pipeline.create : !cute.pipeline<3>, !cute.token
     ```
   }];
-  let results = (outs Cute_PipelineType:$pipeline, Cute_TokenType:$free);
+  let results = (outs Res<Cute_PipelineType, "", [MemAlloc]>:$pipeline, Cute_TokenType:$free);
   let assemblyFormat = "attr-dict `:` qualified(type($pipeline)) `,` qualified(type($free))";
   let opDocGroup = Cute_Pipelines;
 }
 
-class Cute_SlotOp<string mnemonic> : Cute_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = (ins Cute_PipelineType:$pipeline, Cute_TokenType:$token, I32:$iteration);
+class Cute_SlotOp<string mnemonic> : Cute_Op<mnemonic> {
+  let arguments = (ins Arg<Cute_PipelineType, "", [MemRead, MemWrite]>:$pipeline, Cute_TokenType:$token, I32:$iteration);
   let results = (outs I32:$slot);
   let assemblyFormat = "`(` $pipeline `,` $token `,` $iteration `)` attr-dict `:` qualified(type($pipeline))";
 }
@@ -60,7 +60,7 @@ def Cute_ConsumerWaitOp : Cute_SlotOp<"pipeline.consumer_wait"> {
   let opDocGroup = Cute_Pipelines;
 }
 
-def Cute_ProducerTailOp : Cute_Op<"pipeline.producer_tail", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Cute_ProducerTailOp : Cute_Op<"pipeline.producer_tail"> {
   let summary = "Waits until every committed copy of this thread has landed";
   let description = [{
     Behind it the pipeline's buffers are not written any more by this thread's copies.
@@ -70,13 +70,13 @@ def Cute_ProducerTailOp : Cute_Op<"pipeline.producer_tail", [MemoryEffects<[MemR
     cute.pipeline.producer_tail(%p) : !cute.pipeline<3>
     ```
   }];
-  let arguments = (ins Cute_PipelineType:$pipeline);
+  let arguments = (ins Arg<Cute_PipelineType, "", [MemRead, MemWrite]>:$pipeline);
   let assemblyFormat = "`(` $pipeline `)` attr-dict `:` qualified(type($pipeline))";
   let opDocGroup = Cute_Pipelines;
 }
 
-class Cute_TokenOp<string mnemonic> : Cute_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = (ins Cute_PipelineType:$pipeline);
+class Cute_TokenOp<string mnemonic> : Cute_Op<mnemonic> {
+  let arguments = (ins Arg<Cute_PipelineType, "", [MemRead, MemWrite]>:$pipeline);
   let results = (outs Cute_TokenType:$token);
   let assemblyFormat = "`(` $pipeline `)` attr-dict `:` qualified(type($pipeline))";
 }

@@ -14,7 +14,7 @@ def Cute_Tensors : Cute_Group<"Tensors", [{
   A tensor is a pointer and a layout. Views of it are pure: they move no data.
 }]>;
 
-def Cute_AllocaOp : Cute_Op<"memref.alloca", [MemoryEffects<[MemAlloc]>]> {
+def Cute_AllocaOp : Cute_Op<"memref.alloca"> {
   let summary = "A tensor in shared memory or in registers, for the kernel's lifetime";
   let description = [{
     `offset` is the byte offset in the kernel's dynamic shared memory, once
@@ -25,7 +25,7 @@ def Cute_AllocaOp : Cute_Op<"memref.alloca", [MemoryEffects<[MemAlloc]>]> {
     ```
   }];
   let arguments = (ins Optional<Cute_AnyLayoutType>:$layout, OptionalAttr<I64Attr>:$offset);
-  let results = (outs Cute_MemRefType:$result);
+  let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
   let assemblyFormat = [{ `(` ($layout^ `:` qualified(type($layout)))? `)` attr-dict `:`
     qualified(type($result)) }];
   let opDocGroup = Cute_Tensors;

@@ -248,7 +248,7 @@ def Cute_Elements : Cute_Group<"Elements", [{
   Single elements of tensors, and all of a register tensor's as one vector.
 }]>;
 
-def Cute_LoadOp : Cute_Op<"memref.load", [MemoryEffects<[MemRead]>]> {
+def Cute_LoadOp : Cute_Op<"memref.load"> {
   let summary = "One element of a tensor";
   let description = [{
     Of a coordinate tensor the element is a coordinate, which `cute.get_scalars` takes apart.
@@ -258,13 +258,13 @@ def Cute_LoadOp : Cute_Op<"memref.load", [MemoryEffects<[MemRead]>]> {
     %v = cute.memref.load(%A, %c) : (!cute.memref<f32, gmem, "(128,8):(1,128)">, !cute.coord<"(?,?)">) -> f32
     ```
   }];
-  let arguments = (ins Cute_TensorType:$tensor, Cute_CoordType:$coord);
+  let arguments = (ins Arg<Cute_TensorType, "", [MemRead]>:$tensor, Cute_CoordType:$coord);
   let results = (outs AnyType:$value);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $value)";
   let opDocGroup = Cute_Elements;
 }
 
-def Cute_StoreOp : Cute_Op<"memref.store", [MemoryEffects<[MemWrite]>]> {
+def Cute_StoreOp : Cute_Op<"memref.store"> {
   let summary = "Sets one element of a tensor";
   let description = [{
     ```mlir
@@ -272,12 +272,12 @@ def Cute_StoreOp : Cute_Op<"memref.store", [MemoryEffects<[MemWrite]>]> {
     cute.memref.store(%A, %c, %v) : (!cute.memref<f32, gmem, "(128,8):(1,128)">, !cute.coord<"(?,?)">, f32) -> ()
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor, Cute_CoordType:$coord, AnyType:$value);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemWrite]>:$tensor, Cute_CoordType:$coord, AnyType:$value);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
   let opDocGroup = Cute_Elements;
 }
 
-def Cute_LoadVecOp : Cute_InferredOp<"memref.load_vec", [MemoryEffects<[MemRead]>]> {
+def Cute_LoadVecOp : Cute_InferredOp<"memref.load_vec"> {
   let summary = "All elements of a tensor as a vector, colexicographically";
   let description = [{
     ```mlir
@@ -285,13 +285,13 @@ def Cute_LoadVecOp : Cute_InferredOp<"memref.load_vec", [MemoryEffects<[MemRead]
     %v = cute.memref.load_vec %f : !cute.memref<f32, rmem, "(2,4):(4,1)">
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor);
   let results = (outs AnyVectorOfAnyRank:$value);
   let assemblyFormat = "$tensor attr-dict `:` qualified(type($tensor))";
   let opDocGroup = Cute_Elements;
 }
 
-def Cute_StoreVecOp : Cute_Op<"memref.store_vec", [MemoryEffects<[MemWrite]>]> {
+def Cute_StoreVecOp : Cute_Op<"memref.store_vec"> {
   let summary = "Sets all elements of a tensor from a vector, colexicographically";
   let description = [{
     ```mlir
@@ -299,7 +299,7 @@ def Cute_StoreVecOp : Cute_Op<"memref.store_vec", [MemoryEffects<[MemWrite]>]> {
     cute.memref.store_vec %v, %f : vector<8xf32>, !cute.memref<f32, rmem, "(2,4):(4,1)">
     ```
   }];
-  let arguments = (ins AnyVectorOfAnyRank:$value, Cute_MemRefType:$tensor);
+  let arguments = (ins AnyVectorOfAnyRank:$value, Arg<Cute_MemRefType, "", [MemWrite]>:$tensor);
   let assemblyFormat = "$value `,` $tensor attr-dict `:` type($value) `,` qualified(type($tensor))";
   let opDocGroup = Cute_Elements;
 }

@@ -8,6 +8,8 @@
 #include "Syntax.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -110,6 +112,59 @@ void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user)
         each(argument.getType());
   for (NamedAttribute attribute : operation->getAttrs())
     attribute.getValue().walk([&](TypeAttr type) { each(type.getValue()); });
+}
+
+bool cuteOpEffects(MlirOperation op, void (*sink)(int, MlirValue, void *), void *user) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(unwrap(op));
+  if (!effects)
+    return false;
+  for (const MemoryEffects::EffectInstance &effect : *effects) {
+    int kind = isa<MemoryEffects::Allocate>(effect.getEffect()) ? 0
+               : isa<MemoryEffects::Free>(effect.getEffect())   ? 1
+               : isa<MemoryEffects::Read>(effect.getEffect())   ? 2
+                                                                : 3;
+    sink(kind, wrap(effect.getValue()), user);
+  }
+  return true;
+}
+
+bool cuteOpFlow(MlirOperation op,
+                void (*sink)(intptr_t, intptr_t, intptr_t, const MlirValue *, const MlirValue *,
+                             void *),
+                void *user) {
+  Operation *operation = unwrap(op);
+  if (operation->getNumRegions() == 0)
+    return true;
+  auto branch = dyn_cast<RegionBranchOpInterface>(operation);
+  if (!branch)
+    return false;
+  auto number = [](const RegionSuccessor &to) -> intptr_t {
+    return to.isParent() ? -1 : intptr_t(to.getSuccessor()->getRegionNumber());
+  };
+  auto give = [&](intptr_t from, const RegionSuccessor &to, ValueRange values) {
+    SmallVector<MlirValue> sources, targets;
+    for (auto [value, input] : llvm::zip(values, to.getSuccessorInputs())) {
+      sources.push_back(wrap(value));
+      targets.push_back(wrap(input));
+    }
+    sink(from, number(to), sources.size(), sources.data(), targets.data(), user);
+  };
+  SmallVector<RegionSuccessor> successors;
+  branch.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+  for (const RegionSuccessor &to : successors)
+    give(-1, to, branch.getEntrySuccessorOperands(to));
+  for (Region &region : operation->getRegions())
+    for (Block &block : region) {
+      auto end = block.empty() ? nullptr : dyn_cast<RegionBranchTerminatorOpInterface>(block.back());
+      if (!end)
+        continue;
+      successors.clear();
+      branch.getSuccessorRegions(RegionBranchPoint(end), successors);
+      for (const RegionSuccessor &to : successors)
+        give(region.getRegionNumber(), to, end.getSuccessorOperands(to));
+    }
+  return true;
 }
 
 LogicalResult cute::inferTypes(StringRef op, MLIRContext *context,

@@ -105,6 +105,17 @@ void cuteEmitWarning(MlirLocation location, MlirStringRef message, intptr_t numN
 /// Gives `sink` each type that an op's results, its attributes and its regions' arguments have, and each type within those.
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user);
 
+/// Gives `sink` each effect of an op and of what is within it: 0 allocates, 1 frees, 2 reads, 3 writes; on the value, which is
+/// null where the effect is on none. False where an op within does not say what it does.
+bool cuteOpEffects(MlirOperation op, void (*sink)(int kind, MlirValue value, void *), void *user);
+/// Gives `sink` each way that control takes through the regions of an op: from region `from` (or from before the op, -1) to
+/// region `to` (or behind the op, -1), with the values that go along and those that they become. False where the op has
+/// regions and does not say.
+bool cuteOpFlow(MlirOperation op,
+                void (*sink)(intptr_t from, intptr_t to, intptr_t numValues,
+                             const MlirValue *values, const MlirValue *inputs, void *),
+                void *user);
+
 int cuteOptMain(int argc, char **argv);
 int cuteLspServerMain(int argc, char **argv);
 

@@ -19,6 +19,10 @@ pub const UNROLL: &str = "cute.unroll";
 pub const STAGE: &str = "cute.stage";
 /// The place of an operation within an interval of the schedule.
 pub const ORDER: &str = "cute.order";
+/// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.
+pub const SYNCHRONIZE: &str = "cute.synchronize";
+/// An allocation in shared memory whose accesses the tokens of a pipeline order.
+pub const RING: &str = "cute.ring";
 /// The configuration that a kernel was tiled by.
 pub const CONFIG: &str = "cute.config";
 /// The bytes of dynamic shared memory that a kernel needs.

@@ -8,7 +8,7 @@ use cute_ir::{
     attributes::{DISJOINT, LLVM_NOALIAS, NOALIAS},
     diag,
     mlir::*,
-    ops::{cute, gpu},
+    ops::gpu,
 };
 use cute_passes::partition::{is_memory, root_of};
 use melior::ir::operation::OperationLike;
@@ -43,35 +43,33 @@ pub(super) fn pairs(kernel: Op<'_>) -> Vec<[usize; 2]> {
     pairs.into_iter().collect()
 }
 
-/// The arguments that a kernel may write.
+/// The arguments that a kernel may write: an op that does not say what it does may write all that it is given.
 fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
     let mut written = BTreeSet::new();
-    for op in nested_ops(kernel) {
-        let views = name_of(op).starts_with("cute.") && results_of(op).into_iter().any(is_memory);
-        if views {
-            continue;
-        }
-        for (i, operand) in operands_of(op).into_iter().enumerate() {
-            let only_read = match name_of(op) {
-                cute::MEMREF_LOAD | cute::ATOM_LOAD | cute::PREFETCH | cute::GET_LAYOUT => true,
-                cute::ATOM_COPY => i == 1,
-                _ => false,
-            };
-            if !is_memory(operand) || only_read {
-                continue;
+    for op in nested_ops(kernel)
+        .into_iter()
+        .filter(|op| op.region_count() == 0)
+    {
+        let targets: Vec<Val<'_>> = match effects_of(op) {
+            Some(effects) => {
+                let writes = effects.iter().filter(|e| e.kind == EffectKind::Write);
+                let all = || operands_of(op);
+                writes
+                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
+                    .collect()
             }
-            let root = root_of(operand);
+            None => operands_of(op),
+        };
+        for target in targets.into_iter().filter(|value| is_memory(*value)) {
+            let root = root_of(target);
             match arguments.iter().position(|argument| *argument == root) {
                 Some(index) => {
                     written.insert(index);
                 }
-                // Through a loop, a branch or a choice any of them may be meant.
-                None if block_argument(root).is_some()
-                    || defining_op(root).is_some_and(|op| !name_of(op).starts_with("cute.")) =>
-                {
-                    written.extend(0..arguments.len());
-                }
-                None => {}
+                // What an op makes has memory of its own; through a loop, a branch or a choice any of them may be meant.
+                None if defining_op(root)
+                    .is_some_and(|op| !is_pure(op) && op.region_count() == 0) => {}
+                None => written.extend(0..arguments.len()),
             }
         }
     }

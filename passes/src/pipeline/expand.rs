@@ -7,8 +7,7 @@
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
 
-use super::graph::is_pure;
-use crate::{partition::kernels, sync};
+use crate::{partition::kernels, synchronize};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
@@ -340,8 +339,12 @@ impl<'c> Expand<'c> {
         match commit {
             Some((commit, stage)) if self.lead > stage => {
                 let pipeline = commit.pipeline();
-                b.step(sync::COPIES)
-                    .op(cute::PIPELINE_PRODUCER_TAIL, &[pipeline], &[], &[])?;
+                b.step(synchronize::COPIES).op(
+                    cute::PIPELINE_PRODUCER_TAIL,
+                    &[pipeline],
+                    &[],
+                    &[],
+                )?;
             }
             _ => {}
         }

@@ -1,10 +1,9 @@
 //! The dependence graph of a loop body.
 
 use crate::partition::{root_of, space_of};
-use cute_ir::ops::{cute, cute_nvgpu, gpu, nvvm};
+use cute_ir::ops::{cute, gpu, nvvm};
 use cute_ir::{
     mlir::*,
-    names::{dialect, dialect_of},
     types::{self, Space},
 };
 use cute_layout::atoms::Completion;
@@ -89,28 +88,6 @@ pub(crate) fn is_sync(op: Op) -> bool {
         name_of(op),
         nvvm::CP_ASYNC_COMMIT_GROUP | nvvm::CP_ASYNC_WAIT_GROUP | gpu::BARRIER
     )
-}
-
-/// Operations that only compute, which go wherever their users go.
-pub(crate) fn is_pure(op: Op) -> bool {
-    matches!(dialect_of(op), dialect::ARITH | dialect::VECTOR)
-        || matches!(
-            name_of(op),
-            cute::SLICE
-                | cute::LOCAL_TILE
-                | cute::MAKE_COORD
-                | cute::STATIC
-                | cute::CRD2IDX
-                | cute::GET_SCALARS
-                | cute::TILED_COPY_PARTITION_S
-                | cute::TILED_COPY_PARTITION_D
-                | cute::TILED_MMA_PARTITION
-                | cute::MAKE_ATOM
-                | cute::MAKE_TILED_COPY
-                | cute::MAKE_TILED_MMA
-                | cute_nvgpu::ATOM_SET_VALUE
-                | cute_nvgpu::ATOM_GET_VALUE
-        )
 }
 
 /// The graph of a loop's body with `stages` buffers; nothing where the body is not one of

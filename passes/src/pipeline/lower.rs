@@ -10,8 +10,8 @@ use crate::{
     divergence::Divergence,
     partition::{body_of_kernel, kernels, second_body},
 };
-use cute_ir::ops::{arith, cute, gpu, nvvm, scf};
-use cute_ir::{Expected, Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
+use cute_ir::ops::{arith, cute, gpu, nvvm};
+use cute_ir::{Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
@@ -120,6 +120,10 @@ fn is_token(value: Val) -> bool {
     matches!(CuteType::of(value.r#type()), Some(CuteType::Token))
 }
 
+fn missing(b: Builder) -> Failure {
+    b.error("expected a token of this kernel's pipelines")
+}
+
 /// The last operation of a block of a region.
 fn terminator<'c>(block: Blk<'c>, b: Builder<'c>) -> Result<Op<'c>, Failure> {
     ops_of(block)
@@ -132,7 +136,7 @@ impl Ages {
         self.tokens
             .get(&key(token))
             .copied()
-            .ok_or_else(|| b.error("expected a token of this kernel's pipelines"))
+            .ok_or_else(|| missing(b))
     }
 
     fn pass(&mut self, commits: i64, barriers: i64) {
@@ -140,21 +144,6 @@ impl Ages {
             age.commits = age.commits.saturating_add(commits);
             age.barriers = age.barriers.saturating_add(barriers);
         }
-    }
-
-    /// The tokens that go from `sources` to `targets`, which correspond, at their ages.
-    fn hand_over(
-        &self,
-        sources: &[Val<'_>],
-        targets: &[Val<'_>],
-        b: Builder,
-    ) -> Result<Tokens, Failure> {
-        sources
-            .iter()
-            .zip(targets)
-            .filter(|(source, _)| is_token(**source))
-            .map(|(source, target)| Ok((key(*target), self.age(*source, b)?)))
-            .collect()
     }
 
     fn block(&mut self, block: Blk<'_>) -> Result<(), Failure> {
@@ -183,31 +172,15 @@ impl Ages {
                 self.pass(0, 1);
             } else if let Some(release) = cute::PipelineConsumerRelease::of(op) {
                 self.tokens.insert(key(release.token()), Age::NEW);
-            } else if let Some(op) = scf::For::of(op) {
-                self.for_loop(op, b)?;
-            } else if let Some(op) = scf::While::of(op) {
-                self.while_loop(op, b)?;
+            } else if op.region_count() > 0 {
+                self.regions(op, b)?;
             } else {
-                self.other(op, b)?;
+                match name_of(op) {
+                    nvvm::CP_ASYNC_COMMIT_GROUP => self.pass(1, 0),
+                    gpu::BARRIER => self.pass(0, 1),
+                    _ => {}
+                }
             }
-        }
-        Ok(())
-    }
-
-    /// An operation that is neither of a pipeline nor a loop.
-    fn other(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
-        match name_of(op) {
-            nvvm::CP_ASYNC_COMMIT_GROUP => self.pass(1, 0),
-            gpu::BARRIER => self.pass(0, 1),
-            scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION => self.branches(op, b)?,
-            // What else has regions need not run them.
-            name if op.region_count() > 0 && concerns_pipelines(op) => {
-                return Err(b.error(format!(
-                    "'{name}' op has operations on pipelines within; expected these in the kernel's body, \
-                     scf.for, scf.while, scf.if, scf.index_switch or scf.execute_region"
-                )));
-            }
-            _ => {}
         }
         Ok(())
     }
@@ -223,91 +196,71 @@ impl Ages {
         }
     }
 
-    /// An operation that runs one of its regions, or none where one of them is empty.
-    fn branches(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
-        let before = self.tokens.clone();
-        let results = results_of(op);
-        let mut after: Option<Tokens> = None;
-        for region in 0..op.region_count() {
-            // A region that is not gone through counts for nothing, as one that is not taken.
-            let mut exit = before.clone();
-            if !blocks_of_region(op, region).is_empty() && concerns_pipelines(op) {
-                let block = Self::only_block(op, region, b)?;
-                self.tokens = before.clone();
-                self.block(block)?;
-                let yielded = operands_of(terminator(block, b)?);
-                let handed = self.hand_over(&yielded, &results, b)?;
-                exit = std::mem::take(&mut self.tokens);
-                exit.extend(handed);
-            }
-            after = Some(after.map_or(exit.clone(), |after| join(&after, &exit)));
+    /// An operation with regions: goes along the ways between them until the ages at their starts settle. What concerns no
+    /// pipeline counts for nothing, as if it was not taken.
+    fn regions(&mut self, op: Op<'_>, b: Builder) -> Result<(), Failure> {
+        if !concerns_pipelines(op) {
+            return Ok(());
         }
-        self.tokens = after.unwrap_or(before);
-        Ok(())
-    }
-
-    fn for_loop(&mut self, op: scf::For<'_>, b: Builder) -> Result<(), Failure> {
-        let body = Self::only_block(op.op(), 0, b)?;
-        let initial = op.init_args();
-        let yielded = operands_of(terminator(body, b)?);
-        // Behind the counter.
-        let arguments: Vec<_> = arguments_of(body).into_iter().skip(1).collect();
-        let before = self.tokens.clone();
-        let mut entry = before.clone();
-        entry.extend(self.hand_over(&initial, &arguments, b)?);
+        let Some(ways) = ways_of(op) else {
+            return Err(b.error(format!(
+                "'{}' op has operations on pipelines within, and does not say which way control takes through its regions; \
+                 expected these in the kernel's body or in scf ops",
+                name_of(op)
+            )));
+        };
+        let count = op.region_count();
+        let before = std::mem::take(&mut self.tokens);
+        let (mut entries, mut exits) = (vec![None; count], vec![None; count]);
         loop {
-            self.tokens = entry.clone();
-            self.block(body)?;
-            let again = self.hand_over(&yielded, &arguments, b)?;
-            self.tokens.extend(again);
-            // Ages only fall, and are never below zero.
-            let next = join(&entry, &self.tokens);
-            if next == entry {
+            let mut settled = true;
+            for region in (0..count).filter(|region| !blocks_of_region(op, *region).is_empty()) {
+                let entry = self.meet(&ways, Some(region), &before, &exits, b)?;
+                if entry.is_none() || entry == entries[region] {
+                    continue;
+                }
+                settled = false;
+                self.tokens = entry.clone().unwrap_or_default();
+                entries[region] = entry;
+                self.block(Self::only_block(op, region, b)?)?;
+                exits[region] = Some(std::mem::take(&mut self.tokens));
+            }
+            if settled {
                 break;
             }
-            entry = next;
         }
-        let results = op.results();
-        let mut after = std::mem::take(&mut self.tokens);
-        self.tokens = after.clone();
-        after.extend(self.hand_over(&yielded, &results, b)?);
-        // The loop may run not at all: what it leaves is the least of both.
-        self.tokens = before;
-        let skipped = self.hand_over(&initial, &results, b)?;
-        self.tokens.extend(skipped);
-        self.tokens = join(&self.tokens, &after);
+        self.tokens = self
+            .meet(&ways, None, &before, &exits, b)?
+            .unwrap_or_default();
         Ok(())
     }
 
-    fn while_loop(&mut self, op: scf::While<'_>, b: Builder) -> Result<(), Failure> {
-        let (test, body) = (
-            Self::only_block(op.op(), 0, b)?,
-            Self::only_block(op.op(), 1, b)?,
-        );
-        let condition = scf::Condition::of(terminator(test, b)?)
-            .expected(op.op(), "a condition at the end of the test")?
-            .args();
-        let yielded = operands_of(terminator(body, b)?);
-        let (tested, taken) = (arguments_of(test), arguments_of(body));
-        let mut entry = self.tokens.clone();
-        entry.extend(self.hand_over(&op.inits(), &tested, b)?);
-        loop {
-            self.tokens = entry.clone();
-            self.block(test)?;
-            let mut after = self.tokens.clone();
-            after.extend(self.hand_over(&condition, &op.results(), b)?);
-            let into = self.hand_over(&condition, &taken, b)?;
-            self.tokens.extend(into);
-            self.block(body)?;
-            let again = self.hand_over(&yielded, &tested, b)?;
-            self.tokens.extend(again);
-            let next = join(&entry, &self.tokens);
-            if next == entry {
-                self.tokens = after;
-                return Ok(());
+    /// The ages where all ways to a point meet that have been gone so far; nothing where none has.
+    fn meet(
+        &self,
+        ways: &[Way<'_>],
+        to: RegionPoint,
+        before: &Tokens,
+        exits: &[Option<Tokens>],
+        b: Builder,
+    ) -> Result<Option<Tokens>, Failure> {
+        let mut met: Option<Tokens> = None;
+        for way in ways.iter().filter(|way| way.to == to) {
+            let from = match way.from {
+                None => before,
+                Some(from) => match &exits[from] {
+                    Some(exit) => exit,
+                    None => continue,
+                },
+            };
+            let mut tokens = from.clone();
+            for (source, target) in way.values.iter().filter(|(source, _)| is_token(*source)) {
+                let age = from.get(&key(*source)).copied().ok_or_else(|| missing(b))?;
+                tokens.insert(key(*target), age);
             }
-            entry = next;
+            met = Some(met.map_or(tokens.clone(), |met| join(&met, &tokens)));
         }
+        Ok(met)
     }
 }
 

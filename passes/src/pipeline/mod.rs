@@ -12,11 +12,11 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels, shared::round_up, sync};
+use crate::{config::Config, partition::kernels, shared::round_up, synchronize};
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    attributes::{ORDER, STAGE},
+    attributes::{ORDER, RING, STAGE},
     diag,
     infer::memref_of,
     mlir::*,
@@ -102,7 +102,12 @@ impl<'c> Pipeline<'c> {
             let ty = ring.to_type(op.location())?;
             rings.insert(
                 key(*buffer),
-                outside.value(cute::MEMREF_ALLOCA, &[], ty, &[])?,
+                outside.value(
+                    cute::MEMREF_ALLOCA,
+                    &[],
+                    ty,
+                    &[(RING, outside.attribute("unit")?)],
+                )?,
             );
         }
         let ty = types::pipeline_type(op.location(), self.stages)?;
@@ -173,7 +178,7 @@ impl<'c> Pipeline<'c> {
         let commit = cute::PipelineProducerCommit::of(commit).expected(b, "a commit")?;
 
         // Consumer.
-        let wait = b.step(sync::COPIES).op(
+        let wait = b.step(synchronize::COPIES).op(
             cute::PIPELINE_CONSUMER_WAIT,
             &[pipeline, commit.token(), iteration],
             &[b.i32_type()],
@@ -317,7 +322,7 @@ impl<'c> Pipeline<'c> {
         fn erase_users(value: Val<'_>) -> bool {
             let users = users_of(value);
             for user in users {
-                let view = user.result_count() == 1 && graph::is_pure(user);
+                let view = user.result_count() == 1 && is_pure(user);
                 if !view || !erase_users(result_of(user, 0)) {
                     return false;
                 }

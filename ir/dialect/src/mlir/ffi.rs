@@ -44,6 +44,9 @@ pub struct CuteOption {
 
 pub type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
 pub type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
+pub type EffectSink = unsafe extern "C" fn(c_int, MlirValue, *mut c_void);
+pub type FlowSink =
+    unsafe extern "C" fn(isize, isize, isize, *const MlirValue, *const MlirValue, *mut c_void);
 
 #[repr(C)]
 pub struct CuteCallbacks {
@@ -126,6 +129,8 @@ unsafe extern "C" {
         note_locations: *const MlirLocation,
         notes: *const MlirStringRef,
     );
+    pub fn cuteOpEffects(op: MlirOperation, sink: EffectSink, user: *mut c_void) -> bool;
+    pub fn cuteOpFlow(op: MlirOperation, sink: FlowSink, user: *mut c_void) -> bool;
     pub fn cuteOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn cuteLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
 }

@@ -202,3 +202,88 @@ fn parts_of_another_number_are_refused() {
         "{said:?}"
     );
 }
+
+#[test]
+fn effects_name_the_values_that_they_are_on() {
+    let context = context();
+    let text = "
+!s = !cute.memref<f32, smem, align<16>, \"32:1\">
+func.func @f(%i: !cute.coord<\"?\">, %v: f32, %if: i1) {
+  %s = cute.memref.alloca() : !s
+  scf.if %if {
+    cute.memref.store(%s, %i, %v) : (!s, !cute.coord<\"?\">, f32) -> ()
+  }
+  %x = cute.memref.load(%s, %i) : (!s, !cute.coord<\"?\">) -> f32
+  %y = arith.addf %x, %v : f32
+  gpu.barrier
+  func.return
+}";
+    let (_, said) = said(&context, text, |_, module| {
+        let on = |name: &str| {
+            let op = named(module, name);
+            let effects = effects_of(op)?.into_iter();
+            let tensor = named(module, "cute.memref.alloca");
+            let all = effects.map(|e| (e.kind, e.value == Some(result_of(tensor, 0))));
+            Some(all.collect::<Vec<_>>())
+        };
+        use EffectKind::{Allocate, Read, Write};
+        assert_eq!(on("cute.memref.alloca"), Some(vec![(Allocate, true)]));
+        assert_eq!(on("cute.memref.store"), Some(vec![(Write, true)]));
+        assert_eq!(on("scf.if"), Some(vec![(Write, true)]));
+        assert_eq!(on("cute.memref.load"), Some(vec![(Read, true)]));
+        assert_eq!(on("arith.addf"), Some(vec![]));
+        assert_eq!(on("gpu.barrier"), None);
+        assert!(is_pure(named(module, "arith.addf")));
+        assert!(!is_pure(named(module, "gpu.barrier")));
+    });
+    assert!(said.is_empty(), "{said:?}");
+}
+
+#[test]
+fn ways_lead_through_the_regions_of_an_op() {
+    let context = context();
+    let text = "
+func.func @f(%n: i32, %v: f32, %if: i1) {
+  %c = arith.constant 1 : i32
+  %r = scf.for %k = %c to %n step %c iter_args(%x = %v) -> (f32) : i32 {
+    scf.yield %x : f32
+  }
+  scf.if %if {
+    scf.yield
+  } else {
+    scf.yield
+  }
+  func.return
+}";
+    let (_, said) = said(&context, text, |_, module| {
+        let ways = |name: &str| {
+            let ways = ways_of(named(module, name)).expect("it says");
+            let points = ways.iter().map(|way| (way.from, way.to));
+            points.collect::<Vec<_>>()
+        };
+        let around = [
+            (None, Some(0)),
+            (None, None),
+            (Some(0), Some(0)),
+            (Some(0), None),
+        ];
+        assert_eq!(ways("scf.for"), around);
+        let branches = [
+            (None, Some(0)),
+            (None, Some(1)),
+            (Some(0), None),
+            (Some(1), None),
+        ];
+        assert_eq!(ways("scf.if"), branches);
+        assert!(
+            ways_of(named(module, "arith.constant"))
+                .expect("none")
+                .is_empty()
+        );
+        let op = named(module, "scf.for");
+        let back = &ways_of(op).expect("it says")[2];
+        let body = body_of(op, 0).expect("a body");
+        assert_eq!(back.values, [(argument(body, 1), argument(body, 1))]);
+    });
+    assert!(said.is_empty(), "{said:?}");
+}

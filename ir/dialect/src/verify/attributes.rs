@@ -62,6 +62,8 @@ enum Home {
     HostArgument,
     /// An argument of a kernel that is a tensor or a pointer in global memory.
     KernelMemory,
+    /// The allocation of a tensor in shared memory.
+    SharedTensor,
 }
 
 /// The most turns of a loop that are written out.
@@ -96,6 +98,8 @@ const KNOWN: &[Known] = &[
         Form::Integer(0, i32::MAX as i64),
         Home::Anything,
     ),
+    known(attributes::SYNCHRONIZE, Form::Unit, Home::Kernel),
+    known(attributes::RING, Form::Unit, Home::SharedTensor),
     known(attributes::CONFIG, Form::Dictionary, Home::Kernel),
     known(
         attributes::DYNAMIC_SMEM,
@@ -219,12 +223,14 @@ impl Home {
             (Home::KernelMemory, Place::Argument(i)) => {
                 name == gpu::FUNC && argument_type(op, i).is_some_and(is_global)
             }
+            (Home::SharedTensor, Place::Op) => is_shared_tensor(op),
             _ => false,
         }
     }
 
     fn text(self) -> &'static str {
         match self {
+            Home::SharedTensor => "a cute.memref.alloca in smem",
             Home::WholeGemm => "a cute.gemm of whole tensors",
             Home::Loop => "an scf.for",
             Home::Anything => "an operation",
@@ -243,6 +249,15 @@ fn argument_type<'c>(op: Op<'c>, index: usize) -> Option<Type<'c>> {
     let body = body_of(op, 0)?;
     let arguments = arguments_of(body);
     arguments.get(index).map(melior::ir::ValueLike::r#type)
+}
+
+fn is_shared_tensor(op: Op<'_>) -> bool {
+    cute::MemrefAlloca::of(op).is_some_and(|allocation| {
+        matches!(
+            CuteType::of(melior::ir::ValueLike::r#type(&allocation.result())),
+            Some(CuteType::MemRef(memref)) if memref.space == Space::Smem
+        )
+    })
 }
 
 fn is_global(ty: Type) -> bool {
