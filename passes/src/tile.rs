@@ -13,7 +13,7 @@ use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
     args::GemmArgs,
-    attributes::{COMPUTES, CONFIG, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS},
+    attributes::{COMPUTES, CONFIG, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, STAGES},
     diag,
     infer::memref_of,
     mlir::*,
@@ -407,7 +407,8 @@ impl<'c> Gemm<'c> {
         // Along K.
         let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
-        b.with_regions(scf::FOR, &[from, to, step], &[], &[], vec![region])?;
+        let stages = [(STAGES, b.i64_attribute(self.config.stages))];
+        b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
         for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {

@@ -258,16 +258,18 @@ def Cute_TiledMmaType : Cute_Type<"TiledMma", "tiled_mma"> {
 //===----------------------------------------------------------------------===//
 
 def Cute_PipelineType : Cute_Type<"Pipeline", "pipeline"> {
-  let summary = "A ring of buffers between asynchronous copies and their consumers";
+  let summary = "A ring of buffers between those who fill them and those who read them";
   let description = [{
-    The parameter is the number of buffers, at least 1.
+    The parameters are the number of buffers, at least 1, and how a thread knows that it has filled one: by groups of
+    asynchronous copies where nothing is written, or `immediate` where stores fill it.
 
     ```mlir
     !cute.pipeline<3>
+    !cute.pipeline<2, immediate>
     ```
   }];
-  let parameters = (ins "int64_t":$stages);
-  let assemblyFormat = "`<` $stages `>`";
+  let parameters = (ins "int64_t":$stages, StringRefParameter<"immediate, or nothing">:$completion);
+  let assemblyFormat = "`<` $stages `` custom<OptionalKeyword>($completion) `>`";
   let genVerifyDecl = 1;
 }
 

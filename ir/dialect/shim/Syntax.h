@@ -29,6 +29,15 @@ inline ParseResult parseKeyword(AsmParser &parser, std::string &text) {
 }
 inline void printKeyword(AsmPrinter &printer, StringRef text) { printer << text; }
 
+/// `, keyword`, or nothing, which is the empty text.
+inline ParseResult parseOptionalKeyword(AsmParser &parser, std::string &text) {
+  return parser.parseOptionalComma() ? success() : parseKeyword(parser, text);
+}
+inline void printOptionalKeyword(AsmPrinter &printer, StringRef text) {
+  if (!text.empty())
+    printer << ", " << text;
+}
+
 inline ParseResult parseShapeMNK(AsmParser &parser, int64_t &m, int64_t &n, int64_t &k) {
   SmallVector<int64_t> dims;
   SMLoc where = parser.getCurrentLocation();

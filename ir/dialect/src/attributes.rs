@@ -6,7 +6,8 @@
 pub const TILE: &str = "cute.tile";
 /// Warps along M and N of a block that computes a product of whole tensors.
 pub const WARPS: &str = "cute.warps";
-/// Buffers of the ring in shared memory of a product of whole tensors.
+/// The buffers of each ring in shared memory: of a product of whole tensors, of a loop that is to be pipelined, or of one
+/// tensor that a loop fills.
 pub const STAGES: &str = "cute.stages";
 /// Blocks along M of a product of whole tensors that are neighbours in launch order.
 pub const RASTER: &str = "cute.raster";
@@ -19,6 +20,12 @@ pub const UNROLL: &str = "cute.unroll";
 pub const STAGE: &str = "cute.stage";
 /// The place of an operation within an interval of the schedule.
 pub const ORDER: &str = "cute.order";
+/// The cycles until what an operation of a loop makes may be used.
+pub const LATENCY: &str = "cute.latency";
+/// The unit of a multiprocessor that an operation of a loop occupies, by name.
+pub const UNIT: &str = "cute.unit";
+/// The cycles for which an operation of a loop occupies its unit.
+pub const CYCLES: &str = "cute.cycles";
 /// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.
 pub const SYNCHRONIZE: &str = "cute.synchronize";
 /// An allocation in shared memory whose accesses the tokens of a pipeline order.

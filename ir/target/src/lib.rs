@@ -11,6 +11,7 @@ mod multiprocessor;
 mod requirement;
 pub mod sectors;
 mod space;
+mod timing;
 
 pub use arch::{Arch, BadArch, Features, NoArch, Unsupported};
 pub use chips::{Chip, table};
@@ -20,3 +21,4 @@ pub use multiprocessor::{
 };
 pub use requirement::Requirement;
 pub use space::Space;
+pub use timing::{Cost, Timing, Unit};

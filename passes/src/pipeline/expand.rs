@@ -2,19 +2,27 @@
 //!
 //! Interval t runs the operations of stage s for iteration t - s. The first and last intervals,
 //! where some stages have no iteration, are written out; those between are a loop. The loop goes on
-//! while only producers have run out of iterations: their copies get a predicate, which costs less
-//! than the code of so many intervals without them, and a tail waits for the last ones. A value that is
+//! while only those have run out of iterations that need none: what fills rings and loads ahead, which costs less
+//! than the code of so many intervals without them. Copies then get a predicate, loads the last iteration's address, and a tail
+//! waits for the last copies. A value that is
 //! used in a later interval than it is made in is carried by that loop, once for each interval that
 //! it lives. Pure operations without a stage are made again wherever they are used.
+//!
+//! Where the number of iterations is not known, prologue and drain are written out for as many as they need, and a loop of fewer
+//! runs as it stands.
 
-use crate::{partition::kernels, synchronize};
+use super::{
+    bounds::{Bounds, Guard},
+    graph::has_a_place,
+};
+use crate::{partition::kernels, partition::root_of, synchronize};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    attributes::{ORDER, STAGE},
+    attributes::{CYCLES, LATENCY, ORDER, RING, STAGE, UNIT},
     mlir::*,
     names::builtin,
-    types::{MOST_STAGES, int_width},
+    types::MOST_STAGES,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
@@ -56,14 +64,18 @@ fn scheduled(op: Op<'_>) -> Option<scf::For<'_>> {
     has_stages.then_some(op)
 }
 
-/// MLIR's arith::CmpIPredicate.
-const COMPARE_SLT: i64 = 2;
-const COPY: &str = cute::ATOM_COPY;
-const COMMIT: &str = cute::PIPELINE_PRODUCER_COMMIT;
+/// Attributes of a schedule, which what it is written out to has no more.
+const SCHEDULED: [&str; 5] = [STAGE, ORDER, UNIT, CYCLES, LATENCY];
 
-/// Operations that may run for iterations that the loop has not, with a predicate on copies.
-fn is_producer(op: Op) -> bool {
-    matches!(name_of(op), COPY | COMMIT | cute::PIPELINE_PRODUCER_ACQUIRE)
+/// The way in which an operation may run for iterations that the loop has not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    /// As it stands: what it makes or stores, nobody reads.
+    AsItIs,
+    /// An asynchronous copy, with a predicate.
+    Predicated,
+    /// A load, for the last iteration once more.
+    Last,
 }
 
 /// The source of a value: a value of the body that an operation makes, `lag` iterations back.
@@ -77,26 +89,41 @@ struct Expand<'c> {
     rewriter: &'c Rewriter<'c>,
     op: scf::For<'c>,
     body: Blk<'c>,
-    /// The lower bound of the loop.
-    lower: i64,
-    step: i64,
-    trips: i64,
+    bounds: Bounds<'c>,
     initial: Vec<Val<'c>>,
     yielded: Vec<Val<'c>>,
     /// The operations with a stage, in order, each with its stage.
     scheduled: Vec<(Op<'c>, i64)>,
+    /// How an operation may run beyond the last iteration, where it may.
+    beyond: HashMap<OpKey, Beyond>,
     stage: HashMap<ValueKey, i64>,
     last: i64,
-    /// The first stage of an operation that is not a producer.
+    /// The first stage of an operation that runs for iterations of the loop only.
     lead: i64,
-    /// Values made in written-out intervals, by value and iteration.
-    made: HashMap<(ValueKey, i64), Val<'c>>,
+    /// Values made in written-out intervals.
+    made: HashMap<(ValueKey, Point), Val<'c>>,
+}
+
+/// An interval that is written out, counted from the first one, or from the first one behind the steady loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Point {
+    At(i64),
+    End(i64),
+}
+
+impl Point {
+    fn before(self, intervals: i64) -> Point {
+        match self {
+            Point::At(t) => Point::At(t - intervals),
+            Point::End(t) => Point::End(t - intervals),
+        }
+    }
 }
 
 /// The interval that code is being written for.
 enum Interval<'a, 'c> {
     /// Written out.
-    At(i64),
+    Out(Point),
     /// The steady loop: its counter, and what it carries, by value and age in intervals.
     Steady {
         counter: Val<'c>,
@@ -104,55 +131,34 @@ enum Interval<'a, 'c> {
     },
 }
 
-/// Pure operations made for one interval, by value and stage of the user.
-type Memo<'c> = HashMap<(ValueKey, i64), Val<'c>>;
+/// Pure operations made for one interval, by value, stage of the user, and whether it stops at the last iteration.
+type Memo<'c> = HashMap<(ValueKey, i64, bool), Val<'c>>;
+
+/// The place that a value is made for: the interval, the stage of its user, and whether the user stops at the last iteration.
+#[derive(Clone, Copy)]
+struct Use<'a, 'c> {
+    interval: &'a Interval<'a, 'c>,
+    stage: i64,
+    stops: bool,
+}
 
 impl<'c> Expand<'c> {
     fn new(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, body: Blk<'c>) -> Result<Self, Failure> {
         let op = old.op();
-        let b = Builder::before(op);
-        let bound = |value| {
-            defining_op(value).and_then(|op| integer_of(op, "value")).ok_or_else(|| {
-                b.error("expected a pipelined loop with constant bounds; dynamic trip counts are not supported yet")
-            })
-        };
-        let (lower, upper) = (bound(old.lower_bound())?, bound(old.upper_bound())?);
-        let step = bound(old.step())?;
-        if step < 1 {
-            return Err(b.error("expected a loop that counts up"));
-        }
-        if old.unsigned_cmp().is_some() && (lower < 0 || upper < 0) {
-            return Err(b.error(
-                "expected a pipelined loop with bounds that are the same numbers with a sign and without",
-            ));
-        }
-        let trips = (i128::from(upper) - i128::from(lower) + i128::from(step) - 1).max(0)
-            / i128::from(step);
-        // The counter runs past the end by no more iterations than there are stages.
-        let most = i128::from(lower) + (trips + i128::from(MOST_STAGES)) * i128::from(step);
-        let ty = argument(body, 0).r#type();
-        let limit = match int_width(ty) {
-            Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
-            _ => i64::MAX.into(),
-        };
-        if most > limit {
-            return Err(b.error(format!(
-                "expected a pipelined loop whose counter, up to {MOST_STAGES} iterations after the last, stays below the \
-                 largest {ty}, {limit}; found bounds {lower} to {upper} in steps of {step}"
-            )));
-        }
-        let trips = trips as i64;
+        let bounds = Bounds::of(old, body)?;
         let mut ops = ops_of(body);
         let end = ops.pop().expected(op, "an op that ends the block")?;
         let mut scheduled = Vec::new();
         let mut stage = HashMap::new();
+        let places = has_a_place(body);
         for op in ops {
             let Some(at) = integer_of(op, STAGE) else {
-                if is_pure(op) {
+                if !places[&op_key(op)] {
                     continue;
                 }
                 return Err(Builder::before(op).error(format!(
-                    "expected {STAGE} on '{}', as on every operation of a scheduled loop that has effects",
+                    "expected {STAGE} on '{}', as on every operation of a scheduled loop that has effects, regions, or computes \
+                     from what others make",
                     name_of(op)
                 )));
             };
@@ -171,28 +177,58 @@ impl<'c> Expand<'c> {
         scheduled.sort_by_key(|(order, _, _)| *order);
         let scheduled: Vec<_> = scheduled.into_iter().map(|(_, op, at)| (op, at)).collect();
         let last = scheduled.iter().map(|(_, at)| *at).max().unwrap_or(0);
-        let lead = scheduled
-            .iter()
-            .filter(|(op, _)| !is_producer(*op))
-            .map(|(_, at)| *at)
-            .min();
-        let expand = Self {
+        let mut expand = Self {
             rewriter,
             op: old,
             body,
-            lower,
-            step,
-            trips,
+            bounds,
             initial: old.init_args(),
             yielded: operands_of(end),
             scheduled,
+            beyond: HashMap::new(),
             stage,
             last,
-            lead: lead.unwrap_or(0),
+            lead: 0,
             made: HashMap::new(),
         };
         expand.check()?;
+        for (op, _) in &expand.scheduled {
+            if let Some(beyond) = expand.beyond(*op) {
+                expand.beyond.insert(op_key(*op), beyond);
+            }
+        }
+        let needed = expand.scheduled.iter();
+        let needed = needed.filter(|(op, _)| !expand.beyond.contains_key(&op_key(*op)));
+        expand.lead = needed.map(|(_, at)| *at).min().unwrap_or(0);
         Ok(expand)
+    }
+
+    /// The way in which an operation may run for iterations that the loop has not, where it may.
+    fn beyond(&self, op: Op<'c>) -> Option<Beyond> {
+        if cute::PipelineProducerAcquire::of(op).is_some()
+            || cute::PipelineProducerCommit::of(op).is_some()
+        {
+            return Some(Beyond::AsItIs);
+        }
+        if cute::AtomCopy::of(op).is_some() {
+            return Some(Beyond::Predicated);
+        }
+        if op.region_count() > 0 {
+            return None;
+        }
+        let effects = effects_of(op)?;
+        let into_a_ring = |effect: &Effect<'c>| {
+            let root = effect.value.map(root_of).and_then(defining_op);
+            effect.kind == EffectKind::Write
+                && root.is_some_and(|op| attribute_of(op, RING).is_some())
+        };
+        // A place that was acquired and is not read.
+        if effects.iter().all(into_a_ring) {
+            return Some(Beyond::AsItIs);
+        }
+        let reads = effects.iter().all(|effect| effect.kind == EffectKind::Read);
+        let alone = operands_of(op).into_iter().all(|v| self.sources(v).is_empty());
+        (reads && alone).then_some(Beyond::Last)
     }
 
     /// Whatever is used was made before: in an earlier interval, or earlier in the same one. Arguments that the loop hands
@@ -284,86 +320,167 @@ impl<'c> Expand<'c> {
         }
     }
 
+    /// Tells whether an operation of a stage runs for more iterations in the steady loop than there are.
+    fn overruns(&self, op: Op<'c>, stage: i64, how: Beyond) -> bool {
+        stage < self.lead && self.beyond.get(&op_key(op)) == Some(&how)
+    }
+
     fn run(mut self) -> Result<(), Failure> {
         let b = Builder::before(self.op.op());
-        // In interval `open` the first operation that is not a producer has run out.
-        let open = self.trips + self.lead;
-        let end = if self.trips == 0 {
-            0
-        } else {
-            self.trips + self.last
+        let results = match self.bounds.trips() {
+            Some(trips) => self.counted(b, trips)?,
+            None => self.uncounted(b)?,
         };
-        let looped = open - self.last >= 2;
-        if looped {
-            for t in 0..self.last {
-                self.interval(b, t, true)?;
+        for (old, new) in self.op.results().into_iter().zip(results) {
+            if let Some(new) = new {
+                replace_uses(old, new);
             }
-            self.steady(b, open)?;
-            for t in open..end {
-                self.interval(b, t, false)?;
-            }
-            self.tail(b)?;
-        } else {
-            for t in 0..end {
-                self.interval(b, t, false)?;
-            }
-        }
-        let ends = self.initial.iter().zip(&self.yielded);
-        for (old, (initial, yielded)) in self.op.results().into_iter().zip(ends) {
-            if users_of(old).is_empty() {
-                continue;
-            }
-            let result = if self.trips == 0 {
-                *initial
-            } else {
-                self.value(
-                    b,
-                    &Interval::At(end),
-                    *yielded,
-                    self.last + 1,
-                    &mut Memo::new(),
-                )?
-            };
-            replace_uses(old, result);
         }
         self.rewriter.erase(self.op.op())?;
         Ok(())
     }
 
+    /// The loop of so many iterations; what stands for its results, where they are used.
+    fn counted(&mut self, b: Builder<'c>, trips: i64) -> Result<Vec<Option<Val<'c>>>, Failure> {
+        // In interval `open` the first operation that runs for iterations of the loop only has run out.
+        let open = trips + self.lead;
+        let end = if trips == 0 { 0 } else { trips + self.last };
+        let looped = open - self.last >= 2;
+        if looped {
+            for t in 0..self.last {
+                self.interval(b, Point::At(t), trips, true)?;
+            }
+            self.steady(b, Point::At(open))?;
+            for t in open..end {
+                self.interval(b, Point::At(t), trips, false)?;
+            }
+            self.tail(b)?;
+        } else {
+            for t in 0..end {
+                self.interval(b, Point::At(t), trips, false)?;
+            }
+        }
+        if trips == 0 {
+            return Ok(self.initial.iter().copied().map(Some).collect());
+        }
+        self.results(b, Point::At(end), false)
+    }
+
+    /// The loop of as many iterations as turn out.
+    fn uncounted(&mut self, b: Builder<'c>) -> Result<Vec<Option<Val<'c>>>, Failure> {
+        // Prologue and drain together run the operations of the stages from `lead` on for so many iterations.
+        let written = self.last - self.lead;
+        let loads = self.scheduled.iter();
+        let mut loads = loads.filter(|(op, stage)| self.overruns(*op, *stage, Beyond::Last));
+        let least = written.max(i64::from(loads.next().is_some()));
+        self.bounds.measure(b)?;
+        let old = self.op.op();
+        let guard = Guard::new(&self.bounds, b, old, least)?;
+        let inner = guard.as_ref().map_or(b, |guard| guard.enough);
+        for t in 0..self.last {
+            self.interval(inner, Point::At(t), least, true)?;
+        }
+        self.steady(inner, Point::End(0))?;
+        for t in 0..written {
+            self.interval(inner, Point::End(t), 0, false)?;
+        }
+        self.tail(inner)?;
+        let results = self.results(inner, Point::End(written), guard.is_some())?;
+        let Some(guard) = guard else {
+            return Ok(results);
+        };
+        let results: Vec<_> = results.into_iter().flatten().collect();
+        guard.enough.op(scf::YIELD, &results, &[], &[])?;
+        // A loop of fewer iterations than `least` has none at all, or runs as it stands.
+        let fewer = if least <= 1 {
+            self.initial.clone()
+        } else {
+            let plain = guard.fewer.clone_op(old, &mut Mapping::new());
+            for op in nested_ops(plain) {
+                SCHEDULED.iter().for_each(|name| remove_attribute(op, name));
+            }
+            results_of(plain)
+        };
+        guard.fewer.op(scf::YIELD, &fewer, &[], &[])?;
+        Ok(guard.results().into_iter().map(Some).collect())
+    }
+
+    /// What stands for the results of the loop behind its last interval, where they are used, or of `all`.
+    fn results(
+        &self,
+        b: Builder<'c>,
+        end: Point,
+        all: bool,
+    ) -> Result<Vec<Option<Val<'c>>>, Failure> {
+        let at = Use {
+            interval: &Interval::Out(end),
+            stage: self.last + 1,
+            stops: false,
+        };
+        let mut results = Vec::new();
+        for (old, yielded) in self.op.results().into_iter().zip(&self.yielded) {
+            let used = all || !users_of(old).is_empty();
+            let value = used.then(|| self.value(b, at, *yielded, &mut Memo::new()));
+            results.push(value.transpose()?);
+        }
+        Ok(results)
+    }
+
     /// Waits for copies that nobody waits for, where the loop has made any.
     fn tail(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let copies = |op: &Op<'c>| cute::AtomCopy::of(*op).is_some();
+        if !self.scheduled.iter().any(|(op, _)| copies(op)) {
+            return Ok(());
+        }
         let commit = self
             .scheduled
             .iter()
-            .find_map(|(op, stage)| Some((cute::PipelineProducerCommit::of(*op)?, *stage)));
-        match commit {
-            Some((commit, stage)) if self.lead > stage => {
-                let pipeline = commit.pipeline();
-                b.step(synchronize::COPIES).op(
-                    cute::PIPELINE_PRODUCER_TAIL,
-                    &[pipeline],
-                    &[],
-                    &[],
-                )?;
-            }
-            _ => {}
+            .filter(|(_, stage)| self.lead > *stage)
+            .find_map(|(op, _)| cute::PipelineProducerCommit::of(*op));
+        if let Some(commit) = commit {
+            let pipeline = commit.pipeline();
+            b.step(synchronize::COPIES)
+                .op(cute::PIPELINE_PRODUCER_TAIL, &[pipeline], &[], &[])?;
         }
         Ok(())
     }
 
-    /// Writes out interval `t`; `open` where producers run on when they have no iteration left,
-    /// but for their copies, as they do in the loop that follows.
-    fn interval(&mut self, b: Builder<'c>, t: i64, open: bool) -> Result<(), Failure> {
+    /// Writes out an interval of a loop of `trips` iterations, or of at least so many where it counts from the start and their
+    /// number is not known; `open` where what may runs on when it has no iteration left, as it does in the loop that follows.
+    fn interval(
+        &mut self,
+        b: Builder<'c>,
+        at: Point,
+        trips: i64,
+        open: bool,
+    ) -> Result<(), Failure> {
         let mut memo = Memo::new();
         for (op, stage) in self.scheduled.clone() {
-            let iteration = t - stage;
-            let over = iteration >= self.trips;
-            let runs_on = open && is_producer(op) && name_of(op) != COPY;
-            if iteration >= 0 && (!over || runs_on) {
-                let made = self.emit(b, &Interval::At(t), op, stage, &mut memo)?;
-                for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
-                    self.made.insert((key(old), iteration), new);
-                }
+            let (first, over) = match at {
+                Point::At(t) => (t - stage >= 0, t - stage >= trips),
+                // Behind the steady loop those of later stages than `lead` are left.
+                Point::End(t) => (true, stage <= self.lead + t),
+            };
+            let mut beyond = self.beyond.get(&op_key(op)).copied();
+            // Which copies have no iteration is known where the number of iterations is.
+            if beyond == Some(Beyond::Predicated) && self.bounds.trips().is_some() {
+                beyond = None;
+            }
+            let runs_on = open && beyond.is_some() && (stage < self.lead || !over);
+            if !first || (over && !runs_on) {
+                continue;
+            }
+            let stops = over && beyond == Some(Beyond::Last);
+            let interval = Interval::Out(at);
+            let made = self.emit(b, &interval, op, stage, stops, &mut memo)?;
+            for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
+                self.made.insert((key(old), at), new);
+            }
+            if let (true, Some(Beyond::Predicated), Point::At(t)) = (over, beyond, at)
+                && let Some(copy) = cute::AtomCopy::of(made)
+            {
+                let is_there = self.bounds.has(b.at_location(made.location()), t - stage)?;
+                self.predicate(b, copy, is_there)?;
             }
         }
         Ok(())
@@ -376,51 +493,62 @@ impl<'c> Expand<'c> {
         interval: &Interval<'_, 'c>,
         op: Op<'c>,
         stage: i64,
+        stops: bool,
         memo: &mut Memo<'c>,
     ) -> Result<Op<'c>, Failure> {
         let mut mapping = Mapping::new();
+        let at = Use {
+            interval,
+            stage,
+            stops,
+        };
         for operand in values_used_by(op) {
-            let value = self.value(b, interval, operand, stage, memo)?;
+            let value = self.value(b, at, operand, memo)?;
             mapping.insert(key(operand), value);
         }
         let made = b.at_location(op.location()).clone_op(op, &mut mapping);
-        remove_attribute(made, STAGE);
-        remove_attribute(made, ORDER);
+        SCHEDULED.iter().for_each(|name| remove_attribute(made, name));
         Ok(made)
     }
 
-    /// Returns what stands for a value of the body in an operation of `stage` in this interval.
+    /// Returns what stands for a value of the body at a use.
     fn value(
         &self,
         b: Builder<'c>,
-        interval: &Interval<'_, 'c>,
+        at: Use<'_, 'c>,
         value: Val<'c>,
-        stage: i64,
         memo: &mut Memo<'c>,
     ) -> Result<Val<'c>, Failure> {
-        if let Some(known) = memo.get(&(key(value), stage)) {
+        let entry = (key(value), at.stage, at.stops);
+        if let Some(known) = memo.get(&entry) {
             return Ok(*known);
         }
         let new = match self.argument(value) {
-            Some(0) => self.counter(b, interval, value, stage)?,
+            Some(0) => self.counter(b, at)?,
             // Handed on unchanged, it is what it was.
             Some(index) if self.yielded[index - 1] == value => self.initial[index - 1],
-            Some(index) => match interval {
+            Some(index) => match at.interval {
                 // Iteration 0 takes the initial value.
-                Interval::At(t) if t - stage == 0 => self.initial[index - 1],
+                Interval::Out(Point::At(t)) if t - at.stage == 0 => self.initial[index - 1],
                 // One iteration back is what a stage later would see.
-                _ => self.value(b, interval, self.yielded[index - 1], stage + 1, memo)?,
+                _ => {
+                    let later = Use {
+                        stage: at.stage + 1,
+                        ..at
+                    };
+                    self.value(b, later, self.yielded[index - 1], memo)?
+                }
             },
             None => {
                 let Some(op) = defining_op(value).filter(|op| self.inside(*op)) else {
                     return Ok(value);
                 };
                 match self.stage.get(&key(value)) {
-                    Some(made) => self.scheduled_value(b, interval, value, stage - made)?,
+                    Some(made) => self.scheduled_value(b, at.interval, value, at.stage - made)?,
                     None => {
                         let mut mapping = Mapping::new();
                         for operand in operands_of(op) {
-                            let new = self.value(b, interval, operand, stage, memo)?;
+                            let new = self.value(b, at, operand, memo)?;
                             mapping.insert(key(operand), new);
                         }
                         b.at_location(op.location()).clone_op(op, &mut mapping);
@@ -429,7 +557,7 @@ impl<'c> Expand<'c> {
                 }
             }
         };
-        memo.insert((key(value), stage), new);
+        memo.insert(entry, new);
         Ok(new)
     }
 
@@ -441,50 +569,31 @@ impl<'c> Expand<'c> {
         value: Val<'c>,
         age: i64,
     ) -> Result<Val<'c>, Failure> {
-        let missing = || b.error("a pipelined value is used before it is made");
-        match interval {
-            Interval::At(t) => {
-                let iteration = t - age - self.stage[&key(value)];
-                self.made
-                    .get(&(key(value), iteration))
-                    .copied()
-                    .ok_or_else(missing)
-            }
-            Interval::Steady { carried, .. } => {
-                carried.get(&(key(value), age)).copied().ok_or_else(missing)
-            }
-        }
+        let found = match interval {
+            Interval::Out(at) => self.made.get(&(key(value), at.before(age))),
+            Interval::Steady { carried, .. } => carried.get(&(key(value), age)),
+        };
+        found
+            .copied()
+            .ok_or_else(|| b.error("a pipelined value is used before it is made"))
     }
 
-    /// The loop's counter for an operation of `stage`.
-    fn counter(
-        &self,
-        b: Builder<'c>,
-        interval: &Interval<'_, 'c>,
-        counter: Val<'c>,
-        stage: i64,
-    ) -> Result<Val<'c>, Failure> {
-        let ty = counter.r#type();
-        match interval {
-            Interval::At(t) => b.constant(ty, self.lower + (t - stage) * self.step),
-            Interval::Steady { counter, .. } if stage == 0 => Ok(*counter),
+    /// The loop's counter at a use.
+    fn counter(&self, b: Builder<'c>, at: Use<'_, 'c>) -> Result<Val<'c>, Failure> {
+        match at.interval {
+            Interval::Out(Point::At(t)) => {
+                self.bounds.from_start(b, t - at.stage, at.stops)
+            }
+            Interval::Out(Point::End(t)) => self.bounds.from_end(b, self.lead + t - at.stage),
             Interval::Steady { counter, .. } => {
-                let behind = b.constant(ty, stage * self.step)?;
-                b.value(arith::SUBI, &[*counter, behind], ty, &[])
+                self.bounds.in_the_loop(b, *counter, self.last, at.stage, at.stops)
             }
         }
     }
 
-    /// Returns the number of intervals that each scheduled value has to be carried, and around which of the loop's
-    /// arguments it came, the last one first.
-    fn carried(&self) -> BTreeMap<ValueKey, (Val<'c>, i64)> {
-        let mut ages: BTreeMap<ValueKey, (Val<'c>, i64)> = BTreeMap::new();
-        let values: HashMap<ValueKey, Val<'c>> = self
-            .scheduled
-            .iter()
-            .flat_map(|(op, _)| results_of(*op))
-            .map(|v| (key(v), v))
-            .collect();
+    /// Returns the number of intervals that each scheduled value has to be carried.
+    fn carried(&self) -> BTreeMap<ValueKey, i64> {
+        let mut ages: BTreeMap<ValueKey, i64> = BTreeMap::new();
         let mut uses: Vec<(Val<'c>, i64)> = Vec::new();
         for (op, stage) in &self.scheduled {
             uses.extend(values_used_by(*op).into_iter().map(|v| (v, *stage)));
@@ -494,18 +603,16 @@ impl<'c> Expand<'c> {
         for (value, stage) in uses {
             for source in self.sources(value) {
                 let age = stage + source.lag - self.stage[&source.value];
-                let entry = ages
-                    .entry(source.value)
-                    .or_insert((values[&source.value], 0));
-                entry.1 = entry.1.max(age);
+                let entry = ages.entry(source.value).or_insert(0);
+                *entry = (*entry).max(age);
             }
         }
-        ages.retain(|_, (_, age)| *age > 0);
+        ages.retain(|_, age| *age > 0);
         ages
     }
 
-    /// The intervals from the first in which every stage has an iteration up to `open`.
-    fn steady(&mut self, b: Builder<'c>, open: i64) -> Result<(), Failure> {
+    /// The intervals from the first in which every stage has an iteration up to that at `open`.
+    fn steady(&mut self, b: Builder<'c>, open: Point) -> Result<(), Failure> {
         let first = self.last;
         let carried = self.carried();
         let ty = argument(self.body, 0).r#type();
@@ -514,24 +621,22 @@ impl<'c> Expand<'c> {
         let mut slots: Vec<(Val<'c>, i64)> = Vec::new();
         for (op, _) in &self.scheduled {
             for value in results_of(*op) {
-                if let Some((_, age)) = carried.get(&key(value)) {
+                if let Some(age) = carried.get(&key(value)) {
                     slots.extend((1..=*age).map(|a| (value, a)));
                 }
             }
         }
-        let bounds = [
-            b.constant(ty, self.lower + first * self.step)?,
-            b.constant(ty, self.lower + open * self.step)?,
-            b.constant(ty, self.step)?,
-        ];
+        let bounds = self.bounds.of_the_loop(b, self.last, self.lead)?;
         let mut initial = Vec::new();
         for (value, age) in &slots {
-            let iteration = first - age - self.stage[&key(*value)];
-            let entry = match self.made.get(&(key(*value), iteration)) {
+            let entry = match self.made.get(&(key(*value), Point::At(first - age))) {
                 Some(made) => *made,
-                None => self.before_the_first(*value, iteration).ok_or_else(|| {
-                    b.error("a pipelined value is carried into the loop before it is made")
-                })?,
+                None => {
+                    let iteration = first - age - self.stage[&key(*value)];
+                    self.before_the_first(*value, iteration).ok_or_else(|| {
+                        b.error("a pipelined value is carried into the loop before it is made")
+                    })?
+                }
             };
             initial.push(entry);
         }
@@ -547,17 +652,21 @@ impl<'c> Expand<'c> {
         for (i, (value, age)) in slots.iter().enumerate() {
             now.insert((key(*value), *age), argument(new, i + 1));
         }
+        let counter = argument(new, 0);
         let mut memo = Memo::new();
         for (op, stage) in self.scheduled.clone() {
             let interval = Interval::Steady {
-                counter: argument(new, 0),
+                counter,
                 carried: &now,
             };
-            let mut made = self.emit(inner, &interval, op, stage, &mut memo)?;
+            let stops = self.overruns(op, stage, Beyond::Last);
+            let mut made = self.emit(inner, &interval, op, stage, stops, &mut memo)?;
             if let Some(copy) = cute::AtomCopy::of(made)
-                && open > self.trips + stage
+                && self.overruns(op, stage, Beyond::Predicated)
             {
-                made = self.predicate(inner, copy, argument(new, 0), stage)?;
+                let at = inner.at_location(made.location());
+                let is_there = self.bounds.has_in_the_loop(at, counter, self.last, stage)?;
+                made = self.predicate(inner, copy, is_there)?;
             }
             for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
                 now.insert((key(old), 0), new);
@@ -571,33 +680,26 @@ impl<'c> Expand<'c> {
 
         // Afterwards, what was made `age` intervals before the first one that follows.
         for ((value, age), result) in slots.iter().zip(results_of(built)) {
-            let iteration = open - age - self.stage[&key(*value)];
-            self.made.insert((key(*value), iteration), result);
+            self.made.insert((key(*value), open.before(*age)), result);
         }
         Ok(())
     }
 
-    /// A copy that is done only while its iteration is one of the loop's.
+    /// A copy that is done only where `is_there` holds as well.
     fn predicate(
         &self,
         b: Builder<'c>,
         copy: cute::AtomCopy<'c>,
-        counter: Val<'c>,
-        stage: i64,
+        is_there: Val<'c>,
     ) -> Result<Op<'c>, Failure> {
         let b = b.at_location(copy.op().location());
-        let end = b.constant(
-            counter.r#type(),
-            self.lower + (self.trips + stage) * self.step,
-        )?;
-        let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
-        let predicate = b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)?;
-        if copy.predicate().is_some() {
-            return Err(b.error("expected a copy without a predicate in a pipelined loop"));
-        }
+        let predicate = match copy.predicate() {
+            Some(own) => b.value(arith::ANDI, &[own, is_there], own.r#type(), &[])?,
+            None => is_there,
+        };
         let operands = [copy.copy(), copy.source(), copy.destination(), predicate];
-        let at = copy.at().expected(copy.op(), "the attribute 'at'")?;
-        let predicated = b.op(COPY, &operands, &[], &[("at", at)])?;
+        let attributes = attributes_of(copy.op());
+        let predicated = b.op(cute::ATOM_COPY, &operands, &[], &attributes)?;
         self.rewriter.erase(copy.op())?;
         Ok(predicated)
     }

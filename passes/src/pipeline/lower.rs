@@ -2,7 +2,7 @@
 //!
 //! Tokens say what to wait for; how long ago each was made says how. A wait for a commit with n
 //! commits after it is `cp.async.wait_group n`, and a barrier, since other threads copied parts of
-//! the buffer too. An acquire needs a barrier only if none has passed since the release that it
+//! the buffer too; where stores fill the buffer it is a barrier, unless one has passed since. An acquire needs a barrier only if none has passed since the release that it
 //! takes. Ages are least ones over all ways to reach the operation: a branch that need not be taken counts for
 //! nothing, and loops are gone through until they settle. Slots are iterations modulo the number of stages.
 
@@ -12,6 +12,7 @@ use crate::{
 };
 use cute_ir::ops::{arith, cute, gpu, nvvm};
 use cute_ir::{Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
+use cute_layout::atoms::Completion;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
@@ -107,7 +108,7 @@ struct Ages {
     tokens: Tokens,
     /// The number of commits that each wait leaves in flight, by operation.
     waits: HashMap<OpKey, i64>,
-    /// Tells whether an acquire needs a barrier, by operation.
+    /// Tells whether an acquire or a wait needs a barrier, by operation.
     barriers: HashMap<OpKey, bool>,
     divergence: Divergence,
 }
@@ -122,6 +123,30 @@ fn is_token(value: Val) -> bool {
 
 fn missing(b: Builder) -> Failure {
     b.error("expected a token of this kernel's pipelines")
+}
+
+/// The way in which a thread knows that it has filled a place of a pipeline.
+fn completion(pipeline: Val<'_>) -> Completion {
+    match CuteType::of(pipeline.r#type()) {
+        Some(CuteType::Pipeline { completion, .. }) => completion,
+        _ => Completion::Group,
+    }
+}
+
+/// Tells whether an operation is in a region that may be gone through again.
+fn is_repeated(op: Op<'_>) -> bool {
+    let mut around = parent_op(op);
+    while let Some(op) = around {
+        let again = |way: &Way<'_>| way.from.is_some() && way.to.is_some() && way.to <= way.from;
+        if name_of(op) != gpu::FUNC && ways_of(op).is_none_or(|ways| ways.iter().any(again)) {
+            return true;
+        }
+        if name_of(op) == gpu::FUNC {
+            return false;
+        }
+        around = parent_op(op);
+    }
+    false
 }
 
 /// The last operation of a block of a region.
@@ -150,7 +175,16 @@ impl Ages {
         for op in ops_of(block) {
             let b = Builder::before(op);
             if let Some(create) = cute::PipelineCreate::of(op) {
-                self.tokens.insert(key(create.free()), Age::FOREVER);
+                // In a loop, others may still read what the turn before left.
+                let age = if is_repeated(op) {
+                    Age {
+                        barriers: 0,
+                        ..Age::FOREVER
+                    }
+                } else {
+                    Age::FOREVER
+                };
+                self.tokens.insert(key(create.free()), age);
             } else if let Some(acquire) = cute::PipelineProducerAcquire::of(op) {
                 let age = self.age(acquire.token(), b)?;
                 let needed = age.barriers < 1;
@@ -160,16 +194,26 @@ impl Ages {
                     self.pass(0, 1);
                 }
             } else if let Some(commit) = cute::PipelineProducerCommit::of(op) {
-                self.pass(1, 0);
+                if completion(commit.pipeline()) == Completion::Group {
+                    self.pass(1, 0);
+                }
                 self.tokens.insert(key(commit.token()), Age::NEW);
             } else if let Some(wait) = cute::PipelineConsumerWait::of(op) {
                 let age = self.age(wait.token(), b)?;
                 if age.commits == i64::MAX {
                     return Err(b.error("waits for a buffer that nothing fills"));
                 }
-                self.divergence.check(op, NEEDS_ALL)?;
-                self.waits.insert(id(op), age.commits);
-                self.pass(0, 1);
+                // What this thread stored is there; others know so behind a barrier.
+                let copies = completion(wait.pipeline()) == Completion::Group;
+                let needed = copies || age.barriers < 1;
+                if copies {
+                    self.waits.insert(id(op), age.commits);
+                }
+                self.barriers.insert(id(op), needed);
+                if needed {
+                    self.divergence.check(op, NEEDS_ALL)?;
+                    self.pass(0, 1);
+                }
             } else if let Some(release) = cute::PipelineConsumerRelease::of(op) {
                 self.tokens.insert(key(release.token()), Age::NEW);
             } else if op.region_count() > 0 {
@@ -300,15 +344,22 @@ fn rewrite<'c>(
             let slot = slot(acquire.pipeline(), acquire.iteration(), b, mapping)?;
             mapping.insert(key(acquire.slot()), slot);
         } else if let Some(wait) = cute::PipelineConsumerWait::of(op) {
-            wait_for(ages.waits.get(&id(op)).copied().unwrap_or(0))?;
-            b.op(gpu::BARRIER, &[], &[], &[])?;
+            if let Some(groups) = ages.waits.get(&id(op)) {
+                wait_for(*groups)?;
+            }
+            if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
+                b.op(gpu::BARRIER, &[], &[], &[])?;
+            }
             let slot = slot(wait.pipeline(), wait.iteration(), b, mapping)?;
             mapping.insert(key(wait.slot()), slot);
         } else {
             match name_of(op) {
                 cute::PIPELINE_CREATE | cute::PIPELINE_CONSUMER_RELEASE => {}
                 cute::PIPELINE_PRODUCER_COMMIT => {
-                    b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
+                    let commit = cute::PipelineProducerCommit::of(op);
+                    if commit.is_some_and(|op| completion(op.pipeline()) == Completion::Group) {
+                        b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
+                    }
                 }
                 cute::PIPELINE_PRODUCER_TAIL => {
                     wait_for(0)?;
@@ -332,7 +383,7 @@ fn slot<'c>(
     b: Builder<'c>,
     mapping: &Mapping<'c>,
 ) -> Result<Val<'c>, Failure> {
-    let Some(CuteType::Pipeline { stages }) = CuteType::of(pipeline.r#type()) else {
+    let Some(CuteType::Pipeline { stages, .. }) = CuteType::of(pipeline.r#type()) else {
         return Err(b.error("expected a pipeline"));
     };
     let iteration = mapped(mapping, iteration);

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use crate::diag::Failure;
 use crate::mlir::{Parts, type_of as get};
-use cute_layout::{IntTuple, Layout, Leaf, Tile, ops::Value};
+use cute_layout::{IntTuple, Layout, Leaf, Tile, atoms::Completion, ops::Value};
 use melior::{
     Context,
     ir::{Location, Type, r#type::IntegerType},
@@ -115,9 +115,14 @@ pub fn token_type(context: &Context) -> Type<'_> {
     )
     .expect("a token has nothing to verify")
 }
-/// `!cute.pipeline<N>`
-pub fn pipeline_type<'c>(location: Location<'c>, stages: i64) -> Result<Type<'c>, Failure> {
-    get(location, &parts(Kind::Pipeline, &[], &[], &[stages]))
+/// `!cute.pipeline<N>`, or `!cute.pipeline<N, immediate>`
+pub fn pipeline_type<'c>(
+    location: Location<'c>,
+    stages: i64,
+    completion: Completion,
+) -> Result<Type<'c>, Failure> {
+    let name = super::completion_name(completion);
+    get(location, &parts(Kind::Pipeline, &[], &[name], &[stages]))
 }
 /// `!cute_nvgpu.sm80.mma<...>`
 pub fn sm80_mma_type<'c>(

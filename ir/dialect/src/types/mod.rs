@@ -33,7 +33,8 @@ pub(crate) use text::canonicalize;
 
 use crate::mlir::{self, Parts};
 use cute_layout::{
-    ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile, atoms::CopyAtom,
+    ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile,
+    atoms::{Completion, CopyAtom},
     ops::Value,
 };
 use kind::Kind;
@@ -69,6 +70,7 @@ pub enum CuteType<'c> {
     },
     Pipeline {
         stages: i64,
+        completion: Completion,
     },
     Token,
     /// An integer of `width` bits that `divisor` is known to divide.
@@ -163,7 +165,10 @@ impl<'c> CuteType<'c> {
                     tile => parse_tile(tile)?,
                 },
             },
-            Kind::Pipeline => Self::Pipeline { stages: int(0) },
+            Kind::Pipeline => Self::Pipeline {
+                stages: int(0),
+                completion: completion_of(text(0)?)?,
+            },
             Kind::Token => Self::Token,
             Kind::DivisibleI32 | Kind::DivisibleI64 => Self::Divisible {
                 width: if kind == Kind::DivisibleI32 { 32 } else { 64 },
@@ -184,7 +189,7 @@ impl<'c> CuteType<'c> {
             Self::Ptr(memref) | Self::MemRef(memref) => memref.verify(),
             Self::TiledCopy { .. } => tiled_copy(self).map(|_| ()),
             Self::TiledMma { .. } => tiled_mma(self).map(|_| ()),
-            Self::Pipeline { stages } if !(1..=MOST_STAGES).contains(stages) => Err(format!(
+            Self::Pipeline { stages, .. } if !(1..=MOST_STAGES).contains(stages) => Err(format!(
                 "expected 1 to {MOST_STAGES} stages, found {stages}"
             )),
             Self::CoordTensor { start, layout } => verify_coordinates(start, layout),
@@ -259,5 +264,24 @@ fn verify_coordinates(start: &IntTuple, layout: &Layout) -> Result<(), String> {
         Ok(_) | Err(_) => Err(format!(
             "expected a start with a number for each coordinate that the layout {layout} gives, found {start}"
         )),
+    }
+}
+
+/// Reads how a thread knows that it has filled a buffer of a pipeline, from the text of a type.
+fn completion_of(name: &str) -> Result<Completion, String> {
+    match name {
+        "" => Ok(Completion::Group),
+        "immediate" => Ok(Completion::Immediate),
+        _ => Err(format!(
+            "expected a pipeline of `immediate` completion, or nothing for groups of asynchronous copies, found {name}"
+        )),
+    }
+}
+
+/// The text that [`completion_of`] reads.
+fn completion_name(completion: Completion) -> &'static str {
+    match completion {
+        Completion::Group => "",
+        Completion::Immediate => "immediate",
     }
 }

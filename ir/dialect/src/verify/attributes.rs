@@ -53,6 +53,8 @@ enum Home {
     /// A product of whole tensors.
     WholeGemm,
     Loop,
+    /// A product of whole tensors, a loop, or the allocation of a tensor in shared memory.
+    Staged,
     /// Any operation: passes move them, and the one that reads the attribute asks where they are.
     Anything,
     Kernel,
@@ -79,7 +81,7 @@ const KNOWN: &[Known] = &[
     known(
         attributes::STAGES,
         Form::Integer(1, MOST_STAGES),
-        Home::WholeGemm,
+        Home::Staged,
     ),
     known(
         attributes::RASTER,
@@ -95,6 +97,17 @@ const KNOWN: &[Known] = &[
     ),
     known(
         attributes::ORDER,
+        Form::Integer(0, i32::MAX as i64),
+        Home::Anything,
+    ),
+    known(
+        attributes::LATENCY,
+        Form::Integer(0, i32::MAX as i64),
+        Home::Anything,
+    ),
+    known(attributes::UNIT, Form::Text, Home::Anything),
+    known(
+        attributes::CYCLES,
         Form::Integer(0, i32::MAX as i64),
         Home::Anything,
     ),
@@ -214,6 +227,11 @@ impl Home {
         match (self, place) {
             (Home::WholeGemm, Place::Op) => name == cute::GEMM && op.operand_count() == 3,
             (Home::Loop, Place::Op) => name == scf::FOR,
+            (Home::Staged, Place::Op) => {
+                Home::WholeGemm.is(op, place)
+                    || Home::Loop.is(op, place)
+                    || Home::SharedTensor.is(op, place)
+            }
             (Home::Anything, Place::Op) => true,
             (Home::Kernel, Place::Op) => matches!(name, gpu::FUNC | llvm::FUNC),
             (Home::Launch, Place::Op) => name == gpu::LAUNCH_FUNC,
@@ -233,6 +251,9 @@ impl Home {
             Home::SharedTensor => "a cute.memref.alloca in smem",
             Home::WholeGemm => "a cute.gemm of whole tensors",
             Home::Loop => "an scf.for",
+            Home::Staged => {
+                "a cute.gemm of whole tensors, an scf.for, or a cute.memref.alloca in smem"
+            }
             Home::Anything => "an operation",
             Home::Kernel => "a kernel",
             Home::Launch => "a gpu.launch_func",

@@ -1,0 +1,295 @@
+//! The bounds of a loop that is written out: its counter in each interval, and which iterations there are.
+
+use cute_ir::ops::{arith, scf};
+use cute_ir::{
+    Failure,
+    mlir::*,
+    types::{MOST_STAGES, int_width},
+};
+use melior::ir::{Type, ValueLike};
+
+/// MLIR's `arith::CmpIPredicate`.
+const SLT: i64 = 2;
+const UGT: i64 = 8;
+const UGE: i64 = 9;
+
+/// The bounds of a loop. Iterations count from 0; the loop's counter is `lower + iteration * step`.
+pub(super) struct Bounds<'c> {
+    ty: Type<'c>,
+    lower: Val<'c>,
+    upper: Val<'c>,
+    step: Val<'c>,
+    /// The lower bound, where it is known.
+    first: Option<i64>,
+    /// The step, where it is known.
+    stride: Option<i64>,
+    /// The number of iterations, where all is known.
+    trips: Option<i64>,
+    /// The number of iterations and the counter behind the last one, once they have been computed.
+    measured: Option<(Val<'c>, Val<'c>)>,
+}
+
+impl<'c> Bounds<'c> {
+    /// The bounds of a loop. Errors: one that does not count up, or whose counter could run over.
+    pub(super) fn of(op: scf::For<'c>, body: Blk<'c>) -> Result<Self, Failure> {
+        let b = Builder::before(op.op());
+        let known = |value| defining_op(value).and_then(|op| integer_of(op, "value"));
+        let (lower, upper) = (known(op.lower_bound()), known(op.upper_bound()));
+        let step = known(op.step());
+        if step.is_some_and(|step| step < 1) {
+            return Err(b.error("expected a loop that counts up"));
+        }
+        if op.unsigned_cmp().is_some()
+            && (lower.is_none_or(|v| v < 0) || upper.is_none_or(|v| v < 0))
+        {
+            return Err(b.error(
+                "expected a pipelined loop with bounds that are the same numbers with a sign and without; found an unsigned \
+                 comparison and bounds that are not known, or negative",
+            ));
+        }
+        let ty = argument(body, 0).r#type();
+        let mut trips = None;
+        if let (Some(lower), Some(upper), Some(step)) = (lower, upper, step) {
+            let count = (i128::from(upper) - i128::from(lower) + i128::from(step) - 1).max(0)
+                / i128::from(step);
+            // The counter runs past the end by no more iterations than there are stages.
+            let most = i128::from(lower) + (count + i128::from(MOST_STAGES)) * i128::from(step);
+            let limit = match int_width(ty) {
+                Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
+                _ => i64::MAX.into(),
+            };
+            if most > limit {
+                return Err(b.error(format!(
+                    "expected a pipelined loop whose counter, up to {MOST_STAGES} iterations after the last, stays below the \
+                     largest {ty}, {limit}; found bounds {lower} to {upper} in steps of {step}"
+                )));
+            }
+            trips = i64::try_from(count).ok();
+        }
+        Ok(Self {
+            ty,
+            lower: op.lower_bound(),
+            upper: op.upper_bound(),
+            step: op.step(),
+            first: lower,
+            stride: step,
+            trips,
+            measured: None,
+        })
+    }
+
+    /// The number of iterations, where it is known.
+    pub(super) fn trips(&self) -> Option<i64> {
+        self.trips
+    }
+
+    /// Computes the number of iterations, which is not known.
+    pub(super) fn measure(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+        let compare = [("predicate", b.i64_attribute(SLT))];
+        let any = b.value(arith::CMPI, &[self.lower, self.upper], b.ty("i1")?, &compare)?;
+        let zero = b.constant(self.ty, 0)?;
+        let span = match self.first {
+            Some(0) => self.upper,
+            _ => self.binary(b, arith::SUBI, self.upper, self.lower)?,
+        };
+        let span = b.value(arith::SELECT, &[any, span, zero], self.ty, &[])?;
+        let trips = match self.stride {
+            Some(1) => span,
+            _ => {
+                // Rounded up; as unsigned numbers the sum does not run over.
+                let one = b.constant(self.ty, 1)?;
+                let rest = self.binary(b, arith::SUBI, self.step, one)?;
+                let sum = self.binary(b, arith::ADDI, span, rest)?;
+                self.binary(b, arith::DIVUI, sum, self.step)?
+            }
+        };
+        let length = match self.stride {
+            Some(1) => trips,
+            _ => self.binary(b, arith::MULI, trips, self.step)?,
+        };
+        let end = match self.first {
+            Some(0) => length,
+            _ => self.binary(b, arith::ADDI, self.lower, length)?,
+        };
+        self.measured = Some((trips, end));
+        Ok(())
+    }
+
+    fn measured(&self, b: Builder<'c>) -> Result<(Val<'c>, Val<'c>), Failure> {
+        self.measured
+            .ok_or_else(|| b.error("the iterations of a loop are asked for before they are counted"))
+    }
+
+    fn binary(
+        &self,
+        b: Builder<'c>,
+        name: &str,
+        one: Val<'c>,
+        other: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        b.value(name, &[one, other], self.ty, &[])
+    }
+
+    /// `value + iterations * step`
+    fn ahead(&self, b: Builder<'c>, value: Val<'c>, iterations: i64) -> Result<Val<'c>, Failure> {
+        if iterations == 0 {
+            return Ok(value);
+        }
+        let (name, count) = match iterations < 0 {
+            true => (arith::SUBI, -iterations),
+            false => (arith::ADDI, iterations),
+        };
+        let length = match self.stride {
+            Some(step) => b.constant(self.ty, count * step)?,
+            None => {
+                let count = b.constant(self.ty, count)?;
+                self.binary(b, arith::MULI, count, self.step)?
+            }
+        };
+        self.binary(b, name, value, length)
+    }
+
+    /// The counter of an iteration; where it `stops`, of the last one if there are fewer.
+    pub(super) fn from_start(
+        &self,
+        b: Builder<'c>,
+        iteration: i64,
+        stops: bool,
+    ) -> Result<Val<'c>, Failure> {
+        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+            let iteration = if stops { iteration.min(trips - 1) } else { iteration };
+            return b.constant(self.ty, first + iteration * step);
+        }
+        if !stops {
+            return match (self.first, self.stride) {
+                (Some(first), Some(step)) => b.constant(self.ty, first + iteration * step),
+                _ => self.ahead(b, self.lower, iteration),
+            };
+        }
+        let (trips, _) = self.measured(b)?;
+        let one = b.constant(self.ty, 1)?;
+        let last = self.binary(b, arith::SUBI, trips, one)?;
+        let iteration = b.constant(self.ty, iteration)?;
+        let iteration = self.binary(b, arith::MINUI, iteration, last)?;
+        let length = self.binary(b, arith::MULI, iteration, self.step)?;
+        self.binary(b, arith::ADDI, self.lower, length)
+    }
+
+    /// The counter of an iteration, counted from behind the last one.
+    pub(super) fn from_end(&self, b: Builder<'c>, iterations: i64) -> Result<Val<'c>, Failure> {
+        let (_, end) = self.measured(b)?;
+        self.ahead(b, end, iterations)
+    }
+
+    /// The bounds of the loop of the intervals from `last` on, up to that in which stage `lead` runs out, and its step. It counts
+    /// intervals as the old loop counts iterations; where these are not known, from the old lower bound on.
+    pub(super) fn of_the_loop(
+        &self,
+        b: Builder<'c>,
+        last: i64,
+        lead: i64,
+    ) -> Result<[Val<'c>; 3], Failure> {
+        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+            return Ok([
+                b.constant(self.ty, first + last * step)?,
+                b.constant(self.ty, first + (trips + lead) * step)?,
+                b.constant(self.ty, step)?,
+            ]);
+        }
+        Ok([self.lower, self.from_end(b, lead - last)?, self.step])
+    }
+
+    /// The counter of an operation of `stage` in that loop; where it `stops`, of the last iteration if there are fewer.
+    pub(super) fn in_the_loop(
+        &self,
+        b: Builder<'c>,
+        counter: Val<'c>,
+        last: i64,
+        stage: i64,
+        stops: bool,
+    ) -> Result<Val<'c>, Failure> {
+        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+            let counter = self.ahead(b, counter, -stage)?;
+            if !stops {
+                return Ok(counter);
+            }
+            let most = b.constant(self.ty, first + (trips - 1) * step)?;
+            return self.binary(b, arith::MINSI, counter, most);
+        }
+        let counter = if stops {
+            let most = self.from_end(b, stage - last - 1)?;
+            self.binary(b, arith::MINSI, counter, most)?
+        } else {
+            counter
+        };
+        self.ahead(b, counter, last - stage)
+    }
+
+    /// Tells whether there is an iteration of an operation of `stage` in that loop.
+    pub(super) fn has_in_the_loop(
+        &self,
+        b: Builder<'c>,
+        counter: Val<'c>,
+        last: i64,
+        stage: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let end = match (self.trips, self.first, self.stride) {
+            (Some(trips), Some(first), Some(step)) => {
+                b.constant(self.ty, first + (trips + stage) * step)?
+            }
+            _ => self.from_end(b, stage - last)?,
+        };
+        let less = [("predicate", b.i64_attribute(SLT))];
+        b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)
+    }
+
+    /// Tells whether there is an iteration, of a number of iterations that is not known.
+    pub(super) fn has(&self, b: Builder<'c>, iteration: i64) -> Result<Val<'c>, Failure> {
+        let (trips, _) = self.measured(b)?;
+        let iteration = b.constant(self.ty, iteration)?;
+        let more = [("predicate", b.i64_attribute(UGT))];
+        b.value(arith::CMPI, &[trips, iteration], b.ty("i1")?, &more)
+    }
+}
+
+/// A branch on whether a loop has so many iterations that it can be written out.
+pub(super) struct Guard<'c> {
+    op: Op<'c>,
+    /// The place for what runs if it has.
+    pub(super) enough: Builder<'c>,
+    /// The place for what runs if it has not.
+    pub(super) fewer: Builder<'c>,
+}
+
+impl<'c> Guard<'c> {
+    /// A branch with the results of `old`, in its place; none where any number of iterations will do.
+    pub(super) fn new(
+        bounds: &Bounds<'c>,
+        b: Builder<'c>,
+        old: Op<'c>,
+        least: i64,
+    ) -> Result<Option<Self>, Failure> {
+        if least == 0 {
+            return Ok(None);
+        }
+        let (trips, _) = bounds.measured(b)?;
+        let least = b.constant(bounds.ty, least)?;
+        let compare = [("predicate", b.i64_attribute(UGE))];
+        let condition = b.value(arith::CMPI, &[trips, least], b.ty("i1")?, &compare)?;
+        let types: Vec<_> = results_of(old).into_iter().map(|v| v.r#type()).collect();
+        let (then, enough) = Detached::with_block(&[]);
+        let (or_else, fewer) = Detached::with_block(&[]);
+        let op = b.with_regions(scf::IF, &[condition], &types, &[], vec![then, or_else])?;
+        let place = |block| Builder::at_end(b.context, block, b.location);
+        Ok(Some(Self {
+            op,
+            enough: place(enough),
+            fewer: place(fewer),
+        }))
+    }
+
+    /// The branch's results.
+    pub(super) fn results(&self) -> Vec<Val<'c>> {
+        results_of(self.op)
+    }
+}
