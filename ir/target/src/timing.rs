@@ -68,7 +68,11 @@ impl Timing {
     pub fn of(arch: Arch) -> Timing {
         // 64 lanes of a multiprocessor, or 128 (CUDA C++ Programming Guide, "Arithmetic Instructions").
         Timing {
-            arithmetic: if (arch.major, arch.minor) <= (8, 0) { 2 } else { 1 },
+            arithmetic: if (arch.major, arch.minor) <= (8, 0) {
+                2
+            } else {
+                1
+            },
         }
     }
 

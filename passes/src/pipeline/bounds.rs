@@ -86,7 +86,12 @@ impl<'c> Bounds<'c> {
     /// Computes the number of iterations, which is not known.
     pub(super) fn measure(&mut self, b: Builder<'c>) -> Result<(), Failure> {
         let compare = [("predicate", b.i64_attribute(SLT))];
-        let any = b.value(arith::CMPI, &[self.lower, self.upper], b.ty("i1")?, &compare)?;
+        let any = b.value(
+            arith::CMPI,
+            &[self.lower, self.upper],
+            b.ty("i1")?,
+            &compare,
+        )?;
         let zero = b.constant(self.ty, 0)?;
         let span = match self.first {
             Some(0) => self.upper,
@@ -116,8 +121,9 @@ impl<'c> Bounds<'c> {
     }
 
     fn measured(&self, b: Builder<'c>) -> Result<(Val<'c>, Val<'c>), Failure> {
-        self.measured
-            .ok_or_else(|| b.error("the iterations of a loop are asked for before they are counted"))
+        self.measured.ok_or_else(|| {
+            b.error("the iterations of a loop are asked for before they are counted")
+        })
     }
 
     fn binary(
@@ -157,7 +163,11 @@ impl<'c> Bounds<'c> {
         stops: bool,
     ) -> Result<Val<'c>, Failure> {
         if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
-            let iteration = if stops { iteration.min(trips - 1) } else { iteration };
+            let iteration = if stops {
+                iteration.min(trips - 1)
+            } else {
+                iteration
+            };
             return b.constant(self.ty, first + iteration * step);
         }
         if !stops {
@@ -262,11 +272,11 @@ pub(super) struct Guard<'c> {
 }
 
 impl<'c> Guard<'c> {
-    /// A branch with the results of `old`, in its place; none where any number of iterations will do.
+    /// A branch with results of the types of these, at `b`; none where any number of iterations will do.
     pub(super) fn new(
         bounds: &Bounds<'c>,
         b: Builder<'c>,
-        old: Op<'c>,
+        results: &[Val<'c>],
         least: i64,
     ) -> Result<Option<Self>, Failure> {
         if least == 0 {
@@ -276,7 +286,7 @@ impl<'c> Guard<'c> {
         let least = b.constant(bounds.ty, least)?;
         let compare = [("predicate", b.i64_attribute(UGE))];
         let condition = b.value(arith::CMPI, &[trips, least], b.ty("i1")?, &compare)?;
-        let types: Vec<_> = results_of(old).into_iter().map(|v| v.r#type()).collect();
+        let types: Vec<_> = results.iter().map(|v| v.r#type()).collect();
         let (then, enough) = Detached::with_block(&[]);
         let (or_else, fewer) = Detached::with_block(&[]);
         let op = b.with_regions(scf::IF, &[condition], &types, &[], vec![then, or_else])?;

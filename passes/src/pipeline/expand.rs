@@ -227,7 +227,9 @@ impl<'c> Expand<'c> {
             return Some(Beyond::AsItIs);
         }
         let reads = effects.iter().all(|effect| effect.kind == EffectKind::Read);
-        let alone = operands_of(op).into_iter().all(|v| self.sources(v).is_empty());
+        let alone = operands_of(op)
+            .into_iter()
+            .all(|v| self.sources(v).is_empty());
         (reads && alone).then_some(Beyond::Last)
     }
 
@@ -250,6 +252,18 @@ impl<'c> Expand<'c> {
                     "expected a pipelined loop that hands on what its operations make; found arguments that only change \
                      places from turn to turn",
                 ));
+            }
+        }
+        // Before the first turn it would be two values at once.
+        for (i, value) in self.yielded.iter().enumerate() {
+            for (j, other) in self.yielded.iter().enumerate().skip(i + 1) {
+                let used = |at: usize| !users_of(argument(self.body, at + 1)).is_empty();
+                if value == other && self.initial[i] != self.initial[j] && used(i) && used(j) {
+                    return Err(Builder::before(self.op.op()).error(format!(
+                        "expected a pipelined loop that hands on what it makes as one argument; found arguments {i} and {j}, which \
+                         begin differently and go on alike"
+                    )));
+                }
             }
         }
         let place: HashMap<ValueKey, usize> = self
@@ -363,7 +377,7 @@ impl<'c> Expand<'c> {
         if trips == 0 {
             return Ok(self.initial.iter().copied().map(Some).collect());
         }
-        self.results(b, Point::At(end), false)
+        self.results(b, Point::At(end))
     }
 
     /// The loop of as many iterations as turn out.
@@ -375,7 +389,14 @@ impl<'c> Expand<'c> {
         let least = written.max(i64::from(loads.next().is_some()));
         self.bounds.measure(b)?;
         let old = self.op.op();
-        let guard = Guard::new(&self.bounds, b, old, least)?;
+        let used = |value: &Val<'c>| !users_of(*value).is_empty();
+        let used: Vec<bool> = self.op.results().iter().map(used).collect();
+        let kept = |values: Vec<Val<'c>>| {
+            let all = values.into_iter().zip(&used);
+            all.filter_map(|(value, used)| used.then_some(value))
+                .collect::<Vec<_>>()
+        };
+        let guard = Guard::new(&self.bounds, b, &kept(self.op.results()), least)?;
         let inner = guard.as_ref().map_or(b, |guard| guard.enough);
         for t in 0..self.last {
             self.interval(inner, Point::At(t), least, true)?;
@@ -385,7 +406,7 @@ impl<'c> Expand<'c> {
             self.interval(inner, Point::End(t), 0, false)?;
         }
         self.tail(inner)?;
-        let results = self.results(inner, Point::End(written), guard.is_some())?;
+        let results = self.results(inner, Point::End(written))?;
         let Some(guard) = guard else {
             return Ok(results);
         };
@@ -393,25 +414,24 @@ impl<'c> Expand<'c> {
         guard.enough.op(scf::YIELD, &results, &[], &[])?;
         // A loop of fewer iterations than `least` has none at all, or runs as it stands.
         let fewer = if least <= 1 {
-            self.initial.clone()
+            kept(self.initial.clone())
         } else {
             let plain = guard.fewer.clone_op(old, &mut Mapping::new());
             for op in nested_ops(plain) {
                 SCHEDULED.iter().for_each(|name| remove_attribute(op, name));
             }
-            results_of(plain)
+            kept(results_of(plain))
         };
         guard.fewer.op(scf::YIELD, &fewer, &[], &[])?;
-        Ok(guard.results().into_iter().map(Some).collect())
+        let mut results = guard.results().into_iter();
+        Ok(used
+            .iter()
+            .map(|used| if *used { results.next() } else { None })
+            .collect())
     }
 
-    /// What stands for the results of the loop behind its last interval, where they are used, or of `all`.
-    fn results(
-        &self,
-        b: Builder<'c>,
-        end: Point,
-        all: bool,
-    ) -> Result<Vec<Option<Val<'c>>>, Failure> {
+    /// What stands for the results of the loop behind its last interval, where they are used.
+    fn results(&self, b: Builder<'c>, end: Point) -> Result<Vec<Option<Val<'c>>>, Failure> {
         let at = Use {
             interval: &Interval::Out(end),
             stage: self.last + 1,
@@ -419,7 +439,7 @@ impl<'c> Expand<'c> {
         };
         let mut results = Vec::new();
         for (old, yielded) in self.op.results().into_iter().zip(&self.yielded) {
-            let used = all || !users_of(old).is_empty();
+            let used = !users_of(old).is_empty();
             let value = used.then(|| self.value(b, at, *yielded, &mut Memo::new()));
             results.push(value.transpose()?);
         }
@@ -507,7 +527,9 @@ impl<'c> Expand<'c> {
             mapping.insert(key(operand), value);
         }
         let made = b.at_location(op.location()).clone_op(op, &mut mapping);
-        SCHEDULED.iter().for_each(|name| remove_attribute(made, name));
+        SCHEDULED
+            .iter()
+            .for_each(|name| remove_attribute(made, name));
         Ok(made)
     }
 
@@ -581,13 +603,11 @@ impl<'c> Expand<'c> {
     /// The loop's counter at a use.
     fn counter(&self, b: Builder<'c>, at: Use<'_, 'c>) -> Result<Val<'c>, Failure> {
         match at.interval {
-            Interval::Out(Point::At(t)) => {
-                self.bounds.from_start(b, t - at.stage, at.stops)
-            }
+            Interval::Out(Point::At(t)) => self.bounds.from_start(b, t - at.stage, at.stops),
             Interval::Out(Point::End(t)) => self.bounds.from_end(b, self.lead + t - at.stage),
-            Interval::Steady { counter, .. } => {
-                self.bounds.in_the_loop(b, *counter, self.last, at.stage, at.stops)
-            }
+            Interval::Steady { counter, .. } => self
+                .bounds
+                .in_the_loop(b, *counter, self.last, at.stage, at.stops),
         }
     }
 
@@ -598,8 +618,11 @@ impl<'c> Expand<'c> {
         for (op, stage) in &self.scheduled {
             uses.extend(values_used_by(*op).into_iter().map(|v| (v, *stage)));
         }
-        // What the loop yields is used behind the last interval.
-        uses.extend(self.yielded.iter().map(|v| (*v, self.last + 1)));
+        // What the loop yields is used behind the last interval, and that is so many behind the steady loop.
+        let behind = self.last + 1 - (self.last - self.lead);
+        let ends = self.op.results().into_iter().zip(&self.yielded);
+        let ends = ends.filter(|(result, _)| !users_of(*result).is_empty());
+        uses.extend(ends.map(|(_, value)| (*value, behind)));
         for (value, stage) in uses {
             for source in self.sources(value) {
                 let age = stage + source.lag - self.stage[&source.value];

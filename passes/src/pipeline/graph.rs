@@ -16,7 +16,7 @@ use cute_layout::atoms::Completion;
 use cute_target::Unit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The part of an operation of the body in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +104,20 @@ pub(super) fn has_a_place<'c>(body: Blk<'c>) -> HashMap<OpKey, bool> {
     let yielded = ops.last().map(|end| operands_of(*end)).unwrap_or_default();
     let changes = |value: Val<'c>| {
         block_argument(value).is_some_and(|(block, index)| {
-            let token = matches!(CuteType::get(value.r#type()).as_deref(), Some(CuteType::Token));
+            let token = matches!(
+                CuteType::get(value.r#type()).as_deref(),
+                Some(CuteType::Token)
+            );
             block == body && index > 0 && !token && yielded.get(index - 1) != Some(&value)
         })
     };
+    // What the next turn uses is made once, where it is more than what another operation makes.
+    let handed_on: HashSet<ValueKey> = yielded
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !users_of(argument(body, index + 1)).is_empty())
+        .map(|(_, value)| key(*value))
+        .collect();
     // What an operation depends on: something that has a place, and what the turn is handed.
     let mut on: HashMap<OpKey, (bool, bool)> = HashMap::new();
     let mut places = HashMap::new();
@@ -124,7 +134,11 @@ pub(super) fn has_a_place<'c>(body: Blk<'c>) -> HashMap<OpKey, bool> {
         let place = op.region_count() > 0
             || !is_pure(op)
             || depends.1
-            || (depends.0 && is_data(op));
+            || (depends.0
+                && (is_data(op)
+                    || results_of(op)
+                        .into_iter()
+                        .any(|v| handed_on.contains(&key(v)))));
         places.insert(op_key(op), place);
         on.insert(op_key(op), if place { (true, false) } else { depends });
     }
@@ -191,9 +205,7 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> bool {
     let (Some(a), Some(b)) = (one.root, other.root) else {
         return true;
     };
-    let ring = |root: Val<'_>| {
-        defining_op(root).is_some_and(|op| attribute_of(op, RING).is_some())
-    };
+    let ring = |root: Val<'_>| defining_op(root).is_some_and(|op| attribute_of(op, RING).is_some());
     // The places of a ring are ordered by its tokens.
     if ring(a) && ring(b) {
         return false;
@@ -218,8 +230,7 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> bool {
     };
     let argument = |root: Val<'_>| block_argument(root).is_some();
     let own = |one, other| {
-        (allocated(one) && (allocated(other) || argument(other)))
-            || (apart(one) && argument(other))
+        (allocated(one) && (allocated(other) || argument(other))) || (apart(one) && argument(other))
     };
     !own(a, b) && !own(b, a)
 }
@@ -267,7 +278,8 @@ impl<'c> Building<'c> {
         let places = has_a_place(self.body);
         ops.retain(|op| places[&op_key(*op)]);
         // Events last, which decides what comes first among equals.
-        let (events, others): (Vec<_>, Vec<_>) = ops.into_iter().partition(|op| event(*op).is_some());
+        let (events, others): (Vec<_>, Vec<_>) =
+            ops.into_iter().partition(|op| event(*op).is_some());
         for op in others {
             self.add(op, Role::Compute, None);
         }
@@ -316,8 +328,7 @@ impl<'c> Building<'c> {
         for node in &all {
             for (source, distance) in &sources[node] {
                 // From the acquire of its place it has an edge already.
-                if self.graph[*node].role == Role::Copy
-                    && self.graph[*source].role == Role::Acquire
+                if self.graph[*node].role == Role::Copy && self.graph[*source].role == Role::Acquire
                 {
                     continue;
                 }
@@ -397,7 +408,10 @@ impl<'c> Building<'c> {
                 })
             };
             let in_a_ring = |access: &Access<'_>| {
-                access.root.and_then(defining_op).is_some_and(|op| attribute_of(op, RING).is_some())
+                access
+                    .root
+                    .and_then(defining_op)
+                    .is_some_and(|op| attribute_of(op, RING).is_some())
             };
             let writes = || accesses.iter().filter(|access| access.writes);
             let reads = || accesses.iter().filter(|access| !access.writes);

@@ -53,13 +53,19 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), 
         let name = string_of(kernel, "sym_name").unwrap_or("kernel");
         for op in nested_ops(kernel).into_iter().filter_map(scf::For::of) {
             let body = op.region().expected(op.op(), "a body")?;
-            if !ops_of(body).iter().any(|op| attribute_of(*op, STAGE).is_some()) {
+            if !ops_of(body)
+                .iter()
+                .any(|op| attribute_of(*op, STAGE).is_some())
+            {
                 continue;
             }
             let body = graph::build(body);
             let title = match place_of(op.op().location()) {
                 Some(place) => {
-                    format!("{name}, the loop at {}:{}:{}", place.file, place.line, place.column)
+                    format!(
+                        "{name}, the loop at {}:{}:{}",
+                        place.file, place.line, place.column
+                    )
                 }
                 None => format!("{name}, a loop"),
             };
@@ -88,7 +94,10 @@ fn in_order(body: &Body<'_>) -> Vec<NodeIndex> {
 }
 
 fn stages(body: &Body<'_>) -> i64 {
-    let stages = body.program.iter().map(|node| attribute(body, *node, STAGE));
+    let stages = body
+        .program
+        .iter()
+        .map(|node| attribute(body, *node, STAGE));
     stages.max().unwrap_or(0) + 1
 }
 
@@ -138,7 +147,11 @@ fn graph_of(text: &mut String, title: &str, body: &Body<'_>) -> std::fmt::Result
     }
     for edge in body.graph.edge_references() {
         let dep = edge.weight();
-        let style = if dep.distance > 0 { ", style=dashed" } else { "" };
+        let style = if dep.distance > 0 {
+            ", style=dashed"
+        } else {
+            ""
+        };
         writeln!(
             text,
             "  n{} -> n{} [label=\"{}/{}\"{style}];",

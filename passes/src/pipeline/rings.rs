@@ -114,11 +114,7 @@ struct Rings<'c> {
 }
 
 impl<'c> Rings<'c> {
-    fn of(
-        rewriter: &'c Rewriter<'c>,
-        op: scf::For<'c>,
-        stages: i64,
-    ) -> Result<Self, Failure> {
+    fn of(rewriter: &'c Rewriter<'c>, op: scf::For<'c>, stages: i64) -> Result<Self, Failure> {
         let body = op.region().expected(op.op(), "a body")?;
         let ops = ops_of(body);
         let mut position = HashMap::new();
@@ -165,7 +161,9 @@ impl<'c> Rings<'c> {
                 ),
             }
         }
-        rings.buffers.sort_by_key(|buffer| (buffer.filled, buffer.first_read));
+        rings
+            .buffers
+            .sort_by_key(|buffer| (buffer.filled, buffer.first_read));
         Ok(rings)
     }
 
@@ -176,9 +174,11 @@ impl<'c> Rings<'c> {
         let at = |access: &Access<'c>| self.position[&op_key(access.op)];
         let fills = || accesses.iter().filter(|a| a.side == Side::Fills);
         let reads = || accesses.iter().filter(|a| a.side == Side::Reads);
-        let (Some(filled), Some(first_read), Some(last_read)) =
-            (fills().map(at).max(), reads().map(at).min(), reads().map(at).max())
-        else {
+        let (Some(filled), Some(first_read), Some(last_read)) = (
+            fills().map(at).max(),
+            reads().map(at).min(),
+            reads().map(at).max(),
+        ) else {
             return Err("a turn does not both fill and read it".to_owned());
         };
         if filled >= first_read {
@@ -188,9 +188,7 @@ impl<'c> Rings<'c> {
             let mut around = parent_op(access.op);
             while let Some(op) = around.filter(|op| *op != self.op.op()) {
                 if operands_of(op).into_iter().any(|value| self.turns(value)) {
-                    return Err(
-                        "whether and where a turn fills it depends on the turn".to_owned(),
-                    );
+                    return Err("whether and where a turn fills it depends on the turn".to_owned());
                 }
                 around = parent_op(op);
             }
@@ -287,8 +285,8 @@ impl<'c> Rings<'c> {
         for (index, buffer) in self.buffers.iter().enumerate() {
             let fits = |group: &Vec<usize>| {
                 let members = || group.iter().map(|i| &self.buffers[*i]);
-                let alike = members()
-                    .all(|b| b.depth == buffer.depth && b.completion == buffer.completion);
+                let alike =
+                    members().all(|b| b.depth == buffer.depth && b.completion == buffer.completion);
                 let filled = members().map(|b| b.filled).max() < Some(buffer.first_read)
                     && members().all(|b| buffer.filled < b.first_read);
                 let first = members().map(|b| b.first_read).min().unwrap_or(0);
@@ -296,8 +294,8 @@ impl<'c> Rings<'c> {
                 let apart = (last.min(buffer.last_read) + 1)..first.max(buffer.first_read);
                 let quiet = apart.clone().all(|at| {
                     let op = self.ops[at];
-                    let reads = cute::AtomLoad::of(op).is_some()
-                        || cute::MemrefLoad::of(op).is_some();
+                    let reads =
+                        cute::AtomLoad::of(op).is_some() || cute::MemrefLoad::of(op).is_some();
                     reads || (op.region_count() == 0 && is_pure(op) && !super::graph::is_data(op))
                 });
                 alike && filled && quiet
@@ -315,7 +313,10 @@ impl<'c> Rings<'c> {
             return Ok(());
         }
         let outside = Builder::before(self.op.op());
-        let first = *self.ops.first().expected(self.op.op(), "an op in the body")?;
+        let first = *self
+            .ops
+            .first()
+            .expected(self.op.op(), "an op in the body")?;
         let start = Builder::before(first).at_location(self.op.op().location());
         let iteration = self.iteration(start)?;
         let (mut initial, mut yielded) = (Vec::new(), Vec::new());
@@ -377,8 +378,7 @@ impl<'c> Rings<'c> {
                 &[token],
                 &[],
             )?;
-            let release =
-                cute::PipelineConsumerRelease::of(release).expected(over, "a release")?;
+            let release = cute::PipelineConsumerRelease::of(release).expected(over, "a release")?;
             yielded.push(release.token());
             yielded.extend((1..depth as usize).map(|i| argument(self.body, count + i - 1)));
 

@@ -59,7 +59,9 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
                 continue;
             }
             for (place, node) in schedule.order.iter().enumerate() {
-                let op = graph.graph[*node].op.expected(op.op(), "the op of a node")?;
+                let op = graph.graph[*node]
+                    .op
+                    .expected(op.op(), "the op of a node")?;
                 let b = Builder::before(op);
                 set_attribute(op, STAGE, b.integer(b.i32_type(), schedule.stage[node]));
                 set_attribute(op, ORDER, b.integer(b.i32_type(), place as i64));
@@ -101,7 +103,13 @@ pub(super) fn interval(graph: &Graph<'_>) -> i64 {
         nodes.map(|node| node.cycles).sum::<i64>()
     };
     let nodes = graph.node_count() as i64;
-    let resources = Unit::ALL.into_iter().map(busy).max().unwrap_or(0).max(nodes).max(1);
+    let resources = Unit::ALL
+        .into_iter()
+        .map(busy)
+        .max()
+        .unwrap_or(0)
+        .max(nodes)
+        .max(1);
     if !is_too_short(graph, resources) {
         return resources;
     }
@@ -155,7 +163,9 @@ impl Pace {
         let graph = &body.graph;
         let mut feeds: Vec<NodeIndex> = Vec::new();
         for node in body.program.iter().rev() {
-            let pure = graph[*node].op.is_some_and(|op| is_pure(op) && op.region_count() == 0);
+            let pure = graph[*node]
+                .op
+                .is_some_and(|op| is_pure(op) && op.region_count() == 0);
             let mut users = graph.edges(*node).peekable();
             let fed = users.peek().is_some()
                 && users.all(|edge| {
@@ -181,9 +191,11 @@ impl Pace {
         for node in &computed {
             time.insert(*node, now);
             let span = weight(node) * interval / total;
-            let chained = graph.edges_directed(*node, Direction::Incoming).any(|edge| {
-                graph[edge.source()].role == Role::Compute && edge.weight().distance == 0
-            });
+            let chained = graph
+                .edges_directed(*node, Direction::Incoming)
+                .any(|edge| {
+                    graph[edge.source()].role == Role::Compute && edge.weight().distance == 0
+                });
             if !chained {
                 slice += span;
             }
@@ -198,7 +210,10 @@ impl Pace {
 
     /// The most of something that a load from a ring has.
     fn most(&self, body: &Body<'_>, of: impl Fn(&graph::Node<'_>) -> i64) -> i64 {
-        let loads = body.graph.node_weights().filter(|node| node.role == Role::Load);
+        let loads = body
+            .graph
+            .node_weights()
+            .filter(|node| node.role == Role::Load);
         loads.map(of).max().unwrap_or(0)
     }
 }
@@ -224,13 +239,7 @@ impl Reservation {
 }
 
 /// Places everything, the loads `lead` before their first use; nothing where a dependence cannot be honoured.
-fn place(
-    body: &Body<'_>,
-    stages: i64,
-    interval: i64,
-    pace: &Pace,
-    lead: i64,
-) -> Option<Schedule> {
+fn place(body: &Body<'_>, stages: i64, interval: i64, pace: &Pace, lead: i64) -> Option<Schedule> {
     let graph = &body.graph;
     let within = EdgeFiltered::from_fn(graph, |edge| edge.weight().distance == 0);
     let rank: HashMap<NodeIndex, usize> = toposort(&within, None)
@@ -246,12 +255,17 @@ fn place(
 
     // The time at which a node's results are first used.
     let first_use = |node: NodeIndex, time: &HashMap<NodeIndex, i64>| {
-        let uses = graph.edges(node).filter_map(|edge| {
-            Some(time.get(&edge.target())? + edge.weight().distance * interval)
-        });
+        let uses = graph
+            .edges(node)
+            .filter_map(|edge| Some(time.get(&edge.target())? + edge.weight().distance * interval));
         uses.min()
     };
-    let of_role = |role| body.program.iter().copied().filter(move |node| graph[*node].role == role);
+    let of_role = |role| {
+        body.program
+            .iter()
+            .copied()
+            .filter(move |node| graph[*node].role == role)
+    };
 
     // Loads, one after the other, from a slice before their first use on.
     let mut wanted: Vec<(i64, NodeIndex)> = of_role(Role::Load)
@@ -267,7 +281,9 @@ fn place(
 
     for ring in &body.rings {
         let readers = || {
-            let edges = graph.edges(ring.wait).filter(|edge| edge.weight().distance == 0);
+            let edges = graph
+                .edges(ring.wait)
+                .filter(|edge| edge.weight().distance == 0);
             edges.filter_map(|edge| time.get(&edge.target()).copied())
         };
         let wait = readers().min().unwrap_or(0);
@@ -289,7 +305,10 @@ fn place(
             all
         };
         let (copies, fills) = (filling(Role::Copy), filling(Role::Fill));
-        let cycles = fills.iter().map(|node| graph[*node].cycles.max(1)).sum::<i64>();
+        let cycles = fills
+            .iter()
+            .map(|node| graph[*node].cycles.max(1))
+            .sum::<i64>();
         let mut now = (wait - 1 - cycles).max(start);
         let first = if copies.is_empty() { now } else { start };
         let mut last = start;
@@ -322,7 +341,12 @@ fn place(
     }
 
     // Stages from the earliest interval on.
-    let origin = time.values().map(|t| t.div_euclid(interval)).min().unwrap_or(0) * interval;
+    let origin = time
+        .values()
+        .map(|t| t.div_euclid(interval))
+        .min()
+        .unwrap_or(0)
+        * interval;
     let stage: HashMap<_, _> = time
         .iter()
         .map(|(node, t)| (*node, (t - origin).div_euclid(interval)))
@@ -390,9 +414,8 @@ mod tests {
     /// `slices` slices of K with `loads` loads and `mmas` products each, into the same accumulators, through a ring.
     fn body(slices: usize, loads: usize, mmas: usize, copies: usize, depth: i64) -> Body<'static> {
         let mut graph = Graph::new();
-        let event = |graph: &mut Graph<'static>, role| {
-            graph.add_node(node(role, Unit::Issue, 0, 0))
-        };
+        let event =
+            |graph: &mut Graph<'static>, role| graph.add_node(node(role, Unit::Issue, 0, 0));
         let many = |graph: &mut Graph<'static>, count, made: Node<'static>| {
             (0..count).map(|_| graph.add_node(made)).collect::<Vec<_>>()
         };
@@ -401,8 +424,16 @@ mod tests {
         let wait = event(&mut graph, Role::Wait);
         let release = event(&mut graph, Role::Release);
         let all_copies = many(&mut graph, copies, node(Role::Copy, Unit::Memory, 16, 500));
-        let all_loads = many(&mut graph, slices * loads, node(Role::Load, Unit::Memory, 16, 33));
-        let all_mmas = many(&mut graph, slices * mmas, node(Role::Compute, Unit::Tensor, 16, 34));
+        let all_loads = many(
+            &mut graph,
+            slices * loads,
+            node(Role::Load, Unit::Memory, 16, 33),
+        );
+        let all_mmas = many(
+            &mut graph,
+            slices * mmas,
+            node(Role::Compute, Unit::Tensor, 16, 34),
+        );
         let mut edge = |a, b, latency, distance| {
             graph.add_edge(a, b, Dep { latency, distance });
         };
@@ -421,12 +452,23 @@ mod tests {
                 }
             }
             for m in 0..mmas {
-                let previous = if s == 0 { (slices - 1) * mmas } else { (s - 1) * mmas };
+                let previous = if s == 0 {
+                    (slices - 1) * mmas
+                } else {
+                    (s - 1) * mmas
+                };
                 let around = i64::from(s == 0);
                 edge(all_mmas[previous + m], all_mmas[s * mmas + m], 34, around);
             }
         }
-        let program = [vec![acquire], all_copies, vec![commit, wait], all_loads, vec![release], all_mmas];
+        let program = [
+            vec![acquire],
+            all_copies,
+            vec![commit, wait],
+            all_loads,
+            vec![release],
+            all_mmas,
+        ];
         Body {
             graph,
             rings: vec![Ring {
@@ -442,7 +484,10 @@ mod tests {
     }
 
     fn stages_of(body: &Body<'_>, schedule: &Schedule, role: Role) -> Vec<i64> {
-        let nodes = body.program.iter().filter(|node| body.graph[**node].role == role);
+        let nodes = body
+            .program
+            .iter()
+            .filter(|node| body.graph[**node].role == role);
         nodes.map(|node| schedule.stage[node]).collect()
     }
 
@@ -459,7 +504,10 @@ mod tests {
                     let first = stages_of(&body, &schedule, Role::Acquire)[0];
                     assert_eq!(first, 0, "{slices} {depth}");
                     let products = stages_of(&body, &schedule, Role::Compute);
-                    assert!(products.iter().all(|stage| *stage == depth - 1), "{slices} {depth}");
+                    assert!(
+                        products.iter().all(|stage| *stage == depth - 1),
+                        "{slices} {depth}"
+                    );
                 }
             }
         }
@@ -484,11 +532,32 @@ mod tests {
         let mut graph = Graph::new();
         let a = graph.add_node(node(Role::Compute, Unit::Tensor, 16, 300));
         let b = graph.add_node(node(Role::Compute, Unit::Tensor, 16, 300));
-        graph.add_edge(a, b, Dep { latency: 300, distance: 0 });
-        graph.add_edge(b, a, Dep { latency: 300, distance: 1 });
+        graph.add_edge(
+            a,
+            b,
+            Dep {
+                latency: 300,
+                distance: 0,
+            },
+        );
+        graph.add_edge(
+            b,
+            a,
+            Dep {
+                latency: 300,
+                distance: 1,
+            },
+        );
         assert_eq!(interval(&graph), 600);
         // Two turns to go around.
-        graph.add_edge(b, a, Dep { latency: 0, distance: 2 });
+        graph.add_edge(
+            b,
+            a,
+            Dep {
+                latency: 0,
+                distance: 2,
+            },
+        );
         assert_eq!(interval(&graph), 600);
     }
 
@@ -510,8 +579,22 @@ mod tests {
         let mut graph = Graph::new();
         let load = graph.add_node(node(Role::Compute, Unit::Memory, 4, 500));
         let store = graph.add_node(node(Role::Compute, Unit::Memory, 4, 0));
-        graph.add_edge(load, store, Dep { latency: 500, distance: 0 });
-        graph.add_edge(store, load, Dep { latency: 0, distance: 1 });
+        graph.add_edge(
+            load,
+            store,
+            Dep {
+                latency: 500,
+                distance: 0,
+            },
+        );
+        graph.add_edge(
+            store,
+            load,
+            Dep {
+                latency: 0,
+                distance: 1,
+            },
+        );
         let body = Body {
             graph,
             rings: Vec::new(),
@@ -528,14 +611,25 @@ mod tests {
             let mut graph = Graph::new();
             let load = graph.add_node(node(Role::Fetch, Unit::Memory, 4, 500));
             let sum = graph.add_node(node(Role::Compute, Unit::Arithmetic, 300, 4));
-            graph.add_edge(load, sum, Dep { latency: 500, distance: 0 });
+            graph.add_edge(
+                load,
+                sum,
+                Dep {
+                    latency: 500,
+                    distance: 0,
+                },
+            );
             let body = Body {
                 graph,
                 rings: Vec::new(),
                 program: vec![load, sum],
             };
             let schedule = schedule(&body, stages);
-            assert_eq!(schedule.stage[&sum] - schedule.stage[&load], ahead, "{stages}");
+            assert_eq!(
+                schedule.stage[&sum] - schedule.stage[&load],
+                ahead,
+                "{stages}"
+            );
         }
     }
 }
