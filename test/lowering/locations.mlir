@@ -28,7 +28,7 @@
 //
 // Whoever prints a level and compiles on from there is led to the lines of what was printed.
 // RUN: cute-opt %inputs/gemm.mlir --pass-pipeline="builtin.module(cute-tile{arch=sm_80 tile=32x32x32 warps=1x2 stages=2})" -o %t.tiled.mlir
-// RUN: cute-opt %t.tiled.mlir --pass-pipeline="builtin.module(cute-partition,cute-fragments-to-values,cse,cute-pipeline,cute-expand-pipeline,cse,cute-lower-pipeline,cute-allocate-shared,cute-synchronize,cute-lower-layouts,cute-to-nvvm,cute-simplify-indices,cse,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},reconcile-unrealized-casts),cute-emit-ptx)" -o %t.tiled.ptx.mlir
+// RUN: cute-opt %t.tiled.mlir --pass-pipeline="builtin.module(cute-partition,cute-fragments-to-values,cse,cute-make-rings,cute-assign-latencies,cute-schedule,cute-expand-pipeline,cse,cute-lower-pipeline,cute-allocate-shared,cute-synchronize,cute-lower-layouts,cute-to-nvvm,cute-simplify-indices,cse,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},reconcile-unrealized-casts),cute-emit-ptx)" -o %t.tiled.ptx.mlir
 // RUN: %python %inputs/places.py --op < %t.tiled.ptx.mlir | FileCheck %s --check-prefix=TILED --implicit-check-not=nowhere
 // TILED-DAG: {cute.copy} cp.async.cg.shared.global
 // TILED-DAG: {scf.for} [commit copies] cp.async.commit_group
@@ -41,7 +41,7 @@
 // TILED:     {cute.copy} [wait for other threads] bar.sync
 // TILED:     {cute.copy} st.global
 //
-// RUN: cute-opt %inputs/gemm.mlir --pass-pipeline="builtin.module(cute-tile{arch=sm_80 tile=32x32x32 warps=1x2 stages=3},cute-partition,cute-fragments-to-values,cse,cute-pipeline,cute-expand-pipeline,cse)" -o %t.expanded.mlir
+// RUN: cute-opt %inputs/gemm.mlir --pass-pipeline="builtin.module(cute-tile{arch=sm_80 tile=32x32x32 warps=1x2 stages=3},cute-partition,cute-fragments-to-values,cse,cute-make-rings,cute-assign-latencies,cute-schedule,cute-expand-pipeline,cse)" -o %t.expanded.mlir
 // RUN: cute-opt %t.expanded.mlir --pass-pipeline="builtin.module(cute-lower-pipeline,cute-allocate-shared,cute-synchronize,cute-lower-layouts,cute-to-nvvm,cute-simplify-indices,cse,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},reconcile-unrealized-casts),cute-emit-ptx)" -o %t.expanded.ptx.mlir
 // RUN: %python %inputs/places.py --op < %t.expanded.ptx.mlir | FileCheck %s --check-prefix=EXPANDED --implicit-check-not=nowhere
 // EXPANDED-DAG: {cute.atom_copy} cp.async.cg.shared.global

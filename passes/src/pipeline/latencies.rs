@@ -84,11 +84,14 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
         let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(mma.mma().r#type()) else {
             return None;
         };
-        let Some(CuteType::MmaAtom { shape, a, .. }) = CuteType::of(atom) else {
-            return None;
-        };
-        let bits = types::element_bits(a).unwrap_or(16);
-        return Some(timing.product(shape.iter().product(), bits));
+        let row = types::mma_atom(&CuteType::of(atom)?).ok()?;
+        let multiplications = row.shape_mnk.iter().product();
+        // A product of one thread is arithmetic.
+        if row.thr_id.size().ok() == Some(1) {
+            return Some(timing.arithmetic(multiplications));
+        }
+        let bits = row.a_bits();
+        return Some(timing.product(multiplications, bits));
     }
     if let Some(copy) = cute::AtomCopy::of(op) {
         let row = types::copy_row(copy.copy().r#type())?;
