@@ -41,7 +41,6 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        crate::atoms::check(kernel)?;
         unroll::by_factors(rewriter, kernel)?;
         let old = body_of_kernel(kernel)?;
         let mut values = Values::default();
