@@ -57,8 +57,6 @@ fn scheduled(op: Op<'_>) -> Option<scf::For<'_>> {
     has_stages.then_some(op)
 }
 
-/// MLIR's arith::CmpIPredicate.
-const COMPARE_SLT: i64 = 2;
 const COPY: &str = cute::ATOM_COPY;
 const COMMIT: &str = cute::PIPELINE_PRODUCER_COMMIT;
 
@@ -587,8 +585,7 @@ impl<'c> Expand<'c> {
             counter.r#type(),
             self.lower + (self.trips + stage) * self.step,
         )?;
-        let less = [("predicate", b.i64_attribute(COMPARE_SLT))];
-        let predicate = b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)?;
+        let predicate = b.compare(cute_arith::Predicate::Slt, counter, end)?;
         if copy.predicate().is_some() {
             return Err(b.error("expected a copy without a predicate in a pipelined loop"));
         }
