@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod binary;
+mod check_atoms;
 mod compile;
 mod lineinfo;
 mod package;
@@ -14,11 +15,13 @@ pub use compile::{CompileError, compile};
 pub use cute_ir::mlir::exit_on_fatal_errors;
 pub use package::from_module;
 pub use pipeline::CompileOptions;
+pub use to_nvvm::lowers;
 
 /// Makes the dialects' passes and pipelines known to MLIR. Cheap to call again.
 pub fn initialize() {
     let mut passes = cute_passes::passes();
     passes.extend([
+        check_atoms::PASS,
         to_nvvm::PASS,
         binary::EMIT_PTX,
         binary::ASSEMBLE,

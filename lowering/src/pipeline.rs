@@ -164,6 +164,7 @@ impl CompileOptions {
             format!("cute-tile{{{cut}}}"),
             "cute-partition".to_owned(),
             "cute-lower-algorithms".to_owned(),
+            "cute-check-atoms".to_owned(),
             "cute-fragments-to-values".to_owned(),
             "cse".to_owned(),
             "cute-make-rings".to_owned(),

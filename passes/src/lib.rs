@@ -4,7 +4,7 @@
 pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
-pub mod atoms;
+mod atoms;
 pub mod check;
 pub mod config;
 mod divergence;

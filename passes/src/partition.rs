@@ -21,12 +21,12 @@ use cute_ir::{
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{
-    IntTuple, Layout, Tile, int,
+    CopyAtom, IntTuple, Layout, Tile, int,
     tiled::{TiledCopy, TiledMma},
     tuple,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -361,12 +361,11 @@ impl<'c> Partition<'c> {
         &self,
         b: Builder<'c>,
         op: CopyOp,
-        make: impl FnOnce(cute_layout::atoms::CopyAtom) -> cute_layout::Result<TiledCopy>,
+        make: impl FnOnce(Arc<CopyAtom>) -> cute_layout::Result<TiledCopy>,
     ) -> Result<Val<'c>, Failure> {
         let top = self.top;
         let atom = types::copy_atom_type(top.location, self.half, op)?;
-        let table =
-            types::copy_atom(&CuteType::of(atom).expected(b, "a copy atom")?).map_err(wrong(b))?;
+        let table = types::copy_row(atom).expected(b, "a copy atom")?;
         let tiled = make(table).map_err(wrong(b))?;
         let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn())?;
         let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;

@@ -46,44 +46,9 @@ struct Indices<'c> {
     old: Vec<Op<'c>>,
 }
 
-type Binary = fn(usize, usize) -> Node;
-
-fn node_of(name: &str) -> Option<Binary> {
-    Some(match name {
-        arith::ADDI => Node::Add,
-        arith::SUBI => Node::Sub,
-        arith::MULI => Node::Mul,
-        arith::DIVUI => Node::DivU,
-        arith::REMUI => Node::RemU,
-        arith::ANDI => Node::And,
-        arith::ORI => Node::Or,
-        arith::XORI => Node::Xor,
-        arith::SHLI => Node::Shl,
-        arith::SHRUI => Node::ShrU,
-        arith::MINUI => Node::MinU,
-        arith::MAXUI => Node::MaxU,
-        _ => return None,
-    })
-}
-
-fn name_of_node(node: Node) -> Option<(&'static str, usize, usize)> {
-    let (a, b) = node.operands()?;
-    let name = match node {
-        Node::Add(..) => arith::ADDI,
-        Node::Sub(..) => arith::SUBI,
-        Node::Mul(..) => arith::MULI,
-        Node::DivU(..) => arith::DIVUI,
-        Node::RemU(..) => arith::REMUI,
-        Node::And(..) => arith::ANDI,
-        Node::Or(..) => arith::ORI,
-        Node::Xor(..) => arith::XORI,
-        Node::Shl(..) => arith::SHLI,
-        Node::ShrU(..) => arith::SHRUI,
-        Node::MinU(..) => arith::MINUI,
-        Node::MaxU(..) => arith::MAXUI,
-        Node::Const(_) | Node::Leaf(_) => return None,
-    };
-    Some((name, a, b))
+/// The node of an operation on two earlier nodes, where it is one that the graph has.
+fn node_of(op: Op<'_>, left: usize, right: usize) -> Option<Node> {
+    Node::of(cute_arith::Op::named(name_of(op))?, left, right)
 }
 
 fn is_loop_value(value: Val) -> bool {
@@ -99,7 +64,7 @@ impl<'c> Indices<'c> {
         let ours = |op: &Op<'c>| {
             op.result_count() == 1
                 && result_of(*op, 0).r#type() == ty
-                && (node_of(name_of(*op)).is_some()
+                && (node_of(*op, 0, 0).is_some()
                     || (name_of(*op) == arith::CONSTANT && integer_of(*op, "value").is_some()))
         };
         let old: Vec<_> = all.iter().copied().filter(ours).collect();
@@ -133,10 +98,12 @@ impl<'c> Indices<'c> {
         let mut nodes: HashMap<ValueKey, usize> = number;
         let mut roots = Vec::new();
         for op in &old {
-            let node = match (node_of(name_of(*op)), &operands_of(*op)[..]) {
-                (Some(make), [left, right]) => make(nodes[&key(*left)], nodes[&key(*right)]),
-                _ => Node::Const(truncate(integer_of(*op, "value").unwrap_or(0), width)),
+            let made = match &operands_of(*op)[..] {
+                [left, right] => node_of(*op, nodes[&key(*left)], nodes[&key(*right)]),
+                _ => None,
             };
+            let constant = || truncate(integer_of(*op, "value").unwrap_or(0), width);
+            let node = made.unwrap_or_else(|| Node::Const(constant()));
             nodes.insert(key(result_of(*op, 0)), region.nodes.len());
             region.nodes.push(node);
         }
@@ -303,11 +270,11 @@ impl<'c> Emit<'_, 'c> {
                 b.constant(self.indices.ty, constant as i64)?
             }
             other => {
-                let (name, left, right) = name_of_node(other).expected(user, "an op for a node")?;
+                let (op, left, right) = other.operation().expected(user, "an op for a node")?;
                 let (left, right) = (self.node(left, user)?, self.node(right, user)?);
                 let home = self.home(node)?;
                 let b = Builder::before(ancestor_in(user, home).unwrap_or(user));
-                b.value(name, &[left, right], self.indices.ty, &[])?
+                b.value(op.name(), &[left, right], self.indices.ty, &[])?
             }
         };
         self.made.insert(node, value);
@@ -331,8 +298,9 @@ impl<'c> Emit<'_, 'c> {
                 }
             }
             other => {
-                let (_, left, right) =
-                    name_of_node(other).expected(self.indices.kernel, "an op for a node")?;
+                let (left, right) = other
+                    .operands()
+                    .expected(self.indices.kernel, "an op for a node")?;
                 let (left, right) = (self.home(left)?, self.home(right)?);
                 if depth(left) >= depth(right) {
                     left

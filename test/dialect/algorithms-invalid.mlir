@@ -644,3 +644,35 @@ func.func @thread_of_another_copy(%copy: !copy, %g: !tile) {
     -> !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
   return
 }
+
+// -----
+
+// The row of wgmma says that B is read in shared memory, and A where it is not in registers.
+!mma = !cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!a = !cute.memref<f16, rmem, "((2,2,2),1,1):((1,2,4),0,0)">
+!b = !cute.memref<f16, rmem, "((8,16),1,1):((1,8),0,0)">
+!c = !cute.memref<f32, rmem, "((2,2,1),1,1):((1,2,0),0,0)">
+func.func @operand_in_registers(%mma: !mma, %a: !a, %b: !b, %c: !c) {
+  // expected-error @below {{expected B in smem, where SM90_64x8x16_F32F16F16_RS<K,K> reads it, found rmem; copy it into shared memory}}
+  cute.gemm(%mma, %c, %a, %b, %c) : (!mma, !c, !a, !b, !c)
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!a = !cute.memref<f16, smem, align<128>, "((64,16),1,1):((1,64),0,0)">
+func.func @fragment_of_shared_memory(%mma: !mma, %a: !a) {
+  // expected-error @below {{expected an operand that SM90_64x8x16_F32F16F16_SS<K,K> takes from registers, found A, which it reads in shared memory by descriptors: no fragment holds it}}
+  %f = cute.mma.make_fragment A (%mma, %a) : (!mma, !a) -> !cute.memref<f16, rmem, "1:0">
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+func.func @product_of_values(%mma: !mma, %a: vector<8xf16>, %c: vector<4xf32>) {
+  // expected-error @below {{expected an atom that takes its operands from registers and is done at once, found SM90_64x8x16_F32F16F16_SS<K,K>}}
+  %d = cute.atom_mma(%mma, %a, %a, %c) : (!mma, vector<8xf16>, vector<8xf16>, vector<4xf32>) -> vector<4xf32>
+  return
+}

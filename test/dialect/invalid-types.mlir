@@ -271,7 +271,7 @@ func.func private @odd_element(!cute_nvgpu.sm80.mma<16x8x16, elem_type = (i7, i7
 // Tiled operations
 //===----------------------------------------------------------------------===//
 
-// expected-error @below {{expected an atom of cute_nvgpu, found i32}}
+// expected-error @below {{expected a copy atom, such as !cute_nvgpu.atom.universal_copy, found i32}}
 func.func private @copy_of_no_atom(!cute.tiled_copy<i32, layout_copy_tv = <"(32,8):(8,1)">, tiler_mn = <"[256:1]">>)
 
 // -----
@@ -288,7 +288,7 @@ func.func private @mma_of_copy(!cute.tiled_mma<!cute_nvgpu.atom.universal_copy<f
 
 // -----
 
-// expected-error @below {{expected an atom of cute_nvgpu, found f32}}
+// expected-error @below {{expected an MMA atom, such as !cute_nvgpu.sm80.mma, found f32}}
 func.func private @mma_of_no_atom(!cute.tiled_mma<f32, atom_layout_MNK = <"(1,1,1):(0,0,0)">, permutation_MNK = <"_">>)
 
 // -----

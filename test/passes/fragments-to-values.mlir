@@ -182,3 +182,35 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Register indices are known where operations on constants give them: quotients, bits and shifts too.
+!f = !cute.memref<f32, rmem, "8:1">
+!c = !cute.coord<"?">
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @known_indices
+  // CHECK: vector.insert %{{.*}}, %{{.*}} [4] : f32 into vector<8xf32>
+  // CHECK: vector.insert %{{.*}}, %{{.*}} [3] : f32 into vector<8xf32>
+  // CHECK: vector.insert %{{.*}}, %{{.*}} [7] : f32 into vector<8xf32>
+  // CHECK-NOT: rmem
+  gpu.func @known_indices(%x: f32, %y: f32) kernel {
+    %i13 = arith.constant 13 : i32
+    %i6 = arith.constant 6 : i32
+    %i2 = arith.constant 2 : i32
+    %f = cute.memref.alloca() : !f
+    cute.clear(%f) : (!f)
+    %and = arith.andi %i13, %i6 : i32
+    %shr = arith.shrui %i13, %i2 : i32
+    %up = arith.ceildivsi %i13, %i2 : i32
+    %at4 = cute.make_coord(%and) : (i32) -> !c
+    %at3 = cute.make_coord(%shr) : (i32) -> !c
+    %at7 = cute.make_coord(%up) : (i32) -> !c
+    cute.memref.store(%f, %at4, %x) : (!f, !c, f32) -> ()
+    cute.memref.store(%f, %at3, %y) : (!f, !c, f32) -> ()
+    cute.memref.store(%f, %at7, %x) : (!f, !c, f32) -> ()
+    %v = cute.memref.load(%f, %at7) : (!f, !c) -> f32
+    gpu.printf "%f", %v : f32
+    gpu.return
+  }
+}

@@ -6,8 +6,9 @@ use crate::{
     tensor::{ATOM_VALUES, check_alignment, check_steps},
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, MmaAtom, int, tuple};
 use melior::ir::Type;
+use std::sync::Arc;
 
 fn text(error: impl ToString) -> String {
     error.to_string()
@@ -418,28 +419,30 @@ pub struct Product<'c> {
     pub a: Type<'c>,
     pub b: Type<'c>,
     pub acc: Type<'c>,
+    /// The row of the atom.
+    pub atom: Arc<MmaAtom>,
     /// The values of a thread in one atom's A, B and C.
     pub values: [i64; 3],
 }
 
 /// Returns the operands of the product of an MMA atom or a tiled MMA; nothing for other types.
 pub fn product_of(ty: Type<'_>) -> Option<Result<Product<'_>, String>> {
-    let mut atom = CuteType::of(ty)?;
+    let mut atom = CuteType::get(ty)?;
     if let CuteType::TiledMma { atom: inner, .. } = atom {
-        atom = CuteType::of(inner)?;
+        atom = CuteType::get(*inner)?;
     }
-    let CuteType::MmaAtom { a, b, acc, .. } = atom else {
+    let CuteType::MmaAtom { a, b, acc, atom } = atom else {
         return None;
     };
-    let sizes = types::mma_atom(&atom).and_then(|table| {
-        let count = |tv: &Layout| tv.mode(1).and_then(|v| v.size()).map_err(text);
-        Ok([
-            count(&table.a_tv)?,
-            count(&table.b_tv)?,
-            count(&table.c_tv)?,
-        ])
-    });
-    Some(sizes.map(|values| Product { a, b, acc, values }))
+    let count = |tv: &Layout| tv.mode(1).and_then(|v| v.size()).map_err(text);
+    let values = || Ok([count(&atom.a_tv)?, count(&atom.b_tv)?, count(&atom.c_tv)?]);
+    Some(values().map(|values| Product {
+        a: *a,
+        b: *b,
+        acc: *acc,
+        atom: Arc::clone(atom),
+        values,
+    }))
 }
 
 /// The extents of a product of fragments: those of M, N and K, each 1 where the ranks have no mode for it.

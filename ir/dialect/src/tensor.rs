@@ -4,7 +4,7 @@ use crate::{
     types::{CuteType, MemRef, Space, tiled_copy, tiled_mma},
     view,
 };
-use cute_layout::atoms::CopyAtom;
+use cute_layout::atoms::{CopyAtom, Source};
 use cute_layout::{IntTuple, Layout, Leaf};
 
 fn text(error: impl ToString) -> String {
@@ -31,9 +31,17 @@ pub fn fragment<'c>(mma: &CuteType<'c>, part: &Layout, operand: i64) -> Result<M
     let CuteType::TiledMma { atom, .. } = mma else {
         return Err("expected a tiled MMA".to_owned());
     };
-    let Some(CuteType::MmaAtom { a, b, acc, .. }) = CuteType::of(*atom) else {
+    let Some(CuteType::MmaAtom { a, b, acc, atom }) = CuteType::of(*atom) else {
         return Err("expected a tiled MMA over an MMA atom".to_owned());
     };
+    if atom.sources[operand as usize] != Source::Registers {
+        return Err(format!(
+            "expected an operand that {} takes from registers, found {}, which it reads in shared memory by descriptors: \
+             no fragment holds it",
+            atom.name,
+            ["A", "B", "C"][operand as usize]
+        ));
+    }
     let mut fragment = registers([a, b, acc][operand as usize], layout);
     // As aligned as the atom's own values are long, for they are moved together.
     let values = fragment.layout.mode(0).and_then(|m| m.size());

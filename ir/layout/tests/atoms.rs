@@ -1,7 +1,9 @@
 //! The tables of atoms against the PTX ISA's formulas, written independently here: what `tiled_mma.rs` and `tiled_copy.rs` do
 //! not need for their tiles.
 
-use cute_layout::atoms::{BitOp, Family, FragKind, Major, MmaSpec, Scale};
+use cute_layout::atoms::{
+    BitOp, Completion, Family, FragKind, Issue, Major, MmaSpec, Scale, Source,
+};
 use cute_layout::{CopyAtom, Elem, FlatLayout, Layout, MmaAtom};
 use cute_target::Requirement;
 
@@ -72,7 +74,6 @@ fn bits_are_multiplied_by_32() {
                     BitOp::And
                 })
             );
-            assert!(!atom.lowered);
         }
     }
 }
@@ -91,10 +92,7 @@ fn small_floats_lie_as_bytes_or_as_halves_of_them() {
         check(name, &atom.a_tv, 16, 16 * k / 32, &a16(per));
         check(name, &atom.b_tv, 8, 8 * k / 32, &b8(per));
         check(name, &atom.c_tv, 16, 4, &c16x8);
-        assert!(
-            !atom.lowered && atom.requires == Requirement::Family(12, 0),
-            "{name}"
-        );
+        assert_eq!(atom.requires, Requirement::Family(12, 0), "{name}");
         seen += 1;
     }
     assert_eq!(seen, 50 + 25 + 3);
@@ -166,7 +164,18 @@ fn a_warpgroup_has_the_fragments_of_the_ptx_isa() {
                     check(&name, &atom.a_tv, 64, 64 * k, &|_, i| (i % 64, i / 64));
                 }
                 check(&name, &atom.b_tv, n, n * k, &|_, i| (i % n, i / n));
-                assert!(!atom.lowered);
+                let a = match kind {
+                    "RS" => Source::Registers,
+                    _ => Source::SharedDescriptor,
+                };
+                assert_eq!(
+                    atom.sources,
+                    [a, Source::SharedDescriptor, Source::Registers]
+                );
+                assert_eq!(
+                    (atom.completion, atom.issue),
+                    (Completion::Group, Issue::Warpgroup)
+                );
             }
         }
     }
@@ -244,6 +253,28 @@ fn every_atom_is_what_its_spec_says() {
         error.contains("16x8x16 (f16, f16, f32)") && error.contains("found 16x8x15"),
         "{error}"
     );
+}
+
+/// A product from registers is done at once, and a warp issues it, or a thread where it is one multiply-add.
+#[test]
+fn products_from_registers_are_immediate() {
+    for name in MmaAtom::names() {
+        let atom = MmaAtom::named(name).expect(name);
+        assert_eq!(atom.sources, [Source::Registers; 3], "{name}");
+        assert_eq!(atom.frag_kind(), FragKind::Registers, "{name}");
+        assert_eq!(atom.completion, Completion::Immediate, "{name}");
+        let issue = match atom.family {
+            Family::Universal => Issue::Thread,
+            _ => Issue::Warp,
+        };
+        assert_eq!(atom.issue, issue, "{name}");
+        let most = match issue {
+            Issue::Thread => 1,
+            Issue::Warp => 32,
+            Issue::Warpgroup => 128,
+        };
+        assert!(atom.num_threads().is_ok_and(|n| n <= most), "{name}");
+    }
 }
 
 /// `stmatrix` is `ldmatrix` backwards; `movmatrix` reads as the one and leaves as the other.

@@ -1,6 +1,7 @@
 //! A host function as a launch plan: what its launches pass, and sizes as expressions of its arguments.
 
 use crate::to_nvvm::aliasing;
+use cute_arith::{Predicate, Sign};
 use cute_ir::{
     Failure, diag,
     mlir::{
@@ -254,27 +255,20 @@ fn operation(op: Op<'_>, operands: Vec<Expr>, width: u32) -> Option<Expr> {
             .collect()
     };
     let first = || operands.first().cloned();
+    if let Some(row) = cute_arith::Op::named(name_of(op)) {
+        let operands = match row.sign() {
+            Sign::Unsigned => unsigned(operands),
+            Sign::Any | Sign::Signed => operands,
+        };
+        let made = Expr::apply(Apply::of(row.with_sign())?, operands);
+        return match row.can_overflow() {
+            // Truth values have no sums.
+            true if width == 1 => None,
+            true => Some(fit(made)),
+            false => Some(made),
+        };
+    }
     match name_of(op) {
-        arith::ADDI if width > 1 => Some(fit(Expr::apply(Apply::Add, operands))),
-        arith::SUBI if width > 1 => Some(fit(Expr::apply(Apply::Sub, operands))),
-        arith::MULI if width > 1 => Some(fit(Expr::apply(Apply::Mul, operands))),
-        arith::SHLI if width > 1 => Some(fit(Expr::apply(Apply::Shl, operands))),
-        arith::DIVSI => Some(fit(Expr::apply(Apply::Div, operands))),
-        arith::FLOORDIVSI => Some(fit(Expr::apply(Apply::FloorDiv, operands))),
-        arith::CEILDIVSI => Some(fit(Expr::apply(Apply::CeilDiv, operands))),
-        arith::REMSI => apply(Apply::Rem, operands),
-        arith::MINSI => apply(Apply::Min, operands),
-        arith::MAXSI => apply(Apply::Max, operands),
-        arith::SHRSI => apply(Apply::Shr, operands),
-        arith::ANDI => apply(Apply::And, operands),
-        arith::ORI => apply(Apply::Or, operands),
-        arith::XORI => apply(Apply::Xor, operands),
-        arith::DIVUI => apply(Apply::Div, unsigned(operands)),
-        arith::CEILDIVUI => apply(Apply::CeilDiv, unsigned(operands)),
-        arith::REMUI => apply(Apply::Rem, unsigned(operands)),
-        arith::MINUI => apply(Apply::Min, unsigned(operands)),
-        arith::MAXUI => apply(Apply::Max, unsigned(operands)),
-        arith::SHRUI => apply(Apply::Shr, unsigned(operands)),
         arith::SELECT => apply(Apply::Select, operands),
         // -1 where a condition holds.
         arith::EXTSI if from == 1 => apply(Apply::Sub, vec![Expr::Constant(0), first()?]),
@@ -283,37 +277,29 @@ fn operation(op: Op<'_>, operands: Vec<Expr>, width: u32) -> Option<Expr> {
         arith::EXTUI | arith::INDEX_CASTUI if width != 1 => {
             apply(Apply::NonNegative, vec![first()?]).map(fit)
         }
-        arith::CMPI => compare(integer_of(op, "predicate")?, operands, unsigned),
+        arith::CMPI => {
+            let predicate = Predicate::numbered(integer_of(op, "predicate")?)?;
+            let operands = match predicate.sign() {
+                Sign::Unsigned => unsigned(operands),
+                Sign::Any | Sign::Signed => operands,
+            };
+            Some(compare(predicate, operands))
+        }
         _ => None,
     }
 }
 
-/// A comparison; predicates are numbered as `arith.cmpi` numbers them.
-fn compare(
-    predicate: i64,
-    operands: Vec<Expr>,
-    unsigned: impl Fn(Vec<Expr>) -> Vec<Expr>,
-) -> Option<Expr> {
-    const FIRST_UNSIGNED: i64 = 6;
-    let mut operands = if predicate >= FIRST_UNSIGNED {
-        unsigned(operands)
-    } else {
-        operands
-    };
+/// A comparison of operands that are not negative where it reads no signs.
+fn compare(predicate: Predicate, mut operands: Vec<Expr>) -> Expr {
     let equal = |operands| Expr::apply(Apply::Eq, operands);
-    Some(match predicate {
-        0 => equal(operands),
-        1 => equal(vec![equal(operands), Expr::Constant(0)]),
-        2 | 6 => Expr::apply(Apply::Lt, operands),
-        3 | 7 => Expr::apply(Apply::Le, operands),
-        4 | 8 => {
+    match predicate {
+        Predicate::Eq => equal(operands),
+        Predicate::Ne => equal(vec![equal(operands), Expr::Constant(0)]),
+        Predicate::Slt | Predicate::Ult => Expr::apply(Apply::Lt, operands),
+        Predicate::Sle | Predicate::Ule => Expr::apply(Apply::Le, operands),
+        Predicate::Sgt | Predicate::Sge | Predicate::Ugt | Predicate::Uge => {
             operands.reverse();
-            Expr::apply(Apply::Lt, operands)
+            compare(predicate.swapped(), operands)
         }
-        5 | 9 => {
-            operands.reverse();
-            Expr::apply(Apply::Le, operands)
-        }
-        _ => return None,
-    })
+    }
 }

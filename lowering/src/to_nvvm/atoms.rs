@@ -11,13 +11,18 @@ use cute_ir::{
     types::{self, CopyOp, CuteType},
     verify::{at_of, field_of},
 };
-use cute_layout::atoms::Family;
+use cute_layout::atoms::{Issue, MmaAtom};
 use cute_passes::arch;
 use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
 
 /// The targets on which loads, stores and `cp.async` take a cache policy. (PTX ISA, `ld`, `.level::cache_hint`.)
 const CACHE_POLICY: Requirement = Requirement::Since(8, 0);
+
+/// Tells whether a product is lowered to an instruction; of the others there are the tables only.
+pub fn lowers(atom: &MmaAtom) -> bool {
+    atom.issue == Issue::Thread || mma_sync::has_instruction(atom)
+}
 
 /// The parts of a state, in the order of [`CuteType::fields`]: those that were set.
 pub(super) type State<'c> = Vec<Option<Val<'c>>>;
@@ -118,13 +123,9 @@ impl<'c> Lowering<'c, '_> {
     }
 
     fn mma(&self, mma: cute::AtomMma<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(mma.mma().r#type()) else {
-            return Err(b.error("expected a tiled MMA"));
-        };
-        let atom = CuteType::of(atom).expected(b, "an MMA atom")?;
-        let atom = types::mma_atom(&atom).map_err(|e| b.error(e))?;
+        let atom = types::mma_row(mma.mma().r#type()).expected(b, "a tiled MMA")?;
         let operands = [mma.a(), mma.b(), mma.c()];
-        if atom.family == Family::Universal {
+        if atom.issue == Issue::Thread {
             return universal::fma(b, operands);
         }
         if let Some(version) = mma_sync::ptx_version(&atom) {

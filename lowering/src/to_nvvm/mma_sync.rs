@@ -31,6 +31,16 @@ fn ptx_type(elem: Elem) -> Option<&'static str> {
     })
 }
 
+/// Tells whether MLIR or LLVM has the instruction, for these types.
+pub(super) fn has_instruction(atom: &MmaAtom) -> bool {
+    matches!(
+        atom.family,
+        Family::Sm70 | Family::Sm75 | Family::Sm80 | Family::Sm89 | Family::Sm90Warp
+    ) && [atom.a, atom.b, atom.c, atom.d]
+        .into_iter()
+        .all(|elem| ptx_type(elem).is_some())
+}
+
 /// The PTX version that an instruction needs beyond those of its architecture (PTX ISA, mma, "PTX ISA Notes").
 pub(super) fn ptx_version(atom: &MmaAtom) -> Option<i64> {
     (atom.family == Family::Sm89).then_some(if atom.c == Elem::F16 { 87 } else { 84 })

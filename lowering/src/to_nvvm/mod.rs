@@ -20,6 +20,8 @@ mod sm90;
 pub(crate) mod types;
 mod universal;
 
+pub use atoms::lowers;
+
 use address::Address;
 use cute_ir::{
     Expected, Failure, PassSpec, diag,
@@ -55,7 +57,7 @@ const SHARED: &str = "dynamic_smem";
 
 fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        cute_passes::atoms::check(kernel)?;
+        crate::check_atoms::check(kernel)?;
         types::check(kernel)?;
         let pairs = aliasing::pairs(kernel);
         for launch in launches_of(module, kernel) {

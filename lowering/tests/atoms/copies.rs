@@ -295,8 +295,7 @@ fn build(
             let destination = parts.partition('D', copy, buffer)?;
             if *predicate {
                 let half = b.i32(THREADS / 2)?;
-                let below = [("predicate", b.integer(b.i64_type(), 2))];
-                let lower = b.value(arith::CMPI, &[parts.index, half], b.ty("i1")?, &below)?;
+                let lower = b.compare(cute_arith::Predicate::Slt, parts.index, half)?;
                 let at = [("at", b.i64_array(&[0, 0, 0]))];
                 b.op(
                     cute::ATOM_COPY,

@@ -11,6 +11,7 @@ use cute_layout::{CopyAtom, IntTuple, Layout, Tile, TiledCopy};
 use cute_lowering::CompileOptions;
 use cute_runtime::Package;
 use melior::ir::{Module as MlirModule, Type};
+use std::sync::Arc;
 
 /// The things that a kernel is built with.
 pub struct Parts<'c> {
@@ -157,10 +158,9 @@ fn build(module: &MlirModule, cases: &[Case]) -> Result<(), String> {
 
 impl<'c> Parts<'c> {
     /// An atom's value and its table.
-    pub fn copy_atom(&self, text: &str) -> Result<(Val<'c>, Type<'c>, CopyAtom), Failure> {
+    pub fn copy_atom(&self, text: &str) -> Result<(Val<'c>, Type<'c>, Arc<CopyAtom>), Failure> {
         let ty = self.b.ty(text)?;
-        let table = types::CuteType::of(ty).expected(self.b, "a copy atom")?;
-        let table = types::copy_atom(&table).map_err(|e| self.b.error(e))?;
+        let table = types::copy_row(ty).expected(self.b, "a copy atom")?;
         let atom = self.b.value(cute::MAKE_ATOM, &[], ty, &[])?;
         Ok((atom, ty, table))
     }

@@ -25,7 +25,7 @@ pub fn all(arch: &str) -> Vec<Case> {
     atoms.extend(saturating);
     atoms
         .into_iter()
-        .filter(|atom| atom.lowered && arch.has(atom.requires))
+        .filter(|atom| cute_lowering::lowers(atom) && arch.has(atom.requires))
         .map(|atom| case(atom, None))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The costs of operations on a GPU, in units of 1/16 of a simple 32-bit instruction.
 
-use crate::facts::mask;
 use crate::node::{Node, Op};
+use cute_arith::mask;
 use std::collections::HashSet;
 
 /// One simple instruction (IADD3, LOP3, SHF).

@@ -1,7 +1,7 @@
 //! The e-graph: egg's, over the terms of a region, with [`Facts`] about each class.
 
-use crate::facts::{Facts, transfer};
 use crate::node::Op;
+use cute_arith::Facts;
 use egg::{DidMerge, EGraph, Id, Language};
 
 /// A term of the e-graph.
@@ -77,7 +77,7 @@ impl egg::Analysis<Term> for Analysis {
             Term::Bin(op, [a, b]) => {
                 let (a, b) = (&graph[a].data, &graph[b].data);
                 (
-                    transfer(op, a.facts, b.facts, graph.analysis.width),
+                    op.row().facts(a.facts, b.facts, graph.analysis.width),
                     a.depth.max(b.depth),
                 )
             }

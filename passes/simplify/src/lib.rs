@@ -28,7 +28,6 @@
 
 mod cost;
 mod extract;
-mod facts;
 mod graph;
 mod linear;
 mod node;
@@ -38,7 +37,7 @@ mod rules;
 mod saturate;
 
 pub use cost::dag_cost;
-pub use facts::Facts;
+pub use cute_arith::Facts;
 pub use node::{Error, Node, Region, eval};
 pub use rules::rule_names;
 pub use saturate::{Limits, Simplified, Stats, simplify};

@@ -68,7 +68,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
         })
     };
     let mut forms = Forms {
-        all: crate::facts::mask(graph.analysis.width),
+        all: cute_arith::mask(graph.analysis.width),
         known: BTreeMap::new(),
     };
     let sums: Vec<(Id, Form)> = classes

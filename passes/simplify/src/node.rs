@@ -1,40 +1,7 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
-use crate::facts::{Facts, mask};
+use cute_arith::{Facts, mask};
 use std::collections::HashMap;
-
-/// A node of a region: a number, a leaf, or an operation on two earlier nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Node {
-    /// A constant; it has to fit the width of the region.
-    Const(u64),
-    /// A value from outside, by its number in [`Region::leaves`].
-    Leaf(u32),
-    /// Wrapping sum.
-    Add(usize, usize),
-    /// Wrapping difference.
-    Sub(usize, usize),
-    /// Wrapping product.
-    Mul(usize, usize),
-    /// Unsigned quotient; by zero, all ones.
-    DivU(usize, usize),
-    /// Unsigned remainder; by zero, the dividend.
-    RemU(usize, usize),
-    /// Bitwise and.
-    And(usize, usize),
-    /// Bitwise or.
-    Or(usize, usize),
-    /// Bitwise exclusive or.
-    Xor(usize, usize),
-    /// Shift to the left; by the width or more, zero.
-    Shl(usize, usize),
-    /// Logical shift to the right; by the width or more, zero.
-    ShrU(usize, usize),
-    /// The smaller of two unsigned numbers.
-    MinU(usize, usize),
-    /// The larger of two unsigned numbers.
-    MaxU(usize, usize),
-}
 
 /// Index arithmetic to simplify.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,110 +76,86 @@ pub enum Error {
     },
 }
 
-/// The operation of a node, without its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Op {
-    Add,
-    Sub,
-    Mul,
-    DivU,
-    RemU,
-    And,
-    Or,
-    Xor,
-    Shl,
-    ShrU,
-    MinU,
-    MaxU,
+macro_rules! nodes {
+    ($($op:ident $doc:literal,)*) => {
+        /// A node of a region: a number, a leaf, or an operation on two earlier nodes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Node {
+            /// A constant; it has to fit the width of the region.
+            Const(u64),
+            /// A value from outside, by its number in [`Region::leaves`].
+            Leaf(u32),
+            $(#[doc = $doc] $op(usize, usize),)*
+        }
+
+        /// The operation of a node, without its operands: one of those rows of [`cute_arith::Op`] for which there are rules.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) enum Op { $($op,)* }
+
+        impl Op {
+            const ALL: &[Op] = &[$(Op::$op,)*];
+
+            /// The row of the table of operations, which says what it does.
+            pub(crate) fn row(self) -> cute_arith::Op {
+                match self { $(Op::$op => cute_arith::Op::$op,)* }
+            }
+
+            pub(crate) fn node(self, a: usize, b: usize) -> Node {
+                match self { $(Op::$op => Node::$op(a, b),)* }
+            }
+        }
+
+        impl Node {
+            pub(crate) fn parts(self) -> Option<(Op, usize, usize)> {
+                match self {
+                    Node::Const(_) | Node::Leaf(_) => None,
+                    $(Node::$op(a, b) => Some((Op::$op, a, b)),)*
+                }
+            }
+        }
+    };
+}
+
+nodes! {
+    Add "Wrapping sum.",
+    Sub "Wrapping difference.",
+    Mul "Wrapping product.",
+    DivU "Unsigned quotient; by zero, all ones.",
+    RemU "Unsigned remainder; by zero, the dividend.",
+    And "Bitwise and.",
+    Or "Bitwise or.",
+    Xor "Bitwise exclusive or.",
+    Shl "Shift to the left; by the width or more, zero.",
+    ShrU "Logical shift to the right; by the width or more, zero.",
+    MinU "The smaller of two unsigned numbers.",
+    MaxU "The larger of two unsigned numbers.",
 }
 
 impl Op {
-    #[cfg(test)]
-    pub(crate) const ALL: [Op; 12] = [
-        Op::Add,
-        Op::Sub,
-        Op::Mul,
-        Op::DivU,
-        Op::RemU,
-        Op::And,
-        Op::Or,
-        Op::Xor,
-        Op::Shl,
-        Op::ShrU,
-        Op::MinU,
-        Op::MaxU,
-    ];
-
-    /// The one definition of what an operation does.
     pub(crate) fn apply(self, a: u64, b: u64, width: u32) -> u64 {
-        let all = mask(width);
-        match self {
-            Op::Add => a.wrapping_add(b) & all,
-            Op::Sub => a.wrapping_sub(b) & all,
-            Op::Mul => a.wrapping_mul(b) & all,
-            Op::DivU => a.checked_div(b).unwrap_or(all),
-            Op::RemU => a.checked_rem(b).unwrap_or(a),
-            Op::And => a & b,
-            Op::Or => a | b,
-            Op::Xor => a ^ b,
-            Op::Shl if b >= u64::from(width) => 0,
-            Op::Shl => (a << b) & all,
-            Op::ShrU if b >= u64::from(width) => 0,
-            Op::ShrU => a >> b,
-            Op::MinU => a.min(b),
-            Op::MaxU => a.max(b),
-        }
+        self.row().at_width(a, b, width)
     }
 
     pub(crate) fn commutes(self) -> bool {
-        !matches!(self, Op::Sub | Op::DivU | Op::RemU | Op::Shl | Op::ShrU)
+        self.row().commutes()
     }
 
-    /// The `n` with `x op n = x` for every `x`, if there is one.
     pub(crate) fn neutral(self, width: u32) -> Option<u64> {
-        match self {
-            Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::ShrU | Op::MaxU => Some(0),
-            Op::Mul | Op::DivU => Some(1),
-            Op::And | Op::MinU => Some(mask(width)),
-            Op::RemU => None,
-        }
-    }
-
-    pub(crate) fn node(self, a: usize, b: usize) -> Node {
-        match self {
-            Op::Add => Node::Add(a, b),
-            Op::Sub => Node::Sub(a, b),
-            Op::Mul => Node::Mul(a, b),
-            Op::DivU => Node::DivU(a, b),
-            Op::RemU => Node::RemU(a, b),
-            Op::And => Node::And(a, b),
-            Op::Or => Node::Or(a, b),
-            Op::Xor => Node::Xor(a, b),
-            Op::Shl => Node::Shl(a, b),
-            Op::ShrU => Node::ShrU(a, b),
-            Op::MinU => Node::MinU(a, b),
-            Op::MaxU => Node::MaxU(a, b),
-        }
+        self.row().neutral(width)
     }
 }
 
 impl Node {
-    pub(crate) fn parts(self) -> Option<(Op, usize, usize)> {
-        Some(match self {
-            Node::Const(_) | Node::Leaf(_) => return None,
-            Node::Add(a, b) => (Op::Add, a, b),
-            Node::Sub(a, b) => (Op::Sub, a, b),
-            Node::Mul(a, b) => (Op::Mul, a, b),
-            Node::DivU(a, b) => (Op::DivU, a, b),
-            Node::RemU(a, b) => (Op::RemU, a, b),
-            Node::And(a, b) => (Op::And, a, b),
-            Node::Or(a, b) => (Op::Or, a, b),
-            Node::Xor(a, b) => (Op::Xor, a, b),
-            Node::Shl(a, b) => (Op::Shl, a, b),
-            Node::ShrU(a, b) => (Op::ShrU, a, b),
-            Node::MinU(a, b) => (Op::MinU, a, b),
-            Node::MaxU(a, b) => (Op::MaxU, a, b),
-        })
+    /// The node of an operation on two earlier nodes; nothing where regions do not have the operation.
+    pub fn of(op: cute_arith::Op, a: usize, b: usize) -> Option<Node> {
+        let op = *Op::ALL.iter().find(|known| known.row() == op)?;
+        Some(op.node(a, b))
+    }
+
+    /// The operation and its operands, if the node is one.
+    pub fn operation(self) -> Option<(cute_arith::Op, usize, usize)> {
+        let (op, a, b) = self.parts()?;
+        Some((op.row(), a, b))
     }
 
     /// The node's operands, if it has any.
@@ -332,26 +275,6 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_neutral_element_of_each_operation() {
-        for width in 1..=6 {
-            for op in Op::ALL {
-                for x in 0..=mask(width) {
-                    let Some(n) = op.neutral(width) else { continue };
-                    assert_eq!(op.apply(x, n, width), x, "{op:?} {n} at width {width}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn commuting_operations_commute_and_no_others_do() {
-        for op in Op::ALL {
-            let same = (0..8).all(|a| (0..8).all(|b| op.apply(a, b, 3) == op.apply(b, a, 3)));
-            assert_eq!(same, op.commutes(), "{op:?}");
-        }
-    }
 
     #[test]
     fn hash_consing_shares_and_drops() {

@@ -2,10 +2,8 @@
 //! sides of a rule wherever its guard holds. Also that a right side is defined wherever the left side is: no rule may
 //! bring in a division by zero or a shift by too much.
 
-use crate::facts::tests::lattice;
-use crate::facts::{Facts, mask};
-use crate::node::Op;
 use crate::rules::{BOUND, CONSTANTS, Compiled, Env, Pat, Rule, TERMS, TOPICS, is_constant_slot};
+use cute_arith::{Facts, mask};
 use std::cell::Cell;
 
 /// The number of combinations of facts and constants that are tried at most for one rule at one width. Lattices are thinned
@@ -18,10 +16,10 @@ struct Lattices(Vec<(u32, Vec<Facts>)>);
 impl Lattices {
     fn new() -> Lattices {
         Lattices(vec![
-            (2, lattice(2, true)),
-            (3, lattice(3, true)),
-            (4, lattice(4, false)),
-            (5, lattice(5, false)),
+            (2, Facts::all(2, true)),
+            (3, Facts::all(3, true)),
+            (4, Facts::all(4, false)),
+            (5, Facts::all(5, false)),
         ])
     }
 }
@@ -171,11 +169,7 @@ fn value(pat: &Pat, values: &[u64; BOUND], computed: &[u64; 2], width: u32) -> (
                 value(a, values, computed, width),
                 value(b, values, computed, width),
             );
-            let defined = match op {
-                Op::DivU | Op::RemU => b != 0,
-                Op::Shl | Op::ShrU => b < u64::from(width),
-                _ => true,
-            };
+            let defined = op.row().is_defined(a, b, width);
             (op.apply(a, b, width), a_defined && b_defined && defined)
         }
     }
@@ -273,7 +267,7 @@ const TRUE_WITHOUT_GUARD: &[&str] = &[
 /// The prover sees what guards are for: without them, rules are found out. (Computing a constant may fail, too.)
 #[test]
 fn without_its_guard_a_rule_is_found_out() {
-    let lattices = Lattices(vec![(2, lattice(2, true)), (3, lattice(3, false))]);
+    let lattices = Lattices(vec![(2, Facts::all(2, true)), (3, Facts::all(3, false))]);
     let mut held = Vec::new();
     for rule in TOPICS.iter().flat_map(|(_, rules)| rules.iter()) {
         let unguarded: &'static Rule = Box::leak(Box::new(rule.unguarded()));

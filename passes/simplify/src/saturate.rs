@@ -5,11 +5,11 @@
 
 use crate::cost::dag_cost;
 use crate::extract::extract;
-use crate::facts::Facts;
 use crate::graph::{Analysis, Graph, Term, add_op, constant};
 use crate::linear;
 use crate::node::{Error, Node, Op, Region, hash_cons, validate};
 use crate::rules::{BOUND, Compiled, Env, Pat, TERMS, compiled, is_constant_slot, is_varying_slot};
+use cute_arith::Facts;
 use egg::Id;
 use std::cell::Cell;
 use std::collections::BTreeSet;

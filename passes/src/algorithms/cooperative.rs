@@ -162,8 +162,7 @@ impl<'c> Lower<'c> {
         let Some(ty) = type_of(op, name) else {
             return Ok(part);
         };
-        let atom = CuteType::of(ty).expected(op, "a copy atom")?;
-        let table = types::copy_atom(&atom).map_err(self.wrong())?;
+        let table = types::copy_row(ty).expected(op, "a copy atom")?;
         let tiled_mma = CuteType::of(mma.r#type()).expected(op, "a tiled MMA")?;
         let tiled_mma = types::tiled_mma(&tiled_mma).map_err(self.wrong())?;
         let tiled = match id {

@@ -28,14 +28,8 @@ impl<'c> Lower<'c> {
             destination,
             predicate: pred,
         } = args;
-        let table = match CuteType::of(copy.r#type()) {
-            Some(copy @ CuteType::TiledCopy { .. }) => {
-                types::tiled_copy(&copy).map(|tiled| tiled.atom().clone())
-            }
-            Some(copy) => types::copy_atom(&copy),
-            None => return Err(self.b.error("expected an atom or a tiled copy")),
-        };
-        let table = table.map_err(self.wrong())?;
+        let table = types::copy_row(copy.r#type())
+            .ok_or_else(|| self.b.error("expected an atom or a tiled copy"))?;
         if pred.is_none() && is_auto(copy) {
             self.copy_vectors(source, destination, WIDEST)?;
             return Ok(true);

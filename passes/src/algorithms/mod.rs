@@ -13,7 +13,8 @@ mod products;
 mod reductions;
 
 use crate::partition::kernels;
-use cute_ir::ops::{arith, cute, gpu, scf};
+use cute_arith::Predicate;
+use cute_ir::ops::{cute, gpu, scf};
 use cute_ir::{
     Failure, PassSpec,
     args::{
@@ -231,9 +232,7 @@ impl<'c> Lower<'c> {
     ) -> Result<(), Failure> {
         let b = self.b;
         let bound = b.i32(bound)?;
-        // `slt`, as arith.cmpi numbers it.
-        let below = [("predicate", b.i64_attribute(2))];
-        let below = b.value(arith::CMPI, &[index, bound], b.ty("i1")?, &below)?;
+        let below = b.compare(Predicate::Slt, index, bound)?;
         let (region, block) = Detached::with_block(&[]);
         let inner = Builder::at_end(b.context, block, b.location);
         let regions = vec![region, Detached::empty()];

@@ -1,9 +1,10 @@
 //! Traced arithmetic as `arith` operations.
 
+use cute_arith::Predicate;
 use cute_ir::ops::arith;
 use cute_ir::{Failure, mlir::*};
 use cute_layout::{BinOp, Expr, Leaf, Term, Truth, ops::Value};
-use melior::ir::{Attribute, Type, ValueLike};
+use melior::ir::{Type, ValueLike};
 use std::{collections::HashMap, sync::Arc};
 
 /// Makes operations of expressions over `inputs`, each shared node once.
@@ -132,48 +133,20 @@ impl<'a, 'c> Emitter<'a, 'c> {
         lhs: &Arc<Expr>,
         rhs: &Arc<Expr>,
     ) -> Result<Val<'c>, Failure> {
-        let width = match op {
-            BinOp::Both | BinOp::Either => 1,
-            _ => width,
-        };
         let (a, b) = (self.at_width(lhs, width)?, self.at_width(rhs, width)?);
-        let name = match op {
-            BinOp::Add => arith::ADDI,
-            BinOp::Sub => arith::SUBI,
-            BinOp::Mul => arith::MULI,
-            BinOp::Div => arith::DIVSI,
-            BinOp::Rem => arith::REMSI,
-            BinOp::Min => arith::MINSI,
-            BinOp::Max => arith::MAXSI,
-            BinOp::Xor => arith::XORI,
-            BinOp::And | BinOp::Both => arith::ANDI,
-            BinOp::Either => arith::ORI,
-            BinOp::Shl => arith::SHLI,
-            BinOp::Shr => arith::SHRSI,
-            BinOp::CeilDiv => return self.ceil_div(a, b, width),
-            BinOp::Eq => return self.equal(a, b),
-            BinOp::Lt => return self.compare(2, a, b),
-            BinOp::Le => return self.compare(3, a, b),
-        };
-        let ty = self.ty(width);
-        self.builder.value(name, &[a, b], ty, &[])
+        match op {
+            BinOp::Arith(cute_arith::Op::CeilDivS) => self.ceil_div(a, b, width),
+            BinOp::Arith(op) => {
+                let ty = self.ty(width);
+                self.builder.value(op.name(), &[a, b], ty, &[])
+            }
+            BinOp::Compare(predicate) => self.builder.compare(predicate, a, b),
+        }
     }
 
     /// Emits the comparison of two integers for equality.
     pub fn equal(&self, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
-        self.compare(0, a, b)
-    }
-
-    /// Predicates are numbered as `arith.cmpi` numbers them.
-    fn compare(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
-        let b64 = self.builder.i64_type();
-        let predicate: Attribute<'c> = self.builder.integer(b64, predicate);
-        self.builder.value(
-            arith::CMPI,
-            &[a, b],
-            self.ty(1),
-            &[("predicate", predicate)],
-        )
+        self.builder.compare(Predicate::Eq, a, b)
     }
 
     /// The quotient and one more where there is a remainder; the sum `a + b - 1` could overflow.
@@ -182,7 +155,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let make = |name: &str, x: Val<'c>, y: Val<'c>| self.builder.value(name, &[x, y], ty, &[]);
         let quotient = make(arith::DIVSI, a, b)?;
         let whole = make(arith::MULI, quotient, b)?;
-        let more = self.compare(4, a, whole)?;
+        let more = self.builder.compare(Predicate::Sgt, a, whole)?;
         let more = self.builder.value(arith::EXTUI, &[more], ty, &[])?;
         make(arith::ADDI, quotient, more)
     }

@@ -1,5 +1,6 @@
 //! The bounds of a loop that is written out: its counter in each interval, and which iterations there are.
 
+use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
 use cute_ir::{
     Failure,
@@ -7,11 +8,6 @@ use cute_ir::{
     types::{MOST_STAGES, int_width},
 };
 use melior::ir::{Type, ValueLike};
-
-/// MLIR's `arith::CmpIPredicate`.
-const SLT: i64 = 2;
-const UGT: i64 = 8;
-const UGE: i64 = 9;
 
 /// The bounds of a loop. Iterations count from 0; the loop's counter is `lower + iteration * step`.
 pub(super) struct Bounds<'c> {
@@ -85,13 +81,7 @@ impl<'c> Bounds<'c> {
 
     /// Computes the number of iterations, which is not known.
     pub(super) fn measure(&mut self, b: Builder<'c>) -> Result<(), Failure> {
-        let compare = [("predicate", b.i64_attribute(SLT))];
-        let any = b.value(
-            arith::CMPI,
-            &[self.lower, self.upper],
-            b.ty("i1")?,
-            &compare,
-        )?;
+        let any = b.compare(Predicate::Slt, self.lower, self.upper)?;
         let zero = b.constant(self.ty, 0)?;
         let span = match self.first {
             Some(0) => self.upper,
@@ -249,16 +239,14 @@ impl<'c> Bounds<'c> {
             }
             _ => self.from_end(b, stage - last)?,
         };
-        let less = [("predicate", b.i64_attribute(SLT))];
-        b.value(arith::CMPI, &[counter, end], b.ty("i1")?, &less)
+        b.compare(Predicate::Slt, counter, end)
     }
 
     /// Tells whether there is an iteration, of a number of iterations that is not known.
     pub(super) fn has(&self, b: Builder<'c>, iteration: i64) -> Result<Val<'c>, Failure> {
         let (trips, _) = self.measured(b)?;
         let iteration = b.constant(self.ty, iteration)?;
-        let more = [("predicate", b.i64_attribute(UGT))];
-        b.value(arith::CMPI, &[trips, iteration], b.ty("i1")?, &more)
+        b.compare(Predicate::Ugt, trips, iteration)
     }
 }
 
@@ -284,8 +272,7 @@ impl<'c> Guard<'c> {
         }
         let (trips, _) = bounds.measured(b)?;
         let least = b.constant(bounds.ty, least)?;
-        let compare = [("predicate", b.i64_attribute(UGE))];
-        let condition = b.value(arith::CMPI, &[trips, least], b.ty("i1")?, &compare)?;
+        let condition = b.compare(Predicate::Uge, trips, least)?;
         let types: Vec<_> = results.iter().map(|v| v.r#type()).collect();
         let (then, enough) = Detached::with_block(&[]);
         let (or_else, fewer) = Detached::with_block(&[]);

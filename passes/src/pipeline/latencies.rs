@@ -14,8 +14,9 @@ use cute_ir::{
     infer::memref_of,
     mlir::*,
     names::{builtin, dialect, dialect_of},
-    types::{self, CuteType, Space},
+    types::{self, Space},
 };
+use cute_layout::atoms::Issue;
 use cute_target::{Cost, Timing, Unit};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -81,16 +82,13 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
         return within(op, timing);
     }
     if let Some(mma) = cute::AtomMma::of(op) {
-        let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(mma.mma().r#type()) else {
-            return None;
-        };
-        let row = types::mma_atom(&CuteType::of(atom)?).ok()?;
+        let row = types::mma_row(mma.mma().r#type())?;
         let multiplications = row.shape_mnk.iter().product();
         // A product of one thread is arithmetic.
-        if row.thr_id.size().ok() == Some(1) {
+        if row.issue == Issue::Thread {
             return Some(timing.arithmetic(multiplications));
         }
-        let bits = row.a_bits();
+        let bits = row.a.bits();
         return Some(timing.product(multiplications, bits));
     }
     if let Some(copy) = cute::AtomCopy::of(op) {

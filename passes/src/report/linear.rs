@@ -1,5 +1,6 @@
 //! Integers as far as they are known: a number, and multiples of unknown numbers with known divisors.
 
+use cute_arith::{Op, gcd};
 use std::collections::HashMap;
 
 /// An unknown number that is the same for all threads that have it.
@@ -39,13 +40,6 @@ fn kept(divisor: Option<i64>) -> i64 {
         Some(divisor) if divisor > MOST => gcd(divisor, MOST),
         _ => 1,
     }
-}
-
-pub(super) fn gcd(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a.wrapping_rem(b));
-    }
-    a.wrapping_abs()
 }
 
 impl From<i64> for Linear {
@@ -216,19 +210,14 @@ impl Symbols {
     }
 
     /// A bitwise operation: known where both are, or where `b` is known and all that is not known of `a` is above it.
-    pub fn bits(
-        &mut self,
-        name: &'static str,
-        a: &Linear,
-        b: &Linear,
-        op: fn(i64, i64) -> i64,
-    ) -> Option<Linear> {
+    pub fn bits(&mut self, op: Op, a: &Linear, b: &Linear) -> Option<Linear> {
+        let name = op.name();
         let (a, b) = if b.known().is_some() { (a, b) } else { (b, a) };
         let Some(mask) = b.known() else {
             return Some(self.other(name, &[a, b]));
         };
         if let Some(known) = a.known() {
-            return Some(op(known, mask).into());
+            return op.exact(known, mask).map(Linear::from);
         }
         if mask < 0 {
             return Some(self.other(name, &[a, b]));
@@ -240,9 +229,9 @@ impl Symbols {
         let period = 1i64 << width;
         let low = self.rem(a, period)?;
         let high = a.sub(&low)?;
-        let keeps_high = op(period, 0) != 0;
+        let keeps_high = op.exact(period, 0)? != 0;
         let low = match low.known() {
-            Some(low) => op(low, mask).into(),
+            Some(low) => op.exact(low, mask)?.into(),
             // All of the low bits.
             None if mask == period - 1 && !keeps_high => low,
             None => return Some(self.other(name, &[a, b])),
@@ -308,13 +297,13 @@ mod tests {
         let mut symbols = Symbols::default();
         let s = Linear::symbol(symbols.fresh(32));
         let a = s.add(&13.into()).unwrap();
-        let and = symbols.bits("and", &a, &7.into(), |a, b| a & b).unwrap();
+        let and = symbols.bits(Op::And, &a, &7.into()).unwrap();
         assert_eq!(and.known(), Some(5));
-        let xor = symbols.bits("xor", &a, &6.into(), |a, b| a ^ b).unwrap();
+        let xor = symbols.bits(Op::Xor, &a, &6.into()).unwrap();
         assert_eq!(xor.sub(&s).unwrap().known(), Some(13 ^ 6));
-        let all = symbols.bits("and", &a, &63.into(), |a, b| a & b).unwrap();
+        let all = symbols.bits(Op::And, &a, &63.into()).unwrap();
         assert_eq!((all.constant, symbols.divisor(&all)), (13, 32));
-        let none = symbols.bits("and", &a, &(-8).into(), |a, b| a & b).unwrap();
+        let none = symbols.bits(Op::And, &a, &(-8).into()).unwrap();
         assert_eq!(symbols.divisor(&none), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The integers of a kernel for every thread of a block: what `arith` computes of thread indices.
 
 use super::linear::{Linear, Symbols};
+use cute_arith::Predicate;
 use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
 use cute_ir::ops::{arith, gpu, nvvm};
@@ -59,10 +60,57 @@ pub(super) struct Scalars {
     values: HashMap<ValueKey, Lanes>,
 }
 
-/// The names of the predicates of `arith.cmpi`, in the order of their numbers.
-const PREDICATES: [&str; 10] = [
-    "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
-];
+impl Symbols {
+    /// The results of an operation, thread by thread.
+    fn apply(&mut self, op: cute_arith::Op, a: &Lanes, b: &Lanes) -> Lanes {
+        use cute_arith::Op;
+        let shift = |by: &i64| (0..62).contains(by);
+        let known = |lanes: &Lanes| lanes.shared().and_then(Linear::known);
+        match op {
+            Op::Add => a.zip(b, Linear::add),
+            Op::Sub => a.zip(b, Linear::sub),
+            Op::Mul => a.zip(b, |a, b| self.mul(a, b)),
+            Op::DivU | Op::DivS | Op::FloorDivS => a.zip(b, |a, b| match b.known() {
+                Some(d) => self.div(a, d),
+                None => Some(self.other("div", &[a, b])),
+            }),
+            Op::CeilDivU | Op::CeilDivS => a.zip(b, |a, b| match b.known() {
+                Some(d) => self.div(&a.add(&(d - 1).into())?, d),
+                None => Some(self.other("ceildiv", &[a, b])),
+            }),
+            Op::RemU | Op::RemS => a.zip(b, |a, b| match b.known() {
+                Some(d) => self.rem(a, d),
+                None => Some(self.other("rem", &[a, b])),
+            }),
+            Op::Shl => match known(b).filter(shift) {
+                Some(by) => a.map(|a| a.scale(1 << by)),
+                None => Lanes::unknown(),
+            },
+            Op::ShrU | Op::ShrS => match known(b).filter(shift) {
+                Some(by) => a.map(|a| self.div(a, 1 << by)),
+                None => a.zip(b, |a, b| match (a.known(), b.known().filter(shift)) {
+                    (Some(a), Some(by)) => Op::ShrS.exact(a, by).map(Linear::from),
+                    _ => Some(self.other("shr", &[a, b])),
+                }),
+            },
+            Op::And | Op::Or | Op::Xor => a.zip(b, |a, b| self.bits(op, a, b)),
+            Op::MinS | Op::MinU | Op::MaxS | Op::MaxU => {
+                // Which one it is follows from the difference, where that is known.
+                let (name, is_first) = match op {
+                    Op::MinS | Op::MinU => ("min", Predicate::Sle),
+                    _ => ("max", Predicate::Sge),
+                };
+                a.zip(b, |a, b| {
+                    Some(match a.sub(b)?.known() {
+                        Some(d) if is_first.holds(d.cmp(&0)) => a.clone(),
+                        Some(_) => b.clone(),
+                        None => self.other(name, &[a, b]),
+                    })
+                })
+            }
+        }
+    }
+}
 
 impl Scalars {
     pub fn new(block: [i64; 3]) -> Self {
@@ -143,65 +191,15 @@ impl Scalars {
             | arith::EXTSI
             | arith::EXTUI
             | arith::TRUNCI => a,
-            arith::ADDI => a.zip(&b, Linear::add),
-            arith::SUBI => a.zip(&b, Linear::sub),
-            arith::MULI => a.zip(&b, |a, b| symbols.mul(a, b)),
-            arith::DIVUI | arith::DIVSI | arith::FLOORDIVSI => a.zip(&b, |a, b| match b.known() {
-                Some(d) => symbols.div(a, d),
-                None => Some(symbols.other("div", &[a, b])),
-            }),
-            arith::CEILDIVUI | arith::CEILDIVSI => a.zip(&b, |a, b| match b.known() {
-                Some(d) => symbols.div(&a.add(&(d - 1).into())?, d),
-                None => Some(symbols.other("ceildiv", &[a, b])),
-            }),
-            arith::REMUI | arith::REMSI => a.zip(&b, |a, b| match b.known() {
-                Some(d) => symbols.rem(a, d),
-                None => Some(symbols.other("rem", &[a, b])),
-            }),
-            arith::SHLI => match known(&b).filter(|s| (0..62).contains(s)) {
-                Some(s) => a.map(|a| a.scale(1 << s)),
-                None => Lanes::unknown(),
-            },
-            arith::SHRUI | arith::SHRSI => match known(&b).filter(|s| (0..62).contains(s)) {
-                Some(s) => a.map(|a| symbols.div(a, 1 << s)),
-                None => a.zip(&b, |a, b| match (a.known(), b.known()) {
-                    (Some(a), Some(s)) if (0..62).contains(&s) => Some((a >> s).into()),
-                    _ => Some(symbols.other("shr", &[a, b])),
-                }),
-            },
-            arith::ANDI => a.zip(&b, |a, b| symbols.bits("and", a, b, |a, b| a & b)),
-            arith::ORI => a.zip(&b, |a, b| symbols.bits("or", a, b, |a, b| a | b)),
-            arith::XORI => a.zip(&b, |a, b| symbols.bits("xor", a, b, |a, b| a ^ b)),
-            arith::MINSI | arith::MINUI => a.zip(&b, |a, b| {
-                Some(match a.sub(b)?.known() {
-                    Some(d) => (if d <= 0 { a } else { b }).clone(),
-                    None => symbols.other("min", &[a, b]),
-                })
-            }),
-            arith::MAXSI | arith::MAXUI => a.zip(&b, |a, b| {
-                Some(match a.sub(b)?.known() {
-                    Some(d) => (if d >= 0 { a } else { b }).clone(),
-                    None => symbols.other("max", &[a, b]),
-                })
-            }),
             arith::CMPI => {
-                let Some(predicate) = integer_of(op, "predicate")
-                    .and_then(|p| PREDICATES.get(usize::try_from(p).ok()?))
+                let Some(predicate) = integer_of(op, "predicate").and_then(Predicate::numbered)
                 else {
                     return;
                 };
                 a.zip(&b, |a, b| {
                     Some(match a.sub(b)?.known() {
-                        Some(d) => i64::from(match *predicate {
-                            "eq" => d == 0,
-                            "ne" => d != 0,
-                            "slt" | "ult" => d < 0,
-                            "sle" | "ule" => d <= 0,
-                            "sgt" | "ugt" => d > 0,
-                            _ => d >= 0,
-                        })
-                        .into(),
-                        None => symbols.other(predicate, &[a, b]),
+                        Some(d) => i64::from(predicate.holds(d.cmp(&0))).into(),
+                        None => symbols.other(predicate.name(), &[a, b]),
                     })
                 })
             }
@@ -225,7 +223,10 @@ impl Scalars {
                     )
                 }
             }
-            _ => return,
+            name => match cute_arith::Op::named(name) {
+                Some(op) => symbols.apply(op, &a, &b),
+                None => return,
+            },
         };
         self.set(result_of(op, 0), value);
     }

@@ -4,9 +4,10 @@
 //! [`cute_ir::tensor`] says.
 
 use super::{
-    linear::{Linear, gcd},
+    linear::Linear,
     scalars::{Lanes, Scalars, is_integer},
 };
+use cute_arith::gcd;
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
     args::{ElementArgs, Reinterpretation},

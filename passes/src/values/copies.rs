@@ -2,7 +2,8 @@
 
 use super::Values;
 use crate::vectorize;
-use cute_ir::ops::{arith, cute, scf};
+use cute_arith::Predicate;
+use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Expected, Failure,
     args::ThreadCopy,
@@ -176,9 +177,7 @@ impl<'c> Values<'c> {
             return Ok(value);
         }
         let zero = b.constant(view.element, 0)?;
-        // `ne`, as arith.cmpi numbers it.
-        let not_equal = [("predicate", b.i64_attribute(1))];
-        b.value(arith::CMPI, &[value, zero], b.ty("i1")?, &not_equal)
+        b.compare(Predicate::Ne, value, zero)
     }
 
     /// An auto-vectorising copy: as much at once as lies in one piece on both sides.

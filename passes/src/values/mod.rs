@@ -41,7 +41,6 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        crate::atoms::check(kernel)?;
         unroll::by_factors(rewriter, kernel)?;
         let old = body_of_kernel(kernel)?;
         let mut values = Values::default();
@@ -306,17 +305,7 @@ impl<'c> Values<'c> {
             (arith::CONSTANT, []) => integer_of(op, "value"),
             (arith::INDEX_CAST | arith::EXTSI | arith::TRUNCI, [a]) => signed(a),
             (arith::INDEX_CASTUI | arith::EXTUI, [a]) => unsigned(a),
-            (arith::ADDI, [a, b]) => signed(a)?.checked_add(signed(b)?),
-            (arith::SUBI, [a, b]) => signed(a)?.checked_sub(signed(b)?),
-            (arith::MULI, [a, b]) => signed(a)?.checked_mul(signed(b)?),
-            (arith::DIVSI, [a, b]) => signed(a)?.checked_div(signed(b)?),
-            (arith::DIVUI, [a, b]) => unsigned(a)?.checked_div(unsigned(b)?),
-            (arith::REMSI, [a, b]) => signed(a)?.checked_rem(signed(b)?),
-            (arith::REMUI, [a, b]) => unsigned(a)?.checked_rem(unsigned(b)?),
-            (arith::MINSI, [a, b]) => Some(signed(a)?.min(signed(b)?)),
-            (arith::MINUI, [a, b]) => Some(unsigned(a)?.min(unsigned(b)?)),
-            (arith::MAXSI, [a, b]) => Some(signed(a)?.max(signed(b)?)),
-            (arith::MAXUI, [a, b]) => Some(unsigned(a)?.max(unsigned(b)?)),
+            (name, [a, b]) => cute_arith::Op::named(name)?.exact(signed(a)?, signed(b)?),
             (cute::GET_SCALARS, [tuple]) if op.result_count() == 1 => {
                 match CuteType::of(tuple.r#type())? {
                     CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),

@@ -97,20 +97,17 @@ impl<'c> Values<'c> {
     pub(super) fn tiled(&self, value: Val<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let new = self.map(value);
         let ty = value.r#type();
-        let wrong = |e: String| b.error(e);
-        match CuteType::of(ty) {
+        match CuteType::get(ty) {
             Some(CuteType::TiledCopy { .. } | CuteType::TiledMma { .. }) => Ok(new),
-            Some(atom @ CuteType::MmaAtom { .. }) => {
-                types::mma_atom(&atom).map_err(wrong)?;
+            Some(CuteType::MmaAtom { .. }) => {
                 let one = Layout::parse("(1,1,1):(0,0,0)").map_err(|e| b.error(e.to_string()))?;
                 let tile =
                     cute_layout::Tile::parse("[_;_;_]").map_err(|e| b.error(e.to_string()))?;
                 let tiled = types::tiled_mma_type(b.location, ty, &one, &tile)?;
                 b.value(cute::MAKE_TILED_MMA, &[new], tiled, &[])
             }
-            Some(atom @ CuteType::CopyAtom { .. }) => {
-                let table = types::copy_atom(&atom).map_err(wrong)?;
-                let tv = table.ref_tv().map_err(|e| b.error(e.to_string()))?;
+            Some(CuteType::CopyAtom { atom, .. }) => {
+                let tv = atom.ref_tv().map_err(|e| b.error(e.to_string()))?;
                 let size = tv.size().map_err(|e| b.error(e.to_string()))?;
                 let tile =
                     cute_layout::Tile::from_shape(&cute_layout::tuple([cute_layout::int(size)]))

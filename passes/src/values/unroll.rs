@@ -1,6 +1,7 @@
 //! Loops that are written out in part: `{cute.unroll = 4}` makes four turns one.
 
 use super::Values;
+use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
 use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*, types};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -134,9 +135,12 @@ fn end_of_rounds<'c>(
     let ty = to.r#type();
     let last = b.constant(ty, last)?;
     let end = b.value(arith::SUBI, &[to, last], ty, &[])?;
-    // `slt` and `ult`, as arith.cmpi numbers them.
-    let below = [("predicate", b.i64_attribute(if unsigned { 6 } else { 2 }))];
-    let fits = b.value(arith::CMPI, &[end, to], b.ty("i1")?, &below)?;
+    let below = if unsigned {
+        Predicate::Ult
+    } else {
+        Predicate::Slt
+    };
+    let fits = b.compare(below, end, to)?;
     b.value(arith::SELECT, &[fits, end, from], ty, &[])
 }
 

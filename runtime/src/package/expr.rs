@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use cute_arith::{Op as Arith, Predicate};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub enum Expr {
 }
 
 macro_rules! ops {
-    ($($op:ident $name:literal $arity:literal $doc:literal,)*) => {
+    ($($op:ident $name:literal $arity:literal $meaning:expr, $doc:literal;)*) => {
         /// The operation of an expression. Overflow of 64 bits, and what is not defined, is an error.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Op { $(#[doc = $doc] $op,)* }
@@ -41,31 +42,55 @@ macro_rules! ops {
             pub fn arity(self) -> usize {
                 match self { $(Op::$op => $arity,)* }
             }
+
+            /// The row that says what it gives.
+            fn meaning(self) -> Meaning {
+                match self { $(Op::$op => $meaning,)* }
+            }
         }
     };
 }
 
+/// The place where it stands what an operation gives.
+enum Meaning {
+    /// The table of operations on integers.
+    Arith(Arith),
+    /// That of comparisons, which give 1 or 0.
+    Compare(Predicate),
+    /// Here: it is no operation of `arith` on two integers.
+    Own,
+}
+
 ops! {
-    Add "add" 2 "Sum.",
-    Sub "sub" 2 "Difference.",
-    Mul "mul" 2 "Product.",
-    Div "div" 2 "Quotient, rounded towards zero.",
-    FloorDiv "floor_div" 2 "Quotient, rounded down.",
-    CeilDiv "ceil_div" 2 "Quotient, rounded up.",
-    Rem "rem" 2 "Remainder of `Div`.",
-    Min "min" 2 "The smaller one.",
-    Max "max" 2 "The larger one.",
-    And "and" 2 "Bitwise and.",
-    Or "or" 2 "Bitwise or.",
-    Xor "xor" 2 "Bitwise exclusive or.",
-    Shl "shl" 2 "Shift to the left by 0 to 63.",
-    Shr "shr" 2 "Shift to the right by 0 to 63, the sign kept.",
-    Eq "eq" 2 "1 where both are equal, else 0.",
-    Lt "lt" 2 "1 where the first is smaller, else 0.",
-    Le "le" 2 "1 where the first is not larger, else 0.",
-    Select "select" 3 "The second where the first is not 0, else the third.",
-    Fits32 "fits_32" 1 "The operand, which must fit 32 bits with a sign.",
-    NonNegative "non_negative" 1 "The operand, which must not be negative.",
+    Add "add" 2 Meaning::Arith(Arith::Add), "Sum.";
+    Sub "sub" 2 Meaning::Arith(Arith::Sub), "Difference.";
+    Mul "mul" 2 Meaning::Arith(Arith::Mul), "Product.";
+    Div "div" 2 Meaning::Arith(Arith::DivS), "Quotient, rounded towards zero.";
+    FloorDiv "floor_div" 2 Meaning::Arith(Arith::FloorDivS), "Quotient, rounded down.";
+    CeilDiv "ceil_div" 2 Meaning::Arith(Arith::CeilDivS), "Quotient, rounded up.";
+    Rem "rem" 2 Meaning::Arith(Arith::RemS), "Remainder of `Div`.";
+    Min "min" 2 Meaning::Arith(Arith::MinS), "The smaller one.";
+    Max "max" 2 Meaning::Arith(Arith::MaxS), "The larger one.";
+    And "and" 2 Meaning::Arith(Arith::And), "Bitwise and.";
+    Or "or" 2 Meaning::Arith(Arith::Or), "Bitwise or.";
+    Xor "xor" 2 Meaning::Arith(Arith::Xor), "Bitwise exclusive or.";
+    Shl "shl" 2 Meaning::Arith(Arith::Shl), "Shift to the left by 0 to 63.";
+    Shr "shr" 2 Meaning::Arith(Arith::ShrS), "Shift to the right by 0 to 63, the sign kept.";
+    Eq "eq" 2 Meaning::Compare(Predicate::Eq), "1 where both are equal, else 0.";
+    Lt "lt" 2 Meaning::Compare(Predicate::Slt), "1 where the first is smaller, else 0.";
+    Le "le" 2 Meaning::Compare(Predicate::Sle), "1 where the first is not larger, else 0.";
+    Select "select" 3 Meaning::Own, "The second where the first is not 0, else the third.";
+    Fits32 "fits_32" 1 Meaning::Own, "The operand, which must fit 32 bits with a sign.";
+    NonNegative "non_negative" 1 Meaning::Own, "The operand, which must not be negative.";
+}
+
+impl Op {
+    /// The operation of packages that gives what an operation of `arith` gives; nothing where packages have none.
+    pub fn of(arith: Arith) -> Option<Op> {
+        let all = Op::ALL.iter().copied();
+        all.into_iter()
+            .find(|op| matches!(op.meaning(), Meaning::Arith(row) if row == arith))
+    }
 }
 
 /// Nesting of an expression, at most: what reads and evaluates it is recursive.
@@ -212,35 +237,14 @@ impl fmt::Display for Expr {
 
 /// None where the operation has no result in 64 bits, or another number of operands.
 fn evaluate(op: Op, values: &[i64]) -> Option<i64> {
-    let bits = |b: i64| u32::try_from(b).ok().filter(|bits| *bits < 64);
-    match (op, values) {
-        (Op::Add, &[a, b]) => a.checked_add(b),
-        (Op::Sub, &[a, b]) => a.checked_sub(b),
-        (Op::Mul, &[a, b]) => a.checked_mul(b),
-        (Op::Div, &[a, b]) => a.checked_div(b),
-        (Op::FloorDiv, &[a, b]) => {
-            let quotient = a.checked_div(b)?;
-            Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
+    match (op.meaning(), op, values) {
+        (Meaning::Arith(row), _, &[a, b]) => row.exact(a, b),
+        (Meaning::Compare(predicate), _, &[a, b]) => predicate.exact(a, b).map(i64::from),
+        (Meaning::Own, Op::Select, &[condition, then, other]) => {
+            Some(if condition != 0 { then } else { other })
         }
-        (Op::CeilDiv, &[a, b]) => {
-            let quotient = a.checked_div(b)?;
-            Some(quotient + i64::from(a % b != 0 && (a < 0) == (b < 0)))
-        }
-        (Op::Rem, &[a, b]) => a.checked_rem(b),
-        (Op::Min, &[a, b]) => Some(a.min(b)),
-        (Op::Max, &[a, b]) => Some(a.max(b)),
-        (Op::And, &[a, b]) => Some(a & b),
-        (Op::Or, &[a, b]) => Some(a | b),
-        (Op::Xor, &[a, b]) => Some(a ^ b),
-        // A shift that loses bits is an overflow, as a product is.
-        (Op::Shl, &[a, b]) => bits(b).filter(|b| a << b >> b == a).map(|b| a << b),
-        (Op::Shr, &[a, b]) => bits(b).map(|b| a >> b),
-        (Op::Eq, &[a, b]) => Some((a == b).into()),
-        (Op::Lt, &[a, b]) => Some((a < b).into()),
-        (Op::Le, &[a, b]) => Some((a <= b).into()),
-        (Op::Select, &[condition, then, other]) => Some(if condition != 0 { then } else { other }),
-        (Op::Fits32, &[a]) => i32::try_from(a).ok().map(i64::from),
-        (Op::NonNegative, &[a]) => Some(a).filter(|a| *a >= 0),
+        (Meaning::Own, Op::Fits32, &[a]) => i32::try_from(a).ok().map(i64::from),
+        (Meaning::Own, Op::NonNegative, &[a]) => Some(a).filter(|a| *a >= 0),
         _ => None,
     }
 }

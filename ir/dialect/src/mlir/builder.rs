@@ -10,6 +10,7 @@ use crate::{
     diag::{self, Failure},
     types,
 };
+use cute_arith::Predicate;
 use cute_layout::IntTuple;
 use melior::{
     Context,
@@ -227,6 +228,13 @@ impl<'c> Builder<'c> {
     }
 
     //===-- Common operations ---------------------------------------------===//
+
+    /// `arith.cmpi` of two integers.
+    pub fn compare(self, predicate: Predicate, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
+        let number = [("predicate", self.i64_attribute(predicate.number()))];
+        let truth = crate::types::int_type(self.context, 1);
+        self.value(arith::CMPI, &[a, b], truth, &number)
+    }
 
     /// An `arith.constant`.
     pub fn constant(&self, ty: Type<'c>, value: i64) -> Result<Val<'c>, Failure> {

@@ -287,3 +287,31 @@ func.func @f(%n: i32, %v: f32, %if: i1) {
     });
     assert!(said.is_empty(), "{said:?}");
 }
+
+/// The table of integer operations has MLIR's names and numbers.
+#[test]
+fn integer_operations_are_named_as_mlir_names_them() {
+    use cute_arith::{Op as Row, Predicate};
+    let context = crate::context();
+    let mut text = "func.func @f(%a: i32, %b: i32) {\n".to_owned();
+    for (i, op) in Row::ALL.iter().enumerate() {
+        text += &format!("  %{i} = {} %a, %b : i32\n", op.name());
+    }
+    for predicate in Predicate::ALL {
+        text += &format!("  %{0} = arith.cmpi {0}, %a, %b : i32\n", predicate.name());
+    }
+    text += "  return\n}\n";
+    let module = melior::ir::Module::parse(&context, &text).expect("names that MLIR has");
+    let ops: Vec<_> = nested_ops(module.as_operation())
+        .into_iter()
+        .filter(|op| name_of(*op).starts_with("arith."))
+        .collect();
+    let (operations, comparisons) = ops.split_at(Row::ALL.len());
+    for (op, row) in operations.iter().zip(Row::ALL) {
+        assert_eq!(Row::named(name_of(*op)), Some(*row));
+    }
+    assert_eq!(comparisons.len(), Predicate::ALL.len());
+    for (op, predicate) in comparisons.iter().zip(Predicate::ALL) {
+        assert_eq!(integer_of(*op, "predicate"), Some(predicate.number()));
+    }
+}

@@ -35,18 +35,6 @@ pub enum CopyOp {
     Red { bits: i64 },
 }
 
-/// The parameters that an MMA atom is chosen by, beside its shape and its types.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MmaOp {
-    pub family: Family,
-    /// The modes of A and B that the instruction takes neighbours of.
-    pub majors: [Major; 2],
-    pub saturate: bool,
-    pub bit_op: Option<BitOp>,
-    pub frag_kind: FragKind,
-    pub scale: Option<Scale>,
-}
-
 /// A part of an atom's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -77,7 +65,7 @@ impl CuteType<'_> {
                 name: "cache_policy",
                 ty: "i64",
             }],
-            Self::MmaAtom { op, .. } if op.family == Family::Sm90 => &[Field {
+            Self::MmaAtom { atom, .. } if atom.family == Family::Sm90 => &[Field {
                 attribute: "atom_mma_field_sm90",
                 name: "accum_c",
                 ty: "i1",
@@ -254,15 +242,10 @@ fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
 fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
     let kind = parts.kind;
     let text = |i: usize| Ok::<_, String>(parts.texts[i]);
-    let ty = |i: usize| parts.types[i];
-    let mut op = MmaOp {
-        family,
-        majors: [Major::K; 2],
-        saturate: false,
-        bit_op: None,
-        frag_kind: FragKind::Registers,
-        scale: None,
-    };
+    let (a, b, acc) = (parts.types[0], parts.types[1], parts.types[2]);
+    let types = [elem(a)?, elem(b)?, elem(acc)?, elem(acc)?];
+    let shape = [parts.ints[0], parts.ints[1], parts.ints[2]];
+    let mut op = MmaSpec::new(family, shape, types);
     match kind {
         Kind::Sm70Mma => op.majors = majors(text(0)?, text(1)?)?,
         Kind::Sm80Mma => {
@@ -293,27 +276,19 @@ fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<
         }
         Kind::Sm120MmaBs => {
             op.scale = Some(Scale {
-                elem: elem(ty(3))?,
+                elem: elem(parts.types[3])?,
                 vec: parts.ints[3],
             });
         }
         _ => {}
     }
+    let atom = MmaAtom::of(&op).map_err(|e| e.to_string())?;
     Ok(CuteType::MmaAtom {
-        shape: [parts.ints[0], parts.ints[1], parts.ints[2]],
-        a: ty(0),
-        b: ty(1),
-        acc: ty(2),
-        op,
+        a,
+        b,
+        acc,
+        atom: Arc::new(atom),
     })
-}
-
-/// The copy atom that a type stands for.
-pub fn copy_atom(ty: &CuteType) -> Result<CopyAtom, String> {
-    match ty {
-        CuteType::CopyAtom { atom, .. } => Ok(CopyAtom::clone(atom)),
-        _ => Err("expected a copy atom, such as !cute_nvgpu.atom.universal_copy".to_owned()),
-    }
 }
 
 /// The row of a copy atom, or of the one that a tiled copy is over: what the instruction is, for whoever need not know its name.
@@ -321,6 +296,15 @@ pub fn copy_row(ty: Type<'_>) -> Option<Arc<CopyAtom>> {
     match CuteType::get(ty)? {
         CuteType::CopyAtom { atom, .. } => Some(Arc::clone(atom)),
         CuteType::TiledCopy { atom, .. } => copy_row(*atom),
+        _ => None,
+    }
+}
+
+/// The row of an MMA atom, or of the one that a tiled MMA is over.
+pub fn mma_row(ty: Type<'_>) -> Option<Arc<MmaAtom>> {
+    match CuteType::get(ty)? {
+        CuteType::MmaAtom { atom, .. } => Some(Arc::clone(atom)),
+        CuteType::TiledMma { atom, .. } => mma_row(*atom),
         _ => None,
     }
 }
@@ -361,39 +345,20 @@ fn row_of(element: Type, op: CopyOp) -> Result<CopyAtom, String> {
     .map_err(|e| e.to_string())
 }
 
-/// The MMA atom that a type stands for.
-pub fn mma_atom(ty: &CuteType) -> Result<MmaAtom, String> {
-    let CuteType::MmaAtom {
-        shape,
-        a,
-        b,
-        acc,
-        op,
-    } = ty
-    else {
-        return Err("expected an MMA atom, such as !cute_nvgpu.sm80.mma".to_owned());
-    };
-    let (a, b, acc) = (elem(*a)?, elem(*b)?, elem(*acc)?);
-    MmaAtom::of(&MmaSpec {
-        family: op.family,
-        shape_mnk: *shape,
-        types: [a, b, acc, acc],
-        majors: op.majors,
-        saturate: op.saturate,
-        bit_op: op.bit_op,
-        frag_kind: op.frag_kind,
-        scale: op.scale,
-    })
-    .map_err(|e| e.to_string())
-}
-
 /// The tiled copy that a type stands for.
 pub fn tiled_copy(ty: &CuteType) -> Result<TiledCopy, String> {
     let CuteType::TiledCopy { atom, tv, tiler } = ty else {
         return Err("expected a tiled copy".to_owned());
     };
-    let atom = CuteType::of(*atom).ok_or_else(|| not_an_atom(*atom))?;
-    TiledCopy::new(copy_atom(&atom)?, tv.clone(), tiler.clone()).map_err(|e| e.to_string())
+    let atom = match CuteType::get(*atom) {
+        Some(CuteType::CopyAtom { atom, .. }) => Arc::clone(atom),
+        _ => {
+            return Err(format!(
+                "expected a copy atom, such as !cute_nvgpu.atom.universal_copy, found {atom}"
+            ));
+        }
+    };
+    TiledCopy::new(atom, tv.clone(), tiler.clone()).map_err(|e| e.to_string())
 }
 
 /// The tiled MMA that a type stands for.
@@ -406,10 +371,13 @@ pub fn tiled_mma(ty: &CuteType) -> Result<TiledMma, String> {
     else {
         return Err("expected a tiled MMA".to_owned());
     };
-    let atom = CuteType::of(*atom).ok_or_else(|| not_an_atom(*atom))?;
-    TiledMma::new(mma_atom(&atom)?, atoms.clone(), permutation.clone()).map_err(|e| e.to_string())
-}
-
-fn not_an_atom(ty: Type) -> String {
-    format!("expected an atom of cute_nvgpu, found {ty}")
+    let atom = match CuteType::get(*atom) {
+        Some(CuteType::MmaAtom { atom, .. }) => Arc::clone(atom),
+        _ => {
+            return Err(format!(
+                "expected an MMA atom, such as !cute_nvgpu.sm80.mma, found {atom}"
+            ));
+        }
+    };
+    TiledMma::new(atom, atoms.clone(), permutation.clone()).map_err(|e| e.to_string())
 }

@@ -17,10 +17,7 @@ mod make;
 mod memref;
 mod text;
 
-pub use atoms::{
-    CopyOp, Field, MmaOp, copy_atom, copy_atom_type, copy_row, elem, mma_atom, tiled_copy,
-    tiled_mma,
-};
+pub use atoms::{CopyOp, Field, copy_atom_type, copy_row, elem, mma_row, tiled_copy, tiled_mma};
 pub use make::{
     arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type, int_type,
     layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
@@ -34,7 +31,7 @@ pub(crate) use text::canonicalize;
 use crate::mlir::{self, Parts};
 use cute_layout::{
     ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile,
-    atoms::{Completion, CopyAtom},
+    atoms::{Completion, CopyAtom, MmaAtom},
     ops::Value,
 };
 use kind::Kind;
@@ -93,11 +90,11 @@ pub enum CuteType<'c> {
         atom: Arc<CopyAtom>,
     },
     MmaAtom {
-        shape: [i64; 3],
         a: Type<'c>,
         b: Type<'c>,
         acc: Type<'c>,
-        op: MmaOp,
+        /// The row of its table.
+        atom: Arc<MmaAtom>,
     },
 }
 
@@ -196,7 +193,6 @@ impl<'c> CuteType<'c> {
             Self::Divisible { divisor, .. } if *divisor < 1 => {
                 Err(format!("expected a divisor of at least 1, found {divisor}"))
             }
-            Self::MmaAtom { .. } => mma_atom(self).map(|_| ()),
             _ => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     tensor,
     types::{self, CuteType, Field, MemRef, Space},
 };
-use cute_layout::atoms::{Completion, CopyAtom, Form};
+use cute_layout::atoms::{Completion, CopyAtom, Form, Source};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::sync::Arc;
 
@@ -116,9 +116,12 @@ fn atom_values(memref: &MemRef, at: &[i64]) -> Result<i64, String> {
 }
 
 /// The table's entry for a tiled copy's atom.
-fn table_of(copy: Val<'_>) -> Result<CopyAtom, String> {
-    let copy = CuteType::of(copy.r#type()).ok_or("expected a tiled copy")?;
-    Ok(types::tiled_copy(&copy)?.atom().clone())
+fn table_of(copy: Val<'_>) -> Result<Arc<CopyAtom>, String> {
+    match CuteType::get(copy.r#type()) {
+        Some(CuteType::TiledCopy { atom, .. }) => types::copy_row(*atom),
+        _ => None,
+    }
+    .ok_or_else(|| "expected a tiled copy".to_owned())
 }
 
 /// A vector that an auto-vectorising atom moves at once: as long as it is, it lies in memory in one piece, aligned.
@@ -267,11 +270,21 @@ pub(super) fn verify_atom_mma(op: cute::AtomMma<'_>) -> Checked {
     let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
         return Err(format!("expected a tiled MMA, found {ty}"));
     };
-    let atom = CuteType::of(atom).ok_or("expected an MMA atom")?;
-    let table = types::mma_atom(&atom)?;
-    let CuteType::MmaAtom { a, b, acc, .. } = atom else {
+    let Some(CuteType::MmaAtom {
+        a,
+        b,
+        acc,
+        atom: table,
+    }) = CuteType::of(atom)
+    else {
         return Err("expected an MMA atom".to_owned());
     };
+    if table.sources != [Source::Registers; 3] || table.completion != Completion::Immediate {
+        return Err(format!(
+            "expected an atom that takes its operands from registers and is done at once, found {}",
+            table.name
+        ));
+    }
     let count = |layout: &cute_layout::Layout| {
         layout
             .mode(1)

@@ -4,8 +4,9 @@ use super::coalesce::coalesce_leaves;
 use super::{Leaves, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, gcd};
+use crate::leaf::Leaf;
 use crate::tuple::IntTuple;
+use cute_arith::gcd;
 
 impl Layout {
     /// The layout `R` of the most elements that both hold at consecutive offsets from 0: `self(R(i)) == other(R(i)) == i`

@@ -2,8 +2,9 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::{Leaf, gcd, require};
+use crate::leaf::{Leaf, require};
 use crate::tuple::IntTuple;
+use cute_arith::gcd;
 
 type PerLeaf<'a> = &'a mut dyn FnMut(&Leaf, &Leaf) -> Result<(Leaf, Leaf)>;
 

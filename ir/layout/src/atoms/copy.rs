@@ -3,6 +3,7 @@
 //! The layouts map (thread, bit) to a bit of the whole copy: bits, so that one atom serves every element width. Sources:
 //! PTX ISA, `ldmatrix`, `movmatrix`, `stmatrix`, `cp.async`; CuTe's `copy_traits.hpp`, `copy_traits_sm75.hpp`, `_sm80`, `_sm90`.
 
+use super::execution::{Completion, Issue};
 use super::mma::unknown;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
@@ -39,24 +40,6 @@ impl Form {
             Form::LoadOrStore | Form::Store | Form::Copy | Form::Reduce
         )
     }
-}
-
-/// The way in which threads know that an atom is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Completion {
-    /// It is done when the next instruction begins.
-    Immediate,
-    /// It is done when its thread has committed it to a group and has waited for the group (PTX ISA, `cp.async.commit_group`).
-    Group,
-}
-
-/// The threads that issue an atom together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Issue {
-    /// Each thread by itself.
-    Thread,
-    /// The 32 threads of a warp.
-    Warp,
 }
 
 /// One copy instruction, for elements of one width.

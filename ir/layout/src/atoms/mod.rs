@@ -5,8 +5,10 @@
 
 mod copy;
 mod elem;
+mod execution;
 mod mma;
 
-pub use copy::{Completion, CopyAtom, Form, Issue, PIECE};
+pub use copy::{CopyAtom, Form, PIECE};
 pub use elem::Elem;
-pub use mma::{BitOp, Family, FragKind, Major, MmaAtom, MmaSpec, Scale};
+pub use execution::{Completion, Issue};
+pub use mma::{BitOp, Family, FragKind, Major, MmaAtom, MmaSpec, Scale, Source};

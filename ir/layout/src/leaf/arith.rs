@@ -12,6 +12,7 @@ use super::term::{BinOp, Expr, Term, width_of};
 use super::{Dyn, Leaf, Truth};
 use crate::error::{LayoutError, Result};
 use crate::symbolic::{Poly, Proof};
+use cute_arith::{Op, Predicate, gcd};
 
 /// A scalar operand.
 #[derive(Clone, Copy)]
@@ -69,21 +70,14 @@ impl Side<'_> {
     }
 }
 
-pub(crate) fn gcd(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 fn overflow(op: &'static str) -> LayoutError {
     LayoutError::Overflow { op }
 }
 
-fn term(op: BinOp, width: u32, a: Side<'_>, b: Side<'_>) -> Term {
+fn term(op: impl Into<BinOp>, width: u32, a: Side<'_>, b: Side<'_>) -> Term {
     match (a.expr(), b.expr()) {
         (Some(lhs), Some(rhs)) => Term::Traced(Arc::new(Expr::Binary {
-            op,
+            op: op.into(),
             width,
             lhs,
             rhs,
@@ -123,17 +117,17 @@ pub fn with_divisors<T>(f: impl FnOnce() -> T) -> T {
 }
 
 // `div`: what divides the result, given what divides the operands; asked only where a dynamic operand says something.
-fn dynamic(op: BinOp, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Result<Leaf> {
+fn dynamic(op: Op, a: Side<'_>, b: Side<'_>, div: impl FnOnce(i64, i64) -> i64) -> Result<Leaf> {
     if let Some((p, q)) = polys(a, b) {
         let apply: PolyOp = match op {
-            BinOp::Add => Poly::add,
-            BinOp::Sub => Poly::sub,
-            BinOp::Mul => Poly::mul,
-            BinOp::Div => Poly::div_trunc,
-            BinOp::Rem => Poly::rem,
-            BinOp::CeilDiv => Poly::ceil_div,
-            BinOp::Min => Poly::min,
-            BinOp::Max => Poly::max,
+            Op::Add => Poly::add,
+            Op::Sub => Poly::sub,
+            Op::Mul => Poly::mul,
+            Op::DivS => Poly::div_trunc,
+            Op::RemS => Poly::rem,
+            Op::CeilDivS => Poly::ceil_div,
+            Op::MinS => Poly::min,
+            Op::MaxS => Poly::max,
             _ => {
                 return Err(LayoutError::Dynamic {
                     op: "swizzle",
@@ -181,7 +175,7 @@ impl Leaf {
                 .checked_add(b)
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
-            (a, b) => dynamic(BinOp::Add, a, b, gcd),
+            (a, b) => dynamic(Op::Add, a, b, gcd),
         }
     }
 
@@ -193,7 +187,7 @@ impl Leaf {
                 .checked_sub(b)
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
-            (a, b) => dynamic(BinOp::Sub, a, b, gcd),
+            (a, b) => dynamic(Op::Sub, a, b, gcd),
         }
     }
 
@@ -223,7 +217,7 @@ impl Leaf {
             (_, Side::Known(1)) => Ok(self.clone()),
             (a, b) => {
                 let both = a.div().checked_mul(b.div());
-                dynamic(BinOp::Mul, a, b, |a, b| both.unwrap_or_else(|| a.max(b)))
+                dynamic(Op::Mul, a, b, |a, b| both.unwrap_or_else(|| a.max(b)))
             }
         }
     }
@@ -242,10 +236,10 @@ impl Leaf {
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
-            (a, b @ Side::Known(_)) => dynamic(BinOp::Div, a, b, quotient),
+            (a, b @ Side::Known(_)) => dynamic(Op::DivS, a, b, quotient),
             (a, Side::Dynamic(b)) => {
                 divides_by(b, OP);
-                dynamic(BinOp::Div, a, Side::Dynamic(b), |_, _| 1)
+                dynamic(Op::DivS, a, Side::Dynamic(b), |_, _| 1)
             }
         }
     }
@@ -267,7 +261,7 @@ impl Leaf {
                 if let Side::Dynamic(b) = b {
                     divides_by(b, OP);
                 }
-                dynamic(BinOp::Rem, a, b, gcd)
+                dynamic(Op::RemS, a, b, gcd)
             }
         }
     }
@@ -281,16 +275,16 @@ impl Leaf {
             (_, Side::Known(..1)) => Err(LayoutError::Shape {
                 found: other.to_string(),
             }),
-            (Side::Known(a), Side::Known(b)) => BinOp::CeilDiv
-                .eval(a, b)
+            (Side::Known(a), Side::Known(b)) => Op::CeilDivS
+                .exact(a, b)
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(OP)),
             (Side::Known(0), _) => Ok(Leaf::Static(0)),
             (_, Side::Known(1)) => Ok(self.clone()),
-            (a, b @ Side::Known(_)) => dynamic(BinOp::CeilDiv, a, b, quotient),
+            (a, b @ Side::Known(_)) => dynamic(Op::CeilDivS, a, b, quotient),
             (a, Side::Dynamic(b)) => {
                 divides_by(b, OP);
-                dynamic(BinOp::CeilDiv, a, Side::Dynamic(b), |_, _| 1)
+                dynamic(Op::CeilDivS, a, Side::Dynamic(b), |_, _| 1)
             }
         }
     }
@@ -299,7 +293,7 @@ impl Leaf {
     pub fn min(&self, other: &Leaf) -> Result<Leaf> {
         match (self.side("min")?, other.side("min")?) {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.min(b))),
-            (a, b) => dynamic(BinOp::Min, a, b, gcd),
+            (a, b) => dynamic(Op::MinS, a, b, gcd),
         }
     }
 
@@ -307,7 +301,7 @@ impl Leaf {
     pub fn max(&self, other: &Leaf) -> Result<Leaf> {
         match (self.side("max")?, other.side("max")?) {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a.max(b))),
-            (a, b) => dynamic(BinOp::Max, a, b, gcd),
+            (a, b) => dynamic(Op::MaxS, a, b, gcd),
         }
     }
 
@@ -345,7 +339,7 @@ impl Leaf {
             (Side::Known(a), Side::Known(b)) => Ok(Leaf::Static(a ^ b)),
             (_, Side::Known(0)) => Ok(self.clone()),
             (Side::Known(0), _) => Ok(other.clone()),
-            (a, b) => dynamic(BinOp::Xor, a, b, |_, _| 1),
+            (a, b) => dynamic(Op::Xor, a, b, |_, _| 1),
         }
     }
 
@@ -354,24 +348,24 @@ impl Leaf {
         match self.side("and")? {
             Side::Known(v) => Ok(Leaf::Static(v & mask)),
             _ if mask == 0 => Ok(Leaf::Static(0)),
-            a => dynamic(BinOp::And, a, Side::Known(mask), |_, _| 1),
+            a => dynamic(Op::And, a, Side::Known(mask), |_, _| 1),
         }
     }
 
     /// Shifted to the left by `bits`. Errors: a shift beyond the width; overflow; `_` and basis elements.
     pub fn shl(&self, bits: u32) -> Result<Leaf> {
-        self.shift(BinOp::Shl, "shift", bits)
+        self.shift(Op::Shl, "shift", bits)
     }
 
     /// Shifted to the right by `bits`, the sign kept. Errors: a shift beyond the width; `_` and basis elements.
     pub fn shr(&self, bits: u32) -> Result<Leaf> {
-        self.shift(BinOp::Shr, "shift", bits)
+        self.shift(Op::ShrS, "shift", bits)
     }
 
-    fn shift(&self, op: BinOp, name: &'static str, bits: u32) -> Result<Leaf> {
+    fn shift(&self, op: Op, name: &'static str, bits: u32) -> Result<Leaf> {
         match self.side(name)? {
             Side::Known(v) => op
-                .eval(v, i64::from(bits))
+                .exact(v, i64::from(bits))
                 .map(Leaf::Static)
                 .ok_or_else(|| overflow(name)),
             _ if bits == 0 => Ok(self.clone()),
@@ -380,13 +374,11 @@ impl Leaf {
         }
     }
 
-    fn compare(&self, other: &Leaf, op: BinOp) -> Result<Truth> {
+    fn compare(&self, other: &Leaf, op: Predicate) -> Result<Truth> {
         match (self.side("compare")?, other.side("compare")?) {
-            (Side::Known(a), Side::Known(b)) => {
-                Ok(Truth::Known(op.eval(a, b).is_some_and(|v| v != 0)))
-            }
+            (Side::Known(a), Side::Known(b)) => Ok(Truth::Known(op.exact(a, b) == Some(true))),
             (Side::Known(v), Side::Dynamic(d)) | (Side::Dynamic(d), Side::Known(v))
-                if op == BinOp::Eq && d.width < width_of(v) =>
+                if op == Predicate::Eq && d.width < width_of(v) =>
             {
                 Ok(Truth::Known(false))
             }
@@ -409,17 +401,17 @@ impl Leaf {
 
     /// Tells whether both are the same number. Errors: `_` and basis elements.
     pub fn equals(&self, other: &Leaf) -> Result<Truth> {
-        self.compare(other, BinOp::Eq)
+        self.compare(other, Predicate::Eq)
     }
 
     /// Tells whether `self < other`. Errors: `_` and basis elements.
     pub fn less(&self, other: &Leaf) -> Result<Truth> {
-        self.compare(other, BinOp::Lt)
+        self.compare(other, Predicate::Slt)
     }
 
     /// Tells whether `self <= other`. Errors: `_` and basis elements.
     pub fn at_most(&self, other: &Leaf) -> Result<Truth> {
-        self.compare(other, BinOp::Le)
+        self.compare(other, Predicate::Sle)
     }
 
     /// Tells whether `other`, at least 1, divides `self`. Errors: a known zero as divisor; `_` and basis elements.
@@ -455,7 +447,7 @@ impl Leaf {
         };
         let (a, b) = (then.side("select")?, other.side("select")?);
         let width = a.width().max(b.width());
-        let Leaf::Dynamic(mut out) = dynamic(BinOp::Max, a, b, gcd)? else {
+        let Leaf::Dynamic(mut out) = dynamic(Op::MaxS, a, b, gcd)? else {
             return Ok(then.clone());
         };
         out.term = match (unknown, a.expr(), b.expr()) {
@@ -471,10 +463,10 @@ impl Leaf {
     }
 }
 
-fn proved(op: BinOp, p: &Poly, q: &Poly) -> Truth {
+fn proved(op: Predicate, p: &Poly, q: &Poly) -> Truth {
     let (proof, sign) = match op {
-        BinOp::Eq => (p.prove_eq(q), "=="),
-        BinOp::Lt => (p.prove_lt(q), "<"),
+        Predicate::Eq => (p.prove_eq(q), "=="),
+        Predicate::Slt => (p.prove_lt(q), "<"),
         _ => (p.prove_le(q), "<="),
     };
     match proof {

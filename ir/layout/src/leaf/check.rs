@@ -10,6 +10,7 @@ use super::Dyn;
 use super::term::{BinOp, Expr, Term};
 use super::truth::Truth;
 use crate::error::{LayoutError, Result};
+use cute_arith::Predicate;
 
 /// A condition that a traced result depends on.
 #[derive(Debug, Clone)]
@@ -25,7 +26,7 @@ impl Check {
     pub fn positive(&self) -> Option<&Arc<Expr>> {
         match &*self.condition {
             Expr::Binary {
-                op: BinOp::Le,
+                op: BinOp::Compare(Predicate::Sle),
                 lhs,
                 rhs,
                 ..
@@ -76,7 +77,7 @@ pub(super) fn divides_by(divisor: &Dyn, op: &'static str) {
         if !seen {
             checks.push(Check {
                 condition: Arc::new(Expr::Binary {
-                    op: BinOp::Le,
+                    op: BinOp::Compare(Predicate::Sle),
                     width: divisor.width,
                     lhs: Arc::new(Expr::Const(1)),
                     rhs: e.clone(),

@@ -10,7 +10,6 @@ mod check;
 mod term;
 mod truth;
 
-pub(crate) use arith::gcd;
 pub use arith::with_divisors;
 pub(crate) use check::require;
 pub use check::{Check, record};

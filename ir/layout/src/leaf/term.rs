@@ -11,90 +11,38 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::symbolic::Poly;
+use cute_arith::{Op, Predicate};
 
-/// A binary operation of traced arithmetic, at the width of its node.
-///
-/// Comparisons and the two connectives give 0 or 1.
+/// A binary operation of traced arithmetic, at the width of its node: a row of the table of operations, or of that of comparisons,
+/// which give 0 or 1. Conditions are joined by [`Op::And`] and [`Op::Or`] at a width of 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinOp {
-    /// Sum.
-    Add,
-    /// Difference.
-    Sub,
-    /// Product.
-    Mul,
-    /// Quotient, rounded towards zero.
-    Div,
-    /// Remainder of [`BinOp::Div`]; it has the sign of the dividend.
-    Rem,
-    /// Quotient of a dividend of at least 0 and a divisor of at least 1, rounded up.
-    CeilDiv,
-    /// The smaller one.
-    Min,
-    /// The larger one.
-    Max,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Bitwise and.
-    And,
-    /// Shift to the left.
-    Shl,
-    /// Shift to the right, the sign kept.
-    Shr,
-    /// 1 where both are equal.
-    Eq,
-    /// 1 where the first is smaller.
-    Lt,
-    /// 1 where the first is smaller or equal.
-    Le,
-    /// 1 where both are 1.
-    Both,
-    /// 1 where one is 1.
-    Either,
+    /// An operation.
+    Arith(Op),
+    /// A comparison.
+    Compare(Predicate),
+}
+
+impl From<Op> for BinOp {
+    fn from(op: Op) -> BinOp {
+        BinOp::Arith(op)
+    }
+}
+
+impl From<Predicate> for BinOp {
+    fn from(predicate: Predicate) -> BinOp {
+        BinOp::Compare(predicate)
+    }
 }
 
 impl BinOp {
-    /// Tells whether the result is 0 or 1 whatever the width of the operands.
-    pub fn is_condition(self) -> bool {
-        use BinOp::*;
-        matches!(self, Eq | Lt | Le | Both | Either)
-    }
-
     /// The exact result, or nothing on overflow, division by zero, or a shift out of range.
     pub fn eval(self, a: i64, b: i64) -> Option<i64> {
-        use BinOp::*;
-        Some(match self {
-            Add => a.checked_add(b)?,
-            Sub => a.checked_sub(b)?,
-            Mul => a.checked_mul(b)?,
-            Div => a.checked_div(b)?,
-            Rem => a.checked_rem(b)?,
-            CeilDiv => ceil_div(a, b)?,
-            Min => a.min(b),
-            Max => a.max(b),
-            Xor => a ^ b,
-            And => a & b,
-            Shl => {
-                i64::try_from(i128::from(a) << u32::try_from(b).ok().filter(|b| *b < 64)?).ok()?
-            }
-            Shr => a >> u32::try_from(b).ok().filter(|b| *b < 64)?,
-            Eq => i64::from(a == b),
-            Lt => i64::from(a < b),
-            Le => i64::from(a <= b),
-            Both => i64::from(a != 0 && b != 0),
-            Either => i64::from(a != 0 || b != 0),
-        })
+        match self {
+            BinOp::Arith(op) => op.exact(a, b),
+            BinOp::Compare(predicate) => predicate.exact(a, b).map(i64::from),
+        }
     }
-}
-
-/// `a / b`, rounded up where it is positive and towards zero where it is negative; nothing for `b == 0` or overflow.
-pub(crate) fn ceil_div(a: i64, b: i64) -> Option<i64> {
-    let q = a.checked_div(b)?;
-    Some(if a % b != 0 && (a > 0) == (b > 0) {
-        q + 1
-    } else {
-        q
-    })
 }
 
 /// The arithmetic that computes a leaf from the inputs of a trace.
@@ -113,7 +61,7 @@ pub enum Expr {
     Binary {
         /// The operation.
         op: BinOp,
-        /// The width of the operation: 32 or 64.
+        /// The width of the operation: 32 or 64, or 1 where it joins conditions.
         width: u32,
         /// Left operand.
         lhs: Arc<Expr>,
@@ -139,7 +87,10 @@ impl Expr {
         match self {
             Expr::Input { width, .. } | Expr::Select { width, .. } => *width,
             Expr::Const(v) => width_of(*v),
-            Expr::Binary { op, .. } if op.is_condition() => 1,
+            Expr::Binary {
+                op: BinOp::Compare(_),
+                ..
+            } => 1,
             Expr::Binary { width, .. } => *width,
         }
     }
@@ -149,13 +100,13 @@ impl Expr {
         match self {
             Expr::Const(v) => *v > 0,
             Expr::Binary {
-                op: BinOp::Max,
+                op: BinOp::Arith(Op::MaxS),
                 lhs,
                 rhs,
                 ..
             } => lhs.is_positive() || rhs.is_positive(),
             Expr::Binary {
-                op: BinOp::Min,
+                op: BinOp::Arith(Op::MinS),
                 lhs,
                 rhs,
                 ..
@@ -171,7 +122,7 @@ impl Expr {
             match e {
                 Expr::Input { .. } | Expr::Const(_) => false,
                 Expr::Binary { op, lhs, rhs, .. } => {
-                    matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl)
+                    matches!(op, BinOp::Arith(Op::Add | Op::Sub | Op::Mul | Op::Shl))
                         || below(lhs)
                         || below(rhs)
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::term::{BinOp, Expr, Term};
+use cute_arith::{Op, Predicate};
 
 /// The truth of a condition on leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,17 +30,17 @@ impl Truth {
     /// Both hold.
     #[must_use]
     pub fn and(&self, other: &Truth) -> Truth {
-        self.join(other, false, BinOp::Both)
+        self.join(other, false, Op::And)
     }
 
     /// One holds.
     #[must_use]
     pub fn or(&self, other: &Truth) -> Truth {
-        self.join(other, true, BinOp::Either)
+        self.join(other, true, Op::Or)
     }
 
     // `decides` alone decides; the other value is neutral.
-    fn join(&self, other: &Truth, decides: bool, op: BinOp) -> Truth {
+    fn join(&self, other: &Truth, decides: bool, op: Op) -> Truth {
         match (self, other) {
             (Truth::Known(v), x) | (x, Truth::Known(v)) => {
                 if *v == decides {
@@ -51,8 +52,8 @@ impl Truth {
             (Truth::Unknown(a), Truth::Unknown(b)) => match (a, b) {
                 (Term::Traced(a), Term::Traced(b)) => {
                     Truth::Unknown(Term::Traced(Arc::new(Expr::Binary {
-                        op,
-                        width: 32,
+                        op: BinOp::Arith(op),
+                        width: 1,
                         lhs: a.clone(),
                         rhs: b.clone(),
                     })))
@@ -76,7 +77,7 @@ impl Truth {
             Truth::Known(v) => Truth::Known(!v),
             Truth::Unknown(Term::Traced(c)) => {
                 Truth::Unknown(Term::Traced(Arc::new(Expr::Binary {
-                    op: BinOp::Eq,
+                    op: BinOp::Compare(Predicate::Eq),
                     width: 32,
                     lhs: c.clone(),
                     rhs: Arc::new(Expr::Const(0)),

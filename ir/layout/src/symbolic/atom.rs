@@ -8,7 +8,8 @@ use super::order::Mono;
 use super::poly::{Poly, Sum};
 use super::range::Range;
 use super::symbol::Symbol;
-use super::{SymResult, gcd, limits};
+use super::{SymResult, limits};
+use cute_arith::gcd;
 
 /// A factor that monomials are made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -3,7 +3,8 @@
 use super::atom::{Atom, factors};
 use super::order::Mono;
 use super::poly::{Poly, Sum};
-use super::{SymError, SymResult, gcd, limits};
+use super::{SymError, SymResult, limits};
+use cute_arith::gcd;
 
 impl Poly {
     // `self = q * by + r`, with the one r of which no term can be reduced: where the leading monomial of `by` divides a
@@ -99,7 +100,7 @@ impl Poly {
         for (mono, c) in self.terms() {
             let shared = mono.common(below);
             let rest = below.div(&shared)?;
-            let number = i128::from(*d).abs() / gcd((*d).into(), (*c).into()).max(1);
+            let number = i128::from(*d).abs() / gcd::<i128>((*d).into(), (*c).into()).max(1);
             if number == 1 && rest.is_one() {
                 continue;
             }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::SymResult;
 use super::atom::Atom;
 use super::parse::{Cursor, PResult, SymParseError};
 use super::poly::Poly;
 use super::symbol::Symbol;
-use super::{SymResult, gcd};
+use cute_arith::gcd;
 
 /// The meaning of names.
 ///
@@ -400,7 +401,7 @@ fn symbol(
     for f in facts {
         match &f.what {
             What::Div(c, k) if k.is_empty() => {
-                div = div / gcd(div, (*c).into()) * i128::from(*c);
+                div = div / gcd::<i128>(div, (*c).into()) * i128::from(*c);
                 if i64::try_from(div).is_err() {
                     return fail(format!(
                         "expected a divisor of {name} of 64 bits, found {div}"
@@ -414,7 +415,8 @@ fn symbol(
                     None => of = Some((*c, k)),
                     Some((d, same)) if *same == k => {
                         // c*K and d*K divide it, so that lcm(c, d)*K does.
-                        let both = i128::from(*d) / gcd((*d).into(), (*c).into()) * i128::from(*c);
+                        let both =
+                            i128::from(*d) / gcd::<i128>((*d).into(), (*c).into()) * i128::from(*c);
                         let Ok(both) = i64::try_from(both) else {
                             return fail(format!(
                                 "expected a divisor of {name} of 64 bits, found {both}"

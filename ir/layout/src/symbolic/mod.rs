@@ -129,12 +129,3 @@ impl SymError {
 }
 
 pub(crate) type SymResult<T> = std::result::Result<T, SymError>;
-
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    // Only the gcd of i128::MIN with itself or 0 does not fit; coefficients are 64 bits wide.
-    i128::try_from(a).unwrap_or(1)
-}

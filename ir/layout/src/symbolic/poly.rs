@@ -9,7 +9,8 @@ use super::atom::Atom;
 use super::order::Mono;
 use super::range::Range;
 use super::symbol::Symbol;
-use super::{SymError, SymResult, gcd, limits};
+use super::{SymError, SymResult, limits};
+use cute_arith::gcd;
 
 /// A symbolic integer. Cheap to clone; see the [module](super) for the normal form.
 #[derive(Clone)]
@@ -297,7 +298,10 @@ impl Poly {
     /// The largest number that is known to divide every value: the gcd of the coefficients. It is 0 for 0, as every number
     /// divides 0.
     pub fn divisor(&self) -> i64 {
-        let all = self.terms().iter().fold(0, |g, (_, c)| gcd(g, (*c).into()));
+        let all = self
+            .terms()
+            .iter()
+            .fold(0i128, |g, (_, c)| gcd(g, (*c).into()));
         // Only the magnitude of i64::MIN does not fit; half of it divides too.
         i64::try_from(all).unwrap_or(1 << 62)
     }
@@ -305,7 +309,7 @@ impl Poly {
     /// The gcd of the coefficients other than the constant's.
     pub(super) fn slope(&self) -> i128 {
         let all = self.terms().iter().filter(|(m, _)| !m.is_one());
-        all.fold(0, |g, (_, c)| gcd(g, (*c).into()))
+        all.fold(0i128, |g, (_, c)| gcd(g, (*c).into()))
     }
 
     /// The largest monomial that divides every term.

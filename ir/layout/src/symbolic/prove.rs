@@ -1,7 +1,8 @@
 //! Comparisons and divisibility, with proof.
 
+use super::SymResult;
 use super::poly::Poly;
-use super::{SymResult, gcd};
+use cute_arith::gcd;
 
 /// The state of knowledge about a statement on symbolic integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

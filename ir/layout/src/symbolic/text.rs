@@ -10,10 +10,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::atom::Atom;
-use super::gcd;
 use super::order::Mono;
 use super::poly::Poly;
 use super::symbol::Symbol;
+use cute_arith::gcd;
 
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,11 +5,12 @@ use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::tile::Tile;
 use crate::tuple::{int, tuple};
+use std::sync::Arc;
 
 /// A copy atom repeated over threads and values, and the tile that they cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledCopy {
-    atom: CopyAtom,
+    atom: Arc<CopyAtom>,
     layout_tv: Layout,
     tiler_mn: Tile,
     threads: i64,
@@ -26,7 +27,12 @@ impl TiledCopy {
     ///
     /// Errors: a TV layout that is not rank 2 and static; threads or values that are no multiple of the atom's; indices
     /// beyond the tile.
-    pub fn new(atom: CopyAtom, layout_tv: Layout, tiler_mn: Tile) -> Result<TiledCopy> {
+    pub fn new(
+        atom: impl Into<Arc<CopyAtom>>,
+        layout_tv: Layout,
+        tiler_mn: Tile,
+    ) -> Result<TiledCopy> {
+        let atom = atom.into();
         if layout_tv.rank() != 2 {
             let expected = "a layout (thread, value) of rank 2".to_string();
             return Err(LayoutError::Rank {
@@ -83,7 +89,7 @@ impl TiledCopy {
     ///
     /// Errors: elements that no thread has, which a copy would leave out; those of [`TiledCopy::new`].
     pub fn make_tiled_copy_impl(
-        atom: CopyAtom,
+        atom: impl Into<Arc<CopyAtom>>,
         layout_tv: Layout,
         tiler_mn: Tile,
     ) -> Result<TiledCopy> {
@@ -129,7 +135,11 @@ impl TiledCopy {
     /// From a thread layout and a value layout, both (m,n) to index: each thread owns a block of values.
     ///
     /// Errors: layouts that do not number their threads and values from 0 without gaps.
-    pub fn make_tiled_copy(atom: CopyAtom, thr: &Layout, val: &Layout) -> Result<TiledCopy> {
+    pub fn make_tiled_copy(
+        atom: impl Into<Arc<CopyAtom>>,
+        thr: &Layout,
+        val: &Layout,
+    ) -> Result<TiledCopy> {
         let layout_mn = thr.raked_product(val)?;
         let shape = tuple([int(thr.size()?), int(val.size()?)]);
         let inverse = layout_mn.right_inverse()?;
@@ -148,7 +158,7 @@ impl TiledCopy {
     }
 
     /// The atom.
-    pub fn atom(&self) -> &CopyAtom {
+    pub fn atom(&self) -> &Arc<CopyAtom> {
         &self.atom
     }
 

@@ -7,25 +7,26 @@ use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::tile::Tile;
 use crate::tuple::{IntTuple, int, tuple};
+use std::sync::Arc;
 
 impl TiledCopy {
     /// The copy whose registers are the A fragments of `mma`. Errors as [`TiledCopy::new`].
-    pub fn make_tiled_copy_a(atom: CopyAtom, mma: &TiledMma) -> Result<TiledCopy> {
+    pub fn make_tiled_copy_a(atom: impl Into<Arc<CopyAtom>>, mma: &TiledMma) -> Result<TiledCopy> {
         Self::of_operand(atom, mma.layout_a_tv()?, mma, [0, 2])
     }
 
     /// The copy whose registers are the B fragments of `mma`.
-    pub fn make_tiled_copy_b(atom: CopyAtom, mma: &TiledMma) -> Result<TiledCopy> {
+    pub fn make_tiled_copy_b(atom: impl Into<Arc<CopyAtom>>, mma: &TiledMma) -> Result<TiledCopy> {
         Self::of_operand(atom, mma.layout_b_tv()?, mma, [1, 2])
     }
 
     /// The copy whose registers are the accumulators of `mma`.
-    pub fn make_tiled_copy_c(atom: CopyAtom, mma: &TiledMma) -> Result<TiledCopy> {
+    pub fn make_tiled_copy_c(atom: impl Into<Arc<CopyAtom>>, mma: &TiledMma) -> Result<TiledCopy> {
         Self::of_operand(atom, mma.layout_c_tv()?, mma, [0, 1])
     }
 
     fn of_operand(
-        atom: CopyAtom,
+        atom: impl Into<Arc<CopyAtom>>,
         tv: Layout,
         mma: &TiledMma,
         axes: [usize; 2],
@@ -37,8 +38,11 @@ impl TiledCopy {
     /// the tile is what these are. For epilogues that store a part at a time.
     ///
     /// Errors: an atom of more values than a thread has of one step; those of [`TiledCopy::new`].
-    pub fn make_tiled_copy_c_atom(atom: CopyAtom, mma: &TiledMma) -> Result<TiledCopy> {
-        let tv = mma.layout_c_tv()?;
+    pub fn make_tiled_copy_c_atom(
+        atom: impl Into<Arc<CopyAtom>>,
+        mma: &TiledMma,
+    ) -> Result<TiledCopy> {
+        let (atom, tv) = (atom.into(), mma.layout_c_tv()?);
         let (threads, values) = (tv.mode(0)?.size()?, tv.mode(1)?.size()?);
         let unit = atom.num_val_src()?;
         if unit > values {
@@ -57,12 +61,18 @@ impl TiledCopy {
     }
 
     /// The copy of another atom whose reference is the source of `copy`. Errors as [`TiledCopy::new`].
-    pub fn make_tiled_copy_s(atom: CopyAtom, copy: &TiledCopy) -> Result<TiledCopy> {
+    pub fn make_tiled_copy_s(
+        atom: impl Into<Arc<CopyAtom>>,
+        copy: &TiledCopy,
+    ) -> Result<TiledCopy> {
         Self::new(atom, copy.layout_s_tv()?, copy.tiler_mn().clone())
     }
 
     /// The copy of another atom whose reference is the destination of `copy`. Errors as [`TiledCopy::new`].
-    pub fn make_tiled_copy_d(atom: CopyAtom, copy: &TiledCopy) -> Result<TiledCopy> {
+    pub fn make_tiled_copy_d(
+        atom: impl Into<Arc<CopyAtom>>,
+        copy: &TiledCopy,
+    ) -> Result<TiledCopy> {
         Self::new(atom, copy.layout_d_tv()?, copy.tiler_mn().clone())
     }
 
@@ -71,7 +81,11 @@ impl TiledCopy {
     /// For threads that care less about coordinates than about the offsets between their values. Errors: dynamic layouts;
     /// offsets that `data` does not have; those of [`TiledCopy::new`]. (CuTe asks this of the values alone; here the
     /// threads' offsets must exist too.)
-    pub fn make_cotiled_copy(atom: CopyAtom, atom_tv: &Layout, data: &Layout) -> Result<TiledCopy> {
+    pub fn make_cotiled_copy(
+        atom: impl Into<Arc<CopyAtom>>,
+        atom_tv: &Layout,
+        data: &Layout,
+    ) -> Result<TiledCopy> {
         const OP: &str = "make_cotiled_copy";
         for l in [atom_tv, data] {
             l.flat_or(OP)?;

@@ -4,11 +4,12 @@ use crate::atoms::MmaAtom;
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::tile::Tile;
+use std::sync::Arc;
 
 /// An MMA atom repeated over threads along M, N and K, and the tile that one step of all threads covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledMma {
-    atom: MmaAtom,
+    atom: Arc<MmaAtom>,
     atom_layout: Layout,
     permutation: [Tile; 3],
     tile: [i64; 3],
@@ -24,8 +25,13 @@ impl TiledMma {
     /// mode one step covers (`[32:1;32:1;16:1]`, `_` for exactly the threads' share). Missing modes are `1:0` and `_`.
     ///
     /// Errors: more than three modes; dynamic leaves; a permutation whose size is no multiple of atom times threads.
-    pub fn new(atom: MmaAtom, atom_layout_mnk: Layout, permutation_mnk: Tile) -> Result<TiledMma> {
+    pub fn new(
+        atom: impl Into<Arc<MmaAtom>>,
+        atom_layout_mnk: Layout,
+        permutation_mnk: Tile,
+    ) -> Result<TiledMma> {
         const OP: &str = "tiled MMA";
+        let atom = atom.into();
         let too_many = |found: String| LayoutError::Rank {
             op: OP,
             expected: "at most three modes (M,N,K)".into(),
@@ -87,7 +93,7 @@ impl TiledMma {
     }
 
     /// The atom.
-    pub fn atom(&self) -> &MmaAtom {
+    pub fn atom(&self) -> &Arc<MmaAtom> {
         &self.atom
     }
 

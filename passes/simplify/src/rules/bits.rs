@@ -2,7 +2,7 @@
 //! then one shift: `(x & m) / 2^n` or `(x & m) * 2^n`. Sums of disjoint bits are sums.
 
 use super::{Env, Rule};
-use crate::facts::cover;
+use cute_arith::cover;
 
 /// `x` and `y` share no bit that may be one, so that `+`, `|` and `^` are the same.
 fn disjoint(e: &Env) -> bool {

@@ -1,7 +1,8 @@
 //! Unsigned division and remainder: by constants, nested, of sums. Every law that needs a sum or a product not to wrap
 //! says so from ranges. Divisions by powers of two are the spelling of shifts to the right inside.
 
-use super::{Env, Rule, divides, gcd};
+use super::{Env, Rule, divides};
+use cute_arith::gcd;
 
 /// `x + y` does not wrap.
 fn fits(e: &Env) -> bool {

@@ -6,8 +6,8 @@ mod div_rem;
 mod min_max;
 mod swizzle;
 
-use crate::facts::{Facts, mask};
 use crate::node::Op;
+use cute_arith::{Facts, mask};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
@@ -132,11 +132,6 @@ impl Env {
 /// Tells whether `d` is a divisor of `c`, and not zero.
 pub(crate) fn divides(d: u64, c: u64) -> bool {
     d != 0 && c.is_multiple_of(d)
-}
-
-/// The greatest common divisor.
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// One side of a rule.

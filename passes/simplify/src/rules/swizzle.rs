@@ -2,7 +2,7 @@
 //! offset does to the mask is in `bits.rs` (and-add-*), what it does to the exclusive or is here.
 
 use super::{Env, Rule};
-use crate::facts::cover;
+use cute_arith::cover;
 
 /// The bits of `c` that `y` may reach.
 fn low_part(e: &Env) -> u64 {

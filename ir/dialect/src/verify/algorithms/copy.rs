@@ -105,15 +105,11 @@ fn vector_cure(copy: Val<'_>, side: Val<'_>, count: i64) -> String {
 /// A copy by an atom or a tiled copy.
 fn verify_atom_copy(args: ThreadCopy<'_>, places: Places) -> Checked {
     let ty = args.copy.r#type();
-    let table = match CuteType::get(ty) {
-        Some(copy @ CuteType::TiledCopy { .. }) => types::tiled_copy(copy)?.atom().clone(),
-        Some(atom @ CuteType::CopyAtom { .. }) => types::copy_atom(atom)?,
-        _ => {
-            return Err(format!(
-                "expected a tiled copy or a copy atom, found {ty}; make one by cute.make_atom and cute.make_tiled_copy"
-            ));
-        }
-    };
+    let table = types::copy_row(ty).ok_or_else(|| {
+        format!(
+            "expected a tiled copy or a copy atom, found {ty}; make one by cute.make_atom and cute.make_tiled_copy"
+        )
+    })?;
     let source = operand(places.source, args.source)?;
     let destination = operand(places.destination, args.destination)?;
     same_element(&source, &destination)?;
@@ -174,14 +170,7 @@ pub(in super::super) fn argument_notes<'c>(op: Op<'c>) -> Vec<(Location<'c>, Str
     let [copy, tensors @ ..] = &operands[..] else {
         return Vec::new();
     };
-    let Some(ty) = CuteType::of(copy.r#type()) else {
-        return Vec::new();
-    };
-    let table = match &ty {
-        CuteType::TiledCopy { .. } => types::tiled_copy(&ty).map(|tiled| tiled.atom().clone()),
-        _ => types::copy_atom(&ty),
-    };
-    let Ok(table) = table else {
+    let Some(table) = types::copy_row(copy.r#type()) else {
         return Vec::new();
     };
     let sides = tensors

@@ -9,6 +9,7 @@ use crate::{
     tensor,
     types::{self, CuteType, MemRef, Space},
 };
+use cute_layout::atoms::Source;
 use melior::ir::{Type, ValueLike, attribute::TypeAttribute, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
@@ -34,22 +35,17 @@ pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
         GemmArgs::Elements { d, a, b, c } => {
             let (d, a) = (operand(0, d)?, operand(1, a)?);
             let (b, c) = (operand(2, b)?, operand(3, c)?);
-            let product = Product {
-                a: a.element,
-                b: b.element,
-                acc: c.element,
-                values: [1; 3],
-            };
-            check_product(&product, [&d, &a, &b, &c])
+            let elements = [a.element, b.element, c.element];
+            check_product(elements, [1; 3], [&d, &a, &b, &c])
         }
         GemmArgs::MmaInPlace { mma, a, b, c } => {
             let (a, b, c) = (operand(1, a)?, operand(2, b)?, operand(3, c)?);
-            check_product(&multiplier(mma)?, [&c, &a, &b, &c])
+            check_mma(&multiplier(mma)?, [&c, &a, &b, &c])
         }
         GemmArgs::Mma { mma, d, a, b, c } => {
             let (d, a) = (operand(1, d)?, operand(2, a)?);
             let (b, c) = (operand(3, b)?, operand(4, c)?);
-            check_product(&multiplier(mma)?, [&d, &a, &b, &c])
+            check_mma(&multiplier(mma)?, [&d, &a, &b, &c])
         }
     }
 }
@@ -68,13 +64,33 @@ fn is_kept(found: Type, expected: Type) -> bool {
     found == expected || found == types::register_type(expected)
 }
 
-/// A product of one thread.
-fn check_product(product: &Product, [d, a, b, c]: [&MemRef; 4]) -> Checked {
+/// A product by an MMA, whose row says where it takes A and B from.
+fn check_mma(product: &Product, operands: [&MemRef; 4]) -> Checked {
+    let elements = [product.a, product.b, product.acc];
+    check_product(elements, product.values, operands)?;
+    let [_, a, b, _] = operands;
+    for (source, (what, memref)) in product.atom.sources.iter().zip([("A", a), ("B", b)]) {
+        if *source == Source::SharedDescriptor && memref.space != Space::Smem {
+            return Err(format!(
+                "expected {what} in smem, where {} reads it, found {}; copy it into shared memory",
+                product.atom.name, memref.space
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A product of one thread, of A, B and C of these elements.
+fn check_product(
+    [of_a, of_b, of_c]: [Type; 3],
+    values: [i64; 3],
+    [d, a, b, c]: [&MemRef; 4],
+) -> Checked {
     for (what, memref, element) in [
-        ("D", d, product.acc),
-        ("A", a, product.a),
-        ("B", b, product.b),
-        ("C", c, product.acc),
+        ("D", d, of_c),
+        ("A", a, of_a),
+        ("B", b, of_b),
+        ("C", c, of_c),
     ] {
         if !is_kept(memref.element, element) {
             return Err(format!(
@@ -98,7 +114,7 @@ fn check_product(product: &Product, [d, a, b, c]: [&MemRef; 4]) -> Checked {
             ));
         }
     }
-    algorithm::product_extents([&a.layout, &b.layout, &c.layout], product.values)?;
+    algorithm::product_extents([&a.layout, &b.layout, &c.layout], values)?;
     let (ld, lc) = (
         algorithm::extents("D", &d.layout)?,
         algorithm::extents("C", &c.layout)?,

@@ -10,7 +10,7 @@ mod wgmma;
 
 use std::sync::LazyLock;
 
-use super::Elem;
+use super::{Completion, Elem, Issue};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use cute_target::Requirement;
@@ -107,6 +107,15 @@ pub enum FragKind {
     Ss,
 }
 
+/// The place that an instruction takes an operand from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Registers of each of its threads: the operand's layout says which values.
+    Registers,
+    /// Shared memory, by a descriptor of the whole operand, which every thread gives alike. (PTX ISA, "Matrix Descriptor Format".)
+    SharedDescriptor,
+}
+
 /// One scale for `vec` values of K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Scale {
@@ -184,15 +193,20 @@ pub struct MmaAtom {
     pub saturate: bool,
     /// The operation that multiplies single bits.
     pub bit_op: Option<BitOp>,
-    /// The places that A and B come from.
-    pub frag_kind: FragKind,
     /// The scale of A and B, by blocks of K.
     pub scale: Option<Scale>,
+    /// The places that A, B and C are taken from; D goes where C comes from.
+    pub sources: [Source; 3],
+    /// The way in which threads know that it is done.
+    pub completion: Completion,
+    /// The threads that issue it together: a warp also where an atom is of fewer threads, such as a quad pair.
+    pub issue: Issue,
     /// The architectures that have it.
     pub requires: Requirement,
-    /// Tells whether it is lowered to an instruction; the others are tables only.
-    pub lowered: bool,
 }
+
+/// The sources of an instruction that takes all of its operands from registers.
+const IN_REGISTERS: [Source; 3] = [Source::Registers; 3];
 
 /// The atoms that are listed; of `wgmma` there are too many.
 static ATOMS: LazyLock<Vec<MmaAtom>> = LazyLock::new(|| {
@@ -288,8 +302,17 @@ impl MmaAtom {
             majors: self.majors,
             saturate: self.saturate,
             bit_op: self.bit_op,
-            frag_kind: self.frag_kind,
+            frag_kind: self.frag_kind(),
             scale: self.scale,
+        }
+    }
+
+    /// The places that A and B come from.
+    pub fn frag_kind(&self) -> FragKind {
+        match self.sources {
+            [Source::Registers, Source::Registers, _] => FragKind::Registers,
+            [Source::Registers, Source::SharedDescriptor, _] => FragKind::Rs,
+            [Source::SharedDescriptor, ..] => FragKind::Ss,
         }
     }
 

@@ -4,7 +4,7 @@
 //! `mma` with `.kind::f8f6f4`, `.kind::mxf8f6f4`, `.kind::mxf4` and `.kind::mxf4nvf4`; CuTe's `mma_traits_sm120.hpp`.
 
 use super::warp::{B4_16X8X64, B8_16X8X32, Fragments};
-use super::{Elem, Family, FragKind, Major, MmaAtom, Scale, layout};
+use super::{Completion, Elem, Family, IN_REGISTERS, Issue, Major, MmaAtom, Scale, layout};
 use cute_target::Requirement;
 
 /// The types that `.kind::f8f6f4` multiplies.
@@ -101,9 +101,10 @@ fn atom(
         majors: [Major::K; 2],
         saturate: false,
         bit_op: None,
-        frag_kind: FragKind::Registers,
         scale,
+        sources: IN_REGISTERS,
+        completion: Completion::Immediate,
+        issue: Issue::Warp,
         requires: Requirement::Family(12, 0),
-        lowered: false,
     }
 }

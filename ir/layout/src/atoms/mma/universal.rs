@@ -1,6 +1,6 @@
 //! One multiply-add of each thread: CuTe's `UniversalFMA<D,A,B,C>`.
 
-use super::{Elem, Family, FragKind, Major, MmaAtom, layout};
+use super::{Completion, Elem, Family, IN_REGISTERS, Issue, Major, MmaAtom, layout};
 use cute_target::Requirement;
 
 /// Types of A and B, and of C and D. A sum of 16-bit products may be kept in f32.
@@ -30,9 +30,10 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
         majors: [Major::K; 2],
         saturate: false,
         bit_op: None,
-        frag_kind: FragKind::Registers,
         scale: None,
+        sources: IN_REGISTERS,
+        completion: Completion::Immediate,
+        issue: Issue::Thread,
         requires: Requirement::Since(5, 0),
-        lowered: true,
     })
 }

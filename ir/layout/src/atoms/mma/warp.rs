@@ -2,7 +2,7 @@
 //!
 //! Sources: PTX ISA, "Matrix Fragments for mma.*"; CuTe's `mma_traits_sm70.hpp`, `_sm75`, `_sm80`, `_sm89`, `_sm90`.
 
-use super::{BitOp, Elem, Family, FragKind, Major, MmaAtom, layout};
+use super::{BitOp, Completion, Elem, Family, IN_REGISTERS, Issue, Major, MmaAtom, layout};
 use cute_target::Requirement;
 
 /// One instruction of the table.
@@ -271,10 +271,11 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
                 name if name.ends_with("ANDPOPC") => Some(BitOp::And),
                 _ => None,
             },
-            frag_kind: FragKind::Registers,
             scale: None,
+            sources: IN_REGISTERS,
+            completion: Completion::Immediate,
+            issue: Issue::Warp,
             requires: row.brought_by.1,
-            lowered: a.bits() >= 8,
         }
     })
 }

@@ -4,7 +4,7 @@
 //! threads' stride 0. Sources: PTX ISA, "Register Fragments and Shared Memory Matrix Layouts" of wgmma; CuTe's
 //! `mma_traits_sm90_gmma.hpp`.
 
-use super::{Elem, Family, FragKind, Major, MmaAtom, MmaSpec, layout};
+use super::{Completion, Elem, Family, FragKind, Issue, Major, MmaAtom, MmaSpec, Source, layout};
 use crate::error::{LayoutError, Result};
 use cute_target::Requirement;
 
@@ -134,10 +134,18 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
         majors: spec.majors,
         saturate: spec.saturate,
         bit_op: None,
-        frag_kind: spec.frag_kind,
         scale: None,
+        sources: [
+            match spec.frag_kind {
+                FragKind::Ss => Source::SharedDescriptor,
+                FragKind::Rs | FragKind::Registers => Source::Registers,
+            },
+            Source::SharedDescriptor,
+            Source::Registers,
+        ],
+        completion: Completion::Group,
+        issue: Issue::Warpgroup,
         requires: Requirement::Specific(9, 0),
-        lowered: false,
     })
 }
 

@@ -1,13 +1,15 @@
 //! The facts about a value: an interval, bits that are always zero, bits that are always one.
 //!
-//! Everything takes the width of the region, so that the tests below can try every value at small widths.
+//! Everything takes the width, so that the tests below can try every value at small widths.
 
-use crate::node::Op;
+use std::collections::BTreeSet;
 
-/// The facts about a number of a region.
+use crate::{Op, Sign};
+
+/// The facts about a number, read without a sign.
 ///
-/// As an answer about a root, facts are in their tightest form. As facts about a leaf they may say as little as the
-/// caller likes: bits above the width are cut off, and range and bits sharpen each other.
+/// As an answer, facts are in their tightest form. As facts that are given they may say as little as the caller likes: bits above
+/// the width are cut off, and range and bits sharpen each other ([`Facts::tight`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Facts {
     /// The smallest possible value.
@@ -21,7 +23,7 @@ pub struct Facts {
 }
 
 /// All ones at `width` bits.
-pub(crate) fn mask(width: u32) -> u64 {
+pub fn mask(width: u32) -> u64 {
     if width >= 64 {
         u64::MAX
     } else {
@@ -30,7 +32,7 @@ pub(crate) fn mask(width: u32) -> u64 {
 }
 
 /// The bits at and below the highest one of `value`.
-pub(crate) fn cover(value: u64) -> u64 {
+pub fn cover(value: u64) -> u64 {
     if value == 0 {
         0
     } else {
@@ -113,7 +115,7 @@ impl Facts {
     }
 
     /// Range and bits sharpened by each other, or nothing if no value is left.
-    pub(crate) fn tight(self, width: u32) -> Option<Facts> {
+    pub fn tight(self, width: u32) -> Option<Facts> {
         let mut f = self.and(Facts::any(width));
         loop {
             if f.lo > f.hi || f.zero_bits & f.one_bits != 0 {
@@ -138,6 +140,31 @@ impl Facts {
             f = next;
         }
     }
+
+    /// All facts at a width that differ and that some value fulfils, with known ones or without: for proofs that try them all, at
+    /// widths of a few bits.
+    pub fn all(width: u32, ones: bool) -> Vec<Facts> {
+        let all = mask(width);
+        let mut found = BTreeSet::new();
+        for lo in 0..=all {
+            for hi in lo..=all {
+                for zero_bits in 0..=all {
+                    for one_bits in 0..=if ones { all } else { 0 } {
+                        found.extend(
+                            Facts {
+                                lo,
+                                hi,
+                                zero_bits,
+                                one_bits,
+                            }
+                            .tight(width),
+                        );
+                    }
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
 }
 
 /// The smallest number from `lo` on that has these bits zero and those one.
@@ -158,17 +185,34 @@ fn next_match(lo: u64, zeros: u64, ones: u64) -> Option<u64> {
     Some((lo & keep) | (1 << rise) | (ones & !keep))
 }
 
-/// Returns the facts about `a op b`.
-pub(crate) fn transfer(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
-    if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
-        return Facts::constant(op.apply(x, y, width));
+impl Op {
+    /// The facts about `a op b` at a width, from those about `a` and `b`: they never exclude what can happen, what
+    /// [`Op::at_width`] chooses included.
+    pub fn facts(self, a: Facts, b: Facts, width: u32) -> Facts {
+        if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
+            return Facts::constant(self.at_width(x, y, width));
+        }
+        let any = Facts::any(width);
+        let most = mask(width) >> 1;
+        // Of a shift, the number of bits has no sign.
+        let not_negative = a.hi <= most && (b.hi <= most || self == Op::ShrS);
+        if self.sign() == Sign::Signed && !not_negative {
+            return any;
+        }
+        tightened(raw(self.without_sign(), a, b, width), width)
     }
+}
+
+/// Facts about a result, range and bits not yet sharpened by each other; of operations with signs, none.
+fn raw(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
     let any = Facts::any(width);
-    let raw = match op {
+    match op {
         Op::Add => sum(a, b, width),
         Op::Sub => difference(a, b, width),
         Op::Mul => product(a, b, width),
         Op::DivU => quotient(a, b).unwrap_or(any),
+        Op::CeilDivU if b.lo == 0 => any,
+        Op::CeilDivU => Facts::range(a.lo.div_ceil(b.hi), a.hi.div_ceil(b.lo)),
         Op::RemU => remainder(a, b),
         Op::And => Facts {
             lo: 0,
@@ -187,7 +231,11 @@ pub(crate) fn transfer(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
         Op::ShrU => shifted_right(a, b, width),
         Op::MinU => either(a, b).and(Facts::range(a.lo.min(b.lo), a.hi.min(b.hi))),
         Op::MaxU => either(a, b).and(Facts::range(a.lo.max(b.lo), a.hi.max(b.hi))),
-    };
+        Op::DivS | Op::FloorDivS | Op::CeilDivS | Op::RemS | Op::MinS | Op::MaxS | Op::ShrS => any,
+    }
+}
+
+fn tightened(raw: Facts, width: u32) -> Facts {
     // What a sum or a product carries out of the width is lost.
     let raw = Facts {
         one_bits: raw.one_bits & mask(width),
@@ -195,7 +243,7 @@ pub(crate) fn transfer(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
     };
     // Transfer functions never exclude what can happen, so the facts can be tightened; `any` is for facts of values
     // that cannot occur together.
-    raw.tight(width).unwrap_or(any)
+    raw.tight(width).unwrap_or(Facts::any(width))
 }
 
 fn bits(zero_bits: u64, one_bits: u64) -> Facts {
@@ -333,7 +381,7 @@ fn shifted_left(a: Facts, b: Facts, width: u32) -> Facts {
 }
 
 fn shifted_right(a: Facts, b: Facts, width: u32) -> Facts {
-    let shift = |value: u64, by: u64| Op::ShrU.apply(value, by, width);
+    let shift = |value: u64, by: u64| Op::ShrU.at_width(value, by, width);
     let range = Facts::range(shift(a.lo, b.hi), shift(a.hi, b.lo));
     match b.as_constant() {
         Some(by) if by < u64::from(width) => range.and(lowered_bits(a, by as u32)),
@@ -342,33 +390,8 @@ fn shifted_right(a: Facts, b: Facts, width: u32) -> Facts {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-
-    /// Every distinct satisfiable combination of an interval, zero bits and one bits at a width.
-    pub(crate) fn lattice(width: u32, ones: bool) -> Vec<Facts> {
-        let all = mask(width);
-        let mut found = BTreeSet::new();
-        for lo in 0..=all {
-            for hi in lo..=all {
-                for zero_bits in 0..=all {
-                    for one_bits in 0..=if ones { all } else { 0 } {
-                        found.extend(
-                            Facts {
-                                lo,
-                                hi,
-                                zero_bits,
-                                one_bits,
-                            }
-                            .tight(width),
-                        );
-                    }
-                }
-            }
-        }
-        found.into_iter().collect()
-    }
 
     fn values(facts: Facts, width: u32) -> Vec<u64> {
         (0..=mask(width)).filter(|&v| facts.contains(v)).collect()
@@ -409,10 +432,10 @@ pub(crate) mod tests {
 
     /// Every operation, every pair of facts, every pair of values.
     fn prove_transfer(width: u32, lattice: &[Facts]) {
-        for op in Op::ALL {
+        for op in Op::ALL.iter().copied() {
             for &a in lattice {
                 for &b in lattice {
-                    let out = transfer(op, a, b, width);
+                    let out = op.facts(a, b, width);
                     assert_eq!(
                         out.tight(width),
                         Some(out),
@@ -420,7 +443,7 @@ pub(crate) mod tests {
                     );
                     for x in values(a, width) {
                         for y in values(b, width) {
-                            let value = op.apply(x, y, width);
+                            let value = op.at_width(x, y, width);
                             assert!(
                                 out.contains(value),
                                 "{op:?} of {x} in {a:?} and {y} in {b:?}: {value} not in {out:?}"
@@ -435,13 +458,13 @@ pub(crate) mod tests {
     #[test]
     fn transfer_functions_hold_at_small_widths() {
         for width in 1..=3 {
-            prove_transfer(width, &lattice(width, true));
+            prove_transfer(width, &Facts::all(width, true));
         }
     }
 
     #[test]
     fn transfer_functions_hold_at_width_four() {
-        let sampled: Vec<Facts> = lattice(4, true).into_iter().step_by(5).collect();
+        let sampled: Vec<Facts> = Facts::all(4, true).into_iter().step_by(5).collect();
         prove_transfer(4, &sampled);
     }
 
@@ -449,23 +472,18 @@ pub(crate) mod tests {
     fn transfer_functions_find_what_kernels_need() {
         let t = Facts::range(0, 127).tight(32).unwrap();
         let c = Facts::constant;
-        assert_eq!(transfer(Op::DivU, t, c(128), 32), c(0));
+        assert_eq!(Op::DivU.facts(t, c(128), 32), c(0));
         assert_eq!(
-            transfer(Op::RemU, t, c(32), 32),
+            Op::RemU.facts(t, c(32), 32),
             Facts::range(0, 31).tight(32).unwrap()
         );
-        let scaled = transfer(Op::Mul, t, c(48), 32);
+        let scaled = Op::Mul.facts(t, c(48), 32);
         assert_eq!(
             (scaled.lo, scaled.hi, scaled.zero_bits & 15),
             (0, 127 * 48, 15)
         );
         // x - 8, as the wrapped sum that it is inside
-        let back = transfer(
-            Op::Add,
-            Facts::range(8, 20).tight(32).unwrap(),
-            c(0xffff_fff8),
-            32,
-        );
+        let back = Op::Add.facts(Facts::range(8, 20).tight(32).unwrap(), c(0xffff_fff8), 32);
         assert_eq!((back.lo, back.hi), (0, 12));
     }
 

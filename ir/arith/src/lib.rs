@@ -1,0 +1,33 @@
+//! Integer arithmetic, as MLIR's `arith` has it.
+//!
+//! One row an operation ([`Op`]) and one a comparison ([`Predicate`]): its name, whether it reads its operands with a sign, its exact
+//! result over the integers, its result at a width, and what is known of results from what is known of operands ([`Facts`]). The
+//! expressions of traced layouts, of launches, of the index simplifier and of the report are views of these rows.
+#![forbid(unsafe_code)]
+
+mod facts;
+mod gcd;
+mod op;
+mod predicate;
+
+pub use facts::{Facts, cover, mask};
+pub use gcd::{Integer, gcd};
+pub use op::Op;
+pub use predicate::Predicate;
+
+/// The way in which an operation reads the bits of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Sign {
+    /// It gives the same bits whichever way they are read.
+    Any,
+    /// As numbers of two's complement.
+    Signed,
+    /// As numbers that are not negative.
+    Unsigned,
+}
+
+/// The number that the lowest `width` bits of `value` are in two's complement; `width` is 1 to 64.
+pub(crate) fn signed(value: u64, width: u32) -> i64 {
+    let unused = 64 - width.clamp(1, 64);
+    ((value << unused) as i64) >> unused
+}

@@ -1,0 +1,95 @@
+//! `cute-check-atoms`: atoms that have no instruction here, or none on the kernel's architectures, said where they are made.
+
+use crate::to_nvvm::lowers;
+use cute_ir::{
+    Failure, PassSpec, diag,
+    mlir::*,
+    names::builtin,
+    ops::{cute, gpu},
+    types,
+};
+use cute_passes::{arch, partition::kernels};
+use cute_target::Requirement;
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-check-atoms",
+    description: "Refuse atoms that have no instruction, or none on the kernel's architectures",
+    anchor: builtin::MODULE,
+    options: &[],
+    run,
+};
+
+fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for kernel in kernels(module) {
+        check(kernel)?;
+    }
+    Ok(())
+}
+
+/// Checks that every atom of a kernel is lowered, and that its architectures have it.
+pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
+    let archs = parent_of(kernel, gpu::MODULE)
+        .map_or(Ok(Vec::new()), arch::of_module)
+        .map_err(|e| diag::error(kernel.location(), e))?;
+    for op in nested_ops(kernel) {
+        let made = cute::MakeAtom::of(op).map(|op| op.atom());
+        let Some(made) = made.or_else(|| Some(cute::Static::of(op)?.result())) else {
+            continue;
+        };
+        let Some(row) = row_of(made.r#type()) else {
+            continue;
+        };
+        let name = &row.name;
+        let fail = |message: String| {
+            Err(diag::error(
+                op.location(),
+                format!("'{}' op {message}", name_of(op)),
+            ))
+        };
+        if !row.is_lowered {
+            return fail(format!(
+                "makes {name}, which is in the table, no instruction yet: its layouts can be asked for, and a kernel needs \
+                 an atom that is lowered, such as !cute_nvgpu.sm80.mma of f16, bf16, tf32, f64 or 8-bit integers"
+            ));
+        }
+        let requires = row.requires;
+        if let Some(arch) = archs.iter().find(|arch| !arch.has(requires)) {
+            let cure = match requires.archs().next() {
+                Some(first) => {
+                    format!("compile it for arch={first}, or choose an atom that {arch} has")
+                }
+                None => format!("choose an atom that {arch} has"),
+            };
+            return fail(format!(
+                "makes {name}, which exists on {requires}; the kernel is compiled for {arch}: {cure}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The facts of an atom's row that say whether a kernel can have it.
+struct Row {
+    name: String,
+    requires: Requirement,
+    is_lowered: bool,
+}
+
+/// The row of an atom, or of that which something is tiled over.
+fn row_of(ty: Type<'_>) -> Option<Row> {
+    if let Some(atom) = types::copy_row(ty) {
+        return Some(Row {
+            name: atom.name.clone(),
+            requires: atom.requires,
+            is_lowered: true,
+        });
+    }
+    let atom = types::mma_row(ty)?;
+    Some(Row {
+        name: atom.name.clone(),
+        requires: atom.requires,
+        is_lowered: lowers(&atom),
+    })
+}
