@@ -8,21 +8,22 @@
 //! architecture has.
 
 use crate::{
-    config::Config,
     launch::{launches_of, place_of_size},
     partition::{body_of_kernel, is_memory, kernels, root_of},
+    plan,
     shared::{self, Buffer, overlap, pack},
     sync,
 };
 use cute_ir::ops::{cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    attributes::DYNAMIC_SMEM,
+    attributes::{DYNAMIC_SMEM, PLAN},
     block::block_size_of,
     diag,
     infer::memref_of,
     mlir::*,
     names::{builtin, is_cute},
+    plan::Plan,
     types::{CuteType, Space},
 };
 use cute_target::Arch;
@@ -50,8 +51,8 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     for kernel in kernels(module) {
         let wrong = |e| diag::error(kernel.location(), e);
         let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
-        let config = Config::load_if_any(kernel).map_err(wrong)?;
-        let size = place(kernel, config.map(|(config, _)| config), arch)?;
+        let plan = attribute_of(kernel, PLAN).and_then(Plan::of);
+        let size = place(kernel, plan.as_ref(), arch)?;
         let bytes = Builder::before(kernel).i64_attribute(size);
         set_attribute(kernel, DYNAMIC_SMEM, bytes);
         for launch in launches_of(module, kernel) {
@@ -61,7 +62,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     Ok(())
 }
 
-fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, Failure> {
+fn place<'c>(kernel: Op<'c>, plan: Option<&Plan<'c>>, arch: Arch) -> Result<i64, Failure> {
     let body = body_of_kernel(kernel)?;
     let ops = ops_of(body);
     let mut index: HashMap<ValueKey, usize> = HashMap::new();
@@ -121,7 +122,7 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
     };
     let mut offsets = pack(&buffers, Buffer::meets);
     let mut size = shared::size(&buffers, &offsets);
-    if config.is_none() {
+    if plan.is_none() {
         // As if tensors that no barrier orders were used at the same time.
         let apart = pack(&buffers, |a, b| {
             let (earlier, later) = if a.first <= b.first { (a, b) } else { (b, a) };
@@ -133,12 +134,10 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
         }
     }
     if size > i64::from(arch.max_smem()) {
-        let cure = config.map_or("; use smaller or fewer tensors".to_owned(), |config| {
-            crate::config::Request::default()
-                .alternative(config, config.tile, arch)
-                .map_or(String::new(), |fits| {
-                    format!("; {} fits", fits.to_options())
-                })
+        let cure = plan.map_or("; use smaller or fewer tensors".to_owned(), |plan| {
+            plan::smaller(plan, arch).map_or(String::new(), |fits| {
+                format!("; {} fits", plan::options_of(&fits))
+            })
         });
         return Err(diag::error(
             kernel.location(),

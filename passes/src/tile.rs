@@ -5,23 +5,23 @@
 //! of A and B along K; copies and products are still whole tiles, done by all threads together.
 
 use crate::{
-    arch, atoms,
-    config::{Config, Request, VECTOR},
-    shared::SharedTile,
+    arch,
+    plan::{self, Problem, Request},
 };
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
     args::GemmArgs,
-    attributes::{COMPUTES, CONFIG, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS},
+    attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     infer::memref_of,
     mlir::*,
     names::builtin,
+    plan::{OPERANDS, Plan, name_of_operand},
     tensor,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Tile, int, tuple};
+use cute_layout::{IntTuple, Layout, Operand, Tile, int, tuple};
 use cute_target::Arch;
 use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
@@ -145,8 +145,8 @@ struct Gemm<'c> {
     tensors: [MemRef<'c>; 3],
     accumulate: Type<'c>,
     arch: Arch,
-    config: Config,
-    /// M, N, K
+    plan: Plan<'c>,
+    /// M, N and K.
     problem: [i64; 3],
 }
 
@@ -154,7 +154,10 @@ impl<'c> Gemm<'c> {
     fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
-        atoms::check_gemm(arch).map_err(fail)?;
+        let given = attribute_of(op, PLAN).and_then(Plan::of);
+        if given.is_none() {
+            plan::check_arch(arch).map_err(fail)?;
+        }
         let parent = parent_of(op, func::FUNC);
         let direct = op.block().zip(body_of(function, 0));
         if parent != Some(function) || direct.is_none_or(|(a, b)| a != b) {
@@ -182,13 +185,8 @@ impl<'c> Gemm<'c> {
             ));
         };
         let accumulate = type_value(accumulate).expected(op, "a type to accumulate in")?;
-        for (name, tensor) in ["A", "B", "C"].iter().zip(&tensors) {
-            check_tensor(name, tensor).map_err(fail)?;
-        }
-        if accumulate.to_string() != "f32" {
-            return Err(fail(format!(
-                "no atom accumulates f16 products in {accumulate} here yet; expected `accumulate f32`"
-            )));
+        for (operand, tensor) in OPERANDS.into_iter().zip(&tensors) {
+            check_tensor(operand, tensor).map_err(fail)?;
         }
         let extent = |t: usize, mode: usize| {
             tensors[t]
@@ -197,20 +195,35 @@ impl<'c> Gemm<'c> {
                 .and_then(|m| m.size())
                 .map_err(|e| fail(e.to_string()))
         };
-        let problem = [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?];
-        let config = request
-            .or_attributes(op)
-            .map_err(fail)?
-            .resolve(problem, arch)
-            .map_err(fail)?;
+        let problem = Problem {
+            extents: [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?],
+            elements: [&tensors[0], &tensors[1], &tensors[2]].map(|tensor| tensor.element),
+            accumulate,
+        };
+        let request = request.or_attributes(op).map_err(fail)?;
+        let plan = match given {
+            Some(plan) => {
+                if let Some(part) = request.first() {
+                    return Err(fail(format!(
+                        "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
+                    )));
+                }
+                plan::check_given(&plan, &problem, arch).map_err(fail)?;
+                plan
+            }
+            None => plan::choose(&problem, &request, arch).map_err(fail)?,
+        };
+        for (operand, tensor) in OPERANDS.into_iter().zip(&tensors) {
+            check_vectors(operand, tensor, &plan).map_err(fail)?;
+        }
         Ok(Self {
             op,
             function,
             tensors,
             accumulate,
             arch,
-            config,
-            problem,
+            plan,
+            problem: problem.extents,
         })
     }
 
@@ -223,7 +236,7 @@ impl<'c> Gemm<'c> {
     ) -> Result<(), Failure> {
         let op = self.op;
         let context = context_of(op);
-        let [m, n, _] = self.config.tile;
+        let [m, n, _] = self.plan.tile;
         let grid = [self.problem[0] / m, self.problem[1] / n];
         let host = Builder::before(op);
 
@@ -242,7 +255,7 @@ impl<'c> Gemm<'c> {
 
         // The launch.
         let index = host.index_type();
-        let sizes = [grid[0] * grid[1], 1, 1, self.config.threads(), 1, 1];
+        let sizes = [grid[0] * grid[1], 1, 1, self.threads()?, 1, 1];
         let mut operands = sizes
             .iter()
             .map(|v| host.constant(index, *v))
@@ -266,6 +279,12 @@ impl<'c> Gemm<'c> {
         self.record()?;
         rewriter.erase(op)?;
         Ok(())
+    }
+
+    /// Threads of a block.
+    fn threads(&self) -> Result<i64, Failure> {
+        let threads = self.plan.threads();
+        threads.map_err(|e| diag::error(self.op.location(), e))
     }
 
     /// The module that kernels go into.
@@ -331,7 +350,7 @@ impl<'c> Gemm<'c> {
                 (GPU_KERNEL, place.attribute("unit")?),
                 (
                     "known_block_size",
-                    place.i32_array(&[self.config.threads() as i32, 1, 1]),
+                    place.i32_array(&[self.threads()? as i32, 1, 1]),
                 ),
                 ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
                 // Blocks read A and B while others write C.
@@ -341,7 +360,7 @@ impl<'c> Gemm<'c> {
                 ),
                 // Without it ptxas may spill to fit more blocks than shared memory allows.
                 (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
-                (CONFIG, self.config.store(&place, self.arch)?),
+                (PLAN, self.plan.attribute(location)?),
             ],
             vec![region],
         )?;
@@ -353,7 +372,7 @@ impl<'c> Gemm<'c> {
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>, grid: [i64; 2]) -> Result<(), Failure> {
-        let [tm, tn, tk] = self.config.tile;
+        let [tm, tn, tk] = self.plan.tile;
         let context = b.context;
         let at = |index: usize| argument(body, index);
 
@@ -366,7 +385,7 @@ impl<'c> Gemm<'c> {
             &[("dimension", dimension)],
         )?;
         let block = b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])?;
-        let [to_m, to_n] = raster(grid, self.config.raster).map_err(|e| b.error(e))?;
+        let [to_m, to_n] = raster(grid, self.plan.raster).map_err(|e| b.error(e))?;
         let block_m = evaluate(&b, &to_m, block)?;
         let block_n = evaluate(&b, &to_n, block)?;
 
@@ -389,15 +408,13 @@ impl<'c> Gemm<'c> {
         )?;
 
         // Shared memory and accumulators.
-        let [tile_a, tile_b, tile_c] = self.config.shared_tiles().map_err(|e| b.error(e))?;
-        let shared = |element: Type<'c>, tile: SharedTile| {
-            let ty = shared_tile(element, tile).map_err(|e| b.error(e))?;
-            let ty = ty.to_type(b.location)?;
+        let shared = |operand| {
+            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
+            let ty = tile.to_type(b.location)?;
             b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
         };
-        let element = self.tensors[0].element;
-        let shared_a = shared(element, tile_a)?;
-        let shared_b = shared(element, tile_b)?;
+        let shared_a = shared(Operand::A)?;
+        let shared_b = shared(Operand::B)?;
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let accumulators = accumulators.to_type(b.location)?;
         let accumulators = b.value(cute::MEMREF_ALLOCA, &[], accumulators, &[])?;
@@ -407,7 +424,8 @@ impl<'c> Gemm<'c> {
         // Along K.
         let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
-        b.with_regions(scf::FOR, &[from, to, step], &[], &[], vec![region])?;
+        let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
+        b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
         for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {
@@ -425,7 +443,7 @@ impl<'c> Gemm<'c> {
         let rounded = rounded.to_type(b.location)?;
         let convert = b.step("convert C");
         let rounded = convert.value(cute::CONVERT, &[accumulators], rounded, &[])?;
-        let shared_c = shared(element, tile_c)?;
+        let shared_c = shared(Operand::C)?;
         b.step("gather C")
             .op(cute::COPY, &[rounded, shared_c], &[], &[])?;
         b.step("store C").op(cute::COPY, &[shared_c, c], &[], &[])?;
@@ -433,7 +451,8 @@ impl<'c> Gemm<'c> {
     }
 }
 
-fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
+fn check_tensor(operand: Operand, tensor: &MemRef) -> Result<(), String> {
+    let name = name_of_operand(operand);
     if tensor.space != Space::Gmem {
         return Err(format!("expected {name} in gmem, found {}", tensor.space));
     }
@@ -442,12 +461,6 @@ fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
             "expected a static layout of {name}, found {}; dynamic shapes are not supported yet: \
              write the extents",
             tensor.layout
-        ));
-    }
-    if tensor.element.to_string() != "f16" {
-        return Err(format!(
-            "no atom multiplies {} here yet: expected {name} of f16, found {}",
-            tensor.element, tensor.element
         ));
     }
     let stride = |mode: usize| tensor.layout.mode(mode).map(|m| m.stride().as_static());
@@ -468,22 +481,36 @@ fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
              {outer}"
         ));
     }
-    let bytes = outer * tensor.element_bytes();
-    if bytes % VECTOR != 0 {
-        return Err(format!(
-            "copies {VECTOR} bytes at a time, but the rows of {name} are {bytes} bytes apart; \
-             expected a stride that is a multiple of {}",
-            VECTOR / tensor.element_bytes()
-        ));
-    }
-    if tensor.align < VECTOR {
-        return Err(format!(
-            "copies {VECTOR} bytes at a time, but {name} is aligned to {} bytes; expected \
-             align<{VECTOR}>",
-            tensor.align
-        ));
-    }
     tensor.bytes().map(|_| ())
+}
+
+/// Checks that a tensor has whole vectors of the movement that reads it from global memory, or writes it there.
+fn check_vectors(operand: Operand, tensor: &MemRef, plan: &Plan) -> Result<(), String> {
+    let name = name_of_operand(operand);
+    let spaces = Plan::spaces(operand);
+    for (movement, ends) in plan.path(operand).iter().zip(spaces.windows(2)) {
+        if !ends.contains(&Space::Gmem) {
+            continue;
+        }
+        let vector = movement.row()?.align;
+        let outer = tensor.layout.mode(0).map(|mode| mode.stride().as_static());
+        let bytes = outer.ok().flatten().unwrap_or(0) * tensor.element_bytes();
+        if bytes % vector != 0 {
+            return Err(format!(
+                "copies {vector} bytes at a time, but the rows of {name} are {bytes} bytes apart; \
+                 expected a stride that is a multiple of {}",
+                vector / tensor.element_bytes()
+            ));
+        }
+        if tensor.align < vector {
+            return Err(format!(
+                "copies {vector} bytes at a time, but {name} is aligned to {} bytes; expected \
+                 align<{vector}>",
+                tensor.align
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Layouts from the block index to the block's coordinates in M and N: `group` blocks along M,
@@ -508,18 +535,6 @@ fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<
 
 fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
     Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
-}
-
-/// A tile of a GEMM as a tensor in shared memory.
-fn shared_tile<'c>(element: Type<'c>, tile: SharedTile) -> Result<MemRef<'c>, String> {
-    Ok(MemRef {
-        element,
-        space: Space::Smem,
-        align: tile.align(),
-        swizzle: tile.swizzle,
-        inner: None,
-        layout: tile.layout()?,
-    })
 }
 
 /// A tile that a block's threads hold together.

@@ -42,14 +42,14 @@
 //
 // A tile that the warps' instructions do not make up.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=128x24x32 warps=2x1" 2>&1 | FileCheck %s --check-prefix=ATOMS
-// ATOMS: tile-options.mlir:[[@LINE+29]]:3: error: 'cute.gemm' op the tile 128x24x32 is not a multiple of 32x16x16, which 2x1 warps of m16n8k16 with ldmatrix.x4 compute; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
+// ATOMS: tile-options.mlir:[[@LINE+29]]:3: error: 'cute.gemm' op the tile 128x24x32 is not a multiple of 32x16x16, which (2,1,1) of SM80_16x8x16_F32F16F16F32_TN cover; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=512x512x32 warps=8x8" 2>&1 | FileCheck %s --check-prefix=THREADS
 // THREADS: error: 'cute.gemm' op 8x8 warps are 2048 threads, a block has at most 1024; tile={{.*}} fits
 //
 // More threads than there are vectors to copy.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=64x32x16 warps=4x2" 2>&1 | FileCheck %s --check-prefix=ROWS
-// ROWS: error: 'cute.gemm' op 256 threads copy 128 rows of the 64x16 tile of A at a time, which does not divide 64; tile={{.*}} fits
+// ROWS: error: 'cute.gemm' op the way of A: 256 threads copy 128 rows of the 64x16 tile at a time, which does not divide 64; tile={{.*}} fits
 //
 // Shared memory: 4 x (256 + 128) x 64 x 2 bytes is more than sm_80 has, but not more than sm_90 has.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=256x128x64 warps=4x2 stages=4" 2>&1 | FileCheck %s --check-prefix=SHARED

@@ -6,7 +6,7 @@
 pub const TILE: &str = "cute.tile";
 /// Warps along M and N of a block that computes a product of whole tensors.
 pub const WARPS: &str = "cute.warps";
-/// Buffers of the ring in shared memory of a product of whole tensors.
+/// Iterations of a loop that are in flight at once; of a product of whole tensors, of its loop over K.
 pub const STAGES: &str = "cute.stages";
 /// Blocks along M of a product of whole tensors that are neighbours in launch order.
 pub const RASTER: &str = "cute.raster";
@@ -19,8 +19,8 @@ pub const UNROLL: &str = "cute.unroll";
 pub const STAGE: &str = "cute.stage";
 /// The place of an operation within an interval of the schedule.
 pub const ORDER: &str = "cute.order";
-/// The configuration that a kernel was tiled by.
-pub const CONFIG: &str = "cute.config";
+/// The plan that a kernel was tiled by, and that a product of whole tensors is to be tiled by: a `#cute.plan`.
+pub const PLAN: &str = "cute.plan";
 /// The bytes of dynamic shared memory that a kernel needs.
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.

@@ -1,6 +1,6 @@
 //! `cute-pipeline`: decides what overlaps what in a loop over tiles.
 //!
-//! A loop whose body copies tiles asynchronously, loads fragments from them and multiplies, gets a
+//! A loop with `cute.stages` whose body copies tiles asynchronously, loads fragments from them and multiplies, gets a
 //! ring of buffers for each tile, and its synchronisation said as a pipeline: a producer acquires
 //! a buffer with the token of its release and commits its copies; a consumer waits for the commit
 //! and releases. Each operation carries its stage and its place in the order (`cute.stage`,
@@ -12,12 +12,11 @@ pub(crate) mod graph;
 pub(crate) mod lower;
 mod schedule;
 
-use crate::{config::Config, partition::kernels, shared::round_up, sync};
+use crate::{partition::kernels, shared::round_up, sync};
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    attributes::{ORDER, STAGE},
-    diag,
+    attributes::{ORDER, STAGE, STAGES},
     infer::memref_of,
     mlir::*,
     names::builtin,
@@ -40,19 +39,14 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     for kernel in kernels(module) {
-        let config = Config::load_if_any(kernel);
-        // Who wrote a kernel by hand has scheduled it.
-        let Some((config, _)) = config.map_err(|e| diag::error(kernel.location(), e))? else {
-            continue;
-        };
-        if config.stages < 2 {
-            continue;
-        }
         // Inner loops first: what is around a loop stays where it is when the loop is replaced.
         let loops = nested_ops(kernel).into_iter().rev();
         for old in loops.filter_map(scf::For::of).collect::<Vec<_>>() {
+            // A loop that does not say how many of its iterations are in flight stays as it is.
+            let Some(stages) = integer_of(old.op(), STAGES).filter(|stages| *stages > 1) else {
+                continue;
+            };
             let body = old.region().expected(old.op(), "a body")?;
-            let stages = config.stages;
             if let Some(graph) = graph::build(body, stages, &MACHINE) {
                 Pipeline {
                     rewriter,
@@ -125,11 +119,14 @@ impl<'c> Pipeline<'c> {
         let mut arguments = vec![(argument(self.body, 0).r#type(), op.location())];
         arguments.extend(result_types.iter().map(|ty| (*ty, op.location())));
         let (region, new) = Detached::with_block(&arguments);
+        // The stages are made: each operation says its own.
+        let mut attributes = attributes_of(op);
+        attributes.retain(|(name, _)| *name != STAGES);
         let built = outside.with_regions(
             scf::FOR,
             &operands,
             &result_types,
-            &attributes_of(op),
+            &attributes,
             vec![region],
         )?;
         let b = Builder::at_end(context, new, op.location());

@@ -7,6 +7,7 @@ use crate::{
     attributes,
     diag::{self, Failure},
     mlir::name_of,
+    plan::Plan,
     types::{CuteType, MOST_STAGES, Space},
 };
 use melior::ir::{Attribute, Type, operation::OperationLike};
@@ -26,7 +27,7 @@ pub enum Place {
 struct Known {
     name: &'static str,
     form: Form,
-    home: Home,
+    homes: &'static [Home],
 }
 
 /// The form of a value.
@@ -43,7 +44,8 @@ enum Form {
     Factor,
     /// A dense array of 64-bit integers of any length.
     Indices,
-    Dictionary,
+    /// A `#cute.plan`.
+    Plan,
     Array,
 }
 
@@ -71,52 +73,60 @@ const KNOWN: &[Known] = &[
     known(
         attributes::TILE,
         Form::Integers(3, 1, 1 << 16),
-        Home::WholeGemm,
+        &[Home::WholeGemm],
     ),
-    known(attributes::WARPS, Form::Integers(2, 1, 32), Home::WholeGemm),
+    known(
+        attributes::WARPS,
+        Form::Integers(2, 1, 32),
+        &[Home::WholeGemm],
+    ),
     known(
         attributes::STAGES,
         Form::Integer(1, MOST_STAGES),
-        Home::WholeGemm,
+        &[Home::WholeGemm, Home::Loop],
     ),
     known(
         attributes::RASTER,
         Form::Integer(1, i32::MAX as i64),
-        Home::WholeGemm,
+        &[Home::WholeGemm],
     ),
-    known(attributes::SWIZZLE, Form::Text, Home::WholeGemm),
-    known(attributes::UNROLL, Form::Factor, Home::Loop),
+    known(attributes::SWIZZLE, Form::Text, &[Home::WholeGemm]),
+    known(attributes::UNROLL, Form::Factor, &[Home::Loop]),
     known(
         attributes::STAGE,
         Form::Integer(0, MOST_STAGES - 1),
-        Home::Anything,
+        &[Home::Anything],
     ),
     known(
         attributes::ORDER,
         Form::Integer(0, i32::MAX as i64),
-        Home::Anything,
+        &[Home::Anything],
     ),
-    known(attributes::CONFIG, Form::Dictionary, Home::Kernel),
+    known(
+        attributes::PLAN,
+        Form::Plan,
+        &[Home::WholeGemm, Home::Kernel],
+    ),
     known(
         attributes::DYNAMIC_SMEM,
         Form::Integer(0, i32::MAX as i64),
-        Home::Kernel,
+        &[Home::Kernel],
     ),
-    known(attributes::DISJOINT, Form::Indices, Home::Launch),
-    known(attributes::COMPUTES, Form::Array, Home::Host),
+    known(attributes::DISJOINT, Form::Indices, &[Home::Launch]),
+    known(attributes::COMPUTES, Form::Array, &[Home::Host]),
     known(
         attributes::PTX,
         Form::Integer(0, i32::MAX as i64),
-        Home::GpuModule,
+        &[Home::GpuModule],
     ),
-    known(attributes::NAME, Form::Text, Home::HostArgument),
-    known(attributes::DEFAULT, Form::Number, Home::HostArgument),
-    known(attributes::ACCESS, Form::Text, Home::HostArgument),
-    known(attributes::NOALIAS, Form::Unit, Home::KernelMemory),
+    known(attributes::NAME, Form::Text, &[Home::HostArgument]),
+    known(attributes::DEFAULT, Form::Number, &[Home::HostArgument]),
+    known(attributes::ACCESS, Form::Text, &[Home::HostArgument]),
+    known(attributes::NOALIAS, Form::Unit, &[Home::KernelMemory]),
 ];
 
-const fn known(name: &'static str, form: Form, home: Home) -> Known {
-    Known { name, form, home }
+const fn known(name: &'static str, form: Form, homes: &'static [Home]) -> Known {
+    Known { name, form, homes }
 }
 
 /// Verifies an attribute whose name begins with the dialects'. Errors: one that is not known, is elsewhere than where it is
@@ -139,7 +149,7 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
             names.join(", ")
         ));
     };
-    if !known.home.is(op, place) {
+    if !known.homes.iter().any(|home| home.is(op, place)) {
         let at = match place {
             Place::Op => String::new(),
             Place::Argument(i) => format!(" of argument {i}"),
@@ -147,7 +157,12 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
         };
         return Err(format!(
             "has the attribute '{name}'{at}, where nothing reads it; expected it on {}",
-            known.home.text()
+            known
+                .homes
+                .iter()
+                .map(|home| home.text())
+                .collect::<Vec<_>>()
+                .join(" or ")
         ));
     }
     if !known.form.fits(value) {
@@ -173,7 +188,7 @@ impl Form {
             Form::Number => float_value(value).is_some() || integer(value).is_some(),
             Form::Factor => is_unit(value) || integer(value).is_some_and(|n| n >= 1),
             Form::Indices => i64s_of(value).is_some(),
-            Form::Dictionary => entries_of(value).is_some(),
+            Form::Plan => Plan::of(value).is_some(),
             Form::Array => array_of(value).is_some(),
         }
     }
@@ -192,7 +207,7 @@ impl Form {
                 format!("1 to {MOST_TURNS}, as many turns at a time, or the name alone")
             }
             Form::Indices => "array<i64: ...>".to_owned(),
-            Form::Dictionary => "a dictionary".to_owned(),
+            Form::Plan => "#cute.plan<...>".to_owned(),
             Form::Array => "an array".to_owned(),
         }
     }
