@@ -8,7 +8,6 @@ use crate::{divergence::Divergence, sync};
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    args::{CopyArgs, GemmArgs},
     attributes::PLAN,
     block::block_size_of,
     diag,
@@ -70,8 +69,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 
 /// Tells whether it is a copy or a product of all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
-    matches!(CopyArgs::of(op), Some(CopyArgs::Whole { .. }))
-        || matches!(GemmArgs::of(op), Some(GemmArgs::Whole { .. }))
+    matches!(name_of(op), cute::BLOCK_COPY | cute::BLOCK_GEMM)
 }
 
 /// The body of a kernel, which these passes take to be structured.
@@ -182,14 +180,10 @@ impl<'c> Partition<'c> {
                 let ty = to.to_type(b.location)?;
                 let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
                 self.fragments.insert(key(convert.result()), converted);
-            } else if let Some(GemmArgs::Whole { a, b: right, c }) = GemmArgs::of(op) {
-                self.gemm(b, [a, right], c)?;
-            } else if let Some(CopyArgs::Whole {
-                source,
-                destination,
-            }) = CopyArgs::of(op)
-            {
-                self.copy(b, source, destination)?;
+            } else if let Some(gemm) = cute::BlockGemm::of(op) {
+                self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
+            } else if let Some(copy) = cute::BlockCopy::of(op) {
+                self.copy(b, copy.source(), copy.destination())?;
             } else {
                 for inner in blocks_of(op) {
                     self.block(inner)?;

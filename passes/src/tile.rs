@@ -1,6 +1,6 @@
 //! `cute-tile`: from an algorithm on whole tensors to kernels whose blocks compute tiles.
 //!
-//! Each `cute.gemm` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
+//! Each `cute.contract` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C through layouts of the block index, and loops over the tiles
 //! of A and B along K; copies and products are still whole tiles, done by all threads together.
 
@@ -11,7 +11,6 @@ use crate::{
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
-    args::GemmArgs,
     attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     infer::memref_of,
@@ -89,7 +88,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
         }
         let gemms: Vec<_> = nested_ops(function)
             .into_iter()
-            .filter(|op| name_of(*op) == cute::GEMM)
+            .filter(|op| name_of(*op) == cute::CONTRACT)
             .collect();
         for (index, gemm) in gemms.iter().enumerate() {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
@@ -138,7 +137,7 @@ pub(crate) fn target_of(arch: Arch) -> String {
     )
 }
 
-/// A `cute.gemm` that can be tiled.
+/// A `cute.contract` that can be tiled.
 struct Gemm<'c> {
     op: Op<'c>,
     function: Op<'c>,
@@ -167,9 +166,8 @@ impl<'c> Gemm<'c> {
             ));
         }
         let tensors: Vec<_> = operands_of(op).into_iter().filter_map(memref_of).collect();
-        if let Some(GemmArgs::Whole { a, b, c }) = GemmArgs::of(op)
-            && (c == a || c == b)
-        {
+        let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
+        if contract.c() == contract.a() || contract.c() == contract.b() {
             return Err(fail(
                 "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
             ));
@@ -177,14 +175,10 @@ impl<'c> Gemm<'c> {
         let Ok(tensors) = <[MemRef<'c>; 3]>::try_from(tensors) else {
             return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
         };
-        let Some(accumulate) = attribute_of(op, "accumulate") else {
-            return Err(fail(
-                "adds to C in C's own type, which is not supported on whole tensors yet; write \
-                 `accumulate f32` to set C to the product"
-                    .to_owned(),
-            ));
-        };
-        let accumulate = type_value(accumulate).expected(op, "a type to accumulate in")?;
+        let accumulate = contract
+            .accumulate()
+            .and_then(type_value)
+            .expected(op, "a type to accumulate in")?;
         for (operand, tensor) in OPERANDS.into_iter().zip(&tensors) {
             check_tensor(operand, tensor).map_err(fail)?;
         }
@@ -431,10 +425,11 @@ impl<'c> Gemm<'c> {
         for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {
             let l = l.step(name);
             let tile = l.infer(cute::SLICE, &[tensor, coord], &[])?;
-            l.op(cute::COPY, &[tile, shared], &[], &[])?;
+            l.op(cute::BLOCK_COPY, &[tile, shared], &[], &[])?;
         }
         let product = [shared_a, shared_b, accumulators];
-        l.step("multiply").op(cute::GEMM, &product, &[], &[])?;
+        l.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[])?;
         l.op(scf::YIELD, &[], &[], &[])?;
 
         // Out through shared memory, so that whole vectors are stored.
@@ -445,17 +440,15 @@ impl<'c> Gemm<'c> {
         let rounded = convert.value(cute::CONVERT, &[accumulators], rounded, &[])?;
         let shared_c = shared(Operand::C)?;
         b.step("gather C")
-            .op(cute::COPY, &[rounded, shared_c], &[], &[])?;
-        b.step("store C").op(cute::COPY, &[shared_c, c], &[], &[])?;
+            .op(cute::BLOCK_COPY, &[rounded, shared_c], &[], &[])?;
+        b.step("store C")
+            .op(cute::BLOCK_COPY, &[shared_c, c], &[], &[])?;
         Ok(())
     }
 }
 
 fn check_tensor(operand: Operand, tensor: &MemRef) -> Result<(), String> {
     let name = name_of_operand(operand);
-    if tensor.space != Space::Gmem {
-        return Err(format!("expected {name} in gmem, found {}", tensor.space));
-    }
     if !tensor.layout.is_static() {
         return Err(format!(
             "expected a static layout of {name}, found {}; dynamic shapes are not supported yet: \

@@ -48,6 +48,6 @@
   C = [<!pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
 
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 {cute.plan = #plan} : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
   return
 }

@@ -16,6 +16,6 @@
 // MANY: tile = 128x64x32
 // BINARY: tile = 128x256x64
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

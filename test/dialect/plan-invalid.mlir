@@ -315,7 +315,7 @@ module attributes {some.use = #plan} {
 !pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
 !store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
 #plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
-// expected-error @below {{'gpu.module' op has the attribute 'cute.plan', where nothing reads it; expected it on a cute.gemm of whole tensors or a kernel}}
+// expected-error @below {{'gpu.module' op has the attribute 'cute.plan', where nothing reads it; expected it on a cute.contract or a kernel}}
 gpu.module @kernels attributes {cute.plan = #plan} {
 }
 
@@ -353,7 +353,7 @@ func.func @stages(%n: index) {
 // -----
 
 func.func @stages(%c: i1) {
-  // expected-error @below {{'scf.if' op has the attribute 'cute.stages', where nothing reads it; expected it on a cute.gemm of whole tensors or an scf.for}}
+  // expected-error @below {{'scf.if' op has the attribute 'cute.stages', where nothing reads it; expected it on a cute.contract or an scf.for}}
   scf.if %c {
   } {cute.stages = 2 : i64}
   return

@@ -30,10 +30,10 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     cute.clear(%acc) : (!r)
     scf.if %c {
     } else {
-      cute.copy(%A, %sa) : (!g, !s)
-      cute.copy(%B, %sb) : (!g, !s)
+      cute.block.copy(%A, %sa) : (!g, !s)
+      cute.block.copy(%B, %sb) : (!g, !s)
     }
-    cute.gemm(%sa, %sb, %acc) : (!s, !s, !r)
+    cute.block.gemm(%sa, %sb, %acc) : (!s, !s, !r)
     gpu.return
   }
 }
@@ -60,10 +60,10 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     %sa = cute.memref.alloca() : !s
     %acc = cute.memref.alloca() : !r
     cute.clear(%acc) : (!r)
-    cute.copy(%A, %sa) : (!g, !s)
+    cute.block.copy(%A, %sa) : (!g, !s)
     scf.if %c {
     } else {
-      cute.gemm(%sa, %sa, %acc) : (!s, !s, !r)
+      cute.block.gemm(%sa, %sa, %acc) : (!s, !s, !r)
     }
     gpu.return
   }
@@ -98,7 +98,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
       scf.condition(%more) %i : i32
     } do {
     ^bb0(%i: i32):
-      cute.copy(%A, %sa) : (!g, !s)
+      cute.block.copy(%A, %sa) : (!g, !s)
       %next = arith.addi %i, %one : i32
       scf.yield %next : i32
     }
@@ -128,8 +128,8 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     %c = arith.cmpi ult, %t, %n : index
     // expected-note @below {{this depends on the thread}}
     scf.if %c {
-      // expected-error @below {{'cute.copy' op is done by all threads of the block together, but not all threads of the block need come here alike}}
-      cute.copy(%A, %sa) : (!g, !s)
+      // expected-error @below {{'cute.block.copy' op is done by all threads of the block together, but not all threads of the block need come here alike}}
+      cute.block.copy(%A, %sa) : (!g, !s)
     }
     gpu.return
   }
@@ -156,8 +156,8 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     scf.execute_region {
       cf.cond_br %c, ^a, ^b
     ^a:
-      // expected-error @below {{'cute.copy' op is done by all threads of the block together, but not all threads of the block need come here alike; expected it outside of the 'scf.execute_region' around it}}
-      cute.copy(%A, %sa) : (!g, !s)
+      // expected-error @below {{'cute.block.copy' op is done by all threads of the block together, but not all threads of the block need come here alike; expected it outside of the 'scf.execute_region' around it}}
+      cute.block.copy(%A, %sa) : (!g, !s)
       cf.br ^b
     ^b:
       scf.yield

@@ -27,7 +27,7 @@ module attributes {gpu.container_module} {
   gpu.module @first [#nvvm.target<chip = "sm_90">] {
     gpu.func @kernel() kernel attributes {cute.plan = #plan} {
       %a = cute.memref.alloca() : !s
-      cute.copy(%a, %a) : (!s, !s)
+      cute.block.copy(%a, %a) : (!s, !s)
       gpu.return
     }
   }

@@ -122,9 +122,9 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     %b = cute.memref.alloca() : !large
     %c = cute.memref.alloca() : !large
     %r = cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
-    cute.copy(%a, %a) : (!small, !small)
-    cute.copy(%b, %c) : (!large, !large)
-    cute.copy(%a, %a) : (!small, !small)
+    cute.block.copy(%a, %a) : (!small, !small)
+    cute.block.copy(%b, %c) : (!large, !large)
+    cute.block.copy(%a, %a) : (!small, !small)
     gpu.return
   }
 }
@@ -166,7 +166,7 @@ module attributes {gpu.container_module} {
   gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
     gpu.func @sized() kernel attributes {cute.plan = #plan} {
       %a = cute.memref.alloca() : !s
-      cute.copy(%a, %a) : (!s, !s)
+      cute.block.copy(%a, %a) : (!s, !s)
       gpu.return
     }
     gpu.func @none() kernel attributes {cute.plan = #plan} {

@@ -31,6 +31,6 @@
 !t = !cute.memref<f16, gmem, align<16>, "(64,256):(256,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !c) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }

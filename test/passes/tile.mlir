@@ -19,7 +19,7 @@
 // CHECK-SAME:    %[[B:arg1]]: !cute.memref<f16, gmem, align<16>, "(96,64):(64,1)">
 // CHECK-SAME:    %[[C:arg2]]: !cute.memref<f16, gmem, align<16>, "(64,96):(96,1)">
 // CHECK-SAME:    attributes {cute.computes = [{accumulate = f32, gemm = array<i64: 0, 1, 2>}]}
-// CHECK-NOT:     cute.gemm
+// CHECK-NOT:     cute.contract
 // 2 x 3 tiles; two warps.
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 6 : index
 // CHECK-DAG:     %[[THREADS:.*]] = arith.constant 64 : index
@@ -27,7 +27,7 @@
 // CHECK:         gpu.launch_func @gemm_kernels::@gemm_kernel blocks in (%[[BLOCKS]], %{{.*}}, %{{.*}}) threads in (%[[THREADS]], %{{.*}}, %{{.*}}) dynamic_shared_memory_size %[[SHARED]] args(%[[A]] : {{.*}}, %[[B]] : {{.*}}, %[[C]] : {{.*}})
 // CHECK-NEXT:    return
 func.func @gemm(%A: !A, %B: !B, %C: !C) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)
+  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32
   return
 }
 
@@ -71,18 +71,18 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // CHECK:           scf.for %[[K:.*]] = %[[FROM]] to %[[TO]] step %[[STEP]] : i32 {
 // CHECK:             %[[CK:.*]] = cute.make_coord(%[[K]]) : (i32) -> !cute.coord<"(_,_,?)">
 // CHECK:             %[[TA:.*]] = cute.slice(%[[GA]], %[[CK]])
-// CHECK:             cute.copy(%[[TA]], %[[SA]])
+// CHECK:             cute.block.copy(%[[TA]], %[[SA]])
 // CHECK:             %[[TB:.*]] = cute.slice(%[[GB]], %[[CK]])
-// CHECK:             cute.copy(%[[TB]], %[[SB]])
-// CHECK:             cute.gemm(%[[SA]], %[[SB]], %[[ACC]]) : (
+// CHECK:             cute.block.copy(%[[TB]], %[[SB]])
+// CHECK:             cute.block.gemm(%[[SA]], %[[SB]], %[[ACC]]) : (
 // How many steps are in flight stands on the loop.
 // CHECK:           } {cute.stages = 1 : i64}
 
 // Rounded, and out through shared memory.
 // CHECK:           %[[HALF:.*]] = cute.convert(%[[ACC]]) : (!cute.memref<f32, rmem, "(32,32):(32,1)">) -> !cute.memref<f16, rmem, "(32,32):(32,1)">
 // CHECK:           %[[SC:.*]] = cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-// CHECK:           cute.copy(%[[HALF]], %[[SC]])
-// CHECK:           cute.copy(%[[SC]], %[[GC]])
+// CHECK:           cute.block.copy(%[[HALF]], %[[SC]])
+// CHECK:           cute.block.copy(%[[SC]], %[[GC]])
 // CHECK:           gpu.return
 
 // OPTIONS:       arith.constant 6 : index

@@ -252,12 +252,10 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     let module = parse(context, text).ok()?;
     let products = nested_ops(module.as_operation())
         .into_iter()
-        .filter_map(cute::Gemm::of);
+        .filter_map(cute::Contract::of);
     let counts: Vec<i64> = products
         .map(|product| {
-            let [a, _, c] = product.args()[..] else {
-                return i64::MAX;
-            };
+            let (a, c) = (product.a(), product.c());
             let columns = memref_of(a).and_then(|m| m.layout.mode(1).ok()?.size().ok());
             let size = |value| memref_of(value).and_then(|m| m.layout.size().ok());
             let (a, c) = (size(a).unwrap_or(i64::MAX), size(c).unwrap_or(i64::MAX));

@@ -53,7 +53,7 @@ enum Form {
 #[derive(Clone, Copy)]
 enum Home {
     /// A product of whole tensors.
-    WholeGemm,
+    Contract,
     Loop,
     /// Any operation: passes move them, and the one that reads the attribute asks where they are.
     Anything,
@@ -73,24 +73,24 @@ const KNOWN: &[Known] = &[
     known(
         attributes::TILE,
         Form::Integers(3, 1, 1 << 16),
-        &[Home::WholeGemm],
+        &[Home::Contract],
     ),
     known(
         attributes::WARPS,
         Form::Integers(2, 1, 32),
-        &[Home::WholeGemm],
+        &[Home::Contract],
     ),
     known(
         attributes::STAGES,
         Form::Integer(1, MOST_STAGES),
-        &[Home::WholeGemm, Home::Loop],
+        &[Home::Contract, Home::Loop],
     ),
     known(
         attributes::RASTER,
         Form::Integer(1, i32::MAX as i64),
-        &[Home::WholeGemm],
+        &[Home::Contract],
     ),
-    known(attributes::SWIZZLE, Form::Text, &[Home::WholeGemm]),
+    known(attributes::SWIZZLE, Form::Text, &[Home::Contract]),
     known(attributes::UNROLL, Form::Factor, &[Home::Loop]),
     known(
         attributes::STAGE,
@@ -105,7 +105,7 @@ const KNOWN: &[Known] = &[
     known(
         attributes::PLAN,
         Form::Plan,
-        &[Home::WholeGemm, Home::Kernel],
+        &[Home::Contract, Home::Kernel],
     ),
     known(
         attributes::DYNAMIC_SMEM,
@@ -223,7 +223,7 @@ impl Home {
     fn is(self, op: Op<'_>, place: Place) -> bool {
         let name = name_of(op);
         match (self, place) {
-            (Home::WholeGemm, Place::Op) => name == cute::GEMM && op.operand_count() == 3,
+            (Home::Contract, Place::Op) => name == cute::CONTRACT,
             (Home::Loop, Place::Op) => name == scf::FOR,
             (Home::Anything, Place::Op) => true,
             (Home::Kernel, Place::Op) => matches!(name, gpu::FUNC | llvm::FUNC),
@@ -240,7 +240,7 @@ impl Home {
 
     fn text(self) -> &'static str {
         match self {
-            Home::WholeGemm => "a cute.gemm of whole tensors",
+            Home::Contract => "a cute.contract",
             Home::Loop => "an scf.for",
             Home::Anything => "an operation",
             Home::Kernel => "a kernel",

@@ -222,9 +222,9 @@ impl Soup<'_> {
             }
             18 if self.tiles => {
                 let line = *self.random.pick(&[
-                    "cute.copy(%A, %sa) : (!tile, !stile)",
-                    "cute.copy(%A, %sb) : (!tile, !stile)",
-                    "cute.gemm(%sa, %sb, %acc) : (!stile, !stile, !acc)",
+                    "cute.block.copy(%A, %sa) : (!tile, !stile)",
+                    "cute.block.copy(%A, %sb) : (!tile, !stile)",
+                    "cute.block.gemm(%sa, %sb, %acc) : (!stile, !stile, !acc)",
                     "cute.clear(%acc) : (!acc)",
                 ]);
                 self.text.line(line);
