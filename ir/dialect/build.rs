@@ -138,8 +138,8 @@ const UPSTREAM: &[(&str, &str, bool)] = &[
     ("vector", "Vector/IR/VectorOps.td", true),
 ];
 
-/// Generates what `mlir-tblgen` has no generator for: the numbers of the types on both sides of the shim, the code that takes
-/// them apart, and names and accessors of ops for Rust.
+/// Generates what `mlir-tblgen` has no generator for: the numbers of types and attributes on both sides of the shim, the
+/// code that takes them apart, and names and accessors of ops for Rust.
 fn generate(llvm: &Path, include: &Path, out: &Path) {
     let tool = llvm.join("bin/llvm-tblgen");
     let own = Records::read(
@@ -147,7 +147,7 @@ fn generate(llvm: &Path, include: &Path, out: &Path) {
         &[Path::new("ods"), include],
         Path::new("ods/CuteOps.td"),
     );
-    let types = own.types("cute");
+    let types = own.parts("cute");
     write(&out.join("CuteKinds.h.inc"), &parts::kinds_header(&types));
     write(&out.join("CuteParts.cpp.inc"), &parts::parts_source(&types));
     write(&out.join("kinds.rs"), &parts::kinds_rust(&types));

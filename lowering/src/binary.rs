@@ -4,15 +4,13 @@
 use crate::{places, ptxas};
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
-    attributes::{CONFIG, DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PTX},
+    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
     diag,
     mlir::*,
     ops::{gpu, llvm},
+    plan::Plan,
 };
-use cute_passes::{
-    arch,
-    config::{Config, Request},
-};
+use cute_passes::{arch, plan};
 use cute_target::Arch;
 use melior::ir::{Attribute, ValueLike, operation::OperationLike};
 
@@ -144,10 +142,10 @@ fn kernel_notes(module: Op) -> Vec<String> {
         }
         let name = string_of(op, "sym_name").unwrap_or_default();
         let shared = integer_of(op, DYNAMIC_SMEM).unwrap_or(0);
-        let config = attribute_of(op, CONFIG).map(|c| format!(", {CONFIG} = {c}"));
+        let plan = attribute_of(op, PLAN).map(|plan| format!(", {PLAN} = {plan}"));
         notes.push(format!(
             "{name} = {{dynamic_smem = {shared} : i32{}}}",
-            config.unwrap_or_default()
+            plan.unwrap_or_default()
         ));
     }
     notes
@@ -214,7 +212,7 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
                 let note = object
                     .properties
                     .and_then(|notes| entry_of(notes, &usage.kernel));
-                check_spills(&b, note, usage)?;
+                check_spills(&b, note, usage, arch)?;
                 let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
                 properties.push(format!(
                     "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
@@ -244,11 +242,12 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
     Ok(())
 }
 
-/// A kernel that spills is not what was asked for; its configuration names a lighter one.
+/// A kernel that spills is not what was asked for; its plan names a lighter one.
 fn check_spills<'c>(
     b: &Builder<'c>,
     note: Option<Attribute<'c>>,
     usage: &ptxas::Usage,
+    arch: Arch,
 ) -> Result<(), Failure> {
     let stack = if usage.calls { 0 } else { usage.stack };
     if usage.spill_loads + usage.spill_stores + stack == 0 {
@@ -258,12 +257,12 @@ fn check_spills<'c>(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
-    let config = note.and_then(|note| entry_of(note, CONFIG));
-    if let Some(Ok((config, arch))) = config.map(Config::from_attribute)
-        // Fewer accumulators a thread: more warps, or a smaller tile.
-        && let Some(fits) = Request::default().lighter(config, arch)
-    {
-        message += &format!("; try {}", fits.to_options());
+    let plan = note
+        .and_then(|note| entry_of(note, PLAN))
+        .and_then(Plan::of);
+    // Fewer accumulators a thread: more warps, or a smaller tile.
+    if let Some(fits) = plan.and_then(|plan| plan::lighter(&plan, arch)) {
+        message += &format!("; try {}", plan::options_of(&fits));
     }
     Err(diag::error(b.location, message))
 }

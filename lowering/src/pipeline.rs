@@ -2,7 +2,7 @@
 
 use crate::binary::LINEINFO;
 use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{config::Request, tile};
+use cute_passes::{plan::Request, tile};
 use cute_runtime::cuda::CudaDevice;
 use cute_target::Arch;
 

@@ -14,7 +14,7 @@ fn source(m: i64, n: i64, k: i64) -> String {
     let (a, b, c) = (tensor(m, k), tensor(n, k), tensor(m, n));
     format!(
         "func.func @gemm(%A: {a}, %B: {b}, %C: {c}) {{\n  \
-         cute.gemm(%A, %B, %C) accumulate f32 : ({a}, {b}, {c})\n  return\n}}\n"
+         cute.contract ins(%A, %B : {a}, {b}) outs(%C : {c}) accumulate f32\n  return\n}}\n"
     )
 }
 
@@ -132,7 +132,7 @@ fn a_module_without_kernels_is_an_error() {
     )
     .unwrap_err();
     assert!(
-        error.to_string().contains("is there a cute.gemm"),
+        error.to_string().contains("is there a cute.contract"),
         "{error}"
     );
 }

@@ -10,7 +10,7 @@ const SOURCE: &str = r#"!a = !cute.memref<f16, gmem, align<16>, "(128,64):(64,1)
 !b = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(128,64):(64,1)">
 func.func @gemm(%A: !a, %B: !b, %C: !c) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32
   return
 }
 "#;
@@ -102,7 +102,7 @@ fn findings_are_values_that_lead_back_to_the_ir() {
         let place = site.as_ref().unwrap().source.clone().unwrap();
         (place.line, place.column)
     };
-    // `cute.gemm` in SOURCE.
+    // `cute.contract` in SOURCE.
     assert_eq!(place(&race.site), (5, 3));
     assert_eq!(place(&race.other), (5, 3));
     assert!(race.thread.is_some());

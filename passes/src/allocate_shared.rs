@@ -6,19 +6,20 @@
 //! architecture has.
 
 use crate::{
-    config::Config,
     launch::{launches_of, place_of_size},
     lives::Lives,
     partition::{body_of_kernel, kernels},
+    plan,
     shared::{self, Buffer, pack},
 };
 use cute_ir::{
     Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, SYNCHRONIZE},
+    attributes::{DYNAMIC_SMEM, PLAN, SYNCHRONIZE},
     block::block_size_of,
     diag,
     mlir::*,
     names::builtin,
+    plan::Plan,
 };
 use cute_target::Arch;
 use melior::ir::operation::OperationLike;
@@ -36,8 +37,8 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     for kernel in kernels(module) {
         let wrong = |e| diag::error(kernel.location(), e);
         let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
-        let config = Config::load_if_any(kernel).map_err(wrong)?;
-        let size = place(kernel, config.map(|(config, _)| config), arch)?;
+        let plan = attribute_of(kernel, PLAN).and_then(Plan::of);
+        let size = place(kernel, plan.as_ref(), arch)?;
         let bytes = Builder::before(kernel).i64_attribute(size);
         set_attribute(kernel, DYNAMIC_SMEM, bytes);
         for launch in launches_of(module, kernel) {
@@ -47,7 +48,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     Ok(())
 }
 
-fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, Failure> {
+fn place<'c>(kernel: Op<'c>, plan: Option<&Plan<'c>>, arch: Arch) -> Result<i64, Failure> {
     body_of_kernel(kernel)?;
     let lives = Lives::of(kernel)?;
     let buffers = &lives.buffers;
@@ -65,12 +66,10 @@ fn place<'c>(kernel: Op<'c>, config: Option<Config>, arch: Arch) -> Result<i64, 
         }
     }
     if size > i64::from(arch.max_smem()) {
-        let cure = config.map_or("; use smaller or fewer tensors".to_owned(), |config| {
-            crate::config::Request::default()
-                .alternative(config, config.tile, arch)
-                .map_or(String::new(), |fits| {
-                    format!("; {} fits", fits.to_options())
-                })
+        let cure = plan.map_or("; use smaller or fewer tensors".to_owned(), |plan| {
+            plan::smaller(plan, arch).map_or(String::new(), |fits| {
+                format!("; {} fits", plan::options_of(&fits))
+            })
         });
         return Err(diag::error(
             kernel.location(),

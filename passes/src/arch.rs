@@ -31,17 +31,13 @@ pub fn of_module(module: Op) -> Result<Vec<Arch>, String> {
     Target::all(module)?.iter().map(of_target).collect()
 }
 
-/// The architecture that a kernel is compiled for: what its `cute.config` says, else its module's `#nvvm.target`; of
-/// several targets the one whose blocks have the least shared memory, since the kernel must fit all.
+/// The architecture that a kernel is compiled for: its module's `#nvvm.target`; of several targets the one whose blocks have
+/// the least shared memory, since the kernel must fit all.
 pub fn of_kernel(kernel: Op) -> Result<Arch, String> {
-    if let Some((_, arch)) = crate::config::Config::load_if_any(kernel)? {
-        return Ok(arch);
-    }
     let targets = parent_of(kernel, gpu::MODULE).map_or(Ok(Vec::new()), of_module)?;
     let smallest = targets.into_iter().min_by_key(|arch| arch.max_smem());
     smallest.ok_or_else(|| {
-        "expected the attribute cute.config on the kernel, as cute-tile leaves it, or \
-         #nvvm.target<chip = ...> on its gpu.module: run cute-tile{arch=...} first"
+        "expected #nvvm.target<chip = ...> on the kernel's gpu.module: run cute-tile{arch=...} first"
             .to_owned()
     })
 }

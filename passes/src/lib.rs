@@ -4,9 +4,7 @@
 pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
-mod atoms;
 pub mod check;
-pub mod config;
 mod divergence;
 pub mod fold_static;
 pub mod launch;
@@ -14,6 +12,7 @@ mod lives;
 pub mod lower_layouts;
 pub mod partition;
 pub mod pipeline;
+pub mod plan;
 pub mod report;
 mod shared;
 pub mod simplify_indices;

@@ -4,29 +4,22 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
-use crate::{
-    config::{ATOM, Config, VECTOR, copy_threads},
-    divergence::Divergence,
-};
+use crate::divergence::Divergence;
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    args::{CopyArgs, GemmArgs},
-    attributes::SYNCHRONIZE,
+    attributes::{PLAN, SYNCHRONIZE},
     block::block_size_of,
     diag,
     infer::memref_of,
     mlir::*,
     names::builtin,
-    types::{self, CopyOp, CuteType, MemRef, Space},
+    plan::{OPERANDS, Plan, name_of_operand},
+    types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{
-    CopyAtom, IntTuple, Layout, Tile, int,
-    tiled::{TiledCopy, TiledMma},
-    tuple,
-};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
-use std::{collections::HashMap, sync::Arc};
+use cute_layout::{IntTuple, Layout, Operand, Swizzle};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::HashMap;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -41,22 +34,23 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
     for kernel in kernels(module) {
         let wrong = |e| diag::error(kernel.location(), e);
         // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
-        if Config::load_if_any(kernel).map_err(wrong)?.is_none()
-            && !nested_ops(kernel).into_iter().any(is_of_a_block)
-        {
+        let Some(plan) = attribute_of(kernel, PLAN).and_then(Plan::of) else {
+            if nested_ops(kernel).into_iter().any(is_of_a_block) {
+                return Err(wrong(
+                    "copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel, as cute-tile leaves it, \
+                     to say by which atoms"
+                        .to_owned(),
+                ));
+            }
             continue;
-        }
-        let (config, _) = Config::load(kernel).map_err(wrong)?;
+        };
+        let threads = plan.threads().map_err(wrong)?;
         if let Some(size) = block_size_of(kernel)
-            && size != [config.threads(), 1, 1]
+            && size != [threads, 1, 1]
         {
-            let [wm, wn] = config.warps;
             return Err(wrong(format!(
-                "expected known_block_size of {}, 1, 1, the threads of the {wm}x{wn} warps of cute.config, found {}, {}, {}",
-                config.threads(),
-                size[0],
-                size[1],
-                size[2]
+                "expected known_block_size of {threads}, 1, 1, the threads of the tiled MMA of cute.plan, found {}, {}, {}",
+                size[0], size[1], size[2]
             )));
         }
         let divergence = Divergence::of(kernel);
@@ -67,7 +61,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
             divergence.check(op, "is done by all threads of the block together")?;
         }
         let body = body_of_kernel(kernel)?;
-        Partition::new(rewriter, config, body, kernel)?.block(body)?;
+        Partition::new(rewriter, plan, body, kernel)?.block(body)?;
         let unit = Builder::before(kernel).attribute("unit")?;
         set_attribute(kernel, SYNCHRONIZE, unit);
     }
@@ -76,8 +70,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 
 /// Tells whether it is a copy or a product of all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
-    matches!(CopyArgs::of(op), Some(CopyArgs::Whole { .. }))
-        || matches!(GemmArgs::of(op), Some(GemmArgs::Whole { .. }))
+    matches!(name_of(op), cute::BLOCK_COPY | cute::BLOCK_GEMM)
 }
 
 /// The body of a kernel, which these passes take to be structured.
@@ -115,13 +108,12 @@ pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
 
 struct Partition<'c> {
     rewriter: &'c Rewriter<'c>,
-    config: Config,
+    plan: Plan<'c>,
     /// The place where thread-wide values are made: the kernel's start.
     top: Builder<'c>,
     thread: Val<'c>,
     mma: Val<'c>,
     mma_type: CuteType<'c>,
-    half: Type<'c>,
     /// The replacements of the block's register tensors, by value.
     fragments: HashMap<ValueKey, Val<'c>>,
 }
@@ -133,7 +125,7 @@ fn wrong<E: ToString>(b: Builder) -> impl Fn(E) -> Failure {
 impl<'c> Partition<'c> {
     fn new(
         rewriter: &'c Rewriter<'c>,
-        config: Config,
+        plan: Plan<'c>,
         body: Blk<'c>,
         kernel: Op<'c>,
     ) -> Result<Self, Failure> {
@@ -150,32 +142,22 @@ impl<'c> Partition<'c> {
         let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
         let thread = top.coord(&IntTuple::dynamic(), &[thread])?;
 
-        let half = top.ty("f16")?;
-        let [wm, wn] = config.warps;
-        let atom = types::sm80_mma_type(top.location, ATOM, half, half, top.ty("f32")?)?;
-        let atoms = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)))
-            .map_err(wrong(top))?;
-        // Two atoms along N for each warp, so that one ldmatrix.x4 feeds both.
-        let tile = tuple([wm * ATOM[0], wn * ATOM[1] * 2, ATOM[2]].map(int));
-        let tile = Tile::from_shape(&tile).map_err(wrong(top))?;
-        let ty = types::tiled_mma_type(top.location, atom, &atoms, &tile)?;
+        let ty = plan.mma;
+        let mma_type = CuteType::of(ty).expected(top, "a tiled MMA")?;
+        let CuteType::TiledMma { atom, .. } = mma_type else {
+            return Err(top.error("expected a tiled MMA in cute.plan"));
+        };
         let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
         let mma = top.value(cute::MAKE_TILED_MMA, &[atom], ty, &[])?;
-        let mma_type = CuteType::of(ty).expected(top, "a tiled MMA")?;
         Ok(Self {
             rewriter,
-            config,
+            plan,
             top,
             thread,
             mma,
             mma_type,
-            half,
             fragments: HashMap::new(),
         })
-    }
-
-    fn tiled_mma(&self, b: Builder<'c>) -> Result<TiledMma, Failure> {
-        types::tiled_mma(&self.mma_type).map_err(wrong(b))
     }
 
     fn block(&mut self, block: Blk<'c>) -> Result<(), Failure> {
@@ -199,14 +181,10 @@ impl<'c> Partition<'c> {
                 let ty = to.to_type(b.location)?;
                 let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
                 self.fragments.insert(key(convert.result()), converted);
-            } else if let Some(GemmArgs::Whole { a, b: right, c }) = GemmArgs::of(op) {
-                self.gemm(b, [a, right], c)?;
-            } else if let Some(CopyArgs::Whole {
-                source,
-                destination,
-            }) = CopyArgs::of(op)
-            {
-                self.copy(b, source, destination)?;
+            } else if let Some(gemm) = cute::BlockGemm::of(op) {
+                self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
+            } else if let Some(copy) = cute::BlockCopy::of(op) {
+                self.copy(b, copy.source(), copy.destination())?;
             } else {
                 for inner in blocks_of(op) {
                     self.block(inner)?;
@@ -232,8 +210,8 @@ impl<'c> Partition<'c> {
             cute_ir::tensor::partition_shape(&self.mma_type, memref.layout.shape(), 2)
         {
             return Err(b.error(format!(
-                "expected a register tensor that cute.config's warps can divide, as an accumulator of the block's tile, found {}: \
-                 {error}; a kernel whose threads have their own registers takes no cute.config and no copy or product of whole tiles",
+                "expected a register tensor that the tiled MMA of cute.plan can divide, as an accumulator of the block's tile, found {}: \
+                 {error}; a kernel whose threads have their own registers takes no cute.plan and no copy or product of whole tiles",
                 memref.layout
             )));
         }
@@ -247,7 +225,6 @@ impl<'c> Partition<'c> {
     /// C += A B with `factors`, which are A and B, in shared memory.
     fn gemm(&self, b: Builder<'c>, factors: [Val<'c>; 2], c: Val<'c>) -> Result<(), Failure> {
         let accumulators = self.fragment(b, c)?;
-        let tiled = self.tiled_mma(b)?;
         let mut fragments = Vec::new();
         for (id, shared) in factors.iter().enumerate() {
             let b = b.step(["load A", "load B"][id]);
@@ -258,18 +235,7 @@ impl<'c> Partition<'c> {
                 &attributes,
             )?;
             let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &attributes)?;
-            let copy = |atom| match id {
-                0 => TiledCopy::make_tiled_copy_a(atom, &tiled),
-                _ => TiledCopy::make_tiled_copy_b(atom, &tiled),
-            };
-            let copy = self.tiled_copy(
-                b,
-                CopyOp::Ldsm {
-                    matrices: 4,
-                    transpose: false,
-                },
-                copy,
-            )?;
+            let copy = self.tiled_copy(b, OPERANDS[id], 1)?;
             let source = b.infer(
                 cute::TILED_COPY_PARTITION_S,
                 &[copy, *shared, self.thread],
@@ -290,59 +256,20 @@ impl<'c> Partition<'c> {
         let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
             return Err(b.error("expected tensors"));
         };
-        match (from.space, to.space) {
-            (Space::Gmem, Space::Smem) => {
-                let op = CopyOp::SimtAsync {
-                    global: true,
-                    bits: VECTOR * 8,
-                };
-                self.by_vectors(b, op, source, destination, &from)
-            }
-            (Space::Smem, Space::Gmem) => {
-                let op = CopyOp::Universal { bits: VECTOR * 8 };
-                self.by_vectors(b, op, source, destination, &from)
-            }
-            (Space::Rmem, Space::Smem) => {
-                let fragment = self.fragment(b, source)?;
-                let tiled = self.tiled_mma(b)?;
-                // An accumulator's pairs are neighbours along N.
-                let op = CopyOp::Universal { bits: 32 };
-                let copy =
-                    self.tiled_copy(b, op, |atom| TiledCopy::make_tiled_copy_c(atom, &tiled))?;
-                let source = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
-                let destination = b.infer(
-                    cute::TILED_COPY_PARTITION_D,
-                    &[copy, destination, self.thread],
-                    &[],
-                )?;
-                b.copy(&[copy, source, destination])?;
-                Ok(())
-            }
-            (from, to) => Err(b.error(format!("no way to copy a tile from {from} to {to}"))),
+        let (operand, place) = self.movement(&from, &to).map_err(wrong(b))?;
+        if from.space == Space::Rmem {
+            let fragment = self.fragment(b, source)?;
+            let copy = self.tiled_copy(b, operand, place)?;
+            let source = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
+            let destination = b.infer(
+                cute::TILED_COPY_PARTITION_D,
+                &[copy, destination, self.thread],
+                &[],
+            )?;
+            b.copy(&[copy, source, destination])?;
+            return Ok(());
         }
-    }
-
-    /// A copy in which neighbouring threads move neighbouring vectors of a row.
-    fn by_vectors(
-        &self,
-        b: Builder<'c>,
-        op: CopyOp,
-        source: Val<'c>,
-        destination: Val<'c>,
-        tile: &MemRef<'c>,
-    ) -> Result<(), Failure> {
-        let columns = tile
-            .layout
-            .mode(1)
-            .and_then(|mode| mode.size())
-            .map_err(wrong(b))?;
-        let (across, down) = copy_threads(self.config.threads(), columns);
-        let length = VECTOR / tile.element_bytes();
-        let threads = Layout::row_major(&tuple([int(down), int(across)])).map_err(wrong(b))?;
-        let values = Layout::row_major(&tuple([int(1), int(length)])).map_err(wrong(b))?;
-        let copy = self.tiled_copy(b, op, |atom| {
-            TiledCopy::make_tiled_copy(atom, &threads, &values)
-        })?;
+        let copy = self.tiled_copy(b, operand, place)?;
         let source = b.infer(
             cute::TILED_COPY_PARTITION_S,
             &[copy, source, self.thread],
@@ -357,20 +284,66 @@ impl<'c> Partition<'c> {
         Ok(())
     }
 
+    /// The movement of the plan that copies between two tensors: its operand, and its place on the way of that. It is known by
+    /// the spaces, and by the tile that it leaves or reaches in shared memory.
+    fn movement(&self, from: &MemRef<'c>, to: &MemRef<'c>) -> Result<(Operand, usize), String> {
+        let mut tiles = Vec::new();
+        for operand in OPERANDS {
+            let spaces = Plan::spaces(operand);
+            let ends = [from.space, to.space];
+            let Some(place) = spaces.windows(2).position(|two| two == ends) else {
+                continue;
+            };
+            let (planned, _) = self.plan.shared(operand)?;
+            let found = if place == 0 { to } else { from };
+            if found.element == planned.element
+                && found.layout == planned.layout
+                && found.byte_swizzle() == planned.swizzle
+            {
+                return Ok((operand, place));
+            }
+            tiles.push(format!(
+                "{} of {}",
+                text(planned.swizzle, &planned.layout),
+                name_of_operand(operand)
+            ));
+        }
+        if tiles.is_empty() {
+            return Err(format!(
+                "no way to copy a tile from {} to {}",
+                from.space, to.space
+            ));
+        }
+        let found = if to.space == Space::Smem { to } else { from };
+        Err(format!(
+            "expected a tile in shared memory that cute.plan copies from {} to {}, {}, found {}",
+            from.space,
+            to.space,
+            tiles.join(" or "),
+            text(found.byte_swizzle(), &found.layout)
+        ))
+    }
+
+    /// The tiled copy of a movement of the plan, made where the kernel starts.
     fn tiled_copy(
         &self,
         b: Builder<'c>,
-        op: CopyOp,
-        make: impl FnOnce(Arc<CopyAtom>) -> cute_layout::Result<TiledCopy>,
+        operand: Operand,
+        place: usize,
     ) -> Result<Val<'c>, Failure> {
         let top = self.top;
-        let atom = types::copy_atom_type(top.location, self.half, op)?;
-        let table = types::copy_row(atom).expected(b, "a copy atom")?;
-        let tiled = make(table).map_err(wrong(b))?;
+        let tiled = self.plan.tiled_copy(operand, place).map_err(wrong(b))?;
+        let movement = self.plan.path(operand).get(place);
+        let atom = movement.expected(b, "a movement of the plan")?.atom;
         let ty = types::tiled_copy_type(top.location, atom, tiled.layout_tv(), tiled.tiler_mn())?;
         let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
         top.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])
     }
+}
+
+/// A tile in shared memory, for errors.
+fn text(swizzle: Option<Swizzle>, layout: &Layout) -> String {
+    swizzle.map_or(layout.to_string(), |swizzle| format!("{swizzle} {layout}"))
 }
 
 fn is_registers(value: Val) -> bool {

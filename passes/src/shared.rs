@@ -1,98 +1,25 @@
-//! Shared memory of a block: how large the tiles of a GEMM are in it, and where buffers lie that are not used at one time.
+//! Shared memory of a block: how large rings of tiles are in it, and where buffers lie that are not used at one time.
 
-use crate::config::SwizzleChoice;
-use cute_layout::{Layout, Swizzle, int, tuple};
-use cute_target::banks::wavefronts;
+use cute_ir::types::MemRef;
 
-/// A row-major tile of a GEMM in shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SharedTile {
-    rows: i64,
-    columns: i64,
-    element_bytes: i64,
-    /// On byte addresses.
-    pub(crate) swizzle: Option<Swizzle>,
-}
-
-impl SharedTile {
-    /// A tile of so many rows and columns, of elements of so many bytes. Errors: a swizzle that is none.
-    pub(crate) fn new(
-        rows: i64,
-        columns: i64,
-        element_bytes: i64,
-        choice: SwizzleChoice,
-    ) -> Result<Self, String> {
-        let swizzle = match choice {
-            SwizzleChoice::None => None,
-            SwizzleChoice::Given(b, m, s) => {
-                Some(Swizzle::new(b, m, s).map_err(|e| e.to_string())?)
-            }
-            SwizzleChoice::Auto => conflict_free(columns * element_bytes),
-        };
-        Ok(Self {
-            rows,
-            columns,
-            element_bytes,
-            swizzle,
-        })
+/// Bytes of a ring of `buffers` tensors, wherever their swizzle puts them. Errors: more than can be counted.
+pub(crate) fn ring_bytes(tile: &MemRef<'_>, buffers: i64) -> Result<i64, String> {
+    let wrong = || {
+        format!(
+            "{buffers} buffers of {} are more than 2^63 bytes",
+            tile.layout
+        )
+    };
+    let last = tile.layout.cosize().map_err(|e| e.to_string())? * tile.element_bytes();
+    let stride = round_up(tile.bytes()?, tile.align);
+    let bytes = stride
+        .checked_mul(buffers - 1)
+        .and_then(|before| before.checked_add(last))
+        .ok_or_else(wrong)?;
+    match tile.byte_swizzle() {
+        Some(swizzle) => swizzle.span(bytes).ok_or_else(wrong),
+        None => Ok(bytes),
     }
-
-    /// Its layout in elements.
-    pub(crate) fn layout(&self) -> Result<Layout, String> {
-        Layout::row_major(&tuple([int(self.rows), int(self.columns)])).map_err(|e| e.to_string())
-    }
-
-    /// Its alignment in bytes: at least a line of all 32 banks, so that rows meet banks as the swizzle supposes.
-    pub(crate) fn align(&self) -> i64 {
-        self.swizzle
-            .map_or(128, |swizzle| swizzle.period().max(128))
-    }
-
-    /// Bytes of a ring of so many of it, wherever the swizzle puts them.
-    pub(crate) fn ring_bytes(&self, stages: i64) -> i64 {
-        let within = |bytes: i64| {
-            self.swizzle
-                .and_then(|swizzle| swizzle.span(bytes))
-                .unwrap_or(bytes)
-        };
-        let tile = self.rows * self.columns * self.element_bytes;
-        within((stages - 1) * round_up(within(tile), self.align()) + tile)
-    }
-}
-
-/// The swizzle with the fewest bank conflicts where 8 consecutive rows of `row` bytes are read at
-/// one column of 16 bytes, as ldmatrix does; among equals the smallest. None where none helps.
-fn conflict_free(row: i64) -> Option<Swizzle> {
-    // Bits above a chunk of 16 bytes; beyond 8 chunks all banks are reached.
-    const CHUNK_BITS: i64 = 4;
-    let mut best: (u32, Option<Swizzle>) = (conflicts(row, None), None);
-    for bits in 1..=3 {
-        for shift in 3..=6 {
-            let Ok(swizzle) = Swizzle::new(bits, CHUNK_BITS, shift) else {
-                continue;
-            };
-            let cost = conflicts(row, Some(swizzle));
-            if cost < best.0 {
-                best = (cost, Some(swizzle));
-            }
-        }
-    }
-    best.1
-}
-
-/// Wavefronts to read each column of 16 bytes of 16 rows, 8 rows at a time.
-fn conflicts(row: i64, swizzle: Option<Swizzle>) -> u32 {
-    let place = |offset: i64| swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
-    let mut sum = 0;
-    for first in [0, 8] {
-        for column in (0..row).step_by(16) {
-            let offsets: Vec<i64> = (first..first + 8)
-                .map(|r| place(r * row + column))
-                .collect();
-            sum += wavefronts(&offsets, 16);
-        }
-    }
-    sum
 }
 
 /// A tensor in shared memory. Positions are those of the body's operations.
@@ -173,6 +100,9 @@ pub(crate) fn round_up(value: i64, to: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cute_ir::types::Space;
+    use cute_layout::{Layout, Swizzle, int, tuple};
+    use melior::ir::r#type::IntegerType;
 
     fn buffer(bytes: i64, align: i64, first: usize, last: usize) -> Buffer {
         Buffer {
@@ -205,26 +135,20 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_whole_chunks_are_free_of_conflicts() {
-        for row in [32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024] {
-            let columns = row as u32 / 16;
-            assert_eq!(conflicts(row, conflict_free(row)), 2 * columns, "{row}");
-        }
-        let text = |row| conflict_free(row).map(|s| s.to_string());
-        assert_eq!(text(32).as_deref(), Some("S<1,4,3>"));
-        assert_eq!(text(64).as_deref(), Some("S<2,4,3>"));
-        assert_eq!(text(128).as_deref(), Some("S<3,4,3>"));
-        assert_eq!(text(256).as_deref(), Some("S<3,4,4>"));
-    }
-
-    #[test]
     fn rings_have_room_for_what_a_swizzle_reaches() {
+        let context = cute_ir::context();
         for (b, m, s) in [(3, 4, 3), (3, 4, -3), (3, 4, -4), (1, 5, -7), (2, 4, 5)] {
             for (rows, columns, stages) in [(16, 48, 1), (9, 24, 1), (16, 48, 3), (48, 16, 2)] {
-                let choice = SwizzleChoice::Given(b, m, s);
-                let tile = SharedTile::new(rows, columns, 2, choice).unwrap();
-                let swizzle = tile.swizzle.unwrap();
-                let stride = round_up(tile.ring_bytes(1), tile.align());
+                let swizzle = Swizzle::new(b, m, s).unwrap();
+                let tile = MemRef {
+                    element: IntegerType::new(&context, 16).into(),
+                    space: Space::Smem,
+                    align: swizzle.period().max(128),
+                    swizzle: Some(swizzle),
+                    inner: None,
+                    layout: Layout::row_major(&tuple([int(rows), int(columns)])).unwrap(),
+                };
+                let stride = round_up(tile.bytes().unwrap(), tile.align);
                 let reached = (0..stages)
                     .flat_map(|stage| {
                         (0..rows * columns * 2).map(move |byte| stage * stride + byte)
@@ -232,7 +156,7 @@ mod tests {
                     .map(|byte| swizzle.apply(byte))
                     .max();
                 assert!(
-                    reached.unwrap() < tile.ring_bytes(stages),
+                    reached.unwrap() < ring_bytes(&tile, stages).unwrap(),
                     "{tile:?} {stages}"
                 );
             }

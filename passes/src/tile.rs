@@ -1,27 +1,26 @@
 //! `cute-tile`: from an algorithm on whole tensors to kernels whose blocks compute tiles.
 //!
-//! Each `cute.gemm` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
+//! Each `cute.contract` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C through layouts of the block index, and loops over the tiles
 //! of A and B along K; copies and products are still whole tiles, done by all threads together.
 
 use crate::{
-    arch, atoms,
-    config::{Config, Request, VECTOR},
-    shared::SharedTile,
+    arch,
+    plan::{self, Problem, Request},
 };
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
-    args::GemmArgs,
-    attributes::{COMPUTES, CONFIG, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, STAGES},
+    attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     infer::memref_of,
     mlir::*,
     names::builtin,
+    plan::{OPERANDS, Plan, name_of_operand},
     tensor,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Tile, int, tuple};
+use cute_layout::{IntTuple, Layout, Operand, Tile, int, tuple};
 use cute_target::Arch;
 use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
@@ -89,7 +88,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
         }
         let gemms: Vec<_> = nested_ops(function)
             .into_iter()
-            .filter(|op| name_of(*op) == cute::GEMM)
+            .filter(|op| name_of(*op) == cute::CONTRACT)
             .collect();
         for (index, gemm) in gemms.iter().enumerate() {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
@@ -138,15 +137,15 @@ pub(crate) fn target_of(arch: Arch) -> String {
     )
 }
 
-/// A `cute.gemm` that can be tiled.
+/// A `cute.contract` that can be tiled.
 struct Gemm<'c> {
     op: Op<'c>,
     function: Op<'c>,
     tensors: [MemRef<'c>; 3],
     accumulate: Type<'c>,
     arch: Arch,
-    config: Config,
-    /// M, N, K
+    plan: Plan<'c>,
+    /// M, N and K.
     problem: [i64; 3],
 }
 
@@ -154,7 +153,10 @@ impl<'c> Gemm<'c> {
     fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
-        atoms::check_gemm(arch).map_err(fail)?;
+        let given = attribute_of(op, PLAN).and_then(Plan::of);
+        if given.is_none() {
+            plan::check_arch(arch).map_err(fail)?;
+        }
         let parent = parent_of(op, func::FUNC);
         let direct = op.block().zip(body_of(function, 0));
         if parent != Some(function) || direct.is_none_or(|(a, b)| a != b) {
@@ -164,9 +166,8 @@ impl<'c> Gemm<'c> {
             ));
         }
         let tensors: Vec<_> = operands_of(op).into_iter().filter_map(memref_of).collect();
-        if let Some(GemmArgs::Whole { a, b, c }) = GemmArgs::of(op)
-            && (c == a || c == b)
-        {
+        let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
+        if contract.c() == contract.a() || contract.c() == contract.b() {
             return Err(fail(
                 "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
             ));
@@ -174,21 +175,12 @@ impl<'c> Gemm<'c> {
         let Ok(tensors) = <[MemRef<'c>; 3]>::try_from(tensors) else {
             return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
         };
-        let Some(accumulate) = attribute_of(op, "accumulate") else {
-            return Err(fail(
-                "adds to C in C's own type, which is not supported on whole tensors yet; write \
-                 `accumulate f32` to set C to the product"
-                    .to_owned(),
-            ));
-        };
-        let accumulate = type_value(accumulate).expected(op, "a type to accumulate in")?;
-        for (name, tensor) in ["A", "B", "C"].iter().zip(&tensors) {
-            check_tensor(name, tensor).map_err(fail)?;
-        }
-        if accumulate.to_string() != "f32" {
-            return Err(fail(format!(
-                "no atom accumulates f16 products in {accumulate} here yet; expected `accumulate f32`"
-            )));
+        let accumulate = contract
+            .accumulate()
+            .and_then(type_value)
+            .expected(op, "a type to accumulate in")?;
+        for (operand, tensor) in OPERANDS.into_iter().zip(&tensors) {
+            check_tensor(operand, tensor).map_err(fail)?;
         }
         let extent = |t: usize, mode: usize| {
             tensors[t]
@@ -197,20 +189,35 @@ impl<'c> Gemm<'c> {
                 .and_then(|m| m.size())
                 .map_err(|e| fail(e.to_string()))
         };
-        let problem = [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?];
-        let config = request
-            .or_attributes(op)
-            .map_err(fail)?
-            .resolve(problem, arch)
-            .map_err(fail)?;
+        let problem = Problem {
+            extents: [extent(0, 0)?, extent(1, 0)?, extent(0, 1)?],
+            elements: [&tensors[0], &tensors[1], &tensors[2]].map(|tensor| tensor.element),
+            accumulate,
+        };
+        let request = request.or_attributes(op).map_err(fail)?;
+        let plan = match given {
+            Some(plan) => {
+                if let Some(part) = request.first() {
+                    return Err(fail(format!(
+                        "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
+                    )));
+                }
+                plan::check_given(&plan, &problem, arch).map_err(fail)?;
+                plan
+            }
+            None => plan::choose(&problem, &request, arch).map_err(fail)?,
+        };
+        for (operand, tensor) in OPERANDS.into_iter().zip(&tensors) {
+            check_vectors(operand, tensor, &plan).map_err(fail)?;
+        }
         Ok(Self {
             op,
             function,
             tensors,
             accumulate,
             arch,
-            config,
-            problem,
+            plan,
+            problem: problem.extents,
         })
     }
 
@@ -223,7 +230,7 @@ impl<'c> Gemm<'c> {
     ) -> Result<(), Failure> {
         let op = self.op;
         let context = context_of(op);
-        let [m, n, _] = self.config.tile;
+        let [m, n, _] = self.plan.tile;
         let grid = [self.problem[0] / m, self.problem[1] / n];
         let host = Builder::before(op);
 
@@ -242,7 +249,7 @@ impl<'c> Gemm<'c> {
 
         // The launch.
         let index = host.index_type();
-        let sizes = [grid[0] * grid[1], 1, 1, self.config.threads(), 1, 1];
+        let sizes = [grid[0] * grid[1], 1, 1, self.threads()?, 1, 1];
         let mut operands = sizes
             .iter()
             .map(|v| host.constant(index, *v))
@@ -266,6 +273,12 @@ impl<'c> Gemm<'c> {
         self.record()?;
         rewriter.erase(op)?;
         Ok(())
+    }
+
+    /// Threads of a block.
+    fn threads(&self) -> Result<i64, Failure> {
+        let threads = self.plan.threads();
+        threads.map_err(|e| diag::error(self.op.location(), e))
     }
 
     /// The module that kernels go into.
@@ -331,7 +344,7 @@ impl<'c> Gemm<'c> {
                 (GPU_KERNEL, place.attribute("unit")?),
                 (
                     "known_block_size",
-                    place.i32_array(&[self.config.threads() as i32, 1, 1]),
+                    place.i32_array(&[self.threads()? as i32, 1, 1]),
                 ),
                 ("known_grid_size", place.i32_array(&[blocks, 1, 1])),
                 // Blocks read A and B while others write C.
@@ -341,7 +354,7 @@ impl<'c> Gemm<'c> {
                 ),
                 // Without it ptxas may spill to fit more blocks than shared memory allows.
                 (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
-                (CONFIG, self.config.store(&place, self.arch)?),
+                (PLAN, self.plan.attribute(location)?),
             ],
             vec![region],
         )?;
@@ -353,7 +366,7 @@ impl<'c> Gemm<'c> {
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>, grid: [i64; 2]) -> Result<(), Failure> {
-        let [tm, tn, tk] = self.config.tile;
+        let [tm, tn, tk] = self.plan.tile;
         let context = b.context;
         let at = |index: usize| argument(body, index);
 
@@ -366,7 +379,7 @@ impl<'c> Gemm<'c> {
             &[("dimension", dimension)],
         )?;
         let block = b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])?;
-        let [to_m, to_n] = raster(grid, self.config.raster).map_err(|e| b.error(e))?;
+        let [to_m, to_n] = raster(grid, self.plan.raster).map_err(|e| b.error(e))?;
         let block_m = evaluate(&b, &to_m, block)?;
         let block_n = evaluate(&b, &to_n, block)?;
 
@@ -389,15 +402,13 @@ impl<'c> Gemm<'c> {
         )?;
 
         // Shared memory and accumulators.
-        let [tile_a, tile_b, tile_c] = self.config.shared_tiles().map_err(|e| b.error(e))?;
-        let shared = |element: Type<'c>, tile: SharedTile| {
-            let ty = shared_tile(element, tile).map_err(|e| b.error(e))?;
-            let ty = ty.to_type(b.location)?;
+        let shared = |operand| {
+            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
+            let ty = tile.to_type(b.location)?;
             b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
         };
-        let element = self.tensors[0].element;
-        let shared_a = shared(element, tile_a)?;
-        let shared_b = shared(element, tile_b)?;
+        let shared_a = shared(Operand::A)?;
+        let shared_b = shared(Operand::B)?;
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let accumulators = accumulators.to_type(b.location)?;
         let accumulators = b.value(cute::MEMREF_ALLOCA, &[], accumulators, &[])?;
@@ -407,17 +418,18 @@ impl<'c> Gemm<'c> {
         // Along K.
         let (from, to, step) = (b.i32(0)?, b.i32(self.problem[2] / tk)?, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
-        let stages = [(STAGES, b.i64_attribute(self.config.stages))];
+        let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
         b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
         for (name, tensor, shared) in [("copy A", a, shared_a), ("copy B", bb, shared_b)] {
             let l = l.step(name);
             let tile = l.infer(cute::SLICE, &[tensor, coord], &[])?;
-            l.op(cute::COPY, &[tile, shared], &[], &[])?;
+            l.op(cute::BLOCK_COPY, &[tile, shared], &[], &[])?;
         }
         let product = [shared_a, shared_b, accumulators];
-        l.step("multiply").op(cute::GEMM, &product, &[], &[])?;
+        l.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[])?;
         l.op(scf::YIELD, &[], &[], &[])?;
 
         // Out through shared memory, so that whole vectors are stored.
@@ -426,29 +438,22 @@ impl<'c> Gemm<'c> {
         let rounded = rounded.to_type(b.location)?;
         let convert = b.step("convert C");
         let rounded = convert.value(cute::CONVERT, &[accumulators], rounded, &[])?;
-        let shared_c = shared(element, tile_c)?;
+        let shared_c = shared(Operand::C)?;
         b.step("gather C")
-            .op(cute::COPY, &[rounded, shared_c], &[], &[])?;
-        b.step("store C").op(cute::COPY, &[shared_c, c], &[], &[])?;
+            .op(cute::BLOCK_COPY, &[rounded, shared_c], &[], &[])?;
+        b.step("store C")
+            .op(cute::BLOCK_COPY, &[shared_c, c], &[], &[])?;
         Ok(())
     }
 }
 
-fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
-    if tensor.space != Space::Gmem {
-        return Err(format!("expected {name} in gmem, found {}", tensor.space));
-    }
+fn check_tensor(operand: Operand, tensor: &MemRef) -> Result<(), String> {
+    let name = name_of_operand(operand);
     if !tensor.layout.is_static() {
         return Err(format!(
             "expected a static layout of {name}, found {}; dynamic shapes are not supported yet: \
              write the extents",
             tensor.layout
-        ));
-    }
-    if tensor.element.to_string() != "f16" {
-        return Err(format!(
-            "no atom multiplies {} here yet: expected {name} of f16, found {}",
-            tensor.element, tensor.element
         ));
     }
     let stride = |mode: usize| tensor.layout.mode(mode).map(|m| m.stride().as_static());
@@ -469,22 +474,36 @@ fn check_tensor(name: &str, tensor: &MemRef) -> Result<(), String> {
              {outer}"
         ));
     }
-    let bytes = outer * tensor.element_bytes();
-    if bytes % VECTOR != 0 {
-        return Err(format!(
-            "copies {VECTOR} bytes at a time, but the rows of {name} are {bytes} bytes apart; \
-             expected a stride that is a multiple of {}",
-            VECTOR / tensor.element_bytes()
-        ));
-    }
-    if tensor.align < VECTOR {
-        return Err(format!(
-            "copies {VECTOR} bytes at a time, but {name} is aligned to {} bytes; expected \
-             align<{VECTOR}>",
-            tensor.align
-        ));
-    }
     tensor.bytes().map(|_| ())
+}
+
+/// Checks that a tensor has whole vectors of the movement that reads it from global memory, or writes it there.
+fn check_vectors(operand: Operand, tensor: &MemRef, plan: &Plan) -> Result<(), String> {
+    let name = name_of_operand(operand);
+    let spaces = Plan::spaces(operand);
+    for (movement, ends) in plan.path(operand).iter().zip(spaces.windows(2)) {
+        if !ends.contains(&Space::Gmem) {
+            continue;
+        }
+        let vector = movement.row()?.align;
+        let outer = tensor.layout.mode(0).map(|mode| mode.stride().as_static());
+        let bytes = outer.ok().flatten().unwrap_or(0) * tensor.element_bytes();
+        if bytes % vector != 0 {
+            return Err(format!(
+                "copies {vector} bytes at a time, but the rows of {name} are {bytes} bytes apart; \
+                 expected a stride that is a multiple of {}",
+                vector / tensor.element_bytes()
+            ));
+        }
+        if tensor.align < vector {
+            return Err(format!(
+                "copies {vector} bytes at a time, but {name} is aligned to {} bytes; expected \
+                 align<{vector}>",
+                tensor.align
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Layouts from the block index to the block's coordinates in M and N: `group` blocks along M,
@@ -509,18 +528,6 @@ fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<
 
 fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
     Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
-}
-
-/// A tile of a GEMM as a tensor in shared memory.
-fn shared_tile<'c>(element: Type<'c>, tile: SharedTile) -> Result<MemRef<'c>, String> {
-    Ok(MemRef {
-        element,
-        space: Space::Smem,
-        align: tile.align(),
-        swizzle: tile.swizzle,
-        inner: None,
-        layout: tile.layout()?,
-    })
 }
 
 /// A tile that a block's threads hold together.

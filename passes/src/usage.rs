@@ -72,7 +72,7 @@ fn is_predicated(op: Op<'_>) -> bool {
     match CopyArgs::of(op) {
         Some(CopyArgs::Thread(copy)) => copy.predicate.is_some(),
         Some(CopyArgs::Elements { .. }) => true,
-        Some(CopyArgs::Whole { .. }) | None => false,
+        None => false,
     }
 }
 

@@ -151,6 +151,6 @@
 // SM75-SAME:   .target sm_75\0A
 // SM75-SAME:   mma.sync.aligned.m16n8k8
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

@@ -45,7 +45,7 @@
 //
 // Where the program stands wrong, the place is named.
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=512x512x32" 2>&1 | FileCheck %s --check-prefix=PLACE
-// PLACE: errors.mlir:[[@LINE+10]]:3: error: 'cute.gemm' op {{.*}} fits
+// PLACE: errors.mlir:[[@LINE+10]]:3: error: 'cute.contract' op {{.*}} fits
 //
 // RUN: not cute-opt %s --pass-pipeline="builtin.module(cute-tile{arch=sm_80},cute-tile2)" 2>&1 | FileCheck %s --check-prefix=PASS
 // PASS: 'cute-tile2' does not refer to a registered pass or pass pipeline
@@ -55,6 +55,6 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(768,768):(768,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

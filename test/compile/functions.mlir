@@ -21,15 +21,15 @@
 // CHECK-NEXT:   requires that arg0 and arg2 do not overlap
 // CHECK-NEXT:   requires that arg1 and arg2 do not overlap
 func.func @chain(%A: !t, %B: !t, %C: !wide) {
-  cute.gemm(%A, %A, %B) accumulate f32 : (!t, !t, !t)
-  cute.gemm(%B, %A, %C) accumulate f32 : (!t, !t, !wide)
+  cute.contract ins(%A, %A : !t, !t) outs(%B : !t) accumulate f32
+  cute.contract ins(%B, %A : !t, !t) outs(%C : !wide) accumulate f32
   return
 }
 
 // CHECK:      function single
 // CHECK:      launch 0: single_kernel(A, B, C)
 func.func @single(%A: !t, %B: !wide, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !wide, !t)
+  cute.contract ins(%A, %B : !t, !wide) outs(%C : !t) accumulate f32
   return
 }
 

@@ -47,13 +47,13 @@
 //
 // A failure leaves a reproducer, which fails in the same way.
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=512x512x32" --mlir-pass-pipeline-crash-reproducer=%t.crash.mlir -o /dev/null 2>&1 | FileCheck %s --check-prefix=CRASH
-// CRASH: 'cute.gemm' op
+// CRASH: 'cute.contract' op
 // CRASH: {{.*}}.crash.mlir
 // RUN: FileCheck %s --check-prefix=REPRODUCER --input-file=%t.crash.mlir
-// REPRODUCER: cute.gemm
+// REPRODUCER: cute.contract
 // REPRODUCER: pipeline: "builtin.module(cute-check, cute-tile{arch=sm_80
 // RUN: not cute-opt --run-reproducer %t.crash.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
-// AGAIN: 'cute.gemm' op
+// AGAIN: 'cute.contract' op
 //
 // The passes are known by name, with their options.
 // RUN: cute-opt --help | FileCheck %s --check-prefix=HELP
@@ -73,6 +73,6 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(128,128):(128,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

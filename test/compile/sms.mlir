@@ -11,11 +11,11 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(1024,1024):(1024,1)">
 
-// FEW:  tile = array<i64: 128, 256, 64>
-// ORIN: tile = array<i64: 128, 256, 64>
-// MANY: tile = array<i64: 128, 64, 32>
-// BINARY: tile = array<i64: 128, 256, 64>
+// FEW:  tile = 128x256x64
+// ORIN: tile = 128x256x64
+// MANY: tile = 128x64x32
+// BINARY: tile = 128x256x64
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

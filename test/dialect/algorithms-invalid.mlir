@@ -9,7 +9,7 @@
 !g = !cute.memref<f32, gmem, align<16>, "(4,2):(1,64)">
 !r = !cute.memref<f32, rmem, "(4,2):(1,4)">
 func.func @copy_of_five(%a: !cute_nvgpu.atom.universal_copy<f32, 128 b>, %g: !g, %r: !r) {
-  // expected-error @below {{'cute.copy' op expected (source, destination), or (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found 5 operands}}
+  // expected-error @below {{'cute.copy' op expected (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found 5 operands}}
   cute.copy(%a, %g, %r, %r, %r) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, !g, !r, !r, !r)
   return
 }

@@ -4,8 +4,8 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @two_numbers(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.gemm' op expected cute.tile = array<i64: 16, 16, 16>, 3 integers from 1 to 65536, found array<i64: 64, 64>}}
-  cute.gemm(%A, %B, %C) accumulate f32 {cute.tile = array<i64: 64, 64>} : (!t, !t, !t)
+  // expected-error @below {{'cute.contract' op expected cute.tile = array<i64: 16, 16, 16>, 3 integers from 1 to 65536, found array<i64: 64, 64>}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tile = array<i64: 64, 64>}
   return
 }
 
@@ -13,8 +13,8 @@ func.func @two_numbers(%A: !t, %B: !t, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @misspelt(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.gemm' op has the attribute 'cute.tiles', which nothing reads; expected one of cute.tile, cute.warps}}
-  cute.gemm(%A, %B, %C) accumulate f32 {cute.tiles = array<i64: 64, 64, 64>} : (!t, !t, !t)
+  // expected-error @below {{'cute.contract' op has the attribute 'cute.tiles', which nothing reads; expected one of cute.tile, cute.warps}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tiles = array<i64: 64, 64, 64>}
   return
 }
 
@@ -22,8 +22,8 @@ func.func @misspelt(%A: !t, %B: !t, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @without_prefix(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.gemm' op has no attribute 'stages'}}
-  cute.gemm(%A, %B, %C) accumulate f32 {stages = 3} : (!t, !t, !t)
+  // expected-error @below {{'cute.contract' op has no attribute 'stages'}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {stages = 3}
   return
 }
 
@@ -32,7 +32,7 @@ func.func @without_prefix(%A: !t, %B: !t, %C: !t) {
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @no_stages(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{expected cute.stages = an integer from 1 to 1024, found 0 : i64}}
-  cute.gemm(%A, %B, %C) accumulate f32 {cute.stages = 0} : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.stages = 0}
   return
 }
 
@@ -41,13 +41,13 @@ func.func @no_stages(%A: !t, %B: !t, %C: !t) {
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @swizzle_of_numbers(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{expected cute.swizzle = a string, found array<i64: 3, 4, 3>}}
-  cute.gemm(%A, %B, %C) accumulate f32 {cute.swizzle = array<i64: 3, 4, 3>} : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.swizzle = array<i64: 3, 4, 3>}
   return
 }
 
 // -----
 
-// expected-error @below {{'func.func' op has the attribute 'cute.tile', where nothing reads it; expected it on a cute.gemm of whole tensors}}
+// expected-error @below {{'func.func' op has the attribute 'cute.tile', where nothing reads it; expected it on a cute.contract}}
 func.func @elsewhere() attributes {cute.tile = array<i64: 64, 64, 64>} {
   return
 }

@@ -115,15 +115,15 @@ func.func @mma(%m: !mma, %a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>
 
 // What writes stays, however often it is written.
 // CHECK-LABEL: func.func @writes
-// CHECK-COUNT-2: cute.copy
-// CHECK-COUNT-2: cute.gemm
+// CHECK-COUNT-2: cute.block.copy
+// CHECK-COUNT-2: cute.contract
 // CHECK-COUNT-2: cute.clear
 // CHECK:         return
 func.func @writes(%a: !t, %b: !t, %r: !r) {
-  cute.copy(%a, %b) : (!t, !t)
-  cute.copy(%a, %b) : (!t, !t)
-  cute.gemm(%a, %a, %b) accumulate f32 : (!t, !t, !t)
-  cute.gemm(%a, %a, %b) accumulate f32 : (!t, !t, !t)
+  cute.block.copy(%a, %b) : (!t, !t)
+  cute.block.copy(%a, %b) : (!t, !t)
+  cute.contract ins(%a, %a : !t, !t) outs(%b : !t) accumulate f32
+  cute.contract ins(%a, %a : !t, !t) outs(%b : !t) accumulate f32
   cute.clear(%r) : (!r)
   cute.clear(%r) : (!r)
   return

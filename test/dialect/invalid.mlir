@@ -479,7 +479,7 @@ func.func @retile_memory(%c: !ldsm, %f: !shared) {
 //===----------------------------------------------------------------------===//
 
 func.func @copy_operands(%t: !cute.memref<f16, gmem, "8:1">) {
-  // expected-error @below {{'cute.copy' op expected (source, destination), or (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found 1 operands}}
+  // expected-error @below {{'cute.copy' op expected (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found 1 operands}}
   cute.copy(%t) : (!cute.memref<f16, gmem, "8:1">)
   return
 }
@@ -487,8 +487,8 @@ func.func @copy_operands(%t: !cute.memref<f16, gmem, "8:1">) {
 // -----
 
 func.func @copy_foreign(%t: !cute.memref<f16, gmem, "8:1">, %v: vector<8xf16>) {
-  // expected-error @below {{'cute.copy' op expected a tensor as operand 1, found vector<8xf16>}}
-  cute.copy(%t, %v) : (!cute.memref<f16, gmem, "8:1">, vector<8xf16>)
+  // expected-error @below {{'cute.block.copy' op operand #1 must be A tensor: a pointer and a layout in elements, but got 'vector<8xf16>'}}
+  cute.block.copy(%t, %v) : (!cute.memref<f16, gmem, "8:1">, vector<8xf16>)
   return
 }
 
@@ -496,7 +496,7 @@ func.func @copy_foreign(%t: !cute.memref<f16, gmem, "8:1">, %v: vector<8xf16>) {
 
 func.func @copy_elements(%s: !cute.memref<f16, gmem, "8:1">, %d: !cute.memref<bf16, gmem, "8:1">) {
   // expected-error @below {{expected the same element type on both sides, found f16 and bf16; use cute.convert}}
-  cute.copy(%s, %d) : (!cute.memref<f16, gmem, "8:1">, !cute.memref<bf16, gmem, "8:1">)
+  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "8:1">, !cute.memref<bf16, gmem, "8:1">)
   return
 }
 
@@ -504,7 +504,7 @@ func.func @copy_elements(%s: !cute.memref<f16, gmem, "8:1">, %d: !cute.memref<bf
 
 func.func @copy_shapes(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.memref<f16, smem, "(4,8):(1,4)">) {
   // expected-error @below {{expected the same shape on both sides, found (8,4) and (4,8)}}
-  cute.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "(4,8):(1,4)">)
+  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "(4,8):(1,4)">)
   return
 }
 
@@ -512,7 +512,7 @@ func.func @copy_shapes(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.mem
 
 func.func @copy_ranks(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.memref<f16, smem, "32:1">) {
   // expected-error @below {{expected the same shape on both sides, found (8,4) and 32}}
-  cute.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "32:1">)
+  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "32:1">)
   return
 }
 
@@ -612,7 +612,7 @@ func.func @copy_misaligned(%c: !vectors, %s: !from, %d: !to) {
 
 !t = !cute.memref<f16, gmem, "(8,4):(1,8)">
 func.func @gemm_operands(%t: !t) {
-  // expected-error @below {{'cute.gemm' op expected (A, B, C), (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found 2 operands}}
+  // expected-error @below {{'cute.gemm' op expected (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found 2 operands}}
   cute.gemm(%t, %t) : (!t, !t)
   return
 }
@@ -621,8 +621,8 @@ func.func @gemm_operands(%t: !t) {
 
 !t = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_foreign(%t: !t, %i: i32) {
-  // expected-error @below {{'cute.gemm' op expected a tensor as operand 2, found i32}}
-  cute.gemm(%t, %t, %i) : (!t, !t, i32)
+  // expected-error @below {{'cute.block.gemm' op operand #2 must be A tensor: a pointer and a layout in elements, but got 'i32'}}
+  cute.block.gemm(%t, %t, %i) : (!t, !t, i32)
   return
 }
 
@@ -633,7 +633,7 @@ func.func @gemm_foreign(%t: !t, %i: i32) {
 !c = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_rank(%a: !a, %b: !b, %c: !c) {
   // expected-error @below {{expected A (M,K) of rank 2, found (8,4,2):(1,8,32)}}
-  cute.gemm(%a, %b, %c) : (!a, !b, !c)
+  cute.block.gemm(%a, %b, %c) : (!a, !b, !c)
   return
 }
 
@@ -644,7 +644,7 @@ func.func @gemm_rank(%a: !a, %b: !b, %c: !c) {
 !c = !cute.memref<f16, gmem, "(8,16):(1,8)">
 func.func @gemm_k(%a: !a, %b: !b, %c: !c) {
   // expected-error @below {{expected the same K of A and B, found 4 and 6: A (M,K) is (8,4), B (N,K) is (16,6), C (M,N) is (8,16)}}
-  cute.gemm(%a, %b, %c) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%a, %b : !a, !b) outs(%c : !c) accumulate f32
   return
 }
 
@@ -655,7 +655,7 @@ func.func @gemm_k(%a: !a, %b: !b, %c: !c) {
 !c = !cute.memref<f16, gmem, "(4,16):(1,4)">
 func.func @gemm_m(%a: !a, %b: !b, %c: !c) {
   // expected-error @below {{expected the same M of A and C, found 8 and 4}}
-  cute.gemm(%a, %b, %c) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%a, %b : !a, !b) outs(%c : !c) accumulate f32
   return
 }
 
@@ -666,7 +666,7 @@ func.func @gemm_m(%a: !a, %b: !b, %c: !c) {
 !c = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_n(%a: !a, %b: !b, %c: !c) {
   // expected-error @below {{expected the same N of B and C, found 16 and 8}}
-  cute.gemm(%a, %b, %c) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%a, %b : !a, !b) outs(%c : !c) accumulate f32
   return
 }
 
@@ -677,7 +677,7 @@ func.func @gemm_n(%a: !a, %b: !b, %c: !c) {
 !b = !cute.memref<f16, gmem, "(16,4):(1,16)">
 !c = !cute.memref<f16, gmem, "(?,16):(1,?)">
 func.func @gemm_dynamic(%a: !a, %b: !b, %c: !c) {
-  cute.gemm(%a, %b, %c) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%a, %b : !a, !b) outs(%c : !c) accumulate f32
   return
 }
 
@@ -688,7 +688,7 @@ func.func @gemm_dynamic(%a: !a, %b: !b, %c: !c) {
 !c = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_elements(%a: !a, %b: !b, %c: !c) {
   // expected-error @below {{expected A and B of one element type, found f16 and bf16}}
-  cute.gemm(%a, %b, %c) : (!a, !b, !c)
+  cute.block.gemm(%a, %b, %c) : (!a, !b, !c)
   return
 }
 
@@ -698,7 +698,7 @@ func.func @gemm_elements(%a: !a, %b: !b, %c: !c) {
 !c = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_accumulate(%a: !a, %b: !a, %c: !c) {
   // expected-error @below {{expected a number type to accumulate in, found vector<4xf32>}}
-  cute.gemm(%a, %b, %c) accumulate vector<4xf32> : (!a, !a, !c)
+  cute.contract ins(%a, %b : !a, !a) outs(%c : !c) accumulate vector<4xf32>
   return
 }
 
@@ -1039,5 +1039,53 @@ func.func @unregistered() {
 func.func @unregistered_generic() {
   // expected-error @below {{unregistered operation 'cute.transpose' found in dialect ('cute')}}
   "cute.transpose"() : () -> ()
+  return
+}
+
+// -----
+
+// What was one op of three levels names the op of each.
+!t = !cute.memref<f16, gmem, "(32,32):(32,1)">
+func.func @copy_of_a_block(%a: !t, %b: !t) {
+  // expected-error @below {{'cute.copy' op expected (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found 2 operands; a copy of a tile by all threads of the block is cute.block.copy}}
+  cute.copy(%a, %b) : (!t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, "(32,32):(32,1)">
+func.func @product_of_a_block(%a: !t) {
+  // expected-error @below {{'cute.gemm' op expected (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found 3 operands; a product of tiles by all threads of the block is cute.block.gemm, one of whole tensors cute.contract}}
+  cute.gemm(%a, %a, %a) : (!t, !t, !t)
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, "(32,32):(32,1)">
+func.func @product_of_whole_tensors(%a: !t) {
+  // expected-error @below {{'cute.gemm' is a product of one thread; a product of whole tensors is `cute.contract ins(%A, %B : ...) outs(%C : ...) accumulate ...`}}
+  cute.gemm(%a, %a, %a) accumulate f32 : (!t, !t, !t)
+  return
+}
+
+// -----
+
+// Spaces of the levels.
+!t = !cute.memref<f16, gmem, "(32,32):(32,1)">
+!s = !cute.memref<f16, smem, "(32,32):(32,1)">
+func.func @contract_in_shared_memory(%a: !t, %s: !s) {
+  // expected-error @below {{'cute.contract' op expected B in gmem, found smem}}
+  cute.contract ins(%a, %s : !t, !s) outs(%a : !t) accumulate f32
+  return
+}
+
+// -----
+
+!s = !cute.memref<f16, smem, "(32,32):(32,1)">
+func.func @sums_in_shared_memory(%s: !s) {
+  // expected-error @below {{'cute.block.gemm' op expected C in rmem, found smem}}
+  cute.block.gemm(%s, %s, %s) : (!s, !s, !s)
   return
 }

@@ -133,14 +133,14 @@ func.func @alloca() {
 
 // CHECK-LABEL: func.func @whole_tiles
 func.func @whole_tiles(%g: !gtile, %s: !stile, %t: !stile, %r: !cute.memref<f32, rmem, "(32,32):(32,1)">) {
-  // CHECK: cute.copy(%{{.*}}, %{{.*}}) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">)
-  cute.copy(%g, %s) : (!gtile, !stile)
+  // CHECK: cute.block.copy(%{{.*}}, %{{.*}}) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">)
+  cute.block.copy(%g, %s) : (!gtile, !stile)
   // CHECK: cute.clear(%{{.*}}) : (!cute.memref<f32, rmem, "(32,32):(32,1)">)
   cute.clear(%r) : (!cute.memref<f32, rmem, "(32,32):(32,1)">)
-  // CHECK: cute.gemm(%{{.*}}, %{{.*}}, %{{.*}}) : (
-  cute.gemm(%s, %t, %r) : (!stile, !stile, !cute.memref<f32, rmem, "(32,32):(32,1)">)
-  // CHECK: cute.gemm(%{{.*}}, %{{.*}}, %{{.*}}) accumulate f32 {cute.stages = 3 : i64} : (
-  cute.gemm(%g, %g, %g) accumulate f32 {cute.stages = 3} : (!gtile, !gtile, !gtile)
+  // CHECK: cute.block.gemm(%{{.*}}, %{{.*}}, %{{.*}}) : (
+  cute.block.gemm(%s, %t, %r) : (!stile, !stile, !cute.memref<f32, rmem, "(32,32):(32,1)">)
+  // CHECK: cute.contract ins(%{{.*}}, %{{.*}} : {{.*}}) outs(%{{.*}} : {{.*}}) accumulate f32 {cute.stages = 3 : i64}
+  cute.contract ins(%g, %g : !gtile, !gtile) outs(%g : !gtile) accumulate f32 {cute.stages = 3}
   // CHECK: cute.convert(%{{.*}}) : (!cute.memref<f32, rmem, "(32,32):(32,1)">) -> !cute.memref<f16, rmem, "(32,32):(32,1)">
   %h = cute.convert(%r) : (!cute.memref<f32, rmem, "(32,32):(32,1)">) -> !cute.memref<f16, rmem, "(32,32):(32,1)">
   return

@@ -9,6 +9,6 @@
 !B = !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">
 func.func @gemm(%A: !A, %B: !B, %C: !C) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)
+  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32
   return
 }

@@ -8,6 +8,6 @@
 !B = !cute.memref<f16, gmem, align<16>, "(640,192):(192,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(384,640):(648,1)">
 func.func @gemm(%A: !A, %B: !B, %C: !C) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)
+  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32
   return
 }

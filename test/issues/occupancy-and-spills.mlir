@@ -10,6 +10,6 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

@@ -9,10 +9,10 @@ func.func @loop(%A: !t, %B: !t, %C: !t) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c3 = arith.constant 3 : i32
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   scf.for %i = %c0 to %c3 step %c1 : i32 {
     // Here.
-    cute.gemm(%C, %B, %A) accumulate f32 : (!t, !t, !t)
+    cute.contract ins(%C, %B : !t, !t) outs(%A : !t) accumulate f32
   }
   return
 }

@@ -5,7 +5,7 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @in_place(%A: !t, %C: !t) {
-  // expected-error-re @below {{'cute.gemm' op {{.*}}C}}
-  cute.gemm(%C, %A, %C) accumulate f32 : (!t, !t, !t)
+  // expected-error-re @below {{'cute.contract' op {{.*}}C}}
+  cute.contract ins(%C, %A : !t, !t) outs(%C : !t) accumulate f32
   return
 }

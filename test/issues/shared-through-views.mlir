@@ -3,7 +3,15 @@
 //
 // RUN: cute-opt %s --cute-allocate-shared --split-input-file | FileCheck %s
 
-#config = {arch = "sm_90", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !s = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
 !p = !cute.memref<f32, smem, "(4,1):(32,1024)">
 !l = !cute.layout<"(32,8):(1,32)">
@@ -13,8 +21,8 @@
 // CHECK-SAME:    cute.dynamic_smem = 8192 : i64
 // CHECK:         cute.memref.alloca() {offset = 0 : i64}
 // CHECK:         cute.memref.alloca() {offset = 4096 : i64}
-gpu.module @kernels {
-  gpu.func @partitions(%l: !l, %t: !t, %c: !cute.coord<"(0,0)">, %v: f32) kernel attributes {cute.config = #config} {
+gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
+  gpu.func @partitions(%l: !l, %t: !t, %c: !cute.coord<"(0,0)">, %v: f32) kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
     %x = cute.local_partition(%a, %l, %t) : (!s, !l, !t) -> !p
@@ -28,15 +36,23 @@ gpu.module @kernels {
 
 // -----
 
-#config = {arch = "sm_90", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !s = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
 !l = !cute.layout<"8:1">
 !v = !cute.memref<f32, smem, align<16>, "8:1">
 
 // CHECK-LABEL: gpu.func @pointers
 // CHECK-SAME:    cute.dynamic_smem = 8192 : i64
-gpu.module @kernels {
-  gpu.func @pointers(%l: !l, %c: !cute.coord<"0">, %v: f32) kernel attributes {cute.config = #config} {
+gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
+  gpu.func @pointers(%l: !l, %c: !cute.coord<"0">, %v: f32) kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
     %p = cute.get_iter(%a) : !s
@@ -52,14 +68,22 @@ gpu.module @kernels {
 
 // -----
 
-#config = {arch = "sm_90", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !s = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
 
 // Which of the two is chosen, the condition says: both are in use.
 // CHECK-LABEL: gpu.func @chosen
 // CHECK-SAME:    cute.dynamic_smem = 8192 : i64
-gpu.module @kernels {
-  gpu.func @chosen(%i: i1, %c: !cute.coord<"(0,0)">, %v: f32) kernel attributes {cute.config = #config} {
+gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
+  gpu.func @chosen(%i: i1, %c: !cute.coord<"(0,0)">, %v: f32) kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
     %x = scf.if %i -> !s {

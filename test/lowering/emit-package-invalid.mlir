@@ -9,7 +9,7 @@
 // RUN: not cute-opt %S/../Inputs/gemm.mlir --cute-compile="arch=sm_80 tile=32x32x32 package={x}" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BRACES
 // BRACES: error: {{.*}}{x}
 
-// expected-error @below {{expected a function that launches kernels, and a gpu.binary of them; is there a cute.gemm in a func.func?}}
+// expected-error @below {{expected a function that launches kernels, and a gpu.binary of them; is there a cute.contract in a func.func?}}
 module {
   func.func @nothing() {
     return

@@ -69,6 +69,6 @@
 // PTX-NOT:       st.global
 // PTX:           ret;
 func.func @product(%C: !C, %A: !A, %B: !B) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)
+  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32
   return
 }

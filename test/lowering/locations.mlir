@@ -9,37 +9,37 @@
 // An algorithm is one line: steps tell what it has become.
 // RUN: cute-opt %inputs/gemm.mlir --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2 stages=2" -o %t.gemm.mlir
 // RUN: %python %inputs/places.py --op < %t.gemm.mlir | FileCheck %s --check-prefix=STEPS --implicit-check-not=nowhere
-// STEPS:     {cute.gemm} mov.u32
-// STEPS-DAG: {cute.gemm} [copy A] cp.async.cg.shared.global
-// STEPS-DAG: {cute.gemm} [copy B] cp.async.cg.shared.global
-// STEPS-DAG: {cute.gemm} [commit copies] cp.async.commit_group
-// STEPS:     {cute.gemm} [wait for copies] cp.async.wait_group
-// STEPS:     {cute.gemm} [wait for copies] bar.sync
-// STEPS-DAG: {cute.gemm} [load A] ldmatrix
-// STEPS-DAG: {cute.gemm} [load B] ldmatrix
-// STEPS-DAG: {cute.gemm} [multiply] mma.sync
-// STEPS:     {cute.gemm} [convert C] cvt
-// STEPS:     {cute.gemm} [wait for other threads] bar.sync
-// STEPS:     {cute.gemm} [gather C] st.shared
-// STEPS:     {cute.gemm} [wait for other threads] bar.sync
-// STEPS:     {cute.gemm} [store C] ld.shared
-// STEPS:     {cute.gemm} [store C] st.global
-// STEPS-NOT: {cute.gemm} {{(ld|st|cp|bar|mma)}}
+// STEPS:     {cute.contract} mov.u32
+// STEPS-DAG: {cute.contract} [copy A] cp.async.cg.shared.global
+// STEPS-DAG: {cute.contract} [copy B] cp.async.cg.shared.global
+// STEPS-DAG: {cute.contract} [commit copies] cp.async.commit_group
+// STEPS:     {cute.contract} [wait for copies] cp.async.wait_group
+// STEPS:     {cute.contract} [wait for copies] bar.sync
+// STEPS-DAG: {cute.contract} [load A] ldmatrix
+// STEPS-DAG: {cute.contract} [load B] ldmatrix
+// STEPS-DAG: {cute.contract} [multiply] mma.sync
+// STEPS:     {cute.contract} [convert C] cvt
+// STEPS:     {cute.contract} [wait for other threads] bar.sync
+// STEPS:     {cute.contract} [gather C] st.shared
+// STEPS:     {cute.contract} [wait for other threads] bar.sync
+// STEPS:     {cute.contract} [store C] ld.shared
+// STEPS:     {cute.contract} [store C] st.global
+// STEPS-NOT: {cute.contract} {{(ld|st|cp|bar|mma)}}
 //
 // Whoever prints a level and compiles on from there is led to the lines of what was printed.
 // RUN: cute-opt %inputs/gemm.mlir --pass-pipeline="builtin.module(cute-tile{arch=sm_80 tile=32x32x32 warps=1x2 stages=2})" -o %t.tiled.mlir
 // RUN: cute-opt %t.tiled.mlir --pass-pipeline="builtin.module(cute-partition,cute-fragments-to-values,cse,cute-make-rings,cute-assign-latencies,cute-schedule,cute-expand-pipeline,cse,cute-lower-pipeline,cute-allocate-shared,cute-synchronize,cute-lower-layouts,cute-to-nvvm,cute-simplify-indices,cse,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},reconcile-unrealized-casts),cute-emit-ptx)" -o %t.tiled.ptx.mlir
 // RUN: %python %inputs/places.py --op < %t.tiled.ptx.mlir | FileCheck %s --check-prefix=TILED --implicit-check-not=nowhere
-// TILED-DAG: {cute.copy} cp.async.cg.shared.global
+// TILED-DAG: {cute.block.copy} cp.async.cg.shared.global
 // TILED-DAG: {scf.for} [commit copies] cp.async.commit_group
 // TILED:     {scf.for} [wait for copies] bar.sync
-// TILED-DAG: {cute.gemm} [load A] ldmatrix
-// TILED-DAG: {cute.gemm} [load B] ldmatrix
-// TILED-DAG: {cute.gemm} mma.sync
+// TILED-DAG: {cute.block.gemm} [load A] ldmatrix
+// TILED-DAG: {cute.block.gemm} [load B] ldmatrix
+// TILED-DAG: {cute.block.gemm} mma.sync
 // TILED:     {cute.convert} cvt
-// TILED:     {cute.copy} st.shared
-// TILED:     {cute.copy} [wait for other threads] bar.sync
-// TILED:     {cute.copy} st.global
+// TILED:     {cute.block.copy} st.shared
+// TILED:     {cute.block.copy} [wait for other threads] bar.sync
+// TILED:     {cute.block.copy} st.global
 //
 // RUN: cute-opt %inputs/gemm.mlir --pass-pipeline="builtin.module(cute-tile{arch=sm_80 tile=32x32x32 warps=1x2 stages=3},cute-partition,cute-fragments-to-values,cse,cute-make-rings,cute-assign-latencies,cute-schedule,cute-expand-pipeline,cse)" -o %t.expanded.mlir
 // RUN: cute-opt %t.expanded.mlir --pass-pipeline="builtin.module(cute-lower-pipeline,cute-allocate-shared,cute-synchronize,cute-lower-layouts,cute-to-nvvm,cute-simplify-indices,cse,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=32},reconcile-unrealized-casts),cute-emit-ptx)" -o %t.expanded.ptx.mlir

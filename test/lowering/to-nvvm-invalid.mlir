@@ -16,8 +16,8 @@ gpu.module @kernels {
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
 gpu.module @kernels {
   gpu.func @whole_copy(%a: !g, %b: !g) kernel {
-    // expected-error @below {{'cute.copy' has no instruction form; an earlier pass of --cute-compile lowers it}}
-    cute.copy(%a, %b) : (!g, !g)
+    // expected-error @below {{'cute.block.copy' has no instruction form; an earlier pass of --cute-compile lowers it}}
+    cute.block.copy(%a, %b) : (!g, !g)
     gpu.return
   }
 }
@@ -27,8 +27,8 @@ gpu.module @kernels {
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
 gpu.module @kernels {
   gpu.func @whole_gemm(%a: !g, %b: !g) kernel {
-    // expected-error @below {{'cute.gemm' has no instruction form}}
-    cute.gemm(%a, %a, %b) accumulate f32 : (!g, !g, !g)
+    // expected-error @below {{'cute.contract' has no instruction form}}
+    cute.contract ins(%a, %a : !g, !g) outs(%b : !g) accumulate f32
     gpu.return
   }
 }

@@ -3,7 +3,15 @@
 // RUN: cute-opt %s --cute-allocate-shared --split-input-file | FileCheck %s
 // RUN: cute-opt %s --cute-allocate-shared --split-input-file | cute-opt --split-input-file | FileCheck %s
 
-#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 !p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
@@ -17,8 +25,8 @@
 // CHECK:         %[[C:.*]] = cute.memref.alloca() {offset = 0 : i64}
 // CHECK-NOT:     gpu.barrier
 // CHECK:         gpu.return
-gpu.module @kernels {
-  gpu.func @reuse(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config, cute.synchronize} {
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @reuse(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.plan = #plan, cute.synchronize} {
     %t = cute.static : !cute.coord<"0">
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
@@ -40,7 +48,15 @@ gpu.module @kernels {
 
 // -----
 
-#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 !p = !cute.memref<f16, smem, align<512>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
@@ -53,8 +69,8 @@ gpu.module @kernels {
 // CHECK:         cute.atom_store
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    cute.atom_store
-gpu.module @kernels {
-  gpu.func @barrier(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.config = #config, cute.synchronize} {
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @barrier(%copy: !copy, %v: vector<8xf16>) kernel attributes {cute.plan = #plan, cute.synchronize} {
     %t = cute.static : !cute.coord<"0">
     %a = cute.memref.alloca() : !s
     %c = cute.memref.alloca() : !s
@@ -69,7 +85,15 @@ gpu.module @kernels {
 
 // -----
 
-#config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !small = !cute.memref<f16, smem, align<16>, "(32,4):(4,1)">
 !large = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(32,64):(64,1)">
 
@@ -84,22 +108,30 @@ gpu.module @kernels {
 // Registers have no place.
 // CHECK:         cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
 // CHECK-NOT:     gpu.barrier
-gpu.module @kernels {
-  gpu.func @together() kernel attributes {cute.config = #config, cute.synchronize} {
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @together() kernel attributes {cute.plan = #plan, cute.synchronize} {
     %a = cute.memref.alloca() : !small
     %b = cute.memref.alloca() : !large
     %c = cute.memref.alloca() : !large
     %r = cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
-    cute.copy(%a, %a) : (!small, !small)
-    cute.copy(%b, %c) : (!large, !large)
-    cute.copy(%a, %a) : (!small, !small)
+    cute.block.copy(%a, %a) : (!small, !small)
+    cute.block.copy(%b, %c) : (!large, !large)
+    cute.block.copy(%a, %a) : (!small, !small)
     gpu.return
   }
 }
 
 // -----
 
-#config = {arch = "sm_90", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !s = !cute.memref<f16, smem, align<128>, "(64,512):(512,1)">
 
 // The launch of the kernel gets its size, beyond 48 KB too, and no other launch does.
@@ -123,13 +155,13 @@ module attributes {gpu.container_module} {
     gpu.launch_func @other::@others blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
     return
   }
-  gpu.module @kernels {
-    gpu.func @sized() kernel attributes {cute.config = #config, cute.synchronize} {
+  gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
+    gpu.func @sized() kernel attributes {cute.plan = #plan, cute.synchronize} {
       %a = cute.memref.alloca() : !s
-      cute.copy(%a, %a) : (!s, !s)
+      cute.block.copy(%a, %a) : (!s, !s)
       gpu.return
     }
-    gpu.func @none() kernel attributes {cute.config = #config, cute.synchronize} {
+    gpu.func @none() kernel attributes {cute.plan = #plan, cute.synchronize} {
       gpu.return
     }
   }

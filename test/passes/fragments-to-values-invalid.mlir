@@ -19,8 +19,8 @@ gpu.module @kernels {
 !s = !cute.memref<f16, smem, align<128>, "(32,32):(32,1)">
 gpu.module @kernels {
   gpu.func @whole_copy(%g: !g, %s: !s) kernel {
-    // expected-error @below {{expected a partitioned copy; run cute-partition first}}
-    cute.copy(%g, %s) : (!g, !s)
+    // expected-error @below {{'cute.block.copy' op is done by all threads of the block together; run cute-partition first}}
+    cute.block.copy(%g, %s) : (!g, !s)
     gpu.return
   }
 }
@@ -32,8 +32,8 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @whole_gemm(%s: !s) kernel {
     %acc = cute.memref.alloca() : !acc
-    // expected-error @below {{expected a product of fragments; run cute-partition first}}
-    cute.gemm(%s, %s, %acc) : (!s, !s, !acc)
+    // expected-error @below {{'cute.block.gemm' op is done by all threads of the block together; run cute-partition first}}
+    cute.block.gemm(%s, %s, %acc) : (!s, !s, !acc)
     gpu.return
   }
 }

@@ -3,50 +3,47 @@
 // RUN: cute-opt %s --cute-partition --split-input-file --verify-diagnostics
 
 gpu.module @kernels {
-  // expected-error @below {{expected the attribute cute.config on the kernel, as cute-tile leaves it: {arch, tile, warps, stages, raster, swizzle}}}
+  // expected-error @below {{copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel, as cute-tile leaves it, to say by which atoms}}
   gpu.func @no_config(%a: !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, %s: !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">) kernel {
-    cute.copy(%a, %s) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">)
+    cute.block.copy(%a, %s) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">)
     gpu.return
   }
 }
 
 // -----
 
-gpu.module @kernels {
-  // expected-error @below {{expected the attribute cute.config on the kernel}}
-  gpu.func @half_a_config() kernel attributes {cute.config = {arch = "sm_80", tile = array<i64: 32, 32, 32>}} {
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
-  // expected-error @below {{unsupported architecture 'sm_10': expected one of sm_75}}
-  gpu.func @old() kernel attributes {
-      cute.config = {arch = "sm_10", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
-    gpu.return
-  }
-}
-
-// -----
-
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
 gpu.module @kernels {
-  gpu.func @no_way(%a: !g, %b: !g) kernel attributes {
-      cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+  gpu.func @no_way(%a: !g, %b: !g) kernel attributes {cute.plan = #plan} {
     // expected-error @below {{no way to copy a tile from gmem to gmem}}
-    cute.copy(%a, %b) : (!g, !g)
+    cute.block.copy(%a, %b) : (!g, !g)
     gpu.return
   }
 }
 
 // -----
 
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
 gpu.module @kernels {
-  gpu.func @foreign_registers(%acc: !acc) kernel attributes {
-      cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+  gpu.func @foreign_registers(%acc: !acc) kernel attributes {cute.plan = #plan} {
     // expected-error @below {{expected a register tensor that this block allocates}}
     cute.clear(%acc) : (!acc)
     gpu.return
@@ -56,11 +53,19 @@ gpu.module @kernels {
 // -----
 
 // 24 rows are no multiple of what the warps multiply.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !acc = !cute.memref<f32, rmem, "(24,32):(32,1)">
 gpu.module @kernels {
-  gpu.func @rows() kernel attributes {
-      cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
-    // expected-error @below {{expected a register tensor that cute.config's warps can divide, as an accumulator of the block's tile, found (24,32):(32,1)}}
+  gpu.func @rows() kernel attributes {cute.plan = #plan} {
+    // expected-error @below {{expected a register tensor that the tiled MMA of cute.plan can divide, as an accumulator of the block's tile, found (24,32):(32,1)}}
     %acc = cute.memref.alloca() : !acc
     cute.clear(%acc) : (!acc)
     gpu.return
@@ -70,14 +75,22 @@ gpu.module @kernels {
 // -----
 
 // A thread's vector of a transposed tile does not lie in one place.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <"(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <"(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(1,64)">
 !s = !cute.memref<f16, smem, align<128>, "(32,32):(32,1)">
 gpu.module @kernels {
-  gpu.func @transposed(%a: !g) kernel attributes {
-      cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+  gpu.func @transposed(%a: !g) kernel attributes {cute.plan = #plan} {
     %s = cute.memref.alloca() : !s
     // expected-error @below {{'cute.copy' op failed to vectorize: the values of a thread in the source lie at 8:64, expected places side by side; the contiguous mode of (32,32):(1,64) is another one: use thread layout (4,8):(1,4) with value layout (8,1)}}
-    cute.copy(%a, %s) : (!g, !s)
+    cute.block.copy(%a, %s) : (!g, !s)
     gpu.return
   }
 }
@@ -85,26 +98,67 @@ gpu.module @kernels {
 // -----
 
 // The pass says what the verifier would say of what it makes.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 8, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(1,32)">
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 gpu.module @k [#nvvm.target<chip = "sm_80">] {
-  gpu.func @other_major(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+  gpu.func @other_major(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.plan = #plan} {
     %sa = cute.memref.alloca() : !s
     // expected-error @below {{'cute.copy' op failed to vectorize}}
-    cute.copy(%A, %sa) : (!g, !s)
+    cute.block.copy(%A, %sa) : (!g, !s)
     gpu.return
   }
 }
 
 // -----
 
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 8, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
 !s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
 gpu.module @k [#nvvm.target<chip = "sm_80">] {
-  // expected-error @below {{expected known_block_size of 32, 1, 1, the threads of the 1x1 warps of cute.config, found 2, 1, 1}}
-  gpu.func @fewer_threads(%A: !g) kernel attributes {known_block_size = array<i32: 2, 1, 1>, cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} {
+  // expected-error @below {{expected known_block_size of 32, 1, 1, the threads of the tiled MMA of cute.plan, found 2, 1, 1}}
+  gpu.func @fewer_threads(%A: !g) kernel attributes {known_block_size = array<i32: 2, 1, 1>, cute.plan = #plan} {
     %sa = cute.memref.alloca() : !s
-    cute.copy(%A, %sa) : (!g, !s)
+    cute.block.copy(%A, %sa) : (!g, !s)
+    gpu.return
+  }
+}
+
+// -----
+
+// A copy is known by its tile in shared memory.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 8, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
+!s = !cute.memref<f16, smem, align<128>, "(32,32):(32,1)">
+gpu.module @k [#nvvm.target<chip = "sm_80">] {
+  gpu.func @other_tile(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.plan = #plan} {
+    %sa = cute.memref.alloca() : !s
+    // expected-error @below {{expected a tile in shared memory that cute.plan copies from gmem to smem, S<2,4,3> (32,32):(32,1) of A or S<2,4,3> (32,32):(32,1) of B, found (32,32):(32,1)}}
+    cute.block.copy(%A, %sa) : (!g, !s)
     gpu.return
   }
 }

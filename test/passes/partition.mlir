@@ -5,6 +5,15 @@
 // RUN: cute-opt %s --cute-partition --cute-synchronize --cse | FileCheck %s
 // RUN: cute-opt %s --cute-partition --cute-synchronize --cse | cute-opt | FileCheck %s
 
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !A = !cute.memref<f16, gmem, align<16>, "(32,64):(64,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(32,32):(96,1)">
 !gk = !cute.memref<f16, gmem, align<16>, "(32,32,2):(64,1,32)">
@@ -86,7 +95,7 @@
 // CHECK-NEXT:    gpu.return
 gpu.module @kernels {
   gpu.func @kernel(%A: !A, %B: !A, %C: !C) kernel attributes {
-      cute.config = {arch = "sm_80", raster = 1 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 2>},
+      cute.plan = #plan,
       known_block_size = array<i32: 64, 1, 1>} {
     %t = cute.static : !cute.tile<"[32:1;32:1]">
     %o = cute.static : !cute.coord<"(0,_)">
@@ -102,15 +111,15 @@ gpu.module @kernels {
     scf.for %k = %c0 to %c2 step %c1 : i32 {
       %ck = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
       %ta = cute.slice(%ga, %ck) : !gk, !cute.coord<"(_,_,?)">
-      cute.copy(%ta, %sa) : (!g, !s)
+      cute.block.copy(%ta, %sa) : (!g, !s)
       %tb = cute.slice(%gb, %ck) : !gk, !cute.coord<"(_,_,?)">
-      cute.copy(%tb, %sb) : (!g, !s)
-      cute.gemm(%sa, %sb, %acc) : (!s, !s, !acc)
+      cute.block.copy(%tb, %sb) : (!g, !s)
+      cute.block.gemm(%sa, %sb, %acc) : (!s, !s, !acc)
     }
     %half = cute.convert(%acc) : (!acc) -> !half
     %sc = cute.memref.alloca() : !s
-    cute.copy(%half, %sc) : (!half, !s)
-    cute.copy(%sc, %C) : (!s, !C)
+    cute.block.copy(%half, %sc) : (!half, !s)
+    cute.block.copy(%sc, %C) : (!s, !C)
     gpu.return
   }
 }

@@ -32,10 +32,10 @@ gpu.module @kernels {
   }
 
   // What cannot be lowered.
-  // CHECK: remark: what memory accesses cost is not known: expected the attribute cute.config on the kernel
+  // CHECK: remark: what memory accesses cost is not known: copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel
   gpu.func @tiles(%A: !g) kernel {
     %s = cute.memref.alloca() : !s
-    cute.copy(%A, %s) : (!g, !s)
+    cute.block.copy(%A, %s) : (!g, !s)
     gpu.return
   }
 }

@@ -5,10 +5,9 @@
 
 !t = !cute.memref<f16, gmem, align<16>, "(128,128):(128,1)">
 
-// CHECK:   cute.config = {arch = "sm_80", raster = 2 : i64, stages = 2 : i64, swizzle = "auto", tile = array<i64: 32, 64, 32>, warps = array<i64: 1, 2>}
-// OPTIONS: cute.config = {arch = "sm_80", raster = 4 : i64, stages = 2 : i64, swizzle = "auto", tile = array<i64: 64, 64, 32>, warps = array<i64: 1, 2>}
+// CHECK:   cute.plan = #cute.plan<tile = 32x64x32, stages = 2, raster = 2, mma = {{.*}}, atom_layout_MNK = <"(1,2,1):(1,1,0)">
+// OPTIONS: cute.plan = #cute.plan<tile = 64x64x32, stages = 2, raster = 4, mma = {{.*}}, atom_layout_MNK = <"(1,2,1):(1,1,0)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32
-    {cute.tile = array<i64: 32, 64, 32>, cute.warps = array<i64: 1, 2>, cute.stages = 2 : i64, cute.raster = 2 : i64} : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tile = array<i64: 32, 64, 32>, cute.warps = array<i64: 1, 2>, cute.stages = 2 : i64, cute.raster = 2 : i64}
   return
 }

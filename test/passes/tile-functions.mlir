@@ -15,8 +15,8 @@
 // CHECK:         gpu.func @two_1_kernel
 // CHECK-NOT:   gpu.module
 func.func @two(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %A, %B) accumulate f32 : (!t, !t, !t)
-  cute.gemm(%B, %A, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %A : !t, !t) outs(%B : !t) accumulate f32
+  cute.contract ins(%B, %A : !t, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -28,7 +28,7 @@ func.func @two(%A: !t, %B: !t, %C: !t) {
 // CHECK-LABEL: func.func @order
 // CHECK-SAME:    gemm = array<i64: 3, 1, 0>
 func.func @order(%C: !t, %B: !t, %unused: !t, %A: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -42,9 +42,9 @@ func.func @order(%C: !t, %B: !t, %unused: !t, %A: !t) {
 func.func @padded(%A: !cute.memref<f16, gmem, align<16>, "(64,64):(72,1)">,
                   %B: !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">,
                   %C: !cute.memref<f16, gmem, align<16>, "(64,64):(80,1)">) {
-  cute.gemm(%A, %B, %C) accumulate f32 :
-    (!cute.memref<f16, gmem, align<16>, "(64,64):(72,1)">, !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">,
-     !cute.memref<f16, gmem, align<16>, "(64,64):(80,1)">)
+  cute.contract
+    ins(%A, %B : !cute.memref<f16, gmem, align<16>, "(64,64):(72,1)">, !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">)
+    outs(%C : !cute.memref<f16, gmem, align<16>, "(64,64):(80,1)">) accumulate f32
   return
 }
 
@@ -58,7 +58,7 @@ func.func @padded(%A: !cute.memref<f16, gmem, align<16>, "(64,64):(72,1)">,
 // CHECK:         arith.constant 1 : i32
 // CHECK:         scf.for
 func.func @one_tile(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -68,10 +68,10 @@ func.func @one_tile(%A: !t, %B: !t, %C: !t) {
 
 // A function without a product is left alone, and there is no kernel.
 // CHECK-LABEL: func.func @nothing
-// CHECK-NEXT:    cute.copy
+// CHECK-NEXT:    cute.block.copy
 // CHECK-NEXT:    return
 // CHECK-NOT:   gpu.module
 func.func @nothing(%A: !t, %B: !t) {
-  cute.copy(%A, %B) : (!t, !t)
+  cute.block.copy(%A, %B) : (!t, !t)
   return
 }

@@ -6,8 +6,8 @@
 !odd = !cute.memref<f16, gmem, align<16>, "(80,64):(64,1)">
 !out = !cute.memref<f16, gmem, align<16>, "(80,64):(64,1)">
 func.func @divides(%A: !odd, %B: !t, %C: !out) {
-  // expected-error-re @below {{'cute.gemm' op the tile 32x32x32 does not divide the problem 80x64x64; tails are not supported yet; tile=16x{{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!odd, !t, !out)
+  // expected-error-re @below {{'cute.contract' op the tile 32x32x32 does not divide the problem 80x64x64; tails are not supported yet; tile=16x{{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits}}
+  cute.contract ins(%A, %B : !odd, !t) outs(%C : !out) accumulate f32
   return
 }
 
@@ -18,7 +18,7 @@ func.func @divides(%A: !odd, %B: !t, %C: !out) {
 !c = !cute.memref<f16, gmem, align<16>, "(100,64):(64,1)">
 func.func @nothing_divides(%A: !a, %B: !b, %C: !c) {
   // expected-error @below {{does not divide the problem 100x64x64; tails are not supported yet; no tile divides it: pad M, N and K to multiples of 16, better of 128}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !b, !c)
+  cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32
   return
 }
 
@@ -27,7 +27,7 @@ func.func @nothing_divides(%A: !a, %B: !b, %C: !c) {
 !t = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
 func.func @f32(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{no atom multiplies f32 here yet: expected A of f16, found f32}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -36,7 +36,7 @@ func.func @f32(%A: !t, %B: !t, %C: !t) {
 !t = !cute.memref<bf16, gmem, align<16>, "(64,64):(64,1)">
 func.func @bf16(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{no atom multiplies bf16 here yet: expected A of f16, found bf16}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -46,7 +46,7 @@ func.func @bf16(%A: !t, %B: !t, %C: !t) {
 !c = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
 func.func @f32_output(%A: !t, %B: !t, %C: !c) {
   // expected-error @below {{expected C of f16, found f32}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }
 
@@ -56,7 +56,7 @@ func.func @f32_output(%A: !t, %B: !t, %C: !c) {
 !b = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
 func.func @mismatch(%A: !t, %B: !b, %C: !t) {
   // expected-error @below {{expected the same K of A and B, found 64 and 32}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !b, !t)
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !t) accumulate f32
   return
 }
 
@@ -66,7 +66,7 @@ func.func @mismatch(%A: !t, %B: !b, %C: !t) {
 !a = !cute.memref<f16, gmem, align<8>, "(64,64):(64,1)">
 func.func @alignment(%A: !a, %B: !t, %C: !t) {
   // expected-error @below {{copies 16 bytes at a time, but A is aligned to 8 bytes; expected align<16>}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -77,7 +77,7 @@ func.func @alignment(%A: !a, %B: !t, %C: !t) {
 !c = !cute.memref<f16, gmem, "(64,64):(64,1)">
 func.func @no_alignment(%A: !t, %B: !t, %C: !c) {
   // expected-error @below {{copies 16 bytes at a time, but C is aligned to 2 bytes; expected align<16>}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }
 
@@ -87,7 +87,7 @@ func.func @no_alignment(%A: !t, %B: !t, %C: !c) {
 !b = !cute.memref<f16, gmem, align<16>, "(64,64):(68,1)">
 func.func @rows_apart(%A: !t, %B: !b, %C: !t) {
   // expected-error @below {{the rows of B are 136 bytes apart; expected a stride that is a multiple of 8}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !b, !t)
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !t) accumulate f32
   return
 }
 
@@ -97,7 +97,7 @@ func.func @rows_apart(%A: !t, %B: !b, %C: !t) {
 !c = !cute.memref<f16, gmem, align<16>, "(64,64):(32,1)">
 func.func @overlapping_rows(%A: !t, %B: !t, %C: !c) {
   // expected-error @below {{expected rows of C that do not overlap: a stride of at least 64, found 32}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }
 
@@ -107,7 +107,7 @@ func.func @overlapping_rows(%A: !t, %B: !t, %C: !c) {
 !a = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
 func.func @m_major(%A: !a, %B: !t, %C: !t) {
   // expected-error @below {{expected A with its second mode contiguous (stride 1, A and B K-major, C row-major), found (64,64):(1,64); other majors are not supported yet: transpose it}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -117,7 +117,7 @@ func.func @m_major(%A: !a, %B: !t, %C: !t) {
 !c = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
 func.func @column_major(%A: !t, %B: !t, %C: !c) {
   // expected-error @below {{expected C with its second mode contiguous}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !c)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }
 
@@ -128,7 +128,7 @@ func.func @column_major(%A: !t, %B: !t, %C: !c) {
 !a = !cute.memref<f16, gmem, align<16>, "((8,8),64):((64,4096),1)">
 func.func @nested(%A: !a, %B: !t, %C: !t) {
   // expected-error @below {{expected A with its second mode contiguous}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !t)
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -139,7 +139,7 @@ func.func @nested(%A: !a, %B: !t, %C: !t) {
 !c = !cute.memref<f16, gmem, align<16>, "(?,64):(64,1)">
 func.func @dynamic(%A: !a, %B: !t, %C: !c) {
   // expected-error @below {{expected a static layout of A, found (?,64):(64,1); dynamic shapes are not supported yet: write the extents}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!a, !t, !c)
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !c) accumulate f32
   return
 }
 
@@ -149,16 +149,7 @@ func.func @dynamic(%A: !a, %B: !t, %C: !c) {
 !s = !cute.memref<f16, smem, align<16>, "(64,64):(64,1)">
 func.func @smem(%A: !s, %B: !t, %C: !t) {
   // expected-error @below {{expected A in gmem, found smem}}
-  cute.gemm(%A, %B, %C) accumulate f32 : (!s, !t, !t)
-  return
-}
-
-// -----
-
-!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-func.func @no_accumulate(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{adds to C in C's own type, which is not supported on whole tensors yet; write `accumulate f32` to set C to the product}}
-  cute.gemm(%A, %B, %C) : (!t, !t, !t)
+  cute.contract ins(%A, %B : !s, !t) outs(%C : !t) accumulate f32
   return
 }
 
@@ -167,18 +158,6 @@ func.func @no_accumulate(%A: !t, %B: !t, %C: !t) {
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @accumulate_f16(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{no atom accumulates f16 products in f16 here yet; expected `accumulate f32`}}
-  cute.gemm(%A, %B, %C) accumulate f16 : (!t, !t, !t)
-  return
-}
-
-// -----
-
-!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
-!acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
-!a = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
-!b = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),8,4)">
-func.func @fragments(%m: !mma, %d: !acc, %a: !a, %b: !b) {
-  // expected-error @below {{expected (A, B, C) on whole tensors}}
-  cute.gemm(%m, %d, %a, %b, %d) : (!mma, !acc, !a, !b, !acc)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f16
   return
 }

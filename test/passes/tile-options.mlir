@@ -11,7 +11,7 @@
 // NATIVE: error: cute-tile: arch=native is for --cute-compile, which asks the driver for this machine's GPU: expected one of sm_75,
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_75" 2>&1 | FileCheck %s --check-prefix=TURING
-// TURING: tile-options.mlir:[[#]]:3: error: 'cute.gemm' op is computed with SM80_CP_ASYNC_16, which exists on sm_80 and later; found arch=sm_75: compile it for an architecture that has it, or write the kernel by hand with atoms that sm_75 has (docs/kernels.md)
+// TURING: tile-options.mlir:[[#]]:3: error: 'cute.contract' op is computed with SM80_CP_ASYNC_16, which exists on sm_80 and later; found arch=sm_75: compile it for an architecture that has it, or write the kernel by hand with atoms that sm_75 has (docs/kernels.md)
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 sms=none" 2>&1 | FileCheck %s --check-prefix=SMS
 // SMS: error: cute-tile: expected sms= a positive number, found 'none'
@@ -35,42 +35,42 @@
 // SHIFT: error: cute-tile: expected a swizzle with B, M >= 0, |S| >= B and B + M + |S| <= 32, found S<3,4,2>; widen S or narrow B
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=0x32x32" 2>&1 | FileCheck %s --check-prefix=ZERO
-// ZERO: error: 'cute.gemm' op tile, warps, stages and raster are at least 1; tile={{.*}} fits
+// ZERO: error: 'cute.contract' op tile, warps, stages and raster are at least 1; tile={{.*}} fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 size=32" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: no such option size
 //
 // A tile that the warps' instructions do not make up.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=128x24x32 warps=2x1" 2>&1 | FileCheck %s --check-prefix=ATOMS
-// ATOMS: tile-options.mlir:[[@LINE+29]]:3: error: 'cute.gemm' op the tile 128x24x32 is not a multiple of 32x16x16, which 2x1 warps of m16n8k16 with ldmatrix.x4 compute; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
+// ATOMS: tile-options.mlir:[[@LINE+29]]:3: error: 'cute.contract' op the tile 128x24x32 is not a multiple of 32x16x16, which (2,1,1) of SM80_16x8x16_F32F16F16F32_TN cover; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=512x512x32 warps=8x8" 2>&1 | FileCheck %s --check-prefix=THREADS
-// THREADS: error: 'cute.gemm' op 8x8 warps are 2048 threads, a block has at most 1024; tile={{.*}} fits
+// THREADS: error: 'cute.contract' op 8x8 warps are 2048 threads, a block has at most 1024; tile={{.*}} fits
 //
 // More threads than there are vectors to copy.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=64x32x16 warps=4x2" 2>&1 | FileCheck %s --check-prefix=ROWS
-// ROWS: error: 'cute.gemm' op 256 threads copy 128 rows of the 64x16 tile of A at a time, which does not divide 64; tile={{.*}} fits
+// ROWS: error: 'cute.contract' op the way of A: 256 threads copy 128 rows of the 64x16 tile at a time, which does not divide 64; tile={{.*}} fits
 //
 // Shared memory: 4 x (256 + 128) x 64 x 2 bytes is more than sm_80 has, but not more than sm_90 has.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=256x128x64 warps=4x2 stages=4" 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: cute-opt %s --cute-tile="arch=sm_90 tile=256x128x64 warps=4x2 stages=4" -o /dev/null
-// SHARED: error: 'cute.gemm' op 4 stages of 256x128x64 need 196608 bytes of shared memory, sm_80 has 166912; tile=256x128x64 warps=4x2 stages=3 fits
+// SHARED: error: 'cute.contract' op 4 stages of 256x128x64 need 196608 bytes of shared memory, sm_80 has 166912; tile=256x128x64 warps=4x2 stages=3 fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_120 tile=128x128x64 warps=2x2 stages=4" 2>&1 | FileCheck %s --check-prefix=SHARED-120
-// SHARED-120: error: 'cute.gemm' op 4 stages of 128x128x64 need 131072 bytes of shared memory, sm_120 has 101376; tile=128x128x64 warps=2x2 stages=3 fits
+// SHARED-120: error: 'cute.contract' op 4 stages of 128x128x64 need 131072 bytes of shared memory, sm_120 has 101376; tile=128x128x64 warps=2x2 stages=3 fits
 //
 // Registers: 128 x 128 sums of a warp are 512 a thread.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=256x256x32 warps=2x2 stages=2" 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=128x128x32 warps=2x2 stages=2" -o /dev/null
-// REGISTERS: error: 'cute.gemm' op 2x2 warps on 256x256 need about 674 registers a thread, at most 255 can be had; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
+// REGISTERS: error: 'cute.contract' op 2x2 warps on 256x256 need about 674 registers a thread, at most 255 can be had; tile={{[0-9x]+}} warps={{[0-9x]+}} stages={{[0-9]+}} fits
 //
 // An attribute of the op is no better than an option.
 // RUN: sed -e 's/accumulate f32/accumulate f32 {cute.stages = 99 : i64}/' %s > %t.mlir
 // RUN: not cute-opt %t.mlir --cute-tile="arch=sm_80 tile=128x128x32 warps=2x2" 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
-// ATTRIBUTE: error: 'cute.gemm' op 99 stages of 128x128x32 need 1622016 bytes of shared memory, sm_80 has 166912; tile=128x128x32 warps=2x2 stages=10 fits
+// ATTRIBUTE: error: 'cute.contract' op 99 stages of 128x128x32 need 1622016 bytes of shared memory, sm_80 has 166912; tile=128x128x32 warps=2x2 stages=10 fits
 
 !t = !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!t, !t, !t)
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

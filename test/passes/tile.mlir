@@ -19,7 +19,7 @@
 // CHECK-SAME:    %[[B:arg1]]: !cute.memref<f16, gmem, align<16>, "(96,64):(64,1)">
 // CHECK-SAME:    %[[C:arg2]]: !cute.memref<f16, gmem, align<16>, "(64,96):(96,1)">
 // CHECK-SAME:    attributes {cute.computes = [{accumulate = f32, gemm = array<i64: 0, 1, 2>}]}
-// CHECK-NOT:     cute.gemm
+// CHECK-NOT:     cute.contract
 // 2 x 3 tiles; two warps.
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 6 : index
 // CHECK-DAG:     %[[THREADS:.*]] = arith.constant 64 : index
@@ -27,13 +27,16 @@
 // CHECK:         gpu.launch_func @gemm_kernels::@gemm_kernel blocks in (%[[BLOCKS]], %{{.*}}, %{{.*}}) threads in (%[[THREADS]], %{{.*}}, %{{.*}}) dynamic_shared_memory_size %[[SHARED]] args(%[[A]] : {{.*}}, %[[B]] : {{.*}}, %[[C]] : {{.*}})
 // CHECK-NEXT:    return
 func.func @gemm(%A: !A, %B: !B, %C: !C) {
-  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)
+  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32
   return
 }
 
 // CHECK:       gpu.module @gemm_kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
 // CHECK-NEXT:    gpu.func @gemm_kernel(%[[A:.*]]: !cute.memref<{{.*}}> {cute.noalias}, %[[B:.*]]: !cute.memref<{{.*}}> {cute.noalias}, %[[C:.*]]: !cute.memref<{{.*}}> {cute.noalias}) kernel attributes {
-// CHECK-SAME:      cute.config = {arch = "sm_80", raster = 8 : i64, stages = 1 : i64, swizzle = "auto", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 2>}
+// CHECK-SAME:      cute.plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 8, mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>,
+// CHECK-SAME:      A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+// CHECK-SAME:      B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+// CHECK-SAME:      C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
 // CHECK-SAME:      known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 6, 1, 1>
 
 // The block's place: along M first.
@@ -68,22 +71,23 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // CHECK:           scf.for %[[K:.*]] = %[[FROM]] to %[[TO]] step %[[STEP]] : i32 {
 // CHECK:             %[[CK:.*]] = cute.make_coord(%[[K]]) : (i32) -> !cute.coord<"(_,_,?)">
 // CHECK:             %[[TA:.*]] = cute.slice(%[[GA]], %[[CK]])
-// CHECK:             cute.copy(%[[TA]], %[[SA]])
+// CHECK:             cute.block.copy(%[[TA]], %[[SA]])
 // CHECK:             %[[TB:.*]] = cute.slice(%[[GB]], %[[CK]])
-// CHECK:             cute.copy(%[[TB]], %[[SB]])
-// CHECK:             cute.gemm(%[[SA]], %[[SB]], %[[ACC]]) : (
-// CHECK:           }
+// CHECK:             cute.block.copy(%[[TB]], %[[SB]])
+// CHECK:             cute.block.gemm(%[[SA]], %[[SB]], %[[ACC]]) : (
+// How many steps are in flight stands on the loop.
+// CHECK:           } {cute.stages = 1 : i64}
 
 // Rounded, and out through shared memory.
 // CHECK:           %[[HALF:.*]] = cute.convert(%[[ACC]]) : (!cute.memref<f32, rmem, "(32,32):(32,1)">) -> !cute.memref<f16, rmem, "(32,32):(32,1)">
 // CHECK:           %[[SC:.*]] = cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-// CHECK:           cute.copy(%[[HALF]], %[[SC]])
-// CHECK:           cute.copy(%[[SC]], %[[GC]])
+// CHECK:           cute.block.copy(%[[HALF]], %[[SC]])
+// CHECK:           cute.block.copy(%[[SC]], %[[GC]])
 // CHECK:           gpu.return
 
 // OPTIONS:       arith.constant 6 : index
 // OPTIONS:       chip = "sm_90a"
-// OPTIONS:       cute.config = {arch = "sm_90a", raster = 1 : i64, stages = 3 : i64, swizzle = "none", tile = array<i64: 32, 32, 16>, warps = array<i64: 1, 2>}
+// OPTIONS:       cute.plan = #cute.plan<tile = 32x32x16, stages = 3, raster = 1, mma = {{.*}} atom_layout_MNK = <"(1,2,1):(1,1,0)">, {{.*}} A = {{.*}} smem = <"(32,16):(16,1)">, buffers = 3>
 // One block along M after the other; all of N before the next.
 // OPTIONS:       cute.static : !cute.layout<"(1,3,2):(1,0,1)">
 // OPTIONS:       cute.static : !cute.layout<"(1,3,2):(0,1,0)">
@@ -91,9 +95,9 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // OPTIONS:       cute.memref.alloca() : !cute.memref<f16, smem, align<128>, "(32,16):(16,1)">
 // OPTIONS:       arith.constant 4 : i32
 
-// SWIZZLE:       swizzle = "1,4,3"
+// SWIZZLE:       smem = <S<1,4,3>, "(32,32):(32,1)">
 // SWIZZLE:       cute.memref.alloca() : !cute.memref<f16, smem, align<256>, S<1,4,3>, "(32,32):(32,1)">
 
 // What is not asked for is chosen so that it divides the problem.
 // CHOSEN:        arith.constant [[BLOCKS:.*]] : index
-// CHOSEN:        cute.config = {arch = "sm_89", raster = 8 : i64, stages = {{[0-9]+}} : i64, swizzle = "auto", tile = array<i64: {{16|32|64}}, {{16|32|48|96}}, {{16|32|64}}>, warps = array<i64: {{[1-9]}}, {{[1-9]}}>}, {{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>
+// CHOSEN:        cute.plan = #cute.plan<tile = {{16|32|64}}x{{16|32|48|96}}x{{16|32|64}}, stages = {{[0-9]+}}, raster = 8, {{.*}} atom_layout_MNK = <"({{[1-9]}},{{[1-9]}},1):{{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>

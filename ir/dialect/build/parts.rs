@@ -1,28 +1,29 @@
-//! The types of the dialects, numbered, taken apart and put together: C++ and Rust from one list.
+//! The types and attributes of the dialects, numbered, taken apart and put together: C++ and Rust from one list.
 
-use crate::records::{Category, TypeDef};
+use crate::records::{Category, PartsDef};
 use std::fmt::Write;
 
-const CATEGORIES: [(Category, &str, &str); 3] = [
+const CATEGORIES: [(Category, &str, &str); 4] = [
     (Category::Type, "types", "Type"),
     (Category::Text, "texts", "Text"),
     (Category::Int, "ints", "Int"),
+    (Category::Array, "arrays", "Array"),
 ];
 
-fn count(ty: &TypeDef, category: Category) -> usize {
+fn count(ty: &PartsDef, category: Category) -> usize {
     let of = ty.parameters.iter().filter(|p| p.category == category);
     of.count()
 }
 
 /// The most parameters of a category that a type has; at least one, as C has no empty arrays.
-fn most(types: &[TypeDef], category: Category) -> usize {
+fn most(types: &[PartsDef], category: Category) -> usize {
     let counts = types.iter().map(|ty| count(ty, category));
     counts.max().unwrap_or_default().max(1)
 }
 
-/// `CuteKinds.h.inc`: the numbers of the types, and the most parameters of each category.
-pub fn kinds_header(types: &[TypeDef]) -> String {
-    let mut text = "enum CuteTypeKind {\n".to_owned();
+/// `CuteKinds.h.inc`: the numbers of types and attributes, and the most parameters of each category.
+pub fn kinds_header(types: &[PartsDef]) -> String {
+    let mut text = "enum CuteKind {\n".to_owned();
     for ty in types {
         writeln!(text, "  Cute{},", ty.name).unwrap();
     }
@@ -39,8 +40,8 @@ pub fn kinds_header(types: &[TypeDef]) -> String {
     text
 }
 
-/// `CuteParts.cpp.inc`: verification, parts and types of parts.
-pub fn parts_source(types: &[TypeDef]) -> String {
+/// `CuteParts.cpp.inc`: verification, parts, and types and attributes of parts.
+pub fn parts_source(types: &[PartsDef]) -> String {
     let mut text = String::new();
     for ty in types.iter().filter(|ty| ty.verified) {
         let parameters: Vec<String> = ty
@@ -52,6 +53,7 @@ pub fn parts_source(types: &[TypeDef]) -> String {
                     Category::Type => "Type",
                     Category::Text => "StringRef",
                     Category::Int => "int64_t",
+                    Category::Array => "ArrayAttr",
                 };
                 format!("{class} p{i}")
             })
@@ -65,9 +67,26 @@ pub fn parts_source(types: &[TypeDef]) -> String {
         )
         .unwrap();
     }
-    text += "\nbool cuteTypeGetParts(MlirType type, CuteTypeParts *result) {\n  \
-             return llvm::TypeSwitch<Type, bool>(unwrap(type))\n";
-    for ty in types {
+    for (is_attribute, class) in [(false, "Type"), (true, "Attribute")] {
+        let all: Vec<&PartsDef> = types
+            .iter()
+            .filter(|def| def.is_attribute == is_attribute)
+            .collect();
+        taken_apart(&mut text, &all, class);
+        put_together(&mut text, &all, class);
+    }
+    text
+}
+
+/// `cuteTypeGetParts` or `cuteAttributeGetParts`.
+fn taken_apart(text: &mut String, defs: &[&PartsDef], class: &str) {
+    writeln!(
+        text,
+        "\nbool cute{class}GetParts(Mlir{class} it, CuteParts *result) {{\n  \
+         return llvm::TypeSwitch<{class}, bool>(unwrap(it))"
+    )
+    .unwrap();
+    for ty in defs {
         let parts = make_parts(ty, |i| format!("t.{}()", ty.parameters[i].getter));
         writeln!(
             text,
@@ -76,11 +95,20 @@ pub fn parts_source(types: &[TypeDef]) -> String {
         )
         .unwrap();
     }
-    text += "      .Default([](Type) { return false; });\n}\n";
-    text += "\nstatic Type typeOf(const Reader &p) {\n  switch (p.kind()) {\n";
-    for ty in types {
+    writeln!(text, "      .Default([]({class}) {{ return false; }});\n}}").unwrap();
+}
+
+/// `typeOf` or `attributeOf`.
+fn put_together(text: &mut String, defs: &[&PartsDef], class: &str) {
+    let name = class.to_lowercase();
+    writeln!(
+        text,
+        "\nstatic {class} {name}Of(const Reader &p) {{\n  switch (p.kind()) {{"
+    )
+    .unwrap();
+    for ty in defs {
         let counts = CATEGORIES.map(|(category, ..)| count(ty, category).to_string());
-        let mut next = [0; 3];
+        let mut next = [0; CATEGORIES.len()];
         let arguments: String = ty
             .parameters
             .iter()
@@ -105,11 +133,10 @@ pub fn parts_source(types: &[TypeDef]) -> String {
         )
         .unwrap();
     }
-    text += "  }\n  return p.unknown();\n}\n";
-    text
+    *text += "  default:\n    return p.unknown();\n  }\n}\n";
 }
 
-fn make_parts(ty: &TypeDef, argument: impl Fn(usize) -> String) -> String {
+fn make_parts(ty: &PartsDef, argument: impl Fn(usize) -> String) -> String {
     let lists = CATEGORIES.map(|(category, ..)| {
         let of = ty.parameters.iter().enumerate();
         let of = of.filter(|(_, p)| p.category == category);
@@ -120,10 +147,10 @@ fn make_parts(ty: &TypeDef, argument: impl Fn(usize) -> String) -> String {
 }
 
 /// `kinds.rs`: the same numbers for Rust.
-pub fn kinds_rust(types: &[TypeDef]) -> String {
+pub fn kinds_rust(types: &[PartsDef]) -> String {
     let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
     let mut text = format!(
-        "/// A kind of type of the dialects, as C++ numbers it too.\n\
+        "/// A kind of type or attribute of the dialects, as C++ numbers it too.\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(i32)]\npub enum Kind {{ {} }}\n",
         names.join(", ")
     );
@@ -138,14 +165,14 @@ pub fn kinds_rust(types: &[TypeDef]) -> String {
     for (category, list, _) in CATEGORIES {
         writeln!(
             text,
-            "/// The most {list} that a type is made of.\npub const MAX_{}: usize = {};",
+            "/// The most {list} that one of them is made of.\npub const MAX_{}: usize = {};",
             list.to_uppercase(),
             most(types, category)
         )
         .unwrap();
     }
-    text += "impl Kind {\n    /// How many types, texts and integers a type of this kind is made of.\n    \
-             pub const fn counts(self) -> [usize; 3] {\n        match self {\n";
+    text += "impl Kind {\n    /// How many types, texts, integers and arrays one of this kind is made of.\n    \
+             pub const fn counts(self) -> [usize; 4] {\n        match self {\n";
     for ty in types {
         let counts = CATEGORIES.map(|(category, ..)| count(ty, category));
         writeln!(text, "            Kind::{} => {counts:?},", ty.name).unwrap();

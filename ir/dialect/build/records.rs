@@ -8,28 +8,31 @@ pub struct Records {
     all: Value,
 }
 
-/// A parameter of a type.
+/// A parameter of a type or an attribute.
 pub struct Parameter {
     /// The getter in C++, such as `getNumMatrices`.
     pub getter: String,
     pub category: Category,
 }
 
-/// The three sorts of parameters that types of the dialects have, each kept in a list of its own between C++ and Rust.
+/// The four sorts of parameters that types and attributes of the dialects have, each kept in a list of its own between C++ and Rust.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     Type,
     Text,
     Int,
+    /// An array of attributes.
+    Array,
 }
 
-/// A type of a dialect.
-pub struct TypeDef {
-    /// The name without `Type`, such as `MemRef`.
+/// A type of a dialect, or an attribute of several parameters.
+pub struct PartsDef {
+    /// The name without `Type` or `Attr`, such as `MemRef`.
     pub name: String,
     /// The class in C++ with its namespace.
     pub class: String,
     pub parameters: Vec<Parameter>,
+    pub is_attribute: bool,
     /// Tells whether Rust verifies it.
     pub verified: bool,
 }
@@ -107,11 +110,18 @@ impl Records {
         Some(self.record(record[field]["def"].as_str()?))
     }
 
-    /// The types of all dialects in the file whose name begins with `prefix`, in alphabetical order.
-    pub fn types(&self, prefix: &str) -> Vec<TypeDef> {
+    /// The types of all dialects in the file whose name begins with `prefix`, and the attributes that Rust verifies, in
+    /// alphabetical order.
+    pub fn parts(&self, prefix: &str) -> Vec<PartsDef> {
+        let types = self.instances("TypeDef").map(|name| (name, false));
+        let attributes = self.instances("AttrDef").map(|name| (name, true));
         let mut all = Vec::new();
-        for name in self.instances("TypeDef") {
+        for (name, is_attribute) in types.chain(attributes) {
             let record = self.record(name);
+            let verified = record["genVerifyDecl"] == 1;
+            if is_attribute && !verified {
+                continue;
+            }
             let Some(dialect) = self.dialect_of(record, "dialect") else {
                 continue;
             };
@@ -129,25 +139,28 @@ impl Records {
                     category: match argument[0].as_str() {
                         Some("::mlir::Type") => Category::Type,
                         Some("int64_t") => Category::Int,
+                        Some("::mlir::ArrayAttr") => Category::Array,
                         Some(other) => panic!("{class}: a parameter of type {other}"),
                         None => Category::Text,
                     },
                 }
             });
-            all.push(TypeDef {
-                name: class.trim_end_matches("Type").to_owned(),
+            let suffix = if is_attribute { "Attr" } else { "Type" };
+            all.push(PartsDef {
+                name: class.trim_end_matches(suffix).to_owned(),
                 class: format!(
                     "{}::{class}",
                     Self::text(dialect, "cppNamespace").trim_start_matches("::")
                 ),
                 parameters: parameters.collect(),
-                verified: record["genVerifyDecl"] == 1,
+                is_attribute,
+                verified,
             });
         }
         all.sort_by(|a, b| a.name.cmp(&b.name));
         assert!(
             all.windows(2).all(|pair| pair[0].name != pair[1].name),
-            "two types have one name"
+            "two types or attributes have one name"
         );
         all
     }

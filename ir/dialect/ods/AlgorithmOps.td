@@ -11,8 +11,9 @@
 include "CuteTypes.td"
 
 def Cute_Algorithms : Cute_Group<"Algorithms", [{
-  What is done with whole tensors, or with the part of one thread. An op of one thread is done by
-  every thread that comes to it, each on its own tensors; elements are counted colexicographically,
+  What is done with whole tensors (`cute.contract`), with the tiles of a block by all of its threads
+  together (`cute.block.copy`, `cute.block.gemm`), or with the part of one thread. An op of one thread is
+  done by every thread that comes to it, each on its own tensors; elements are counted colexicographically,
   the first mode fastest, as in CuTe. `cute-lower-algorithms` makes copies, products and elementwise
   ops on registers of all others.
 
@@ -31,10 +32,72 @@ class Cute_AlgorithmOp<string mnemonic, list<Trait> traits = [MemoryEffects<[Mem
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
-  let summary = "Copies one tensor into another of the same shape";
+def Cute_ContractOp : Cute_Op<"contract"> {
+  let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N)";
   let description = [{
-    `cute.copy(%src, %dst)` is done by all threads of the block. The others are of one thread:
+    C(m,n) is set to the sum over k of A(m,k) B(n,k), summed in the type behind `accumulate` and rounded
+    once to C's. The tensors are in global memory. `cute-tile` makes a kernel and a launch of it, by the
+    plan that the op has as `cute.plan`, or by one that is chosen.
+
+    ```mlir
+    !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
+    // Given %A: !half, %B: !half, %C: !half
+    cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
+                       Arg<Cute_MemRefType, "B (N,K)", [MemRead]>:$b,
+                       Arg<Cute_MemRefType, "C (M,N)", [MemWrite]>:$c, TypeAttr:$accumulate);
+  let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
+    `outs` `(` $c `:` qualified(type($c)) `)` `accumulate` $accumulate attr-dict }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockCopyOp : Cute_Op<"block.copy"> {
+  let summary = "Copies a tile into another of the same shape, by all threads of the block together";
+  let description = [{
+    Which thread copies which elements by which atom, the plan of the kernel says: `cute-partition`
+    makes `cute.copy` of it, which is of one thread.
+
+    ```mlir
+    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    // Given %g: !tile, %s: !smem
+    cute.block.copy(%g, %s) : (!tile, !smem)
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination);
+  let assemblyFormat = [{ `(` $source `,` $destination `)` attr-dict `:`
+    `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockGemmOp : Cute_Op<"block.gemm"> {
+  let summary = "Adds the product of two tiles to a third, by all threads of the block together";
+  let description = [{
+    C(m,n) += the sum over k of A(m,k) B(n,k), with A and B in shared memory and C in registers, which the
+    threads of the block hold together. `cute-partition` makes loads of fragments and `cute.gemm` of it, by
+    the plan of the kernel.
+
+    ```mlir
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    !acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
+    // Given %a: !smem, %b: !smem, %c: !acc
+    cute.block.gemm(%a, %b, %c) : (!smem, !smem, !acc)
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
+                       Arg<Cute_MemRefType, "B (N,K)", [MemRead]>:$b,
+                       Arg<Cute_MemRefType, "C (M,N)", [MemRead, MemWrite]>:$c);
+  let assemblyFormat = [{ `(` $a `,` $b `,` $c `)` attr-dict `:`
+    `(` qualified(type($a)) `,` qualified(type($b)) `,` qualified(type($c)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
+  let summary = "Copies one thread's tensor into another of the same shape, by an atom";
+  let description = [{
     - `cute.copy(%tiled_copy, %src, %dst)` on its partitions ((atom values, rest), rest of M, ...);
     - `cute.copy(%atom, %src, %dst)` on tensors (V, rest...) whose first mode is the atom's values.
 
@@ -45,16 +108,13 @@ def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
 
     ```mlir
     !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
-    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
-    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
     !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
     !spart = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
     !pred = !cute.memref<i1, rmem, "(1,2,1):(0,1,0)">
     !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
     !rows = !cute.memref<f32, gmem, align<16>, "(4,2):(1,64)">
     !regs = !cute.memref<f32, rmem, align<16>, "(4,2):(1,4)">
-    // Given %g: !tile, %s: !smem, %copy: !copy, %p: !part, %q: !spart, %if: !pred, %atom: !atom, %r: !rows, %f: !regs
-    cute.copy(%g, %s) : (!tile, !smem)
+    // Given %copy: !copy, %p: !part, %q: !spart, %if: !pred, %atom: !atom, %r: !rows, %f: !regs
     cute.copy(%copy, %p, %q) : (!copy, !part, !spart)
     cute.copy(%copy, %p, %q, %if) : (!copy, !part, !spart, !pred)
     cute.copy(%atom, %r, %f) : (!atom, !rows, !regs)
@@ -111,14 +171,8 @@ def Cute_BasicCopyOp : Cute_AlgorithmOp<"basic_copy"> {
 }
 
 def Cute_GemmOp : Cute_AlgorithmOp<"gemm"> {
-  let summary = "A matrix product: A (M,K), B (N,K), C (M,N)";
+  let summary = "A matrix product of one thread: A (M,K), B (N,K), C (M,N)";
   let description = [{
-    Of all threads of the block:
-    - `cute.gemm(%A, %B, %C) accumulate f32`: C(m,n) is *set* to the sum over k of
-      A(m,k) B(n,k), summed in the given type and rounded once to C's.
-    - `cute.gemm(%A, %B, %C)`: C(m,n) is *added* to, in C's own type.
-
-    Of one thread:
     - `cute.gemm(%mma, %D, %A, %B, %C)`: D = A B + C, by an MMA atom or a tiled MMA;
     - `cute.gemm(%mma, %A, %B, %C)`: the same with C as D;
     - `cute.gemm(%D, %A, %B, %C)`: by fused multiply-adds of single elements.
@@ -132,20 +186,17 @@ def Cute_GemmOp : Cute_AlgorithmOp<"gemm"> {
     !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
     !frgA = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
     !frgB = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
-    !half = !cute.memref<f16, gmem, "(32,32):(32,1)">
     !sA = !cute.memref<f32, smem, "(8,16):(16,64)">
     !sB = !cute.memref<f32, smem, "(4,16):(16,64)">
     !rC = !cute.memref<f32, rmem, "(8,4):(1,8)">
-    // Given %A: !half, %B: !half, %C: !half, %mma: !mma, %a: !frgA, %b: !frgB, %c: !acc, %x: !sA, %y: !sB, %z: !rC
-    cute.gemm(%A, %B, %C) accumulate f32 : (!half, !half, !half)
-    cute.gemm(%A, %B, %C) : (!half, !half, !half)
+    // Given %mma: !mma, %a: !frgA, %b: !frgB, %c: !acc, %x: !sA, %y: !sB, %z: !rC
     cute.gemm(%mma, %c, %a, %b, %c) : (!mma, !acc, !frgA, !frgB, !acc)
     cute.gemm(%mma, %a, %b, %c) : (!mma, !frgA, !frgB, !acc)
     cute.gemm(%z, %x, %y, %z) : (!rC, !sA, !sB, !rC)
     ```
   }];
-  let arguments = (ins Variadic<AnyType>:$args, OptionalAttr<TypeAttr>:$accumulate);
-  let assemblyFormat = [{ `(` $args `)` (`accumulate` $accumulate^)? attr-dict `:`
+  // What was a product of whole tensors is led to its op.
+  let assemblyFormat = [{ `(` $args `)` custom<OfOneThread>(ref($args)) attr-dict `:`
     `(` type($args) `)` }];
 }
 

@@ -98,4 +98,73 @@ def Cute_ComposedLayoutAttr : Cute_TextAttr<"ComposedLayout", "composed_layout">
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// The way in which a kernel computes what it computes
+//===----------------------------------------------------------------------===//
+
+def Cute_MovementAttr : AttrDef<Cute_Dialect, "Movement"> {
+  let mnemonic = "movement";
+  let summary = "A step on the way of an operand's tile: a copy by one atom";
+  let description = [{
+    By which atom the threads of a block copy a tile, and how they know that it is done: `immediate`,
+    with the instruction, or `group`, by commit and wait of cp.async; as the atom does.
+
+    Where the tile stops in shared memory, `smem` is its layout there in elements, after a swizzle of
+    byte addresses where it has one, and `buffers` the number of tiles that lie there at once.
+
+    ```mlir
+    #cute.movement<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 3>
+    #cute.movement<!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$atom,
+    StringRefParameter<"immediate or group">:$completion,
+    StringRefParameter<"swizzle or empty">:$swizzle,
+    StringRefParameter<"layout or empty">:$layout, "int64_t":$buffers);
+  let assemblyFormat = [{
+    `<` $atom `,` custom<Keyword>($completion) ``
+        custom<SharedTile>($swizzle, $layout, $buffers) `>` }];
+  let genVerifyDecl = 1;
+}
+
+def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "The way in which a kernel computes a product of whole tensors";
+  let description = [{
+    `cute-tile` chooses it, or takes the one that the product has as `cute.plan`, and leaves it on the
+    kernel as `cute.plan`; all later passes execute it. A change to it there is a change of the kernel.
+
+    - `tile`: M, N and K of the tile that a block computes at a time.
+    - `stages`: iterations of the loop over K that are in flight at once; 1 is no pipelining.
+    - `raster`: blocks along M that are neighbours in launch order, so that they share B in L2.
+    - `mma`: the atom that multiplies, and its tiling over warps.
+    - `A`, `B`, `C`: the movements of each operand in the order in which they happen. A and B come from
+      global memory through shared memory into registers, in a ring of as many buffers as there are
+      stages. C, rounded to its own type, goes from registers through one tile in shared memory into
+      global memory.
+
+    A copy between registers and shared memory is tiled as `mma` holds the operand in registers. In any
+    other, neighbouring threads copy neighbouring vectors of a row.
+
+    ```mlir
+    #cute.plan<tile = 32x32x32, stages = 3, raster = 8,
+      mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>,
+      A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 3>,
+           <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+      B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 3>,
+           <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+      C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>,
+           <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$stages,
+    "int64_t":$raster, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
+    "::mlir::ArrayAttr":$c);
+  let assemblyFormat = [{
+    `<` `tile` `=` custom<ShapeMNK>($m, $n, $k) `,` `stages` `=` $stages `,`
+        `raster` `=` $raster `,` `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
+        `B` `=` custom<Movements>($b) `,` `C` `=` custom<Movements>($c) `>` }];
+  let genVerifyDecl = 1;
+}
+
 #endif

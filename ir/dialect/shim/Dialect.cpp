@@ -223,6 +223,17 @@ static void printPrintOperands(OpAsmPrinter &printer, Operation *, StringAttr fm
   llvm::interleaveComma(values, printer);
 }
 
+/// Nothing: a product of whole tensors, which says what it sums in, is another op.
+static ParseResult parseOfOneThread(OpAsmParser &parser,
+                                    const SmallVectorImpl<OpAsmParser::UnresolvedOperand> &) {
+  SMLoc where = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("accumulate")))
+    return success();
+  return parser.emitError(where, "is a product of one thread; a product of whole tensors is "
+                                 "`cute.contract ins(%A, %B : ...) outs(%C : ...) accumulate ...`");
+}
+static void printOfOneThread(OpAsmPrinter &, Operation *, OperandRange) {}
+
 /// A rank, which CuTe DSL keeps as a signed integer.
 static ParseResult parseRank(OpAsmParser &parser, Attribute &rank) {
   int32_t value;

@@ -1,4 +1,4 @@
-//===- Parts.cpp - types, taken apart, put together and verified ----------===//
+//===- Parts.cpp - types and attributes by their parts --------------------===//
 //
 // Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,10 +11,10 @@
 using namespace mlir;
 using namespace cute;
 
-static CuteTypeParts parts(CuteTypeKind kind, ArrayRef<Type> types, ArrayRef<StringRef> texts,
-                           ArrayRef<int64_t> ints) {
+static CuteParts parts(CuteKind kind, ArrayRef<Type> types, ArrayRef<StringRef> texts,
+                       ArrayRef<int64_t> ints, ArrayRef<ArrayAttr> arrays) {
   // The lists are made from the `.td` files, and so is the room for them.
-  CuteTypeParts result = {};
+  CuteParts result = {};
   result.kind = kind;
   for (Type type : types)
     result.types[result.numTypes++] = wrap(type);
@@ -22,47 +22,57 @@ static CuteTypeParts parts(CuteTypeKind kind, ArrayRef<Type> types, ArrayRef<Str
     result.texts[result.numTexts++] = wrap(text);
   for (int64_t value : ints)
     result.ints[result.numInts++] = value;
+  for (ArrayAttr array : arrays)
+    result.arrays[result.numArrays++] = wrap(Attribute(array));
   return result;
 }
 
-static LogicalResult verifyParts(Emit emitError, CuteTypeParts parts) {
+static LogicalResult verifyParts(Emit emitError, CuteParts parts) {
   std::string message;
-  if (callbacks().verifyType(&parts, append, &message))
+  if (callbacks().verifyParts(&parts, append, &message))
     return success();
   return emitError() << message;
 }
 
 /// The parts that Rust gives.
 struct Reader {
-  const CuteTypeParts *parts;
+  const CuteParts *parts;
   Location at;
   Emit emit;
 
-  CuteTypeKind kind() const { return static_cast<CuteTypeKind>(parts->kind); }
+  CuteKind kind() const { return static_cast<CuteKind>(parts->kind); }
   MLIRContext *context() const { return at.getContext(); }
   Type types(int i) const { return unwrap(parts->types[i]); }
   StringRef texts(int i) const { return unwrap(parts->texts[i]); }
   int64_t ints(int i) const { return parts->ints[i]; }
-  bool has(int types, int texts, int ints) const {
-    if (parts->numTypes == types && parts->numTexts == texts && parts->numInts == ints)
+  ArrayAttr arrays(int i) const { return llvm::cast<ArrayAttr>(unwrap(parts->arrays[i])); }
+  bool has(int types, int texts, int ints, int arrays) const {
+    if (parts->numTypes == types && parts->numTexts == texts && parts->numInts == ints &&
+        parts->numArrays == arrays)
       return true;
-    emit() << "expected " << types << " types, " << texts << " texts and " << ints
-           << " integers for a type of kind " << parts->kind << ", found " << parts->numTypes
-           << ", " << parts->numTexts << " and " << parts->numInts;
+    emit() << "expected " << types << " types, " << texts << " texts, " << ints << " integers and "
+           << arrays << " arrays for kind " << parts->kind << ", found " << parts->numTypes << ", "
+           << parts->numTexts << ", " << parts->numInts << " and " << parts->numArrays;
     return false;
   }
-  Type unknown() const {
-    emit() << "expected a kind of type of the dialects, found number " << parts->kind;
-    return {};
+  std::nullptr_t unknown() const {
+    emit() << "expected another kind of type or attribute than number " << parts->kind;
+    return nullptr;
   }
 };
 
 #include "CuteParts.cpp.inc"
 
-MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *parts) {
+MlirType cuteTypeGet(MlirLocation location, const CuteParts *parts) {
   Location at = unwrap(location);
   auto emit = [&] { return mlir::emitError(at); };
   return wrap(typeOf(Reader{parts, at, emit}));
+}
+
+MlirAttribute cuteAttributeGet(MlirLocation location, const CuteParts *parts) {
+  Location at = unwrap(location);
+  auto emit = [&] { return mlir::emitError(at); };
+  return wrap(attributeOf(Reader{parts, at, emit}));
 }
 
 void *cuteTypeTable(MlirType type) {

@@ -60,7 +60,7 @@ static void printPermutation(AsmPrinter &printer, StringRef text) {
 }
 
 /// `<"text">`, of a type or an attribute.
-template <typename T, CuteTypeKind kind> static T parseTextOf(AsmParser &parser) {
+template <typename T, CuteKind kind> static T parseTextOf(AsmParser &parser) {
   std::string text;
   if (parser.parseLess() || parseText(parser, kind, text) || parser.parseGreater())
     return {};
@@ -81,6 +81,17 @@ template <typename T, CuteTypeKind kind> static T parseTextOf(AsmParser &parser)
     printer << "<\"" << getText() << "\">";                                                      \
   }
 
+/// `<B,M,S>` behind an `S`.
+static ParseResult parseSwizzle(AsmParser &parser, std::string &swizzle) {
+  int64_t b, m, s;
+  if (parser.parseLess() || parser.parseInteger(b) || parser.parseComma() ||
+      parser.parseInteger(m) || parser.parseComma() || parser.parseInteger(s) ||
+      parser.parseGreater())
+    return failure();
+  llvm::raw_string_ostream(swizzle) << "S<" << b << ',' << m << ',' << s << '>';
+  return success();
+}
+
 /// `, align<N>` and `, S<B,M,S>`, each optional, as far as they go; then, for a memref, the layout.
 static ParseResult parseEngine(AsmParser &parser, Type &element, std::string &space,
                                int64_t &align, std::string &swizzle, std::string *layout) {
@@ -93,12 +104,8 @@ static ParseResult parseEngine(AsmParser &parser, Type &element, std::string &sp
       if (parser.parseLess() || parser.parseInteger(align) || parser.parseGreater())
         return failure();
     } else if (succeeded(parser.parseOptionalKeyword("S"))) {
-      int64_t b, m, s;
-      if (parser.parseLess() || parser.parseInteger(b) || parser.parseComma() ||
-          parser.parseInteger(m) || parser.parseComma() || parser.parseInteger(s) ||
-          parser.parseGreater())
+      if (parseSwizzle(parser, swizzle))
         return failure();
-      llvm::raw_string_ostream(swizzle) << "S<" << b << ',' << m << ',' << s << '>';
     } else if (layout) {
       if (parseText(parser, CuteMemRef, *layout))
         return failure();
@@ -154,6 +161,55 @@ Type cute::MemRefType::parse(AsmParser &parser) {
 void cute::MemRefType::print(AsmPrinter &printer) const {
   printEngine(printer, getElementType(), getSpace(), getAlign(), getSwizzle());
   printer << ", \"" << getLayout() << "\">";
+}
+
+/// `, smem = <S<B,M,S>, "layout">, buffers = N`, the swizzle optional, or nothing.
+static ParseResult parseSharedTile(AsmParser &parser, std::string &swizzle, std::string &layout,
+                                   int64_t &buffers) {
+  buffers = 0;
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (parser.parseKeyword("smem") || parser.parseEqual() || parser.parseLess())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("S")) &&
+      (parseSwizzle(parser, swizzle) || parser.parseComma()))
+    return failure();
+  return failure(parseLayoutText(parser, layout) || parser.parseGreater() ||
+                 parser.parseComma() || parser.parseKeyword("buffers") || parser.parseEqual() ||
+                 parser.parseInteger(buffers));
+}
+static void printSharedTile(AsmPrinter &printer, StringRef swizzle, StringRef layout,
+                            int64_t buffers) {
+  if (layout.empty())
+    return;
+  printer << ", smem = <";
+  if (!swizzle.empty())
+    printer << swizzle << ", ";
+  printText(printer, layout);
+  printer << ">, buffers = " << buffers;
+}
+
+/// `[<...>, ...]`, movements without their name.
+static ParseResult parseMovements(AsmParser &parser, ArrayAttr &movements) {
+  SmallVector<Attribute> all;
+  auto each = [&]() -> ParseResult {
+    auto movement = FieldParser<MovementAttr>::parse(parser);
+    if (failed(movement))
+      return failure();
+    all.push_back(*movement);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, each))
+    return failure();
+  movements = ArrayAttr::get(parser.getContext(), all);
+  return success();
+}
+static void printMovements(AsmPrinter &printer, ArrayAttr movements) {
+  printer << '[';
+  llvm::interleaveComma(movements, printer, [&](Attribute movement) {
+    printer.printStrippedAttrOrType(llvm::cast<MovementAttr>(movement));
+  });
+  printer << ']';
 }
 
 #define GET_ATTRDEF_CLASSES

@@ -18,17 +18,18 @@
 extern "C" {
 #endif
 
-/// The dialects' types by number, and the most parameters of each sort that one of them has: made from the `.td` files, as Rust's are.
+/// The dialects' types and attributes by number, and the most parameters of each sort that one of them has: made from the `.td` files, as Rust's are.
 #include "CuteKinds.h.inc"
 
-/// A type, taken apart: its parameters by sort, each in the order of the `.td` file. Owned by whoever fills it.
+/// A type or an attribute, taken apart: its parameters by sort, each in the order of the `.td` file. Owned by whoever fills it.
 typedef struct {
   int kind;
-  intptr_t numTypes, numTexts, numInts;
+  intptr_t numTypes, numTexts, numInts, numArrays;
   MlirType types[CUTE_MAX_TYPES];
   MlirStringRef texts[CUTE_MAX_TEXTS];
   int64_t ints[CUTE_MAX_INTS];
-} CuteTypeParts;
+  MlirAttribute arrays[CUTE_MAX_ARRAYS];
+} CuteParts;
 
 typedef struct {
   MlirStringRef name, description, init;
@@ -38,7 +39,7 @@ typedef struct {
   /// Gives `sink` the canonical text, or false and the message.
   bool (*canonicalize)(int kind, MlirStringRef text, MlirStringCallback sink, void *user);
   /// True, or false and the message to `sink`.
-  bool (*verifyType)(const CuteTypeParts *parts, MlirStringCallback sink, void *user);
+  bool (*verifyParts)(const CuteParts *parts, MlirStringCallback sink, void *user);
   /// Emits its own diagnostics.
   bool (*verifyOp)(MlirOperation op);
   /// Gives `sink` the result types, or emits a diagnostic at `location`.
@@ -76,9 +77,12 @@ void cuteRegisterDialects(MlirDialectRegistry registry);
 void cuteRegisterUpstreamPasses(void);
 
 /// False where the type is not ours.
-bool cuteTypeGetParts(MlirType type, CuteTypeParts *parts);
+bool cuteTypeGetParts(MlirType type, CuteParts *parts);
+/// False where the attribute is not one that Rust verifies.
+bool cuteAttributeGetParts(MlirAttribute attribute, CuteParts *parts);
 /// Null, and a diagnostic at `location`, where the parts are not valid.
-MlirType cuteTypeGet(MlirLocation location, const CuteTypeParts *parts);
+MlirType cuteTypeGet(MlirLocation location, const CuteParts *parts);
+MlirAttribute cuteAttributeGet(MlirLocation location, const CuteParts *parts);
 
 /// The table of a type's dialect; null where the type is not ours.
 void *cuteTypeTable(MlirType type);

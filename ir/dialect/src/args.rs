@@ -22,11 +22,6 @@ pub fn replace_operand<'c>(op: Op<'c>, old: Val<'c>, new: Val<'c>) {
 /// The operands of a `cute.copy` or a `cute.copy_if`.
 #[derive(Clone, Copy)]
 pub enum CopyArgs<'c> {
-    /// A copy by all threads of a block.
-    Whole {
-        source: Val<'c>,
-        destination: Val<'c>,
-    },
     /// A copy of one thread, by an atom.
     Thread(ThreadCopy<'c>),
     /// A copy of one thread, of the elements at which a predicate holds.
@@ -60,10 +55,6 @@ impl<'c> CopyArgs<'c> {
             })
         };
         Some(match (name_of(op), operands_of(op).as_slice()) {
-            (cute::COPY, &[source, destination]) => Self::Whole {
-                source,
-                destination,
-            },
             (cute::COPY, &[copy, source, destination]) => thread(copy, source, destination, None),
             (cute::COPY, &[copy, source, destination, predicate]) => {
                 thread(copy, source, destination, Some(predicate))
@@ -166,8 +157,6 @@ impl<'c> PrefetchArgs<'c> {
 /// The operands of a `cute.gemm`.
 #[derive(Clone, Copy)]
 pub enum GemmArgs<'c> {
-    /// A product by all threads of a block.
-    Whole { a: Val<'c>, b: Val<'c>, c: Val<'c> },
     /// A product of one thread by an MMA atom or a tiled MMA: D = A B + C.
     Mma {
         mma: Val<'c>,
@@ -196,7 +185,6 @@ impl<'c> GemmArgs<'c> {
     /// Reads the operands of `op`.
     pub fn of(op: Op<'c>) -> Option<Self> {
         Some(match cute::Gemm::of(op)?.args()[..] {
-            [a, b, c] => Self::Whole { a, b, c },
             [d, a, b, c] if memref_of(d).is_some() => Self::Elements { d, a, b, c },
             [mma, a, b, c] => Self::MmaInPlace { mma, a, b, c },
             [mma, d, a, b, c] => Self::Mma { mma, d, a, b, c },

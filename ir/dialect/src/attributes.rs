@@ -30,8 +30,8 @@ pub const CYCLES: &str = "cute.cycles";
 pub const SYNCHRONIZE: &str = "cute.synchronize";
 /// An allocation in shared memory whose accesses the tokens of a pipeline order.
 pub const RING: &str = "cute.ring";
-/// The configuration that a kernel was tiled by.
-pub const CONFIG: &str = "cute.config";
+/// The plan that a kernel was tiled by, and that a product of whole tensors is to be tiled by: a `#cute.plan`.
+pub const PLAN: &str = "cute.plan";
 /// The bytes of dynamic shared memory that a kernel needs.
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.

@@ -13,6 +13,7 @@ pub mod diag;
 pub mod infer;
 pub mod mlir;
 pub mod names;
+pub mod plan;
 pub mod tensor;
 pub mod types;
 pub mod verify;

@@ -88,7 +88,7 @@ fn package(module: Op<'_>) -> Result<Package, Failure> {
     if functions.is_empty() || images.is_empty() {
         return Err(fail(
             "expected a function that launches kernels, and a gpu.binary of them; is there a \
-             cute.gemm in a func.func?"
+             cute.contract in a func.func?"
                 .to_owned(),
         ));
     }

@@ -42,7 +42,7 @@ impl Gemm {
         let (a, b, c) = (tensor(m, k, a), tensor(n, k, b), tensor(m, n, c));
         format!(
             "func.func @gemm(%A: {a}, %B: {b}, %C: {c}) {{\n  \
-             cute.gemm(%A, %B, %C) accumulate f32 : ({a}, {b}, {c})\n  return\n}}\n"
+             cute.contract ins(%A, %B : {a}, {b}) outs(%C : {c}) accumulate f32\n  return\n}}\n"
         )
     }
 }

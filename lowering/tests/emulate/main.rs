@@ -12,8 +12,7 @@ mod sources;
 
 use common::{Gemm, Outcome, compile, parallel, root, run_given};
 use cute_lowering::CompileOptions;
-use cute_passes::config::Config;
-use sources::{Compiled, Said, compiled, configuration};
+use sources::{Compiled, Cut, Said, compiled, cuts};
 use std::collections::BTreeSet;
 
 /// Orders and data that each kernel is run with.
@@ -26,18 +25,18 @@ const AS_IT_IS: i64 = 1 << 26;
 /// Problems for a configuration: one tile, and K of one stage; K shorter than the pipeline is; K that goes
 /// round its ring of buffers several times; more tiles along M than blocks are grouped by. Rows are as
 /// long as they are apart, or shorter.
-fn problems(config: &Config) -> Vec<Gemm> {
-    let [m, n, k] = config.tile;
+fn problems(cut: &Cut) -> Vec<Gemm> {
+    let [m, n, k] = cut.tile;
     let gemm = |tiles: [i64; 3], gaps: [i64; 3]| Gemm {
         extents: [tiles[0] * m, tiles[1] * n, tiles[2] * k],
         gaps,
     };
     vec![
         gemm([1, 1, 1], [0, 0, 0]),
-        gemm([3, 1, (config.stages - 1).max(1)], [8, 16, 24]),
-        gemm([1, 2, config.stages], [0, 8, 0]),
-        gemm([2, 1, 2 * config.stages + 3], [24, 0, 8]),
-        gemm([config.raster + 1, 2, 1], [0, 0, 0]),
+        gemm([3, 1, (cut.stages - 1).max(1)], [8, 16, 24]),
+        gemm([1, 2, cut.stages], [0, 8, 0]),
+        gemm([2, 1, 2 * cut.stages + 3], [24, 0, 8]),
+        gemm([cut.raster + 1, 2, 1], [0, 0, 0]),
     ]
 }
 
@@ -116,16 +115,15 @@ fn every_configuration_is_right_for_several_problems() {
     // Configurations once each; what compiles them is the same for all sources.
     let found = parallel(&all, |source: &Compiled| {
         let context = cute_ir::context();
-        configuration(&context, source).map(|found| (found, source.name()))
+        cuts(&context, source).map(|found| (found, source.name()))
     });
     let mut seen = BTreeSet::new();
     let mut tasks = Vec::new();
-    for ((configs, options), name) in found.into_iter().map(Result::unwrap) {
-        for (config, arch) in configs {
-            let options = sources::options_of(&config, &arch, &options);
-            if seen.insert(format!("{options:?}")) {
-                for gemm in problems(&config) {
-                    tasks.push((name.clone(), options.clone(), gemm));
+    for (found, name) in found.into_iter().map(Result::unwrap) {
+        for cut in found {
+            if seen.insert(format!("{:?}", cut.options)) {
+                for gemm in problems(&cut) {
+                    tasks.push((name.clone(), cut.options.clone(), gemm));
                 }
             }
         }

@@ -2,12 +2,15 @@
 
 use crate::common::{run_passes, said};
 use cute_ir::{
+    attributes::PLAN,
     infer::memref_of,
     mlir::{attribute_of, name_of, nested_ops},
     ops::{cute, gpu},
+    plan::Plan,
 };
+use cute_layout::Operand;
 use cute_lowering::CompileOptions;
-use cute_passes::config::{Config, SwizzleChoice};
+use cute_passes::plan::warps_of;
 use cute_runtime::{Arg, Function, Number, Parsed, tensor::Given};
 use melior::{Context, ir::Module};
 use std::path::{Path, PathBuf};
@@ -249,12 +252,10 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     let module = parse(context, text).ok()?;
     let products = nested_ops(module.as_operation())
         .into_iter()
-        .filter_map(cute::Gemm::of);
+        .filter_map(cute::Contract::of);
     let counts: Vec<i64> = products
         .map(|product| {
-            let [a, _, c] = product.args()[..] else {
-                return i64::MAX;
-            };
+            let (a, c) = (product.a(), product.c());
             let columns = memref_of(a).and_then(|m| m.layout.mode(1).ok()?.size().ok());
             let size = |value| memref_of(value).and_then(|m| m.layout.size().ok());
             let (a, c) = (size(a).unwrap_or(i64::MAX), size(c).unwrap_or(i64::MAX));
@@ -268,12 +269,17 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     }
 }
 
-/// The configurations by which the kernels of a source are cut up, and the options that asked for them.
-#[allow(clippy::type_complexity)]
-pub fn configuration(
-    context: &Context,
-    source: &Compiled,
-) -> Result<(Vec<(Config, String)>, CompileOptions), String> {
+/// The way in which a kernel is cut up.
+pub struct Cut {
+    pub tile: [i64; 3],
+    pub stages: i64,
+    pub raster: i64,
+    /// The options that cut any problem up like this.
+    pub options: CompileOptions,
+}
+
+/// The ways in which the kernels of a source are cut up.
+pub fn cuts(context: &Context, source: &Compiled) -> Result<Vec<Cut>, String> {
     let mut module = parse(context, &source.text).map_err(|e| format!("{}: {e}", source.name()))?;
     let tile = crate::common::passes(&source.options)?;
     let tile = tile
@@ -283,35 +289,38 @@ pub fn configuration(
     let mut found = Vec::new();
     for op in nested_ops(module.as_operation()) {
         if name_of(op) == gpu::FUNC
-            && let Some(config) = attribute_of(op, "cute.config")
+            && let Some(plan) = attribute_of(op, PLAN).and_then(Plan::of)
         {
-            let (config, arch) = Config::from_attribute(config)?;
-            found.push((config, arch.to_string()));
+            let arch = cute_passes::arch::of_kernel(op)?;
+            found.push(cut_of(&plan, &arch.to_string(), &source.options)?);
         }
     }
-    Ok((found, source.options.clone()))
+    Ok(found)
 }
 
-/// Options that cut any problem up like this.
-pub fn options_of(config: &Config, arch: &str, wanted: &CompileOptions) -> CompileOptions {
-    let [m, n, k] = config.tile;
-    let [wm, wn] = config.warps;
-    CompileOptions {
-        arch: arch.to_owned(),
-        tile: format!("{m}x{n}x{k}"),
-        warps: format!("{wm}x{wn}"),
-        stages: config.stages.to_string(),
-        swizzle: match config.swizzle {
-            SwizzleChoice::Auto => "auto".to_owned(),
-            SwizzleChoice::None => "none".to_owned(),
-            SwizzleChoice::Given(b, m, s) => format!("S<{b},{m},{s}>"),
+fn cut_of(plan: &Plan, arch: &str, wanted: &CompileOptions) -> Result<Cut, String> {
+    let [m, n, k] = plan.tile;
+    let [wm, wn] = warps_of(plan);
+    let (tile, _) = plan.shared(Operand::A)?;
+    Ok(Cut {
+        tile: plan.tile,
+        stages: plan.stages,
+        raster: plan.raster,
+        options: CompileOptions {
+            arch: arch.to_owned(),
+            tile: format!("{m}x{n}x{k}"),
+            warps: format!("{wm}x{wn}"),
+            stages: plan.stages.to_string(),
+            swizzle: tile
+                .swizzle
+                .map_or("none".to_owned(), |swizzle| swizzle.to_string()),
+            raster: plan.raster.to_string(),
+            sms: wanted.sms.clone(),
+            no_simplify: wanted.no_simplify,
+            lineinfo: wanted.lineinfo,
+            package: String::new(),
         },
-        raster: config.raster.to_string(),
-        sms: wanted.sms.clone(),
-        no_simplify: wanted.no_simplify,
-        lineinfo: wanted.lineinfo,
-        package: String::new(),
-    }
+    })
 }
 
 #[test]

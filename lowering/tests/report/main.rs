@@ -18,7 +18,7 @@ use cute_runtime::{
     tensor,
 };
 use melior::{Context, ir::Module};
-use sources::{Compiled, compiled, configuration, multiply_adds, options_of};
+use sources::{Compiled, compiled, cuts, multiply_adds};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Multiply-adds up to which a source is run.
@@ -388,24 +388,23 @@ fn the_report_is_right_for_every_configuration() {
     let all = compiled(&root());
     let found = parallel(&all, |source: &Compiled| {
         let context = cute_ir::context();
-        configuration(&context, source)
+        cuts(&context, source)
     });
     let (mut seen, mut tasks) = (BTreeSet::new(), Vec::new());
-    for (configs, options) in found.into_iter().map(Result::unwrap) {
-        for (config, arch) in configs {
-            let options = options_of(&config, &arch, &options);
-            if !seen.insert(format!("{options:?}")) {
+    for found in found.into_iter().map(Result::unwrap) {
+        for cut in found {
+            if !seen.insert(format!("{:?}", cut.options)) {
                 continue;
             }
-            let [m, n, k] = config.tile;
+            let [m, n, k] = cut.tile;
             // Rows that begin at lines, and rows that do not.
             for gaps in [[0, 0, 0], [8, 24, 8]] {
                 let gemm = Gemm {
-                    extents: [2 * m, n, (config.stages + 1) * k],
+                    extents: [2 * m, n, (cut.stages + 1) * k],
                     gaps,
                 };
                 let file = format!("{gemm:?}").into();
-                tasks.push(Compiled::of(file, gemm.source(), options.clone()));
+                tasks.push(Compiled::of(file, gemm.source(), cut.options.clone()));
             }
         }
     }

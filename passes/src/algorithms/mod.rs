@@ -61,7 +61,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
     if let Some(args) = CopyArgs::of(op) {
         match args {
-            CopyArgs::Whole { .. } => Ok(false),
             CopyArgs::Thread(copy) if name_of(op) == cute::COPY => l.copy(copy),
             CopyArgs::Thread(copy) => {
                 if !l.copy(copy)? {

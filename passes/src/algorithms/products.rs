@@ -6,10 +6,9 @@ use cute_ir::{Failure, algorithm, args::GemmArgs, mlir::*, types::Space};
 use melior::ir::ValueLike;
 
 impl<'c> Lower<'c> {
-    /// A product as `(mma, D, A, B, C)` of fragments; false where it is one, or a product of whole tensors.
+    /// A product as `(mma, D, A, B, C)` of fragments; false where it is one.
     pub(super) fn gemm(&self, args: GemmArgs<'c>) -> Result<bool, Failure> {
         match args {
-            GemmArgs::Whole { .. } => Ok(false),
             GemmArgs::Mma { mma, d, a, b, c } => self.product(mma, [d, a, b, c], true),
             GemmArgs::MmaInPlace { mma, a, b, c } => self.product(mma, [c, a, b, c], false),
             GemmArgs::Elements { d, a, b, c } => {

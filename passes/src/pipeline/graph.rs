@@ -70,7 +70,6 @@ pub(crate) type Graph<'c> = DiGraph<Node<'c>, Dep>;
 pub(crate) struct Ring {
     /// The places.
     pub depth: i64,
-    pub completion: Completion,
     pub acquire: NodeIndex,
     pub commit: NodeIndex,
     pub wait: NodeIndex,
@@ -469,12 +468,11 @@ impl<'c> Building<'c> {
                 Some(commit),
                 Some(wait),
                 Some(release),
-                Some(CuteType::Pipeline { stages, completion }),
+                Some(CuteType::Pipeline { stages, .. }),
             ) = parts
             {
                 rings.push(Ring {
                     depth: stages,
-                    completion,
                     acquire,
                     commit,
                     wait,

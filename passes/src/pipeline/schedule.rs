@@ -77,8 +77,6 @@ pub(crate) struct Schedule {
     pub stage: HashMap<NodeIndex, i64>,
     /// Nodes in the order in which they run within an interval.
     pub order: Vec<NodeIndex>,
-    /// The cycles from a turn to the next.
-    pub interval: i64,
 }
 
 /// Schedules a body whose turns overlap by `stages` at most.
@@ -93,7 +91,7 @@ pub(crate) fn schedule(body: &Body<'_>, stages: i64) -> Schedule {
     [slice + apart, slice, slice / 2, latency, 0]
         .into_iter()
         .find_map(|lead| place(body, stages, interval, &paced, lead))
-        .unwrap_or_else(|| list(body, interval))
+        .unwrap_or_else(|| list(body))
 }
 
 /// The least cycles from a turn to the next: what the busiest unit takes, and what a chain of dependences around the loop does.
@@ -355,20 +353,15 @@ fn place(body: &Body<'_>, stages: i64, interval: i64, pace: &Pace, lead: i64) ->
     // At one time a place is waited for before another is acquired: the wait's barrier frees it.
     let tie = |node: &NodeIndex| (graph[*node].role != Role::Wait, rank[node]);
     order.sort_by_key(|node| ((time[node] - origin).rem_euclid(interval), tie(node)));
-    let schedule = Schedule {
-        stage,
-        order,
-        interval,
-    };
+    let schedule = Schedule { stage, order };
     schedule.honours(body).then_some(schedule)
 }
 
 /// The operations in program order, none of them ahead of the turn.
-fn list(body: &Body<'_>, interval: i64) -> Schedule {
+fn list(body: &Body<'_>) -> Schedule {
     Schedule {
         stage: body.program.iter().map(|node| (*node, 0)).collect(),
         order: body.program.clone(),
-        interval,
     }
 }
 
@@ -398,7 +391,6 @@ impl Schedule {
 mod tests {
     use super::super::graph::{Node, Ring};
     use super::*;
-    use cute_layout::atoms::Completion;
 
     fn node(role: Role, unit: Unit, cycles: i64, latency: i64) -> Node<'static> {
         Node {
@@ -473,7 +465,6 @@ mod tests {
             graph,
             rings: vec![Ring {
                 depth,
-                completion: Completion::Group,
                 acquire,
                 commit,
                 wait,
@@ -525,9 +516,9 @@ mod tests {
     #[test]
     fn an_interval_is_as_long_as_the_busiest_unit_and_the_longest_way_around() {
         // 16 products of 16 cycles; 8 loads and 4 copies of 16.
-        assert_eq!(schedule(&body(2, 4, 8, 4, 3), 3).interval, 256);
+        assert_eq!(interval(&body(2, 4, 8, 4, 3).graph), 256);
         // 16 copies make the way to memory the busiest.
-        assert_eq!(schedule(&body(2, 4, 8, 16, 3), 3).interval, 384);
+        assert_eq!(interval(&body(2, 4, 8, 16, 3).graph), 384);
         // Two products one after the other, 300 cycles each until the result may be used.
         let mut graph = Graph::new();
         let a = graph.add_node(node(Role::Compute, Unit::Tensor, 16, 300));

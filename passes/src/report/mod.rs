@@ -229,7 +229,7 @@ pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     let kernels = partition::kernels(module);
     let untiled = all
         .iter()
-        .filter(|op| name_of(**op) == cute::GEMM && parent_of(**op, gpu::FUNC).is_none())
+        .filter(|op| name_of(**op) == cute::CONTRACT)
         .count();
     let kernels = (0..kernels.len())
         .map(|i| of_kernel(module, &all, kernels[i], i, arch))

@@ -100,7 +100,12 @@ impl<'c> Values<'c> {
         if self.on_registers(op, b)? {
             return Ok(());
         }
-        if name_of(op) == cute::COPY {
+        if crate::partition::is_of_a_block(op) {
+            Err(b.error(format!(
+                "'{}' op is done by all threads of the block together; run cute-partition first",
+                name_of(op)
+            )))
+        } else if name_of(op) == cute::COPY {
             self.copy(ThreadCopy::of(op), b)
         } else if name_of(op) == cute::GEMM {
             self.gemm(GemmArgs::of(op), b)

@@ -149,7 +149,7 @@ impl Input {
         };
         let (a, b, c) = (tensor(m, k), tensor(n, k), tensor(m, n));
         let text = format!(
-            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  cute.gemm(%A, %B, %C) accumulate f32 : (!A, !B, !C)\n  return\n}}\n"
+            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32\n  return\n}}\n"
         );
         let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
         let [tm, tn, tk] = tile;
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn cures_are_read() {
-        let said = "x.mlir:1:2: error: 'cute.gemm' op 4 stages need 7 bytes; tile=256x128x64 warps=4x2 stages=3 fits\n";
+        let said = "x.mlir:1:2: error: 'cute.contract' op 4 stages need 7 bytes; tile=256x128x64 warps=4x2 stages=3 fits\n";
         let cure = cure(said).unwrap();
         assert_eq!(
             cure,

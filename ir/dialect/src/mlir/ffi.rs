@@ -1,28 +1,31 @@
 //! `shim/cute.h`, as Rust sees it.
 
-use super::parts::{MAX_INTS, MAX_TEXTS, MAX_TYPES};
+use super::parts::{MAX_ARRAYS, MAX_INTS, MAX_TEXTS, MAX_TYPES};
 use mlir_sys::*;
 use std::ffi::{c_char, c_int, c_void};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct CuteTypeParts {
+pub struct CuteParts {
     pub kind: c_int,
     pub num_types: isize,
     pub num_texts: isize,
     pub num_ints: isize,
+    pub num_arrays: isize,
     pub types: [MlirType; MAX_TYPES],
     pub texts: [MlirStringRef; MAX_TEXTS],
     pub ints: [i64; MAX_INTS],
+    pub arrays: [MlirAttribute; MAX_ARRAYS],
 }
 
-impl CuteTypeParts {
+impl CuteParts {
     pub fn empty(kind: c_int) -> Self {
         Self {
             kind,
             num_types: 0,
             num_texts: 0,
             num_ints: 0,
+            num_arrays: 0,
             types: [MlirType {
                 ptr: std::ptr::null(),
             }; MAX_TYPES],
@@ -31,6 +34,9 @@ impl CuteTypeParts {
                 length: 0,
             }; MAX_TEXTS],
             ints: [0; MAX_INTS],
+            arrays: [MlirAttribute {
+                ptr: std::ptr::null(),
+            }; MAX_ARRAYS],
         }
     }
 }
@@ -51,7 +57,7 @@ pub type FlowSink =
 #[repr(C)]
 pub struct CuteCallbacks {
     pub canonicalize: unsafe extern "C" fn(c_int, MlirStringRef, StringSink, *mut c_void) -> bool,
-    pub verify_type: unsafe extern "C" fn(*const CuteTypeParts, StringSink, *mut c_void) -> bool,
+    pub verify_parts: unsafe extern "C" fn(*const CuteParts, StringSink, *mut c_void) -> bool,
     pub verify_op: unsafe extern "C" fn(MlirOperation) -> bool,
     pub infer_types: unsafe extern "C" fn(
         MlirStringRef,
@@ -85,8 +91,10 @@ unsafe extern "C" {
     pub fn cuteSetCallbacks(callbacks: *const CuteCallbacks);
     pub fn cuteRegisterDialects(registry: MlirDialectRegistry);
     pub fn cuteRegisterUpstreamPasses();
-    pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteTypeParts) -> bool;
-    pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteTypeParts) -> MlirType;
+    pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteParts) -> bool;
+    pub fn cuteAttributeGetParts(attribute: MlirAttribute, parts: *mut CuteParts) -> bool;
+    pub fn cuteAttributeGet(location: MlirLocation, parts: *const CuteParts) -> MlirAttribute;
+    pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
     pub fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
     pub fn cuteOpDropReferences(op: MlirOperation);
     pub fn cuteTargetGet(

@@ -40,7 +40,7 @@ pub use llvm::{exit_on_fatal_errors, ptx};
 pub use manager::{location_of_diagnostic, run_pipeline};
 pub use names::ops;
 
-pub(crate) use parts::{Kind, Parts, read, type_of};
+pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};
 pub use place::{Place, place_of};
 pub use register::{
     OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main, opt_main,

@@ -1,12 +1,16 @@
-//! Types of the dialects, taken apart and put together, with each read once in a context.
+//! Types and attributes of the dialects, taken apart and put together, with each type read once in a context.
 
-use super::ffi::{self, CuteTypeParts};
+use super::{
+    attributes::{array_attribute, array_of},
+    context::context_from_raw,
+    ffi::{self, CuteParts},
+};
 use crate::{
     diag::{self, Failure},
     types::CuteType,
 };
-use melior::ir::{Location, Type, TypeLike};
-use mlir_sys::{MlirStringRef, MlirType};
+use melior::ir::{Attribute, AttributeLike, Location, Type, TypeLike};
+use mlir_sys::{MlirStringRef, MlirType, mlirLocationGetContext};
 use std::{
     collections::HashMap,
     ffi::{c_int, c_void},
@@ -15,25 +19,27 @@ use std::{
 
 include!(concat!(env!("OUT_DIR"), "/kinds.rs"));
 
-/// A type of the dialects as its parameters by sort, each in the order of its `.td` file.
+/// A type or an attribute of the dialects as its parameters by sort, each in the order of its `.td` file.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts<'c, 't> {
     pub kind: Kind,
     pub types: Vec<Type<'c>>,
     pub texts: Vec<&'t str>,
     pub ints: Vec<i64>,
+    /// The elements of each array.
+    pub arrays: Vec<Vec<Attribute<'c>>>,
 }
 
 impl<'c> Parts<'c, 'c> {
     /// # Safety
-    /// Types and texts must be valid, in a context that outlives `'c`.
-    pub(super) unsafe fn from_raw(raw: &CuteTypeParts) -> Result<Self, String> {
+    /// Types, texts and arrays must be valid, in a context that outlives `'c`.
+    pub(super) unsafe fn from_raw(raw: &CuteParts) -> Result<Self, String> {
         let kind = usize::try_from(raw.kind).ok().and_then(|at| KINDS.get(at));
         let kind =
             *kind.ok_or_else(|| format!("expected a kind of type, found number {}", raw.kind))?;
-        let [types, texts, ints] = kind.counts();
-        let found = [raw.num_types, raw.num_texts, raw.num_ints];
-        if found != [types, texts, ints].map(|count| count as isize) {
+        let [types, texts, ints, arrays] = kind.counts();
+        let found = [raw.num_types, raw.num_texts, raw.num_ints, raw.num_arrays];
+        if found != [types, texts, ints, arrays].map(|count| count as isize) {
             return Err(format!(
                 "expected other parts of a {kind:?}, found {found:?}"
             ));
@@ -55,6 +61,12 @@ impl<'c> Parts<'c, 'c> {
                 .map(text)
                 .collect::<Result<_, _>>()?,
             ints: raw.ints[..ints].to_vec(),
+            arrays: raw.arrays[..arrays]
+                .iter()
+                // SAFETY: the caller's.
+                .map(|array| array_of(unsafe { Attribute::from_raw(*array) }))
+                .collect::<Option<_>>()
+                .ok_or_else(|| format!("expected arrays in a {kind:?}"))?,
         })
     }
 }
@@ -64,7 +76,40 @@ pub(crate) fn type_of<'c>(
     location: Location<'c>,
     parts: &Parts<'c, '_>,
 ) -> Result<Type<'c>, Failure> {
-    let mut raw = CuteTypeParts::empty(parts.kind as c_int);
+    let raw = to_raw(location, parts);
+    // SAFETY: the lists are as long as is said or, where there are too many, refused for their number.
+    let ty = unsafe { Type::from_option_raw(ffi::cuteTypeGet(location.to_raw(), &raw)) };
+    ty.ok_or_else(diag::said)
+}
+
+/// The attribute of these parts. Errors, at `location`: parts that are none of such an attribute.
+pub(crate) fn attribute_of_parts<'c>(
+    location: Location<'c>,
+    parts: &Parts<'c, '_>,
+) -> Result<Attribute<'c>, Failure> {
+    let raw = to_raw(location, parts);
+    // SAFETY: as of a type.
+    let attribute =
+        unsafe { Attribute::from_option_raw(ffi::cuteAttributeGet(location.to_raw(), &raw)) };
+    attribute.ok_or_else(diag::said)
+}
+
+/// The parts of an attribute; nothing where it is not one that is verified here.
+pub(crate) fn parts_of_attribute<'c>(
+    attribute: Attribute<'c>,
+) -> Option<Result<Parts<'c, 'c>, String>> {
+    let mut raw = CuteParts::empty(0);
+    // SAFETY: types, texts and arrays are the attribute's own, which lives as long as its context.
+    unsafe {
+        ffi::cuteAttributeGetParts(attribute.to_raw(), &mut raw).then(|| Parts::from_raw(&raw))
+    }
+}
+
+/// The parts as C++ takes them; texts are those of `parts`.
+fn to_raw<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> CuteParts {
+    // SAFETY: the context outlives every location in it.
+    let context = unsafe { context_from_raw(mlirLocationGetContext(location.to_raw())) };
+    let mut raw = CuteParts::empty(parts.kind as c_int);
     raw.num_types = parts.types.len() as isize;
     raw.num_texts = parts.texts.len() as isize;
     raw.num_ints = parts.ints.len() as isize;
@@ -77,9 +122,11 @@ pub(crate) fn type_of<'c>(
     for (slot, int) in raw.ints.iter_mut().zip(&parts.ints) {
         *slot = *int;
     }
-    // SAFETY: the lists are as long as is said or, where there are too many, refused for their number.
-    let ty = unsafe { Type::from_option_raw(ffi::cuteTypeGet(location.to_raw(), &raw)) };
-    ty.ok_or_else(diag::said)
+    raw.num_arrays = parts.arrays.len() as isize;
+    for (slot, array) in raw.arrays.iter_mut().zip(&parts.arrays) {
+        *slot = array_attribute(context, array).to_raw();
+    }
+    raw
 }
 
 /// The types of one dialect in one context that have been read, by MLIR's own unique handle of each.
@@ -125,7 +172,7 @@ pub(crate) fn read<'c>(ty: Type<'c>) -> Option<&'c CuteType<'c>> {
             return Some(unsafe { outlived(entry) });
         }
     }
-    let mut parts = CuteTypeParts::empty(0);
+    let mut parts = CuteParts::empty(0);
     // SAFETY: the type is one of the dialects, and the texts are its own; a `Type<'static>` is kept no longer than the context.
     let entry: CuteType<'static> = unsafe {
         if !ffi::cuteTypeGetParts(raw, &mut parts) {

@@ -1,9 +1,11 @@
 //! Dialects, passes and pipelines, made known to MLIR.
 
-use super::{Op, Rewriter, context::context_from_raw, ffi, parts};
+use super::{Op, Rewriter, context::context_from_raw, ffi, parts, parts::Kind};
 use crate::{
     diag::{self, Failure},
-    infer, types, verify,
+    infer,
+    plan::{Movement, Plan},
+    types, verify,
 };
 use melior::{
     Context,
@@ -63,7 +65,7 @@ pub fn initialize() {
     ONCE.call_once(|| unsafe {
         ffi::cuteSetCallbacks(&ffi::CuteCallbacks {
             canonicalize,
-            verify_type,
+            verify_parts,
             verify_op,
             infer_types,
             operand_types,
@@ -232,8 +234,8 @@ unsafe extern "C" fn canonicalize(
     }
 }
 
-unsafe extern "C" fn verify_type(
-    parts: *const ffi::CuteTypeParts,
+unsafe extern "C" fn verify_parts(
+    parts: *const ffi::CuteParts,
     sink: ffi::StringSink,
     user: *mut c_void,
 ) -> bool {
@@ -244,9 +246,13 @@ unsafe extern "C" fn verify_type(
             sink,
             user,
             std::panic::AssertUnwindSafe(|| {
-                types::CuteType::from_parts(&parts::Parts::from_raw(parts)?)?
-                    .verify()
-                    .map(|()| String::new())
+                let parts = parts::Parts::from_raw(parts)?;
+                match parts.kind {
+                    Kind::Movement => Movement::from_parts(&parts)?.verify(),
+                    Kind::Plan => Plan::from_parts(&parts)?.verify(),
+                    _ => types::CuteType::from_parts(&parts)?.verify(),
+                }
+                .map(|()| String::new())
             }),
         )
     }

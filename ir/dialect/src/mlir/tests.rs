@@ -193,12 +193,13 @@ fn parts_of_another_number_are_refused() {
         types: vec![],
         texts: vec!["2"; 9],
         ints: vec![2],
+        arrays: vec![],
     };
     assert!(type_of(location, &parts).is_err());
     context.detach_diagnostic_handler(handler);
     let said = all.lock().expect("one thread").clone();
     assert!(
-        said[0].contains("expected 0 types, 0 texts and 1 integers"),
+        said[0].contains("expected 0 types, 0 texts, 1 integers and 0 arrays"),
         "{said:?}"
     );
 }

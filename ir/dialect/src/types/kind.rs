@@ -1,4 +1,4 @@
-//! The kinds of types, with what they mean to the tables of atoms.
+//! The kinds of types and attributes, with what they mean to the tables of atoms.
 
 pub(crate) use crate::mlir::Kind;
 use cute_layout::atoms::Family;

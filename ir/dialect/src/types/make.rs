@@ -25,6 +25,7 @@ pub(super) fn parts<'c, 't>(
         types: types.to_vec(),
         texts: texts.to_vec(),
         ints: ints.to_vec(),
+        arrays: Vec::new(),
     }
 }
 

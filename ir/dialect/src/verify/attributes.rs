@@ -7,6 +7,7 @@ use crate::{
     attributes,
     diag::{self, Failure},
     mlir::name_of,
+    plan::Plan,
     types::{CuteType, MOST_STAGES, Space},
 };
 use melior::ir::{Attribute, Type, operation::OperationLike};
@@ -26,7 +27,7 @@ pub enum Place {
 struct Known {
     name: &'static str,
     form: Form,
-    home: Home,
+    homes: &'static [Home],
 }
 
 /// The form of a value.
@@ -43,7 +44,8 @@ enum Form {
     Factor,
     /// A dense array of 64-bit integers of any length.
     Indices,
-    Dictionary,
+    /// A `#cute.plan`.
+    Plan,
     Array,
 }
 
@@ -51,10 +53,8 @@ enum Form {
 #[derive(Clone, Copy)]
 enum Home {
     /// A product of whole tensors.
-    WholeGemm,
+    Contract,
     Loop,
-    /// A product of whole tensors, a loop, or the allocation of a tensor in shared memory.
-    Staged,
     /// Any operation: passes move them, and the one that reads the attribute asks where they are.
     Anything,
     Kernel,
@@ -75,65 +75,73 @@ const KNOWN: &[Known] = &[
     known(
         attributes::TILE,
         Form::Integers(3, 1, 1 << 16),
-        Home::WholeGemm,
+        &[Home::Contract],
     ),
-    known(attributes::WARPS, Form::Integers(2, 1, 32), Home::WholeGemm),
+    known(
+        attributes::WARPS,
+        Form::Integers(2, 1, 32),
+        &[Home::Contract],
+    ),
     known(
         attributes::STAGES,
         Form::Integer(1, MOST_STAGES),
-        Home::Staged,
+        &[Home::Contract, Home::Loop, Home::SharedTensor],
     ),
     known(
         attributes::RASTER,
         Form::Integer(1, i32::MAX as i64),
-        Home::WholeGemm,
+        &[Home::Contract],
     ),
-    known(attributes::SWIZZLE, Form::Text, Home::WholeGemm),
-    known(attributes::UNROLL, Form::Factor, Home::Loop),
+    known(attributes::SWIZZLE, Form::Text, &[Home::Contract]),
+    known(attributes::UNROLL, Form::Factor, &[Home::Loop]),
     known(
         attributes::STAGE,
         Form::Integer(0, MOST_STAGES - 1),
-        Home::Anything,
+        &[Home::Anything],
     ),
     known(
         attributes::ORDER,
         Form::Integer(0, i32::MAX as i64),
-        Home::Anything,
+        &[Home::Anything],
+    ),
+    known(
+        attributes::PLAN,
+        Form::Plan,
+        &[Home::Contract, Home::Kernel],
     ),
     known(
         attributes::LATENCY,
         Form::Integer(0, i32::MAX as i64),
-        Home::Anything,
+        &[Home::Anything],
     ),
-    known(attributes::UNIT, Form::Text, Home::Anything),
+    known(attributes::UNIT, Form::Text, &[Home::Anything]),
     known(
         attributes::CYCLES,
         Form::Integer(0, i32::MAX as i64),
-        Home::Anything,
+        &[Home::Anything],
     ),
-    known(attributes::SYNCHRONIZE, Form::Unit, Home::Kernel),
-    known(attributes::RING, Form::Unit, Home::SharedTensor),
-    known(attributes::CONFIG, Form::Dictionary, Home::Kernel),
+    known(attributes::SYNCHRONIZE, Form::Unit, &[Home::Kernel]),
+    known(attributes::RING, Form::Unit, &[Home::SharedTensor]),
     known(
         attributes::DYNAMIC_SMEM,
         Form::Integer(0, i32::MAX as i64),
-        Home::Kernel,
+        &[Home::Kernel],
     ),
-    known(attributes::DISJOINT, Form::Indices, Home::Launch),
-    known(attributes::COMPUTES, Form::Array, Home::Host),
+    known(attributes::DISJOINT, Form::Indices, &[Home::Launch]),
+    known(attributes::COMPUTES, Form::Array, &[Home::Host]),
     known(
         attributes::PTX,
         Form::Integer(0, i32::MAX as i64),
-        Home::GpuModule,
+        &[Home::GpuModule],
     ),
-    known(attributes::NAME, Form::Text, Home::HostArgument),
-    known(attributes::DEFAULT, Form::Number, Home::HostArgument),
-    known(attributes::ACCESS, Form::Text, Home::HostArgument),
-    known(attributes::NOALIAS, Form::Unit, Home::KernelMemory),
+    known(attributes::NAME, Form::Text, &[Home::HostArgument]),
+    known(attributes::DEFAULT, Form::Number, &[Home::HostArgument]),
+    known(attributes::ACCESS, Form::Text, &[Home::HostArgument]),
+    known(attributes::NOALIAS, Form::Unit, &[Home::KernelMemory]),
 ];
 
-const fn known(name: &'static str, form: Form, home: Home) -> Known {
-    Known { name, form, home }
+const fn known(name: &'static str, form: Form, homes: &'static [Home]) -> Known {
+    Known { name, form, homes }
 }
 
 /// Verifies an attribute whose name begins with the dialects'. Errors: one that is not known, is elsewhere than where it is
@@ -156,7 +164,7 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
             names.join(", ")
         ));
     };
-    if !known.home.is(op, place) {
+    if !known.homes.iter().any(|home| home.is(op, place)) {
         let at = match place {
             Place::Op => String::new(),
             Place::Argument(i) => format!(" of argument {i}"),
@@ -164,7 +172,12 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
         };
         return Err(format!(
             "has the attribute '{name}'{at}, where nothing reads it; expected it on {}",
-            known.home.text()
+            known
+                .homes
+                .iter()
+                .map(|home| home.text())
+                .collect::<Vec<_>>()
+                .join(" or ")
         ));
     }
     if !known.form.fits(value) {
@@ -190,7 +203,7 @@ impl Form {
             Form::Number => float_value(value).is_some() || integer(value).is_some(),
             Form::Factor => is_unit(value) || integer(value).is_some_and(|n| n >= 1),
             Form::Indices => i64s_of(value).is_some(),
-            Form::Dictionary => entries_of(value).is_some(),
+            Form::Plan => Plan::of(value).is_some(),
             Form::Array => array_of(value).is_some(),
         }
     }
@@ -209,7 +222,7 @@ impl Form {
                 format!("1 to {MOST_TURNS}, as many turns at a time, or the name alone")
             }
             Form::Indices => "array<i64: ...>".to_owned(),
-            Form::Dictionary => "a dictionary".to_owned(),
+            Form::Plan => "#cute.plan<...>".to_owned(),
             Form::Array => "an array".to_owned(),
         }
     }
@@ -225,13 +238,8 @@ impl Home {
     fn is(self, op: Op<'_>, place: Place) -> bool {
         let name = name_of(op);
         match (self, place) {
-            (Home::WholeGemm, Place::Op) => name == cute::GEMM && op.operand_count() == 3,
+            (Home::Contract, Place::Op) => name == cute::CONTRACT,
             (Home::Loop, Place::Op) => name == scf::FOR,
-            (Home::Staged, Place::Op) => {
-                Home::WholeGemm.is(op, place)
-                    || Home::Loop.is(op, place)
-                    || Home::SharedTensor.is(op, place)
-            }
             (Home::Anything, Place::Op) => true,
             (Home::Kernel, Place::Op) => matches!(name, gpu::FUNC | llvm::FUNC),
             (Home::Launch, Place::Op) => name == gpu::LAUNCH_FUNC,
@@ -249,11 +257,8 @@ impl Home {
     fn text(self) -> &'static str {
         match self {
             Home::SharedTensor => "a cute.memref.alloca in smem",
-            Home::WholeGemm => "a cute.gemm of whole tensors",
+            Home::Contract => "a cute.contract",
             Home::Loop => "an scf.for",
-            Home::Staged => {
-                "a cute.gemm of whole tensors, an scf.for, or a cute.memref.alloca in smem"
-            }
             Home::Anything => "an operation",
             Home::Kernel => "a kernel",
             Home::Launch => "a gpu.launch_func",

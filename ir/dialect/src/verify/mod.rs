@@ -11,6 +11,8 @@
 //!   of its alignment (`algorithms.rs`, as the next three);
 //! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
 //!   `make_identity_tensor`: the type that follows (`views.rs`);
+//! - `contract`, `block.gemm`: matrices of one product, each in its space; `block.copy`: tiles of one shape
+//!   (`algorithms/gemm.rs`, `algorithms/copy.rs`);
 //! - `copy`, `copy_if`: tensors of one shape; with an atom, values that it can move as vectors, in one order on both sides, as
 //!   aligned as it needs, and a predicate for each atom (`algorithms/copy.rs`, as the next three);
 //! - `autovec_copy`, `basic_copy`: tensors of one size, no place written from several;
@@ -77,6 +79,9 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MAKE_IDENTITY_TENSOR => {
             with(cute::MakeIdentityTensor::of(op), views::verify_identity)
         }
+        cute::CONTRACT => with(cute::Contract::of(op), algorithms::verify_contract),
+        cute::BLOCK_COPY => with(cute::BlockCopy::of(op), algorithms::verify_block_copy),
+        cute::BLOCK_GEMM => with(cute::BlockGemm::of(op), algorithms::verify_block_gemm),
         cute::COPY => algorithms::verify_copy(op),
         cute::COPY_IF => algorithms::verify_copy_if(op),
         cute::AUTOVEC_COPY | cute::BASIC_COPY => algorithms::verify_plain_copy(op),

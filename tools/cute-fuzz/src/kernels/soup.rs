@@ -1,7 +1,7 @@
 //! Kernels of right types and no sense: structured control flow around pipelines, copies, barriers and stages in any order. Passes may
 //! refuse them; they may not fall over them.
 
-use super::text::Text;
+use super::text::{Text, plan};
 use crate::random::Random;
 
 const TOKEN: &str = "!cute.token";
@@ -222,9 +222,9 @@ impl Soup<'_> {
             }
             18 if self.tiles => {
                 let line = *self.random.pick(&[
-                    "cute.copy(%A, %sa) : (!tile, !stile)",
-                    "cute.copy(%A, %sb) : (!tile, !stile)",
-                    "cute.gemm(%sa, %sb, %acc) : (!stile, !stile, !acc)",
+                    "cute.block.copy(%A, %sa) : (!tile, !stile)",
+                    "cute.block.copy(%A, %sb) : (!tile, !stile)",
+                    "cute.block.gemm(%sa, %sb, %acc) : (!stile, !stile, !acc)",
                     "cute.clear(%acc) : (!acc)",
                 ]);
                 self.text.line(line);
@@ -429,15 +429,15 @@ pub fn module(random: &mut Random) -> String {
     while soup.left > 0 {
         soup.block(0);
     }
-    let config = match tiles {
-        true => {
-            "attributes {known_block_size = array<i32: 32, 1, 1>, cute.config = {arch = \"sm_80\", raster = 8 : i64, stages = 1 : i64, \
-             swizzle = \"auto\", tile = array<i64: 32, 32, 32>, warps = array<i64: 1, 1>}} "
-        }
-        false => "",
+    let attributes = match tiles {
+        true => format!(
+            "attributes {{known_block_size = array<i32: 32, 1, 1>, cute.plan = {}}} ",
+            plan((1, 1), 1, "S<2,4,3>, ")
+        ),
+        false => String::new(),
     };
     format!(
-        "{TYPES}gpu.module @kernels [#nvvm.target<chip = \"sm_80\">] {{\ngpu.func @kernel(%g: !g, %m: !m, %A: !tile, %n: i32, %c: i1) kernel {config}{{\n{}gpu.return\n}}\n}}\n",
+        "{TYPES}gpu.module @kernels [#nvvm.target<chip = \"sm_80\">] {{\ngpu.func @kernel(%g: !g, %m: !m, %A: !tile, %n: i32, %c: i1) kernel {attributes}{{\n{}gpu.return\n}}\n}}\n",
         soup.text.into_string()
     )
 }

@@ -62,6 +62,25 @@ impl Text {
     }
 }
 
+/// A plan for tiles of 32x32x32 of f16, by warps along M and N, with this swizzle of tiles in shared memory, such as
+/// `S<2,4,3>, `, or none.
+pub fn plan(warps: (i64, i64), stages: i64, swizzle: &str) -> String {
+    const COPY: &str = "!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>";
+    const LOAD: &str = "!cute_nvgpu.atom.ldsm<val_type = f16, mode = <\"(8,8)\">, sz_pattern = u16, num_matrices = 4, n>";
+    let (m, n) = warps;
+    let tile = |buffers| format!("smem = <{swizzle}\"(32,32):(32,1)\">, buffers = {buffers}");
+    let factor = format!("[<{COPY}, group, {}>, <{LOAD}, immediate>]", tile(stages));
+    format!(
+        "#cute.plan<tile = 32x32x32, stages = {stages}, raster = 1, mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, \
+         elem_type = (f16, f16, f32)>, atom_layout_MNK = <\"({m},{n},1):(1,{m},0)\">, permutation_MNK = \
+         <\"[{}:1;{}:1;16:1]\">>, A = {factor}, B = {factor}, C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, \
+         {}>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>",
+        16 * m,
+        16 * n,
+        tile(1)
+    )
+}
+
 /// A kernel that is whole: what a host function launches, how often, and on what.
 pub struct Kernel {
     /// Definitions of types.

@@ -1,7 +1,7 @@
 //! Kernels on the tiles of a block: whole-tile copies and products, in branches and loops that the host decides, still to be dealt out to
 //! threads. What comes out is the product.
 
-use super::text::{Kernel, Text, condition};
+use super::text::{Kernel, Text, condition, plan};
 use crate::random::Random;
 
 /// Writes a step once, or in both branches of a condition, or in one after it was done already, or in a loop of one turn.
@@ -50,11 +50,12 @@ fn step(text: &mut Text, random: &mut Random, k: &str) {
             let tile = text.value(format!(
                 "cute.slice({from}, {at}) : !gk, !cute.coord<\"(_,_,?)\">"
             ));
-            text.line(format!("cute.copy({tile}, {to}) : (!g, !s)"));
+            text.line(format!("cute.block.copy({tile}, {to}) : (!g, !s)"));
         };
         somewhere(text, random, &mut copy, true);
     }
-    let mut product = |text: &mut Text| text.line("cute.gemm(%sa, %sb, %acc) : (!s, !s, !acc)");
+    let mut product =
+        |text: &mut Text| text.line("cute.block.gemm(%sa, %sb, %acc) : (!s, !s, !acc)");
     somewhere(text, random, &mut product, false);
 }
 
@@ -62,6 +63,7 @@ fn step(text: &mut Text, random: &mut Random, k: &str) {
 pub fn kernel(random: &mut Random) -> Kernel {
     let warps: (i64, i64) = *random.pick(&[(1, 1), (1, 2), (2, 1)]);
     let steps = random.range(1, 3);
+    let stages = random.range(1, 3);
     let swizzle = *random.pick(&["S<2,4,3>, ", ""]);
     let (depth, threads) = (32 * steps, 32 * warps.0 * warps.1);
     let mut text = Text::default();
@@ -80,7 +82,7 @@ pub fn kernel(random: &mut Random) -> Kernel {
         let end = text.i32(steps);
         text.open(format!("scf.for %k = %zero to {end} step %one : i32 {{"));
         step(&mut text, random, "%k");
-        text.close("}");
+        text.close(format!("}} {{cute.stages = {stages} : i64}}"));
     } else {
         for k in 0..steps {
             let k = text.i32(k);
@@ -89,9 +91,9 @@ pub fn kernel(random: &mut Random) -> Kernel {
     }
     text.line("%half = cute.convert(%acc) : (!acc) -> !half");
     text.line("%sc = cute.memref.alloca() : !s");
-    let mut down = |text: &mut Text| text.line("cute.copy(%half, %sc) : (!half, !s)");
+    let mut down = |text: &mut Text| text.line("cute.block.copy(%half, %sc) : (!half, !s)");
     somewhere(&mut text, random, &mut down, true);
-    let mut out = |text: &mut Text| text.line("cute.copy(%sc, %C) : (!s, !C)");
+    let mut out = |text: &mut Text| text.line("cute.block.copy(%sc, %C) : (!s, !C)");
     somewhere(&mut text, random, &mut out, true);
     let types = format!(
         "!A = !cute.memref<f16, gmem, align<16>, \"(32,{depth}):({depth},1)\">\n!C = !cute.memref<f16, gmem, align<16>, \"(32,32):(32,1)\">\n\
@@ -100,13 +102,7 @@ pub fn kernel(random: &mut Random) -> Kernel {
          !half = !cute.memref<f16, rmem, \"(32,32):(32,1)\">\n",
         along = if steps == 1 { 0 } else { 32 }
     );
-    let attributes = format!(
-        "cute.config = {{arch = \"sm_80\", raster = 1 : i64, stages = {} : i64, swizzle = \"auto\", tile = array<i64: 32, 32, 32>, \
-         warps = array<i64: {}, {}>}}, ",
-        random.range(1, 3),
-        warps.0,
-        warps.1
-    );
+    let attributes = format!("cute.plan = {}, ", plan(warps, stages, swizzle));
     Kernel {
         types,
         tensors: vec![("A", "!A"), ("B", "!A"), ("C", "!C")],

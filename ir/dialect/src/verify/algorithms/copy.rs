@@ -2,7 +2,7 @@
 
 use super::super::{Checked, check_spaces, tensor as operand};
 use crate::mlir::*;
-use crate::ops::{func, gpu};
+use crate::ops::{cute, func, gpu};
 use crate::{
     algorithm::{self, AtomSide},
     args::{CooperativeCopyArgs, CopyArgs, PartitionArgs, PlainCopyArgs, PrefetchArgs, ThreadCopy},
@@ -27,17 +27,20 @@ fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
 
 pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
     match CopyArgs::of(op) {
-        Some(CopyArgs::Whole {
-            source,
-            destination,
-        }) => verify_whole_copy(&operand(0, source)?, &operand(1, destination)?),
         Some(CopyArgs::Thread(copy)) => verify_atom_copy(copy, Places::COPY),
         _ => Err(format!(
-            "expected (source, destination), or (tiled copy or copy atom, source, destination), perhaps with a predicate \
-             behind them, found {} operands",
-            op.operand_count()
+            "expected (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found {} operands{}",
+            op.operand_count(),
+            match op.operand_count() {
+                2 => "; a copy of a tile by all threads of the block is cute.block.copy",
+                _ => "",
+            }
         )),
     }
+}
+
+pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
+    verify_whole_copy(&operand(0, op.source())?, &operand(1, op.destination())?)
 }
 
 /// The places of a copy's operands, which diagnostics name.

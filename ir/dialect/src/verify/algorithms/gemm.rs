@@ -3,6 +3,7 @@
 use super::super::{Checked, tensor as operand};
 use super::copy::check_thread;
 use crate::mlir::*;
+use crate::ops::cute;
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
@@ -10,7 +11,7 @@ use crate::{
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::atoms::Source;
-use melior::ir::{Type, ValueLike, attribute::TypeAttribute, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
     memref
@@ -23,15 +24,15 @@ fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
 pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
     let args = GemmArgs::of(op).ok_or_else(|| {
         format!(
-            "expected (A, B, C), (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found {} operands",
-            op.operand_count()
+            "expected (mma, D, A, B, C), (mma, A, B, C) or (D, A, B, C), found {} operands{}",
+            op.operand_count(),
+            match op.operand_count() {
+                3 => "; a product of tiles by all threads of the block is cute.block.gemm, one of whole tensors cute.contract",
+                _ => "",
+            }
         )
     })?;
     match args {
-        GemmArgs::Whole { a, b, c } => {
-            let (a, b, c) = (operand(0, a)?, operand(1, b)?, operand(2, c)?);
-            verify_whole_gemm(op, [&a, &b, &c])
-        }
         GemmArgs::Elements { d, a, b, c } => {
             let (d, a) = (operand(0, d)?, operand(1, a)?);
             let (b, c) = (operand(2, b)?, operand(3, c)?);
@@ -129,7 +130,44 @@ fn check_product(
     Ok(())
 }
 
-fn verify_whole_gemm(op: Op<'_>, [a, b, c]: [&MemRef; 3]) -> Checked {
+pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
+    let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
+    let c = operand(2, op.c())?;
+    check_matrices([&a, &b, &c])?;
+    let accumulate = op.accumulate().and_then(type_value);
+    let accumulate = accumulate.ok_or("expected a type to accumulate in")?;
+    if types::element_bits(accumulate).is_none() {
+        return Err(format!(
+            "expected a number type to accumulate in, found {accumulate}"
+        ));
+    }
+    for (name, tensor) in [("A", &a), ("B", &b), ("C", &c)] {
+        check_space(name, tensor, Space::Gmem)?;
+    }
+    Ok(())
+}
+
+pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
+    let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
+    let c = operand(2, op.c())?;
+    check_matrices([&a, &b, &c])?;
+    check_space("A", &a, Space::Smem)?;
+    check_space("B", &b, Space::Smem)?;
+    check_space("C", &c, Space::Rmem)
+}
+
+fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
+    if tensor.space == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "expected {name} in {expected}, found {}",
+        tensor.space
+    ))
+}
+
+/// Matrices A (M,K), B (N,K) and C (M,N) of one product.
+fn check_matrices([a, b, c]: [&MemRef; 3]) -> Checked {
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b), ("C (M,N)", c)] {
         if memref.layout.rank() != 2 {
             return Err(format!(
@@ -162,16 +200,6 @@ fn verify_whole_gemm(op: Op<'_>, [a, b, c]: [&MemRef; 3]) -> Checked {
             "expected A and B of one element type, found {} and {}",
             a.element, b.element
         ));
-    }
-    if let Ok(attribute) = op.attribute("accumulate") {
-        let accumulate = TypeAttribute::try_from(attribute)
-            .map_err(|e| e.to_string())?
-            .value();
-        if types::element_bits(accumulate).is_none() {
-            return Err(format!(
-                "expected a number type to accumulate in, found {accumulate}"
-            ));
-        }
     }
     Ok(())
 }
@@ -296,9 +324,7 @@ fn check_copy(op: Op<'_>, name: &str, element: Type) -> Checked {
     let Ok(attribute) = op.attribute(name) else {
         return Ok(());
     };
-    let ty = TypeAttribute::try_from(attribute)
-        .map_err(|e| e.to_string())?
-        .value();
+    let ty = type_value(attribute).ok_or_else(|| format!("expected {name} = a type"))?;
     match CuteType::of(ty) {
         Some(CuteType::CopyAtom { value, .. })
             if types::element_bits(value) == types::element_bits(element) =>

@@ -1,0 +1,334 @@
+//! `#cute.plan` as a Rust value: the way in which a kernel computes a product of whole tensors.
+//!
+//! A builder chooses one (`cute-passes`), or a user writes one; passes execute it. What a plan requires of itself is checked
+//! in `verify.rs`, for the attribute and for whoever makes one; what an architecture has room for is asked by the builder.
+
+mod verify;
+
+pub use verify::MOST_EXTENT;
+
+use crate::{
+    diag::Failure,
+    mlir::{Kind, Parts, attribute_of_parts, parts_of_attribute},
+    types::{self, CuteType, MemRef, Space},
+};
+use cute_layout::{
+    Layout, Operand, Swizzle, TiledCopy, TiledMma,
+    atoms::{Completion, CopyAtom},
+    int, tuple,
+};
+use cute_target::banks::{BANK_BYTES, NUM_BANKS};
+use melior::ir::{Attribute, Location, Type};
+use std::sync::Arc;
+
+/// The way in which a kernel computes a product of whole tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan<'c> {
+    /// M, N and K of the tile that a block computes at a time, in elements.
+    pub tile: [i64; 3],
+    /// Iterations of the loop over K that are in flight at once; 1 is no pipelining.
+    pub stages: i64,
+    /// Blocks along M that are neighbours in launch order, so that they share B in L2.
+    pub raster: i64,
+    /// The tiled MMA, a type.
+    pub mma: Type<'c>,
+    /// The movements of A, of B and of C, each in the order in which they happen.
+    pub paths: [Vec<Movement<'c>>; 3],
+}
+
+/// A step on the way of an operand's tile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Movement<'c> {
+    /// The copy atom, a type.
+    pub atom: Type<'c>,
+    /// The way in which threads know that it is done.
+    pub completion: Completion,
+    /// The place in shared memory where the tile stops; none where it leaves it.
+    pub shared: Option<SharedTile>,
+}
+
+/// A tile of an operand in shared memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedTile {
+    /// The swizzle of byte addresses.
+    pub swizzle: Option<Swizzle>,
+    /// The layout of the tile in elements.
+    pub layout: Layout,
+    /// The number of such tiles that lie there at once.
+    pub buffers: i64,
+}
+
+/// The operands of a product, in the order of [`Plan::paths`].
+pub const OPERANDS: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
+
+/// The name of an operand.
+pub fn name_of_operand(operand: Operand) -> &'static str {
+    match operand {
+        Operand::A => "A",
+        Operand::B => "B",
+        Operand::C => "C",
+    }
+}
+
+/// The words by which a movement says how it completes.
+const COMPLETIONS: [(&str, Completion); 2] = [
+    ("immediate", Completion::Immediate),
+    ("group", Completion::Group),
+];
+
+fn word_of(completion: Completion) -> &'static str {
+    let word = COMPLETIONS.iter().find(|(_, other)| *other == completion);
+    word.map_or("", |(word, _)| word)
+}
+
+impl<'c> Movement<'c> {
+    /// Reads a `#cute.movement`; nothing where it is another attribute.
+    fn of(attribute: Attribute<'c>) -> Option<Result<Self, String>> {
+        let parts = match parts_of_attribute(attribute)? {
+            Ok(parts) => parts,
+            Err(error) => return Some(Err(error)),
+        };
+        (parts.kind == Kind::Movement).then(|| Self::from_parts(&parts))
+    }
+
+    pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
+        let [completion, swizzle, layout] = parts.texts[..] else {
+            return Err("expected three texts in a movement".to_owned());
+        };
+        let known = COMPLETIONS.iter().find(|(word, _)| *word == completion);
+        let (_, completion) = known.ok_or_else(|| {
+            format!("expected immediate or group, as the atom completes, found {completion}")
+        })?;
+        let shared = match layout {
+            "" => None,
+            layout => Some(SharedTile {
+                swizzle: match swizzle {
+                    "" => None,
+                    swizzle => Some(Swizzle::parse(swizzle).map_err(|e| e.to_string())?),
+                },
+                layout: Layout::parse(layout).map_err(|e| e.to_string())?,
+                buffers: parts.ints[0],
+            }),
+        };
+        Ok(Self {
+            atom: parts.types[0],
+            completion: *completion,
+            shared,
+        })
+    }
+
+    fn attribute(&self, location: Location<'c>) -> Result<Attribute<'c>, Failure> {
+        let shared = self.shared.as_ref();
+        let swizzle = shared.and_then(|tile| tile.swizzle);
+        let swizzle = swizzle.map_or(String::new(), |swizzle| swizzle.to_string());
+        let layout = shared.map_or(String::new(), |tile| tile.layout.to_string());
+        let parts = Parts {
+            kind: Kind::Movement,
+            types: vec![self.atom],
+            texts: vec![word_of(self.completion), &swizzle, &layout],
+            ints: vec![shared.map_or(0, |tile| tile.buffers)],
+            arrays: Vec::new(),
+        };
+        attribute_of_parts(location, &parts)
+    }
+
+    /// The row of its atom. Errors: a type that is no copy atom.
+    pub fn row(&self) -> Result<Arc<CopyAtom>, String> {
+        match CuteType::get(self.atom) {
+            Some(CuteType::CopyAtom { atom, .. }) => Ok(Arc::clone(atom)),
+            _ => Err(format!(
+                "expected a copy atom, such as !cute_nvgpu.atom.universal_copy, found {}",
+                self.atom
+            )),
+        }
+    }
+
+    /// The type of the elements that it copies. Errors: as of [`Movement::row`].
+    pub fn element(&self) -> Result<Type<'c>, String> {
+        match CuteType::get(self.atom) {
+            Some(CuteType::CopyAtom { value, .. }) => Ok(*value),
+            _ => self.row().map(|_| self.atom),
+        }
+    }
+}
+
+impl<'c> Plan<'c> {
+    /// Reads a `#cute.plan`, which its verifier has passed; nothing where it is another attribute.
+    pub fn of(attribute: Attribute<'c>) -> Option<Self> {
+        let parts = parts_of_attribute(attribute)?.ok()?;
+        let plan = parts.kind == Kind::Plan;
+        plan.then(|| Self::from_parts(&parts).ok()).flatten()
+    }
+
+    pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
+        let ([m, n, k, stages, raster], [a, b, c]) = (&parts.ints[..], &parts.arrays[..]) else {
+            return Err("expected five integers and three arrays in a plan".to_owned());
+        };
+        let path = |all: &[Attribute<'c>]| {
+            all.iter()
+                .map(|movement| {
+                    Movement::of(*movement)
+                        .unwrap_or_else(|| Err(format!("expected a movement, found {movement}")))
+                })
+                .collect::<Result<Vec<_>, String>>()
+        };
+        Ok(Self {
+            tile: [*m, *n, *k],
+            stages: *stages,
+            raster: *raster,
+            mma: parts.types[0],
+            paths: [path(a)?, path(b)?, path(c)?],
+        })
+    }
+
+    /// The attribute. Errors, at `location`: a plan that [`Plan::verify`] refuses.
+    pub fn attribute(&self, location: Location<'c>) -> Result<Attribute<'c>, Failure> {
+        let [m, n, k] = self.tile;
+        let mut arrays = Vec::new();
+        for path in &self.paths {
+            let movements = path.iter().map(|movement| movement.attribute(location));
+            arrays.push(movements.collect::<Result<Vec<_>, _>>()?);
+        }
+        let parts = Parts {
+            kind: Kind::Plan,
+            types: vec![self.mma],
+            texts: Vec::new(),
+            ints: vec![m, n, k, self.stages, self.raster],
+            arrays,
+        };
+        attribute_of_parts(location, &parts)
+    }
+
+    /// The movements of an operand.
+    pub fn path(&self, operand: Operand) -> &[Movement<'c>] {
+        &self.paths[operand as usize]
+    }
+
+    /// The tiled MMA. Errors: a type that is none.
+    pub fn tiled_mma(&self) -> Result<TiledMma, String> {
+        match CuteType::get(self.mma) {
+            Some(mma @ CuteType::TiledMma { .. }) => types::tiled_mma(mma),
+            _ => Err(format!("expected a tiled MMA, found {}", self.mma)),
+        }
+    }
+
+    /// The types of the elements of A, B and the accumulators. Errors: as of [`Plan::tiled_mma`].
+    pub fn multiplied(&self) -> Result<[Type<'c>; 3], String> {
+        let Some(CuteType::TiledMma { atom, .. }) = CuteType::get(self.mma) else {
+            return Err(format!("expected a tiled MMA, found {}", self.mma));
+        };
+        match CuteType::get(*atom) {
+            Some(CuteType::MmaAtom { a, b, acc, .. }) => Ok([*a, *b, *acc]),
+            _ => Err(format!("expected an MMA atom, found {atom}")),
+        }
+    }
+
+    /// The type of an operand's elements in memory. Errors: an operand that nothing moves.
+    pub fn element(&self, operand: Operand) -> Result<Type<'c>, String> {
+        let first = self.path(operand).first();
+        let name = name_of_operand(operand);
+        first
+            .ok_or_else(|| format!("expected a movement of {name}"))?
+            .element()
+    }
+
+    /// Threads of a block. Errors: as of [`Plan::tiled_mma`].
+    pub fn threads(&self) -> Result<i64, String> {
+        Ok(self.tiled_mma()?.num_threads())
+    }
+
+    /// Rows and columns of an operand's tile.
+    pub fn extents(&self, operand: Operand) -> [i64; 2] {
+        operand.axes().map(|axis| self.tile[axis])
+    }
+
+    /// The spaces that an operand's tile passes through.
+    pub fn spaces(operand: Operand) -> [Space; 3] {
+        match operand {
+            Operand::A | Operand::B => [Space::Gmem, Space::Smem, Space::Rmem],
+            Operand::C => [Space::Rmem, Space::Smem, Space::Gmem],
+        }
+    }
+
+    /// The tile of an operand in shared memory, and the number of its buffers. Errors: an operand that does not stop there.
+    pub fn shared(&self, operand: Operand) -> Result<(MemRef<'c>, i64), String> {
+        let stop = self.path(operand).iter().find_map(|movement| {
+            let tile = movement.shared.as_ref()?;
+            Some((movement.element(), tile))
+        });
+        let name = name_of_operand(operand);
+        let (element, tile) =
+            stop.ok_or_else(|| format!("expected a movement of {name} into shared memory"))?;
+        let memref = MemRef {
+            element: element?,
+            space: Space::Smem,
+            align: tile.align(),
+            swizzle: tile.swizzle,
+            inner: None,
+            layout: tile.layout.clone(),
+        };
+        Ok((memref, tile.buffers))
+    }
+
+    /// The tiled copy of a movement of an operand, by its place on the way. Errors: no such movement; an atom that does not
+    /// fit the tile or the threads.
+    pub fn tiled_copy(&self, operand: Operand, place: usize) -> Result<TiledCopy, String> {
+        let name = name_of_operand(operand);
+        let movement = self.path(operand).get(place);
+        let movement = movement.ok_or_else(|| format!("expected a movement {place} of {name}"))?;
+        let (row, mma) = (movement.row()?, self.tiled_mma()?);
+        let spaces = Self::spaces(operand);
+        let registers = spaces.get(place..place + 2);
+        if registers.is_some_and(|ends| ends.contains(&Space::Rmem)) {
+            return match operand {
+                Operand::A => TiledCopy::make_tiled_copy_a(row, &mma),
+                Operand::B => TiledCopy::make_tiled_copy_b(row, &mma),
+                Operand::C => TiledCopy::make_tiled_copy_c(row, &mma),
+            }
+            .map_err(|e| e.to_string());
+        }
+        let [_, columns] = self.extents(operand);
+        let (across, down) = copy_threads(mma.num_threads(), columns, row.num_val);
+        let of = |rows, columns| {
+            Layout::row_major(&tuple([int(rows), int(columns)])).map_err(|e| e.to_string())
+        };
+        TiledCopy::make_tiled_copy(row.clone(), &of(down, across)?, &of(1, row.num_val)?)
+            .map_err(|e| e.to_string())
+    }
+}
+
+impl SharedTile {
+    /// The alignment in bytes: at least a line of all banks, so that rows meet banks as the swizzle supposes.
+    pub fn align(&self) -> i64 {
+        const LINE: i64 = NUM_BANKS * BANK_BYTES;
+        self.swizzle
+            .map_or(LINE, |swizzle| swizzle.period().max(LINE))
+    }
+}
+
+/// The way in which threads cover rows of `columns` elements by vectors of `length`: threads along a row, and rows at a
+/// time; (0, 0) where they cannot.
+fn copy_threads(threads: i64, columns: i64, length: i64) -> (i64, i64) {
+    if length < 1 || columns % length != 0 {
+        return (0, 0);
+    }
+    let vectors = columns / length;
+    let across = (1..=vectors.min(threads))
+        .rev()
+        .find(|n| vectors % n == 0 && threads % n == 0);
+    across.map_or((0, 0), |across| (across, threads / across))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_cover_rows() {
+        assert_eq!(copy_threads(128, 32, 8), (4, 32));
+        assert_eq!(copy_threads(128, 64, 8), (8, 16));
+        assert_eq!(copy_threads(256, 16, 8), (2, 128));
+        assert_eq!(copy_threads(32, 96, 8), (4, 8));
+        assert_eq!(copy_threads(32, 20, 8), (0, 0));
+    }
+}

@@ -1,0 +1,261 @@
+//! The requirements of a plan on itself: that its parts make one kernel, on whatever architecture.
+
+use super::{Movement, OPERANDS, Plan, SharedTile, copy_threads, name_of_operand, word_of};
+use crate::types::MOST_STAGES;
+use cute_layout::{Layout, Operand, TiledMma, atoms::CopyAtom};
+use cute_target::{Space, THREADS_PER_BLOCK};
+use std::sync::Arc;
+
+/// The largest extent of a tile.
+pub const MOST_EXTENT: i64 = 1 << 16;
+
+/// The most elements of a tile in shared memory whose places are compared one by one; no multiprocessor has more bytes.
+const MOST_ELEMENTS: i64 = 1 << 20;
+
+impl Movement<'_> {
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        let row = self.row()?;
+        if row.completion != self.completion {
+            return Err(format!(
+                "expected {}, as {} completes, found {}",
+                word_of(row.completion),
+                row.name,
+                word_of(self.completion)
+            ));
+        }
+        let Some(SharedTile {
+            layout, buffers, ..
+        }) = &self.shared
+        else {
+            return Ok(());
+        };
+        if !layout.is_static() || layout.rank() != 2 {
+            return Err(format!(
+                "expected a static layout of rows and columns in shared memory, found {layout}"
+            ));
+        }
+        if !is_injective(layout) {
+            return Err(format!(
+                "expected a layout in shared memory with a place of its own for each of at most {MOST_ELEMENTS} elements, \
+                 found {layout}"
+            ));
+        }
+        if !(1..=MOST_STAGES).contains(buffers) {
+            return Err(format!(
+                "expected 1 to {MOST_STAGES} buffers, found {buffers}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Plan<'_> {
+    /// Checks that its parts make one kernel. Errors: what does not fit what, with both figures.
+    pub fn verify(&self) -> Result<(), String> {
+        let [m, n, k] = self.tile;
+        for (name, value, most) in [
+            ("M of the tile", m, MOST_EXTENT),
+            ("N of the tile", n, MOST_EXTENT),
+            ("K of the tile", k, MOST_EXTENT),
+            ("stages", self.stages, MOST_STAGES),
+            ("raster", self.raster, i64::from(i32::MAX)),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(format!("expected {name} of 1 to {most}, found {value}"));
+            }
+        }
+        let mma = self.tiled_mma()?;
+        if mma.num_threads() > i64::from(THREADS_PER_BLOCK) {
+            return Err(format!(
+                "the atoms {} of the tiled MMA are {} threads, a block has at most {THREADS_PER_BLOCK}",
+                mma.atom_layout().shape(),
+                mma.num_threads()
+            ));
+        }
+        let step = mma.tile_shape();
+        if (0..3).any(|axis| step[axis] < 1 || self.tile[axis] % step[axis] != 0) {
+            return Err(format!(
+                "the tile {m}x{n}x{k} is not a multiple of {}x{}x{}, which {} of {} cover",
+                step[0],
+                step[1],
+                step[2],
+                mma.atom_layout().shape(),
+                mma.atom().name
+            ));
+        }
+        for operand in OPERANDS {
+            self.verify_path(operand, &mma)
+                .map_err(|e| format!("the way of {}: {e}", name_of_operand(operand)))?;
+        }
+        self.verify_distinct()
+    }
+
+    /// A copy of a tile is known by its ends, so tiles of A and B that are the same in shared memory come there the same way.
+    fn verify_distinct(&self) -> Result<(), String> {
+        let [a, b] = [Operand::A, Operand::B].map(|operand| &self.path(operand)[0]);
+        if a.shared == b.shared && a.element()? == b.element()? && a.atom != b.atom {
+            return Err(format!(
+                "expected one atom for both A and B, whose tiles in shared memory are the same, found {} and {}",
+                a.row()?.name,
+                b.row()?.name
+            ));
+        }
+        Ok(())
+    }
+
+    fn verify_path(&self, operand: Operand, mma: &TiledMma) -> Result<(), String> {
+        let path = self.path(operand);
+        let spaces = Self::spaces(operand);
+        let [into, out] = path else {
+            return Err(format!(
+                "expected two movements, from {} to {} and from there to {}, found {}",
+                spaces[0],
+                spaces[1],
+                spaces[2],
+                path.len()
+            ));
+        };
+        let Some(tile) = &into.shared else {
+            return Err(
+                "expected the first movement to say where in shared memory it ends: smem = <\"layout\">, buffers = N"
+                    .to_owned(),
+            );
+        };
+        if out.shared.is_some() {
+            return Err(format!(
+                "expected the second movement to end in {}, found one that ends in shared memory",
+                spaces[2]
+            ));
+        }
+        let rows = [into.row()?, out.row()?];
+        for (place, row) in rows.iter().enumerate() {
+            check_spaces(row, [spaces[place], spaces[place + 1]])?;
+        }
+        self.verify_elements(operand, [into, out])?;
+        self.verify_tile(operand, tile, &rows)?;
+        for place in 0..rows.len() {
+            if ![spaces[place], spaces[place + 1]].contains(&Space::Rmem) {
+                self.verify_cover(operand, &rows[place], mma)?;
+            }
+            self.tiled_copy(operand, place)?;
+        }
+        Ok(())
+    }
+
+    /// All movements copy elements of one type; of A and B that which is multiplied.
+    fn verify_elements(&self, operand: Operand, path: [&Movement; 2]) -> Result<(), String> {
+        let [a, b, _] = self.multiplied()?;
+        let expected = match operand {
+            Operand::A => a,
+            Operand::B => b,
+            Operand::C => path[0].element()?,
+        };
+        for movement in path {
+            let found = movement.element()?;
+            if found != expected {
+                return Err(format!(
+                    "expected copies of {expected}, found one of {found}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_tile(
+        &self,
+        operand: Operand,
+        tile: &SharedTile,
+        rows: &[Arc<CopyAtom>; 2],
+    ) -> Result<(), String> {
+        let extents = self.extents(operand);
+        let found = [0, 1].map(|mode| tile.layout.mode(mode).and_then(|mode| mode.size()));
+        if found != extents.map(Ok) {
+            return Err(format!(
+                "expected {}x{} elements in shared memory, as the tile is, found {}",
+                extents[0], extents[1], tile.layout
+            ));
+        }
+        let expected = match operand {
+            Operand::C => 1,
+            _ => self.stages,
+        };
+        if tile.buffers != expected {
+            return Err(format!(
+                "expected buffers = {expected}, {}, found {}",
+                match operand {
+                    Operand::C => "as there is one tile of it in a block",
+                    _ => "as many as stages",
+                },
+                tile.buffers
+            ));
+        }
+        let Some(swizzle) = tile.swizzle else {
+            return Ok(());
+        };
+        let widest = rows.iter().max_by_key(|row| row.align);
+        if let Some(row) = widest.filter(|row| row.align > 1 << swizzle.m().min(62)) {
+            return Err(format!(
+                "{swizzle} swizzles within the {} bytes that {} accesses at once; expected M of at least {}",
+                row.align,
+                row.name,
+                row.align.ilog2()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whole passes of all threads over the tile copy all of it.
+    fn verify_cover(&self, operand: Operand, row: &CopyAtom, mma: &TiledMma) -> Result<(), String> {
+        let [rows, columns] = self.extents(operand);
+        let threads = mma.num_threads();
+        let (_, down) = copy_threads(threads, columns, row.num_val);
+        if down == 0 {
+            return Err(format!(
+                "{threads} threads cannot share rows of {columns} elements by the {} of {}",
+                row.num_val, row.name
+            ));
+        }
+        if rows % down != 0 {
+            return Err(format!(
+                "{threads} threads copy {down} rows of the {rows}x{columns} tile at a time, which does not divide {rows}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a layout gives each coordinate a place of its own, none before 0.
+fn is_injective(layout: &Layout) -> bool {
+    let Some(flat) = layout.flat() else {
+        return false;
+    };
+    // Each mode steps over all that those of smaller strides reach.
+    let mut modes: Vec<_> = flat.modes().iter().filter(|mode| mode.0 > 1).collect();
+    modes.sort_by_key(|mode| mode.1);
+    let mut reach = 1i64;
+    let in_order = modes.iter().all(|(extent, stride)| {
+        let clear = *stride >= reach;
+        reach = reach.saturating_add((extent - 1).saturating_mul(*stride));
+        clear
+    });
+    if in_order {
+        return true;
+    }
+    if flat.size() > MOST_ELEMENTS {
+        return false;
+    }
+    let mut places: Vec<i64> = (0..flat.size()).map(|i| flat.at(i)).collect();
+    places.sort_unstable();
+    places.first().is_none_or(|first| *first >= 0) && places.windows(2).all(|two| two[0] < two[1])
+}
+
+/// Checks that an atom copies between two spaces.
+fn check_spaces(row: &CopyAtom, [from, to]: [Space; 2]) -> Result<(), String> {
+    match row.spaces {
+        Some(found) if found != [from, to] => Err(format!(
+            "expected a copy from {from} to {to}, found {}, which copies from {} to {}",
+            row.name, found[0], found[1]
+        )),
+        _ => Ok(()),
+    }
+}

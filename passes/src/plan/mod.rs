@@ -1,0 +1,145 @@
+//! The choice of the plan that a product of whole tensors is computed by.
+//!
+//! A builder for a family of architectures (`sm80.rs`) makes candidates of a problem, an architecture and what was asked
+//! for, and ranks them; `cost.rs` estimates what a plan takes and says whether an architecture has it. `cute-tile` leaves
+//! the plan on the kernel, and whatever comes after executes it.
+
+mod cost;
+mod request;
+mod sm80;
+mod swizzle;
+
+pub use request::{Request, SwizzleChoice, parse_extents, parse_swizzle};
+
+use cute_ir::{plan::Plan, types};
+use cute_layout::{MmaAtom, atoms::CopyAtom};
+use cute_target::{Arch, Requirement};
+use melior::ir::Type;
+use std::sync::Arc;
+
+/// A product of whole tensors.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'c> {
+    /// M, N and K.
+    pub extents: [i64; 3],
+    /// The types of the elements of A, B and C.
+    pub elements: [Type<'c>; 3],
+    /// The type in which products are summed.
+    pub accumulate: Type<'c>,
+}
+
+/// Checks that an architecture has the instructions of a builder. Errors: the first one that it lacks.
+pub fn check_arch(arch: Arch) -> Result<(), String> {
+    sm80::check_arch(arch)
+}
+
+/// The plan for a problem. Errors: the reason why nothing that was asked for fits, and a choice that does.
+pub fn choose<'c>(
+    problem: &Problem<'c>,
+    request: &Request,
+    arch: Arch,
+) -> Result<Plan<'c>, String> {
+    sm80::Builder::new(problem.elements, problem.accumulate)?.choose(problem.extents, request, arch)
+}
+
+/// Checks a plan that somebody wrote for a problem on an architecture. Errors: what of it does not fit.
+pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result<(), String> {
+    let [a, b, acc] = plan.multiplied()?;
+    let c = plan.element(cute_layout::Operand::C)?;
+    let multiplied = [a, b, c, acc];
+    let [a, b, c] = problem.elements;
+    let names = ["A", "B", "C", "the accumulators"];
+    for ((name, planned), found) in names
+        .iter()
+        .zip(multiplied)
+        .zip([a, b, c, problem.accumulate])
+    {
+        if planned != found {
+            return Err(format!(
+                "has a cute.plan for {name} of {planned}, found {found}"
+            ));
+        }
+    }
+    let mma = plan.tiled_mma()?;
+    require(arch, &mma.atom().name, mma.atom().requires)?;
+    for movement in plan.paths.iter().flatten() {
+        let row = movement.row()?;
+        require(arch, &row.name, row.requires)?;
+    }
+    if !divides(plan.tile, problem.extents) {
+        return Err(not_divided(plan.tile, problem.extents));
+    }
+    cost::check(plan, arch)
+}
+
+/// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.
+pub fn lighter<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
+    let (builder, choice) = sm80::Builder::of(plan)?;
+    builder.lighter(choice, arch)
+}
+
+/// A plan for the same problem that an architecture has shared memory for; none where no builder makes plans like this one.
+pub fn smaller<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
+    let (builder, choice) = sm80::Builder::of(plan)?;
+    builder.alternative(choice, plan.tile, arch)
+}
+
+/// The options that ask for a plan, but for its swizzle and its raster: `tile=128x128x32 warps=2x2 stages=4`.
+pub fn options_of(plan: &Plan<'_>) -> String {
+    let [m, n, k] = plan.tile;
+    let [wm, wn] = warps_of(plan);
+    format!(
+        "tile={m}x{n}x{k} warps={wm}x{wn} stages={stages}",
+        stages = plan.stages
+    )
+}
+
+/// Warps along M and N: the atoms of its tiled MMA.
+pub fn warps_of(plan: &Plan<'_>) -> [i64; 2] {
+    let atoms = plan.tiled_mma().map(|mma| mma.atom_layout().clone());
+    [0, 1].map(|mode| {
+        let size = atoms.as_ref().ok().and_then(|all| all.mode(mode).ok());
+        size.and_then(|mode| mode.size().ok()).unwrap_or(1)
+    })
+}
+
+/// Checks that an architecture has an instruction that a product is computed with.
+fn require(arch: Arch, name: &str, requires: Requirement) -> Result<(), String> {
+    if arch.has(requires) {
+        return Ok(());
+    }
+    Err(format!(
+        "is computed with {name}, which exists on {requires}; found arch={arch}: compile it for an architecture that has it, \
+         or write the kernel by hand with atoms that {arch} has (docs/kernels.md)"
+    ))
+}
+
+/// Tells whether a tile divides a problem.
+fn divides(tile: [i64; 3], problem: [i64; 3]) -> bool {
+    problem
+        .iter()
+        .zip(tile)
+        .all(|(extent, tile)| tile > 0 && extent % tile == 0)
+}
+
+fn not_divided(tile: [i64; 3], problem: [i64; 3]) -> String {
+    let text = |[m, n, k]: [i64; 3]| format!("{m}x{n}x{k}");
+    format!(
+        "the tile {} does not divide the problem {}; tails are not supported yet",
+        text(tile),
+        text(problem)
+    )
+}
+
+/// The rows of the atoms that types stand for.
+fn rows<'c>(
+    mma: Type<'c>,
+    copies: &[Type<'c>],
+) -> Result<(Arc<MmaAtom>, Vec<Arc<CopyAtom>>), String> {
+    let none = |ty| format!("expected an atom, found {ty}");
+    let copies = copies
+        .iter()
+        .map(|ty| types::copy_row(*ty).ok_or_else(|| none(*ty)));
+    let mma = types::mma_row(mma).ok_or_else(|| none(mma))?;
+    Ok((mma, copies.collect::<Result<_, _>>()?))
+}

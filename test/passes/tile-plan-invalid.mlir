@@ -1,0 +1,106 @@
+// Plans that somebody wrote for a product, and that do not fit it.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80" --split-input-file --verify-diagnostics
+// RUN: not cute-opt %S/../compile/plan.mlir --cute-tile="arch=sm_75" 2>&1 | FileCheck %s --check-prefix=TURING
+// RUN: not cute-opt %S/../compile/plan.mlir --cute-tile="arch=sm_80 tile=32x32x32" 2>&1 | FileCheck %s --check-prefix=BESIDE
+//
+// TURING: error: 'cute.contract' op is computed with SM80_16x8x8_F32F16F16F32_TN, which exists on sm_80 and later; found arch=sm_75
+// BESIDE: error: 'cute.contract' op has a cute.plan, and tile is asked for beside it; expected one of them: write it into the plan
+
+// Elements and sums of other types.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<bf16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op has a cute.plan for A of f16, found bf16}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op has a cute.plan for the accumulators of f32, found f16}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f16 {cute.plan = #plan}
+  return
+}
+
+// -----
+
+// The problem.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(80,80):(80,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op the tile 32x32x32 does not divide the problem 80x80x80; tails are not supported yet}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<8>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op copies 16 bytes at a time, but A is aligned to 8 bytes; expected align<16>}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
+  return
+}
+
+// -----
+
+// The architecture.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 50, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 50>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 50>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op 50 stages of 32x32x32 need 204800 bytes of shared memory, sm_80 has 166912}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
+  return
+}
+
+// -----
+
+// A plan says all.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @gemm(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op has a cute.plan, and raster is asked for beside it; expected one of them: write it into the plan}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan, cute.raster = 2 : i64}
+  return
+}
