@@ -1,13 +1,28 @@
 // RUN: cute-opt %s --cute-expand-pipeline --split-input-file --verify-diagnostics
 
 gpu.module @kernels {
-  gpu.func @dynamic(%n: i32) kernel {
+  gpu.func @unsigned(%n: i32) kernel {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
-    // expected-error @below {{constant bounds}}
-    scf.for %k = %zero to %n step %one : i32 {
+    // expected-error @below {{found an unsigned comparison and bounds that are not known, or negative}}
+    scf.for unsigned %k = %zero to %n step %one : i32 {
       %slot = cute.pipeline.producer_acquire(%p, %free, %k) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @two_beginnings(%n: i32, %a: f32, %b: f32) kernel {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    // expected-error @below {{found arguments 0 and 1, which begin differently and go on alike}}
+    %r:2 = scf.for %k = %zero to %n step %one iter_args(%x = %a, %y = %b) -> (f32, f32) : i32 {
+      %z = arith.addf %x, %y {cute.stage = 0 : i32, cute.order = 0 : i32} : f32
+      scf.yield %z, %z : f32, f32
     }
     gpu.return
   }

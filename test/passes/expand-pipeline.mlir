@@ -157,3 +157,95 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// The number of iterations is not known. The prologue and the drain run the consumer once: a loop of no iteration is not gone
+// into. Copies of the second iteration have a predicate, for there may be none; so have those of the loop that runs on.
+// CHECK-LABEL: gpu.func @unknown
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i32, %[[V:[a-z0-9]+]]: vector<8xf16>
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %{{.*}}, %[[N]]
+// CHECK: %[[TRIPS:.*]] = arith.select %[[ANY]], %[[N]]
+// CHECK: %[[ENOUGH:.*]] = arith.cmpi uge, %[[TRIPS]], %c1
+// CHECK: %[[R:[0-9]+]] = scf.if %[[ENOUGH]] -> (vector<8xf16>) {
+// CHECK:   cute.atom_copy({{.*}}at [0, 0, 0] :
+// CHECK:   %[[SECOND:.*]] = arith.cmpi ugt, %[[TRIPS]], %c1
+// CHECK:   cute.atom_copy({{.*}} if %[[SECOND]]
+// CHECK:   cute.pipeline.consumer_wait
+// CHECK:   %[[FIRST:.*]] = cute.atom_load
+// CHECK:   %[[END:.*]] = arith.subi %[[TRIPS]], %c1
+// CHECK:   %[[LOOP:.*]]:{{.*}} = scf.for %[[K:.*]] = %c0{{.*}} to %[[END]]
+// CHECK:     %[[MORE:.*]] = arith.cmpi slt, %[[K]], %{{.*}}
+// CHECK:     cute.atom_copy({{.*}} if %[[MORE]]
+// CHECK:     arith.addf
+// CHECK:   }
+// CHECK-NOT: cute.atom_copy
+// CHECK:   %[[SUM:.*]] = arith.addf
+// CHECK:   cute.pipeline.producer_tail
+// CHECK:   scf.yield %[[SUM]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[V]]
+
+!g = !cute.memref<f16, gmem, align<16>, "((8,1),1,1):((1,0),0,0)">
+!ring = !cute.memref<f16, smem, align<16>, "((8,1),1,1,3):((1,0),0,0,8)">
+!s = !cute.memref<f16, smem, align<16>, "((8,1),1,1):((1,0),0,0)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"(1,8):(0,1)">, tiler_mn = <"[1:1;8:1]">>
+!read = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"(1,8):(0,1)">, tiler_mn = <"[1:1;8:1]">>
+gpu.module @kernels {
+  gpu.func @unknown(%g: !g, %n: i32, %v: vector<8xf16>, %out: !g) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %copy = cute.static : !copy
+    %read = cute.static : !read
+    %ring = cute.memref.alloca() {cute.ring} : !ring
+    %p, %free = cute.pipeline.create : !cute.pipeline<3>, !cute.token
+    %r:4 = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %v, %a = %free, %b = %free, %c = %free) -> (vector<8xf16>, !cute.token, !cute.token, !cute.token) : i32 {
+      %slot = cute.pipeline.producer_acquire(%p, %c, %k) {cute.order = 0 : i32, cute.stage = 0 : i32} : !cute.pipeline<3>
+      %at = cute.make_coord(%slot) : (i32) -> !cute.coord<"(_,_,_,?)">
+      %to = cute.slice(%ring, %at) : !ring, !cute.coord<"(_,_,_,?)">
+      cute.atom_copy(%copy, %g, %to) at [0, 0, 0] {cute.order = 1 : i32, cute.stage = 0 : i32} : (!copy, !g, !s)
+      %full = cute.pipeline.producer_commit(%p) {cute.order = 2 : i32, cute.stage = 0 : i32} : !cute.pipeline<3>
+      %place = cute.pipeline.consumer_wait(%p, %full, %k) {cute.order = 4 : i32, cute.stage = 1 : i32} : !cute.pipeline<3>
+      %here = cute.make_coord(%place) : (i32) -> !cute.coord<"(_,_,_,?)">
+      %from = cute.slice(%ring, %here) : !ring, !cute.coord<"(_,_,_,?)">
+      %x = cute.atom_load(%read, %from) at [0, 0, 0] {cute.order = 5 : i32, cute.stage = 1 : i32} : (!read, !s) -> vector<8xf16>
+      %done = cute.pipeline.consumer_release(%p) {cute.order = 6 : i32, cute.stage = 1 : i32} : !cute.pipeline<3>
+      %y = arith.addf %sum, %x {cute.order = 3 : i32, cute.stage = 2 : i32} : vector<8xf16>
+      scf.yield %y, %done, %a, %b : vector<8xf16>, !cute.token, !cute.token, !cute.token
+    }
+    cute.atom_store(%read, %r#0, %out) at [0, 0, 0] : (!read, vector<8xf16>, !g)
+    gpu.return
+  }
+}
+
+// -----
+
+// A load from global memory ahead of its use stops at the last iteration, which is there.
+// CHECK-LABEL: gpu.func @loads
+// CHECK: %[[TRIPS:.*]] = arith.select
+// CHECK: %[[ENOUGH:.*]] = arith.cmpi uge, %[[TRIPS]], %c1
+// CHECK: scf.if %[[ENOUGH]] {
+// CHECK:   cute.memref.load
+// CHECK:   scf.for %[[K:[a-z0-9]+]] =
+// CHECK:     %[[LAST:.*]] = arith.subi %[[TRIPS]], %c2
+// CHECK:     %[[NEXT:.*]] = arith.minsi %[[K]], %[[LAST]]
+// CHECK:     arith.addi %[[NEXT]], %c1
+// CHECK:     cute.memref.load
+// CHECK:     cute.memref.store
+// CHECK:   }
+// CHECK-NOT: cute.memref
+// CHECK: } else {
+// CHECK-NEXT: }
+!t = !cute.memref<f32, gmem, align<16>, "1024:1">
+gpu.module @kernels {
+  gpu.func @loads(%g: !t, %h: !t, %n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      %at = cute.make_coord(%k) : (i32) -> !cute.coord<"?">
+      %x = cute.memref.load(%g, %at) {cute.order = 0 : i32, cute.stage = 0 : i32} : (!t, !cute.coord<"?">) -> f32
+      cute.memref.store(%h, %at, %x) {cute.order = 1 : i32, cute.stage = 1 : i32} : (!t, !cute.coord<"?">, f32) -> ()
+    }
+    gpu.return
+  }
+}

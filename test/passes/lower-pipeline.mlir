@@ -260,3 +260,57 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What stores fill needs no group of copies, and one barrier a turn: the wait's, behind which the place that was read before is
+// free as well.
+// CHECK-LABEL: gpu.func @immediate
+// CHECK-NOT: cp.async
+// CHECK: scf.for
+// CHECK-NOT: gpu.barrier
+// CHECK:   cute.memref.store
+// CHECK:   gpu.barrier
+// CHECK:   cute.memref.load
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+gpu.module @kernels {
+  gpu.func @immediate(%s: !cute.memref<f32, smem, align<16>, "(32,2):(1,32)">, %n: i32, %v: f32) kernel {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %p, %free = cute.pipeline.create : !cute.pipeline<2, immediate>, !cute.token
+    %r:2 = scf.for %k = %zero to %n step %one iter_args(%a = %free, %b = %free) -> (!cute.token, !cute.token) : i32 {
+      %slot = cute.pipeline.producer_acquire(%p, %b, %k) : !cute.pipeline<2, immediate>
+      %to = cute.make_coord(%slot) : (i32) -> !cute.coord<"(0,?)">
+      cute.memref.store(%s, %to, %v) : (!cute.memref<f32, smem, align<16>, "(32,2):(1,32)">, !cute.coord<"(0,?)">, f32) -> ()
+      %full = cute.pipeline.producer_commit(%p) : !cute.pipeline<2, immediate>
+      %place = cute.pipeline.consumer_wait(%p, %full, %k) : !cute.pipeline<2, immediate>
+      %from = cute.make_coord(%place) : (i32) -> !cute.coord<"(1,?)">
+      %x = cute.memref.load(%s, %from) : (!cute.memref<f32, smem, align<16>, "(32,2):(1,32)">, !cute.coord<"(1,?)">) -> f32
+      %done = cute.pipeline.consumer_release(%p) : !cute.pipeline<2, immediate>
+      scf.yield %done, %a : !cute.token, !cute.token
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A pipeline that a loop makes anew each turn finds its places as the turn before left them: others may still read.
+// CHECK-LABEL: gpu.func @in_a_loop
+// CHECK: scf.for
+// CHECK-NEXT: gpu.barrier
+// CHECK: nvvm.cp.async.commit.group
+gpu.module @kernels {
+  gpu.func @in_a_loop(%n: i32) kernel {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    scf.for %k = %zero to %n step %one : i32 {
+      %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
+      %slot = cute.pipeline.producer_acquire(%p, %free, %zero) : !cute.pipeline<2>
+      %full = cute.pipeline.producer_commit(%p) : !cute.pipeline<2>
+      %place = cute.pipeline.consumer_wait(%p, %full, %zero) : !cute.pipeline<2>
+    }
+    gpu.return
+  }
+}

@@ -19,17 +19,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const BATCH: usize = 16;
 
 /// Passes that such a kernel goes through alone, and pipelines.
-const ALONE: [&[&str]; 14] = [
+const ALONE: [&[&str]; 16] = [
     &["--cute-fold-static"],
     &["--canonicalize", "--cse"],
     &["--cute-report=arch=sm_80"],
     &["--cute-partition"],
     &["--cute-lower-algorithms"],
     &["--cute-fragments-to-values"],
-    &["--cute-pipeline"],
+    &["--cute-make-rings"],
+    &["--cute-assign-latencies", "--cute-schedule"],
     &["--cute-expand-pipeline"],
     &["--cute-lower-pipeline"],
     &["--cute-allocate-shared"],
+    &["--cute-synchronize"],
     &["--cute-lower-layouts"],
     &["--cute-to-nvvm"],
     &["--cute-simplify-indices"],

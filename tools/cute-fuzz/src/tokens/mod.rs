@@ -47,7 +47,7 @@ const NUMBERS: [&str; 22] = [
 ];
 
 /// The pipelines that every mutant may go through.
-const ALL: [(&str, &[&str]); 15] = [
+const ALL: [(&str, &[&str]); 17] = [
     ("generic", &["--mlir-print-op-generic"]),
     ("fold", &["--cute-fold-static"]),
     ("canonicalize", &["--canonicalize", "--cse"]),
@@ -59,7 +59,12 @@ const ALL: [(&str, &[&str]); 15] = [
     ),
     ("to-nvvm", &["--cute-to-nvvm", "--cute-simplify-indices"]),
     ("partition", &["--cute-partition"]),
-    ("pipeline", &["--cute-pipeline"]),
+    ("make-rings", &["--cute-make-rings"]),
+    (
+        "schedule",
+        &["--cute-assign-latencies", "--cute-schedule"],
+    ),
+    ("synchronize", &["--cute-synchronize"]),
     ("expand-pipeline", &["--cute-expand-pipeline"]),
     ("lower-pipeline", &["--cute-lower-pipeline"]),
     ("allocate-shared", &["--cute-allocate-shared"]),
@@ -71,7 +76,9 @@ const ALL: [(&str, &[&str]); 15] = [
             "--cute-lower-algorithms",
             "--cute-fragments-to-values",
             "--cse",
-            "--cute-pipeline",
+            "--cute-make-rings",
+            "--cute-assign-latencies",
+            "--cute-schedule",
             "--cute-expand-pipeline",
             "--cse",
             "--cute-lower-pipeline",
