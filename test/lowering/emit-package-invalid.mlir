@@ -115,7 +115,7 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{cute.computes: expected a dictionary with one of gemm, copy, transpose, add, axpby, softmax, rms_norm, arguments by index, found}}
+  // expected-error @below {{cute.computes: expected a dictionary with one of gemm, copy, transpose, add, axpby, softmax, rms_norm, attention, arguments by index, found}}
   func.func @computes() attributes {cute.computes = [{conv = array<i64: 0, 1>}]} {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
@@ -169,6 +169,45 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   // expected-error @below {{cute.computes: expected epsilon = 1.0 : f32, a number, or epsilon = 3 : index, the argument that has it, found 3 : i32}}
   func.func @computes() attributes {cute.computes = [{rms_norm = array<i64: 0, 1, 2>, epsilon = 3 : i32}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected attention = array<i64: Q, K, V, O>, arguments by index}}
+  func.func @computes() attributes {cute.computes = [{attention = array<i64: 0, 1, 2>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: attention has scale, accumulate, found epsilon}}
+  func.func @computes() attributes {cute.computes = [{attention = array<i64: 0, 1, 2, 3>, epsilon = 1.0 : f32}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected scale = 1.0 : f32, a number, or scale = 3 : index, the argument that has it, found 4 : i32}}
+  func.func @computes() attributes {cute.computes = [{attention = array<i64: 0, 1, 2, 3>, scale = 4 : i32}]} {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32
     gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero

@@ -33,6 +33,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         &["x", "weight", "out"],
         &["epsilon", "accumulate"],
     ),
+    ("attention", &["Q", "K", "V", "O"], &["scale", "accumulate"]),
 ];
 
 pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
@@ -120,11 +121,19 @@ impl<'c> Entry<'c> {
                 out: at[1],
                 accumulate,
             },
-            _ => Compute::RmsNorm {
+            "rms_norm" => Compute::RmsNorm {
                 x: at[0],
                 weight: at[1],
                 out: at[2],
                 epsilon: self.factor("epsilon")?.unwrap_or(Factor::Constant(0.0)),
+                accumulate,
+            },
+            _ => Compute::Attention {
+                q: at[0],
+                k: at[1],
+                v: at[2],
+                out: at[3],
+                scale: self.factor("scale")?.unwrap_or(Factor::Constant(1.0)),
                 accumulate,
             },
         })

@@ -376,8 +376,9 @@ fn the_report_is_what_the_emulator_counts() {
     println!("{sources} sources with options: {compared:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(sources >= 15, "found {sources} sources");
+    // Of rows whose distance is known at the launch only there are bounds, and no figures.
     assert!(
-        compared.exact >= 400 && (compared.between + compared.bounded) * 3 <= compared.exact,
+        compared.exact >= 400 && (compared.between + compared.bounded) * 2 <= compared.exact,
         "{compared:?}"
     );
 }

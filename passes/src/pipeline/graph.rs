@@ -5,7 +5,7 @@
 //! the ring; and from the effects of operations that may touch the same memory.
 
 use crate::partition::{is_memory, root_of};
-use cute_ir::ops::{cute, gpu};
+use cute_ir::ops::{cute, gpu, vector};
 use cute_ir::{
     attributes::{CYCLES, LATENCY, NOALIAS, RING, UNIT},
     mlir::*,
@@ -87,7 +87,7 @@ pub(crate) struct Body<'c> {
 /// Tells whether an operation computes numbers, and not places: not one that only names registers anew either.
 pub(crate) fn is_data(op: Op<'_>) -> bool {
     if dialect_of(op) == dialect::VECTOR {
-        return false;
+        return vector::Reduction::of(op).is_some();
     }
     let number = |value: &Val<'_>| {
         let ty = value.r#type();

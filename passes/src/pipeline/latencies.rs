@@ -6,7 +6,7 @@
 
 use super::graph::is_data;
 use crate::{arch, partition::kernels};
-use cute_ir::ops::{cute, scf};
+use cute_ir::ops::{cute, gpu, math, scf, vector};
 use cute_ir::{
     Expected, Failure, PassSpec,
     attributes::{CYCLES, LATENCY, STAGES, UNIT},
@@ -59,6 +59,9 @@ fn assign(op: Op<'_>, cost: Cost) {
     }
 }
 
+/// What the lanes for sums and products do, of the functions.
+const LIKE_SUMS: [&str; 3] = [math::ABSF, math::COPYSIGN, math::FMA];
+
 /// The number of elements of a value's type, and the bits of one.
 fn elements_of(ty: Type<'_>) -> (i64, i64) {
     match vector_extents(ty) {
@@ -96,6 +99,13 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
         let bytes = row.val_bits * row.num_val / 8;
         return Some(timing.global_load(bytes));
     }
+    if gpu::Shuffle::of(op).is_some() {
+        return Some(timing.exchange());
+    }
+    if let Some(reduction) = vector::Reduction::of(op) {
+        let (count, _) = elements_of(reduction.vector().r#type());
+        return Some(timing.arithmetic(count));
+    }
     let effects = effects_of(op);
     let Some(effects) = effects else {
         return (op.result_count() > 0).then(|| timing.exchange());
@@ -121,6 +131,7 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
         let (count, _) = elements_of(result_of(op, 0).r#type());
         return match dialect_of(op) {
             dialect::ARITH => Some(timing.arithmetic(count)),
+            dialect::MATH if LIKE_SUMS.contains(&name_of(op)) => Some(timing.arithmetic(count)),
             dialect::MATH => Some(timing.special(count)),
             // Registers are only named anew.
             _ => Some(Cost {

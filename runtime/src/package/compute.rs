@@ -55,6 +55,20 @@ pub enum Compute {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
+    /// `O(m,:) = sum over n of w(m,n) * V(n,:)`, where `w(m,:)` is the softmax of `scale * sum over d of Q(m,d) * K(:,d)`.
+    Attention {
+        /// An (M,D) tensor.
+        q: usize,
+        /// An (N,D) tensor.
+        k: usize,
+        /// An (N,E) tensor.
+        v: usize,
+        /// An (M,E) tensor.
+        out: usize,
+        scale: Factor,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accumulate: Option<String>,
+    },
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
@@ -141,6 +155,7 @@ impl Compute {
             Compute::Axpby { .. } => "axpby",
             Compute::Softmax { .. } => "softmax",
             Compute::RmsNorm { .. } => "rms_norm",
+            Compute::Attention { .. } => "attention",
         }
     }
 
@@ -170,6 +185,9 @@ impl Compute {
             Compute::RmsNorm { x, weight, out, .. } => {
                 vec![read("x", x), read("weight", weight), write("out", out)]
             }
+            Compute::Attention { q, k, v, out, .. } => {
+                vec![read("Q", q), read("K", k), read("V", v), write("O", out)]
+            }
         }
     }
 
@@ -191,6 +209,7 @@ impl Compute {
             }
             Compute::Axpby { alpha, beta, .. } => vec![("alpha", *alpha), ("beta", *beta)],
             Compute::RmsNorm { epsilon, .. } => vec![("epsilon", *epsilon)],
+            Compute::Attention { scale, .. } => vec![("scale", *scale)],
             _ => Vec::new(),
         }
     }
@@ -203,7 +222,8 @@ impl Compute {
             Compute::Add { accumulate, .. }
             | Compute::Axpby { accumulate, .. }
             | Compute::Softmax { accumulate, .. }
-            | Compute::RmsNorm { accumulate, .. } => accumulate.as_deref(),
+            | Compute::RmsNorm { accumulate, .. }
+            | Compute::Attention { accumulate, .. } => accumulate.as_deref(),
         }
     }
 
@@ -285,6 +305,22 @@ impl Compute {
                 within(accumulate),
                 x = name(x)
             ),
+            Compute::Attention {
+                q,
+                k,
+                v,
+                out,
+                scale,
+                accumulate,
+            } => format!(
+                "{}(m,:) = sum over n of {}(n,:), weighted by the softmax of {} * sum over d of {}(m,d) * {}(n,d){}",
+                name(out),
+                name(v),
+                factor(scale),
+                name(q),
+                name(k),
+                within(accumulate)
+            ),
         }
     }
 
@@ -310,6 +346,9 @@ impl Compute {
         match self {
             Compute::Gemm(_) => fixed(vec![vec![0, 2], vec![1, 2], vec![0, 1]]),
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
+            Compute::Attention { .. } => {
+                fixed(vec![vec![0, 2], vec![1, 2], vec![1, 3], vec![0, 3]])
+            }
             Compute::RmsNorm { .. } => {
                 fixed(vec![all.clone(), vec![ranks[0].saturating_sub(1)], all])
             }
@@ -328,6 +367,10 @@ impl Compute {
             Compute::RmsNorm { .. } => (
                 "x and out of one shape, and as many weights as their last mode has elements",
                 "",
+            ),
+            Compute::Attention { .. } => (
+                "Q (M,D), K (N,D), V (N,E), O (M,E)",
+                "V has a row for each key, as K does",
             ),
             Compute::Copy { .. } => ("src and dst of one shape", ""),
             Compute::Add { .. } => ("a, b and out of one shape", ""),
@@ -368,10 +411,13 @@ impl Compute {
 
     /// Operations of one run, for those whose speed is measured by them; `sizes` are those of the roles.
     pub(crate) fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
+        let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
+        let count = |sizes: &[i64], mode: usize| sizes.get(mode).map_or(0.0, |&n| n as f64);
         match (self, sizes) {
-            (Compute::Gemm(_), [a, _, c]) => {
-                let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
-                Some(2.0 * product(c) * a.get(1).map_or(0.0, |&k| k as f64))
+            (Compute::Gemm(_), [a, _, c]) => Some(2.0 * product(c) * count(a, 1)),
+            // The two products; what the softmax takes is left out, as is customary.
+            (Compute::Attention { .. }, [q, k, _, out]) => {
+                Some(2.0 * (product(q) + product(out)) * count(k, 0))
             }
             _ => None,
         }

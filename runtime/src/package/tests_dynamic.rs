@@ -141,6 +141,14 @@ fn computes_round_trip() {
             epsilon: Factor::Constant(1e-5),
             accumulate: None,
         },
+        Compute::Attention {
+            q: 0,
+            k: 1,
+            v: 2,
+            out: 3,
+            scale: Factor::Argument { scalar: 4 },
+            accumulate: accumulate(),
+        },
     ];
     for compute in all {
         let json = serde_json::to_string(&compute).unwrap();
@@ -382,6 +390,34 @@ fn computes_that_cannot_be_are_refused() {
         },
         "tensors of floating-point numbers in softmax, found i32",
     );
+    let attention = |scale| Compute::Attention {
+        q: 0,
+        k: 0,
+        v: 0,
+        out: 1,
+        scale,
+        accumulate: None,
+    };
+    compute(
+        attention(Factor::Constant(f64::INFINITY)),
+        "scale: expected a finite number, found inf",
+    );
+    compute(
+        attention(Factor::Argument { scalar: 0 }),
+        "scale: expected an argument that is a scalar, found the tensor in",
+    );
+    refused(
+        |f| {
+            f.computes = vec![attention(Factor::Constant(1.0))];
+            for arg in &mut f.args[..2] {
+                let Arg::Tensor { element, .. } = arg else {
+                    unreachable!()
+                };
+                *element = "i8".into();
+            }
+        },
+        "tensors of floating-point numbers in attention, found i8",
+    );
     let layouts = |compute: Compute, layouts: [&str; 2], says: &str| {
         refused(
             |f| {
@@ -418,6 +454,16 @@ fn computes_that_cannot_be_are_refused() {
         transpose(),
         ["8:1", "8:1"],
         "expected src with two modes, found (8)",
+    );
+    layouts(
+        attention(Factor::Constant(1.0)),
+        ["(?,64):(64,1)", "(?,8):(8,1)"],
+        "expected Q (M,D), K (N,D), V (N,E), O (M,E), found Q (?,64), K (?,64), V (?,64), O (?,8)",
+    );
+    layouts(
+        attention(Factor::Constant(1.0)),
+        ["8:1", "(?,8):(8,1)"],
+        "expected Q with two modes, found (8)",
     );
     gemm(
         Gemm {

@@ -455,7 +455,10 @@ fn validate_types(place: &str, compute: &Compute, elements: &[&str]) -> Checked 
             return invalid(place, "a tolerance that is zero or positive", found, "");
         }
     }
-    if matches!(compute, Compute::Softmax { .. } | Compute::RmsNorm { .. }) {
+    if matches!(
+        compute,
+        Compute::Softmax { .. } | Compute::RmsNorm { .. } | Compute::Attention { .. }
+    ) {
         for text in elements {
             if !element(text, "an element type")?.is_float() {
                 let expected = format!("tensors of floating-point numbers in {}", compute.kind());

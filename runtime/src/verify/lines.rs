@@ -10,11 +10,13 @@
 //!   then a quotient, a sum, a root and two products;
 //! - **softmax** by `(v + u (min(N, 8 sqrt(N)) + 8 + 5 D) + 2 a) |r|`, where *D* is the largest |x| + |maximum| of the line: what the
 //!   exponent loses is what the result loses. The largest of a line's terms is 1, so an absolute error of the smallest normal
-//!   number covers those that are flushed to zero.
+//!   number covers those that are flushed to zero;
+//! - **attention** has a file of its own (`attention`).
 //!
 //! *a* is 2^-20 where *u* is not that of f64, as GPUs approximate exponentials, roots and quotients (PTX ISA: `ex2.approx` and
 //! `rsqrt.approx` err by less than 2^-22, `div.full` by 2 units in the last place). Integers are exact.
 
+use super::attention::Attention;
 use super::check::{Compared, Tally, row_norms, scan};
 use super::report::{Method, Report};
 use super::{Run, VerifyError};
@@ -28,7 +30,7 @@ const APPROXIMATION: f64 = 1.0 / (1 << 20) as f64;
 
 /// The value that an element should have.
 #[derive(Clone, Copy, Debug, Default)]
-struct Expected {
+pub(super) struct Expected {
     value: f64,
     allowed: f64,
     /// Tells whether the element is known to be wrong, whatever its value.
@@ -111,6 +113,10 @@ pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyE
         (Compute::RmsNorm { .. }, [x, weight]) => compare(&out, |row, expected| {
             line.rms_norm(x, weight, factors[0], row, expected)
         }),
+        (Compute::Attention { .. }, [q, k, v]) => {
+            let attention = Attention::new([q, k, v], factors[0], within, line);
+            compare(&out, |row, expected| attention.row(row, expected))
+        }
         // A package that was loaded has the tensors that its computes need.
         _ => Tally::default(),
     };
@@ -183,10 +189,10 @@ fn compare(out: &Matrix, expect: impl Fn(usize, &mut [Expected]) + Sync) -> Tall
 
 /// The exactness of computed elements.
 #[derive(Clone, Copy)]
-struct Line {
+pub(super) struct Line {
     /// Unit roundoff of the type that is computed in.
-    unit: f64,
-    approximation: f64,
+    pub(super) unit: f64,
+    pub(super) approximation: f64,
     /// The smallest normal number of the type that is computed in: below it, results may be flushed to zero.
     flushed: f64,
     output: Element,
@@ -207,7 +213,7 @@ impl Line {
     }
 
     /// An element that errs by `error` before it is rounded to the output's type.
-    fn expected(&self, value: f64, error: f64) -> Expected {
+    pub(super) fn expected(&self, value: f64, error: f64) -> Expected {
         let rounded = self.output.unit_roundoff() * value.abs() + self.output.underflow();
         // A sum of integers that is computed in integers is exact.
         let integers = !self.output.is_float();

@@ -23,9 +23,10 @@
 //!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
 //! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
-//! (`lines`). Padding between the elements of an output,
+//! (`lines`, `attention`). Padding between the elements of an output,
 //! which nothing may write, is compared byte by byte.
 
+mod attention;
 mod check;
 mod lines;
 mod probe;

@@ -104,6 +104,7 @@ impl Case {
     }
 }
 
+const ROWS12: &str = "(7,12):(16,1)";
 const ROWS: &str = "(7,33):(40,1)";
 
 #[test]
@@ -309,6 +310,98 @@ fn rms_norm_is_over_the_last_mode() {
         ),
         "{error}"
     );
+}
+
+/// Attention of 7 rows over 33 keys, as a kernel does it: scores and sums in f32, keys by tens, terms rounded by `round`.
+fn attended(scale: f64, round: fn(f32) -> f32) -> impl Fn(&[HostTensor], i64) -> f64 + Sync {
+    move |t: &[HostTensor], i: i64| {
+        let (m, e) = (i % 7, i / 7);
+        let score = |n: i64| -> f32 {
+            let products =
+                (0..20).map(|d| t[0].get(m + d * 7).unwrap() * t[1].get(n + d * 33).unwrap());
+            products.fold(0.0, |sum, x| sum + x as f32) * scale as f32
+        };
+        let (mut largest, mut sum, mut out) = (f32::NEG_INFINITY, 0.0, 0.0);
+        for block in (0..33).collect::<Vec<_>>().chunks(10) {
+            let before = largest;
+            largest = block.iter().map(|n| score(*n)).fold(largest, f32::max);
+            let less = (before - largest).exp();
+            (sum, out) = (sum * less, out * less);
+            for n in block {
+                let term = (score(*n) - largest).exp();
+                sum += term;
+                out += round(term) * t[2].get(n + e * 33).unwrap() as f32;
+            }
+        }
+        f64::from(out / sum)
+    }
+}
+
+#[test]
+fn attention_is_an_average_of_values() {
+    let attention = |scale: f64, accumulate: Option<&str>| Compute::Attention {
+        q: 0,
+        k: 1,
+        v: 2,
+        out: 3,
+        scale: Factor::Constant(scale),
+        accumulate: accumulate.map(String::from),
+    };
+    let tensors = |element: &'static str| {
+        ["(7,20):(24,1)", "(33,20):(20,1)", "(33,12):(1,40)", ROWS12].map(|l| (element, l))
+    };
+    let halves = |x: f32| half::f16::from_f32(x).to_f32();
+    for scale in [0.25, 3.0, -0.5] {
+        let same = |x| x;
+        let case = |element, round| {
+            Case::new(
+                attention(scale, None),
+                &tensors(element),
+                attended(scale, round),
+            )
+        };
+        case("f32", same).is_held_to(1.01);
+        case("f16", halves).is_held_to(1.05);
+        // Terms of half the bits are right where V has no more. (With a large scale nearly all of the weight is a term of 1.)
+        let found = !case("f32", halves).verify().passed();
+        assert!(found || scale > 1.0, "{scale}");
+    }
+    // Another scale; a tenth of a key's part too little; sums that are not divided.
+    let case = || {
+        Case::new(
+            attention(0.25, None),
+            &tensors("f16"),
+            attended(0.25, halves),
+        )
+    };
+    assert!(case().verify().passed());
+    let other = Case::new(
+        attention(0.25, None),
+        &tensors("f16"),
+        attended(0.26, halves),
+    );
+    assert!(!other.verify().passed());
+    let mut without = case();
+    let (values, right) = (without.before[2].clone(), without.after[3].clone());
+    without.after[3]
+        .fill_with(|i| right.get(i).unwrap() - values.get(32 + i / 7 * 33).unwrap() / 330.0);
+    assert!(!without.verify().passed());
+    let mut unscaled = case();
+    unscaled.after[3].fill_with(|i| right.get(i).unwrap() * 33.0);
+    assert!(!unscaled.verify().passed());
+    // Inputs that nothing can be said of.
+    let mut infinite = case();
+    for tensors in [&mut infinite.before, &mut infinite.after] {
+        tensors[1].set(3, f64::INFINITY);
+    }
+    let error = verify(&infinite.function, &infinite.after, &Config::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("argument T1 is inf at (3,0)"),
+        "{error}"
+    );
+    let operations =
+        attention(1.0, None).flops(&[vec![7, 20], vec![33, 20], vec![33, 12], vec![7, 12]]);
+    assert_eq!(operations, Some(2.0 * 7.0 * 33.0 * (20.0 + 12.0)));
 }
 
 /// C = alpha A B^T + beta C, of (20,17) and (12,17).

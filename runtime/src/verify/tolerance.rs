@@ -36,6 +36,27 @@ const WALK_LIMIT: f64 = 8.0;
 /// The least *u* of sums of products of eight-bit floats.
 const EIGHT_BIT_UNIT: f64 = 1.0 / 8192.0;
 
+/// The loss of one addition in a sum of products.
+pub(super) struct Unit {
+    /// *u*.
+    pub unit: f64,
+    /// Tells whether it is towards zero.
+    pub truncates: bool,
+}
+
+/// The loss of one addition of products of elements of that type, or of what they are cut down to.
+pub(super) fn unit_of_products(input: Element, cut_down: bool, accumulate: Element) -> Unit {
+    // The f64 reference has roundings of its own.
+    let reference = Element::F64.unit_roundoff();
+    let narrow = input.size() < Element::F32.size() || input == Element::Tf32 || cut_down;
+    let truncates = narrow && accumulate.is_float();
+    let mut unit = accumulate.unit_roundoff() * if truncates { 2.0 } else { 1.0 } + reference;
+    if input.is_float() && input.size() == 1 && accumulate.is_float() {
+        unit = unit.max(EIGHT_BIT_UNIT);
+    }
+    Unit { unit, truncates }
+}
+
 /// The types, the length and the data of a product of matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
@@ -77,15 +98,7 @@ impl Tolerance {
             ..
         } = kind;
         let k = kind.k as f64;
-        // The f64 reference has roundings of its own.
-        let reference = Element::F64.unit_roundoff();
-        let narrow =
-            input.size() < Element::F32.size() || input == Element::Tf32 || kind.multiply.is_some();
-        let truncates = narrow && accumulate.is_float();
-        let mut unit = accumulate.unit_roundoff() * if truncates { 2.0 } else { 1.0 } + reference;
-        if input.is_float() && input.size() == 1 && accumulate.is_float() {
-            unit = unit.max(EIGHT_BIT_UNIT);
-        }
+        let Unit { unit, truncates } = unit_of_products(input, kind.multiply.is_some(), accumulate);
         let independent = data == Data::IndependentMeanZero;
         // What factors lose before they are multiplied.
         let cut = match kind.multiply.and_then(Element::precision) {
