@@ -23,17 +23,23 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 5] = [
+const LACKING: [Lacking; 7] = [
     Lacking {
         file: "gemm_f16.mlir",
         requires: SM80,
-        at: "cute.gemm(%A, %B, %C)",
+        at: "cute.contract",
         atom: "SM80_CP_ASYNC_16",
     },
     Lacking {
         file: "gemm_f16_512.mlir",
         requires: SM80,
-        at: "cute.gemm(%A, %B, %C)",
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "kernels/attention.mlir",
+        requires: SM80,
+        at: "cute.make_atom() : () -> !cp_async",
         atom: "SM80_CP_ASYNC_16",
     },
     Lacking {
@@ -44,6 +50,12 @@ const LACKING: [Lacking; 5] = [
     },
     Lacking {
         file: "kernels/sgemm_sm80.mlir",
+        requires: SM80,
+        at: "cute.make_atom() : () -> !cp_async",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "kernels/sgemm_sm80_auto.mlir",
         requires: SM80,
         at: "cute.make_atom() : () -> !cp_async",
         atom: "SM80_CP_ASYNC_16",

@@ -146,7 +146,7 @@ impl<'c> Bounds<'c> {
     }
 
     /// The counter of an iteration; where it `stops`, of the last one if there are fewer.
-    pub(super) fn from_start(
+    pub(super) fn counter_at(
         &self,
         b: Builder<'c>,
         iteration: i64,
@@ -176,7 +176,11 @@ impl<'c> Bounds<'c> {
     }
 
     /// The counter of an iteration, counted from behind the last one.
-    pub(super) fn from_end(&self, b: Builder<'c>, iterations: i64) -> Result<Val<'c>, Failure> {
+    pub(super) fn counter_behind(
+        &self,
+        b: Builder<'c>,
+        iterations: i64,
+    ) -> Result<Val<'c>, Failure> {
         let (_, end) = self.measured(b)?;
         self.ahead(b, end, iterations)
     }
@@ -196,7 +200,7 @@ impl<'c> Bounds<'c> {
                 b.constant(self.ty, step)?,
             ]);
         }
-        Ok([self.lower, self.from_end(b, lead - last)?, self.step])
+        Ok([self.lower, self.counter_behind(b, lead - last)?, self.step])
     }
 
     /// The counter of an operation of `stage` in that loop; where it `stops`, of the last iteration if there are fewer.
@@ -217,7 +221,7 @@ impl<'c> Bounds<'c> {
             return self.binary(b, arith::MINSI, counter, most);
         }
         let counter = if stops {
-            let most = self.from_end(b, stage - last - 1)?;
+            let most = self.counter_behind(b, stage - last - 1)?;
             self.binary(b, arith::MINSI, counter, most)?
         } else {
             counter
@@ -237,7 +241,7 @@ impl<'c> Bounds<'c> {
             (Some(trips), Some(first), Some(step)) => {
                 b.constant(self.ty, first + (trips + stage) * step)?
             }
-            _ => self.from_end(b, stage - last)?,
+            _ => self.counter_behind(b, stage - last)?,
         };
         b.compare(Predicate::Slt, counter, end)
     }

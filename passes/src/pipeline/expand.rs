@@ -603,8 +603,8 @@ impl<'c> Expand<'c> {
     /// The loop's counter at a use.
     fn counter(&self, b: Builder<'c>, at: Use<'_, 'c>) -> Result<Val<'c>, Failure> {
         match at.interval {
-            Interval::Out(Point::At(t)) => self.bounds.from_start(b, t - at.stage, at.stops),
-            Interval::Out(Point::End(t)) => self.bounds.from_end(b, self.lead + t - at.stage),
+            Interval::Out(Point::At(t)) => self.bounds.counter_at(b, t - at.stage, at.stops),
+            Interval::Out(Point::End(t)) => self.bounds.counter_behind(b, self.lead + t - at.stage),
             Interval::Steady { counter, .. } => self
                 .bounds
                 .in_the_loop(b, *counter, self.last, at.stage, at.stops),

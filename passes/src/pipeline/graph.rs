@@ -103,10 +103,7 @@ pub(super) fn has_a_place<'c>(body: Blk<'c>) -> HashMap<OpKey, bool> {
     let yielded = ops.last().map(|end| operands_of(*end)).unwrap_or_default();
     let changes = |value: Val<'c>| {
         block_argument(value).is_some_and(|(block, index)| {
-            let token = matches!(
-                CuteType::get(value.r#type()).as_deref(),
-                Some(CuteType::Token)
-            );
+            let token = matches!(CuteType::get(value.r#type()), Some(CuteType::Token));
             block == body && index > 0 && !token && yielded.get(index - 1) != Some(&value)
         })
     };
@@ -263,10 +260,9 @@ fn event(op: Op<'_>) -> Option<(Val<'_>, Role)> {
         Some((op.pipeline(), Role::Commit))
     } else if let Some(op) = cute::PipelineConsumerWait::of(op) {
         Some((op.pipeline(), Role::Wait))
-    } else if let Some(op) = cute::PipelineConsumerRelease::of(op) {
-        Some((op.pipeline(), Role::Release))
     } else {
-        None
+        let release = cute::PipelineConsumerRelease::of(op);
+        release.map(|op| (op.pipeline(), Role::Release))
     }
 }
 

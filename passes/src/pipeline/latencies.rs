@@ -124,8 +124,8 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
     }
     if touched(EffectKind::Write).is_some() {
         let data = operands_of(op).into_iter().map(|v| v.r#type());
-        let data = data.filter(|ty| vector_of(*ty).is_some() || is_float(*ty));
-        return Some(timing.store(moved(data.last())));
+        let mut data = data.filter(|ty| vector_of(*ty).is_some() || is_float(*ty));
+        return Some(timing.store(moved(data.next_back())));
     }
     if effects.is_empty() && is_data(op) {
         let (count, _) = elements_of(result_of(op, 0).r#type());

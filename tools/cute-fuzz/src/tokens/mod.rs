@@ -60,10 +60,7 @@ const ALL: [(&str, &[&str]); 17] = [
     ("to-nvvm", &["--cute-to-nvvm", "--cute-simplify-indices"]),
     ("partition", &["--cute-partition"]),
     ("make-rings", &["--cute-make-rings"]),
-    (
-        "schedule",
-        &["--cute-assign-latencies", "--cute-schedule"],
-    ),
+    ("schedule", &["--cute-assign-latencies", "--cute-schedule"]),
     ("synchronize", &["--cute-synchronize"]),
     ("expand-pipeline", &["--cute-expand-pipeline"]),
     ("lower-pipeline", &["--cute-lower-pipeline"]),
