@@ -8,7 +8,7 @@ use crate::kernel::{Case, Parts, THREADS, mutated};
 use cute_ir::{
     Failure,
     mlir::{Builder, Val},
-    ops::{arith, cute, cute_nvgpu, nvvm},
+    ops::{cute, cute_nvgpu, nvvm},
 };
 use cute_layout::{CopyAtom, Layout, Tile, TiledCopy};
 use cute_target::{Arch, Requirement};

@@ -199,7 +199,7 @@ fn parts_of_another_number_are_refused() {
     context.detach_diagnostic_handler(handler);
     let said = all.lock().expect("one thread").clone();
     assert!(
-        said[0].contains("expected 0 types, 0 texts, 1 integers and 0 arrays"),
+        said[0].contains("expected 0 types, 1 texts, 1 integers and 0 arrays"),
         "{said:?}"
     );
 }
