@@ -71,12 +71,16 @@ struct Buffer {
     ring: bool,
 }
 
-/// An access: the buffer, the view by which a thread reaches its part, and whether it writes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// An access: the buffer, the view by which a thread reaches its part, the place of an atom in that, where it is one, and whether
+/// it writes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
     buffer: usize,
     view: ValueKey,
+    at: Option<Vec<i64>>,
     writes: bool,
+    /// It is a copy that goes on when its thread does.
+    asynchronous: bool,
 }
 
 /// The state of an access that others are to wait for.
@@ -110,7 +114,7 @@ type State = BTreeMap<Access, Landing>;
 
 fn join(into: &mut State, other: &State) {
     for (access, landing) in other {
-        into.entry(*access)
+        into.entry(access.clone())
             .and_modify(|known| *known = known.later(*landing))
             .or_insert(*landing);
     }
@@ -156,11 +160,13 @@ impl Guard {
     /// The accesses of an operation without regions.
     fn accesses(&self, op: Op<'_>) -> Vec<(Access, Landing)> {
         let mut found = Vec::new();
+        let at = attribute_of(op, "at").and_then(i64s_of);
         let mut add = |value: Val<'_>, writes, landing| {
             if !in_shared(value) {
                 return;
             }
             let view = key(value);
+            let at = &at;
             // Through a loop, a branch or a choice any of them may be meant.
             let one = self.index.get(&key(root_of(value))).copied();
             let those = one.map_or(0..self.buffers.len(), |buffer| buffer..buffer + 1);
@@ -169,7 +175,9 @@ impl Guard {
                     Access {
                         buffer,
                         view,
+                        at: at.clone(),
                         writes,
+                        asynchronous: landing == Landing::Open,
                     },
                     landing,
                 )
@@ -210,14 +218,17 @@ impl Guard {
     }
 
     /// Tells whether a barrier has to stand between two accesses.
-    fn conflict(&self, earlier: &Access, later: &Access) -> bool {
+    fn conflict(&self, earlier: &Access, landing: Landing, later: &Access) -> bool {
         if !earlier.writes && !later.writes {
             return false;
         }
         let (a, b) = (&self.buffers[earlier.buffer], &self.buffers[later.buffer]);
         if earlier.buffer == later.buffer {
-            // Writes through one view are of one thread, each to its own part.
-            let own = earlier.writes && later.writes && earlier.view == later.view;
+            // Writes through one view are of one thread, each to its own part; and of that to other places, or in order.
+            let apart = earlier.at.is_some() && later.at.is_some() && earlier.at != later.at;
+            let in_order = landing == Landing::Landed && !later.asynchronous;
+            let own =
+                earlier.writes && later.writes && earlier.view == later.view && (apart || in_order);
             return self.all && !a.ring && !own;
         }
         match (a.offset, b.offset) {
@@ -227,9 +238,11 @@ impl Guard {
     }
 
     fn meets<'a>(&self, state: &State, those: impl IntoIterator<Item = &'a Access>) -> bool {
-        those
-            .into_iter()
-            .any(|later| state.keys().any(|earlier| self.conflict(earlier, later)))
+        those.into_iter().any(|later| {
+            state
+                .iter()
+                .any(|(earlier, landing)| self.conflict(earlier, *landing, later))
+        })
     }
 
     /// The accesses of a region's blocks that no barrier stands in front of.

@@ -118,6 +118,8 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     %c = cute.memref.alloca() : !s
     // expected-warning @below {{whether and where a turn fills it depends on the turn}}
     %d = cute.memref.alloca() : !s
+    // expected-warning @below {{a turn may fill a part of it twice, in no order}}
+    %e = cute.memref.alloca() : !s
     // expected-note @below {{the loop}}
     scf.for %k = %c0 to %n step %c1 : i32 {
       %x = cute.atom_load(%read, %g) at [0, 0, 0] : (!read, !g) -> vector<8xf16>
@@ -130,6 +132,9 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
         cute.atom_store(%read, %x, %d) at [0, 0, 0] : (!read, vector<8xf16>, !s)
       }
       %z = cute.atom_load(%read, %d) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
+      cute.atom_copy(%copy, %g, %e) at [0, 0, 0] : (!copy, !g, !s)
+      cute.atom_copy(%copy, %g, %e) at [0, 0, 0] : (!copy, !g, !s)
+      %u = cute.atom_load(%read, %e) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
       %w = cute.atom_load(%read, %a) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
     } {cute.stages = 3 : i64}
     %v = cute.atom_load(%read, %a) at [0, 0, 0] : (!read, !s) -> vector<8xf16>

@@ -48,7 +48,8 @@ gpu.module @kernels {
 !c = !cute.coord<"?">
 !ij = !cute.coord<"(?,?)">
 
-// A read waits for the copies of all threads; the copies of one thread, by one view, go to places of their own.
+// A read waits for the copies of all threads; the copies of one thread, by one view, go to places of their own;
+// to one place they would overtake each other.
 // CHECK-LABEL: gpu.func @copies
 // CHECK:         cute.atom_copy
 // CHECK-NEXT:    cute.atom_copy
@@ -56,6 +57,13 @@ gpu.module @kernels {
 // CHECK-NEXT:    nvvm.cp.async.wait.group 0
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    cute.memref.load
+// CHECK-LABEL: gpu.func @copied_twice
+// CHECK:         cute.atom_copy
+// CHECK-NEXT:    cute.atom_copy
+// CHECK-NEXT:    nvvm.cp.async.commit.group
+// CHECK-NEXT:    nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    cute.atom_copy
 // CHECK-LABEL: gpu.func @waited_for
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-NEXT:    gpu.barrier
@@ -74,6 +82,14 @@ gpu.module @kernels {
     cute.atom_copy(%copy, %from, %to) at [0, 0, 0] : (!copy, !part, !spart)
     cute.atom_copy(%copy, %from, %to) at [0, 1, 0] : (!copy, !part, !spart)
     %x = cute.memref.load(%s, %i) : (!smem, !ij) -> f16
+    gpu.return
+  }
+  gpu.func @copied_twice(%copy: !copy, %from: !part, %t: !c) kernel attributes {cute.synchronize} {
+    %s = cute.memref.alloca() : !smem
+    %to = cute.tiled.copy.partition_D(%copy, %s, %t) : (!copy, !smem, !c) -> !spart
+    cute.atom_copy(%copy, %from, %to) at [0, 0, 0] : (!copy, !part, !spart)
+    cute.atom_copy(%copy, %from, %to) at [0, 1, 0] : (!copy, !part, !spart)
+    cute.atom_copy(%copy, %from, %to) at [0, 0, 0] : (!copy, !part, !spart)
     gpu.return
   }
   gpu.func @waited_for(%copy: !copy, %from: !part, %t: !c, %i: !ij) kernel attributes {cute.synchronize} {

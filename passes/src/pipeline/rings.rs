@@ -204,6 +204,17 @@ impl<'c> Rings<'c> {
         } else {
             Completion::Immediate
         };
+        // Nothing orders what fills a place within a turn: threads by other views, and asynchronous copies of one thread.
+        let mut parts = HashSet::new();
+        let mut by = HashSet::new();
+        for access in fills() {
+            by.insert(key(operands_of(access.op)[access.operand]));
+            let at = attribute_of(access.op, "at").and_then(i64s_of);
+            let again = !parts.insert(at);
+            if by.len() > 1 || (again && completion == Completion::Group) {
+                return Err("a turn may fill a part of it twice, in no order".to_owned());
+            }
+        }
         let memref = memref_of(tensor).ok_or("it is no tensor")?;
         Ok(Buffer {
             tensor,
