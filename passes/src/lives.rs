@@ -3,11 +3,9 @@
 use crate::{
     divergence::Divergence,
     partition::{is_memory, root_of},
-    shared::Buffer,
-    synchronize::in_shared,
+    shared::{Buffer, allocated, in_shared},
 };
-use cute_ir::ops::{cute, gpu};
-use cute_ir::{Expected, Failure, diag, infer::memref_of, mlir::*};
+use cute_ir::{Failure, mlir::*, ops::gpu};
 use melior::ir::operation::OperationLike;
 use std::collections::HashMap;
 
@@ -93,10 +91,10 @@ impl<'c> Walk<'c> {
         if self.divergence.splits(op) {
             return Manner::Apart;
         }
-        let again = |way: &Way<'c>| way.from.is_some() && way.to.is_some() && way.to <= way.from;
-        match ways_of(op) {
-            Some(ways) if !ways.iter().any(again) => Manner::Once,
-            _ => Manner::Again,
+        if may_repeat(op) {
+            Manner::Again
+        } else {
+            Manner::Once
         }
     }
 
@@ -127,16 +125,11 @@ impl<'c> Walk<'c> {
         if name_of(op) == gpu::BARRIER && path.is_empty() {
             self.lives.barriers.push(self.position);
         }
-        if let Some(allocation) = cute::MemrefAlloca::of(op) {
-            let tensor = allocation.result();
-            let memref = memref_of(tensor).expected(op, "a tensor as its result")?;
-            if in_shared(tensor) {
-                let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e))?;
-                self.index.insert(key(tensor), self.lives.buffers.len());
-                self.lives.allocations.push(op);
-                self.lives.buffers.push(Buffer::unused(bytes, memref.align));
-                self.made.push(path.to_vec());
-            }
+        if let Some((memref, tensor, bytes)) = allocated(op)? {
+            self.index.insert(key(tensor), self.lives.buffers.len());
+            self.lives.allocations.push(op);
+            self.lives.buffers.push(Buffer::unused(bytes, memref.align));
+            self.made.push(path.to_vec());
             return Ok(());
         }
         // Views are used where they are accessed.

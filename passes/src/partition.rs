@@ -62,8 +62,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
         }
         let body = body_of_kernel(kernel)?;
         Partition::new(rewriter, plan, body, kernel)?.block(body)?;
-        let unit = Builder::before(kernel).attribute("unit")?;
-        set_attribute(kernel, SYNCHRONIZE, unit);
+        set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
     }
     Ok(())
 }
@@ -257,24 +256,19 @@ impl<'c> Partition<'c> {
             return Err(b.error("expected tensors"));
         };
         let (operand, place) = self.movement(&from, &to).map_err(wrong(b))?;
-        if from.space == Space::Rmem {
-            let fragment = self.fragment(b, source)?;
-            let copy = self.tiled_copy(b, operand, place)?;
-            let source = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
-            let destination = b.infer(
-                cute::TILED_COPY_PARTITION_D,
-                &[copy, destination, self.thread],
-                &[],
-            )?;
-            b.copy(&[copy, source, destination])?;
-            return Ok(());
-        }
+        let registers = from.space == Space::Rmem;
+        let source = if registers {
+            self.fragment(b, source)?
+        } else {
+            source
+        };
         let copy = self.tiled_copy(b, operand, place)?;
-        let source = b.infer(
-            cute::TILED_COPY_PARTITION_S,
-            &[copy, source, self.thread],
-            &[],
-        )?;
+        let source = if registers {
+            b.infer(cute::TILED_COPY_RETILE, &[copy, source], &[])?
+        } else {
+            let operands = [copy, source, self.thread];
+            b.infer(cute::TILED_COPY_PARTITION_S, &operands, &[])?
+        };
         let destination = b.infer(
             cute::TILED_COPY_PARTITION_D,
             &[copy, destination, self.thread],

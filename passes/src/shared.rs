@@ -1,6 +1,13 @@
 //! Shared memory of a block: how large rings of tiles are in it, and where buffers lie that are not used at one time.
 
-use cute_ir::types::MemRef;
+use cute_ir::{
+    Expected, Failure, diag,
+    infer::memref_of,
+    mlir::*,
+    ops::cute,
+    types::{CuteType, MemRef, Space},
+};
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// Bytes of a ring of `buffers` tensors, wherever their swizzle puts them. Errors: more than can be counted.
 pub(crate) fn ring_bytes(tile: &MemRef<'_>, buffers: i64) -> Result<i64, String> {
@@ -11,8 +18,7 @@ pub(crate) fn ring_bytes(tile: &MemRef<'_>, buffers: i64) -> Result<i64, String>
         )
     };
     let last = tile.layout.cosize().map_err(|e| e.to_string())? * tile.element_bytes();
-    let stride = round_up(tile.bytes()?, tile.align);
-    let bytes = stride
+    let bytes = ring_stride(tile)?
         .checked_mul(buffers - 1)
         .and_then(|before| before.checked_add(last))
         .ok_or_else(wrong)?;
@@ -20,6 +26,33 @@ pub(crate) fn ring_bytes(tile: &MemRef<'_>, buffers: i64) -> Result<i64, String>
         Some(swizzle) => swizzle.span(bytes).ok_or_else(wrong),
         None => Ok(bytes),
     }
+}
+
+/// Bytes from the start of a ring's place to that of the next: each starts where the swizzle repeats. Errors: those of
+/// [`MemRef::bytes`].
+pub(crate) fn ring_stride(tile: &MemRef<'_>) -> Result<i64, String> {
+    Ok(round_up(tile.bytes()?, tile.align))
+}
+
+/// Tells whether a tensor or a pointer is into shared memory.
+pub(crate) fn in_shared(value: Val<'_>) -> bool {
+    matches!(
+        CuteType::of(value.r#type()),
+        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) if memref.space == Space::Smem
+    )
+}
+
+/// The tensor in shared memory that `op` allocates, and its bytes; nothing of another op. Errors: bytes that are not known.
+pub(crate) fn allocated<'c>(op: Op<'c>) -> Result<Option<(MemRef<'c>, Val<'c>, i64)>, Failure> {
+    let Some(tensor) = cute::MemrefAlloca::of(op).map(cute::MemrefAlloca::result) else {
+        return Ok(None);
+    };
+    let memref = memref_of(tensor).expected(op, "a tensor as its result")?;
+    if memref.space != Space::Smem {
+        return Ok(None);
+    }
+    let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e))?;
+    Ok(Some((memref, tensor, bytes)))
 }
 
 /// A tensor in shared memory. Positions are those of the body's operations.
@@ -100,7 +133,6 @@ pub(crate) fn round_up(value: i64, to: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cute_ir::types::Space;
     use cute_layout::{Layout, Swizzle, int, tuple};
     use melior::ir::r#type::IntegerType;
 

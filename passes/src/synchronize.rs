@@ -12,17 +12,15 @@
 use crate::{
     divergence::Divergence,
     partition::{is_memory, kernels, root_of},
-    shared::overlap,
+    shared::{allocated, in_shared, overlap},
 };
-use cute_ir::ops::{cute, gpu, nvvm};
+use cute_ir::ops::{gpu, nvvm};
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Failure, PassSpec,
     attributes::{RING, SYNCHRONIZE},
-    diag,
-    infer::memref_of,
     mlir::*,
     names::builtin,
-    types::{self, CuteType, Space},
+    types,
 };
 use cute_layout::atoms::Completion;
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -54,12 +52,18 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     Ok(())
 }
 
-/// Tells whether a tensor or a pointer is into shared memory.
-pub(crate) fn in_shared(value: Val<'_>) -> bool {
-    matches!(
-        CuteType::of(value.r#type()),
-        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) if memref.space == Space::Smem
-    )
+/// Tells whether an operation is a copy that goes on when its thread does, which waits for it by groups.
+pub(crate) fn is_asynchronous(op: Op<'_>) -> bool {
+    operands_of(op).into_iter().any(|value| {
+        types::copy_row(value.r#type()).is_some_and(|atom| atom.completion == Completion::Group)
+    })
+}
+
+/// A wait of a thread for its own copies, but those of so many groups that were committed last.
+pub(crate) fn wait_for_copies<'c>(b: Builder<'c>, groups: i64) -> Result<(), Failure> {
+    let groups = [("n", b.integer(b.i32_type(), groups))];
+    b.op(nvvm::CP_ASYNC_WAIT_GROUP, &[], &[], &groups)?;
+    Ok(())
 }
 
 /// A tensor in shared memory: its bytes, and who orders accesses to it.
@@ -138,19 +142,13 @@ impl Guard {
             divergence: Divergence::of(kernel),
         };
         for op in nested_ops(kernel) {
-            let Some(allocation) = cute::MemrefAlloca::of(op) else {
+            let Some((_, tensor, bytes)) = allocated(op)? else {
                 continue;
             };
-            let tensor = allocation.result();
-            if !in_shared(tensor) {
-                continue;
-            }
-            let memref = memref_of(tensor).expected(op, "a tensor as its result")?;
-            let bytes = memref.bytes();
             guard.index.insert(key(tensor), guard.buffers.len());
             guard.buffers.push(Buffer {
                 offset: integer_of(op, "offset"),
-                bytes: bytes.map_err(|e| diag::error(op.location(), e))?,
+                bytes,
                 ring: attribute_of(op, RING).is_some(),
             });
         }
@@ -183,9 +181,7 @@ impl Guard {
                 )
             }));
         };
-        let asynchronous = operands_of(op).into_iter().any(|value| {
-            types::copy_row(value.r#type()).is_some_and(|atom| atom.completion == Completion::Group)
-        });
+        let asynchronous = is_asynchronous(op);
         match effects_of(op) {
             Some(effects) => {
                 for effect in effects {
@@ -308,23 +304,24 @@ impl Guard {
         }
         let count = op.region_count();
         // What does not say which way control takes may take any.
-        let ways: Vec<(RegionPoint, RegionPoint)> = match ways_of(op) {
-            Some(ways) => ways.into_iter().map(|way| (way.from, way.to)).collect(),
-            None => {
-                let points = || std::iter::once(None).chain((0..count).map(Some));
-                points()
-                    .flat_map(|from| points().map(move |to| (from, to)))
-                    .collect()
-            }
-        };
+        let ways = ways_of(op).unwrap_or_else(|| {
+            let points = || std::iter::once(None).chain((0..count).map(Some));
+            let to_all = |from| {
+                points().map(move |to| Way {
+                    from,
+                    to,
+                    values: Vec::new(),
+                })
+            };
+            points().flat_map(to_all).collect()
+        });
         let mut behind: Vec<State> = Vec::new();
         for region in 0..count {
             let mut entry = State::new();
-            for (from, to) in &ways {
-                match from {
-                    _ if *to != Some(region) => {}
+            for way in ways.iter().filter(|way| way.to == Some(region)) {
+                match way.from {
                     None => join(&mut entry, &state),
-                    Some(from) if *from < region => join(&mut entry, &behind[*from]),
+                    Some(from) if from < region => join(&mut entry, &behind[from]),
                     Some(_) => {}
                 }
             }
@@ -332,9 +329,7 @@ impl Guard {
             for block in blocks_of_region(op, region) {
                 entry = self.block(block, entry)?;
             }
-            let again = |(from, to): &(RegionPoint, RegionPoint)| {
-                *from == Some(region) && to.is_some_and(|to| to <= region)
-            };
+            let again = |way: &Way<'_>| way.from == Some(region) && way.is_back();
             let last = blocks_of_region(op, region).pop();
             if let Some(last) = last.and_then(|block| ops_of(block).pop())
                 && ways.iter().any(again)
@@ -352,14 +347,8 @@ impl Guard {
             behind.push(entry);
         }
         let mut after = State::new();
-        for (from, to) in &ways {
-            match from {
-                Some(from) if to.is_none() || to.is_some_and(|to| to <= *from) => {
-                    join(&mut after, &behind[*from]);
-                }
-                None if to.is_none() => join(&mut after, &state),
-                _ => {}
-            }
+        for way in ways.iter().filter(|way| way.to.is_none() || way.is_back()) {
+            join(&mut after, way.from.map_or(&state, |from| &behind[from]));
         }
         Ok(after)
     }
@@ -382,8 +371,7 @@ impl Guard {
         let b = b.step(if waits { COPIES } else { THREADS });
         if waits {
             b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
-            let groups = [("n", b.integer(b.i32_type(), 0))];
-            b.op(nvvm::CP_ASYNC_WAIT_GROUP, &[], &[], &groups)?;
+            wait_for_copies(b, 0)?;
         }
         b.op(gpu::BARRIER, &[], &[], &[])?;
         state.clear();

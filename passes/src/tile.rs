@@ -269,7 +269,7 @@ impl<'c> Gemm<'c> {
                 ),
             ],
         )?;
-        set_attribute(module, CONTAINER_MODULE, host.attribute("unit")?);
+        set_attribute(module, CONTAINER_MODULE, host.unit());
         self.record()?;
         rewriter.erase(op)?;
         Ok(())
@@ -341,7 +341,7 @@ impl<'c> Gemm<'c> {
                     "function_type",
                     place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
                 ),
-                (GPU_KERNEL, place.attribute("unit")?),
+                (GPU_KERNEL, place.unit()),
                 (
                     "known_block_size",
                     place.i32_array(&[self.threads()? as i32, 1, 1]),

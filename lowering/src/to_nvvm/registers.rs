@@ -146,7 +146,7 @@ pub(super) fn assembly<'c>(
     let attributes = [
         ("asm_string", b.string(text)),
         ("constraints", b.string(constraints)),
-        ("has_side_effects", b.attribute("unit")?),
+        ("has_side_effects", b.unit()),
     ];
     b.op(llvm::INLINE_ASM, operands, results, &attributes)
 }

@@ -132,7 +132,7 @@ impl<'c> Lowering<'c> {
                     ("sym_name", builder.string(&name)),
                     ("global_type", builder.type_attribute(array)),
                     ("linkage", builder.attribute("#llvm.linkage<internal>")?),
-                    ("constant", builder.attribute("unit")?),
+                    ("constant", builder.unit()),
                     ("value", builder.string(text)),
                     ("addr_space", builder.integer(builder.i32_type(), 0)),
                 ],

@@ -29,9 +29,9 @@ impl<'c> Bounds<'c> {
     /// The bounds of a loop. Errors: one that does not count up, or whose counter could run over.
     pub(super) fn of(op: scf::For<'c>, body: Blk<'c>) -> Result<Self, Failure> {
         let b = Builder::before(op.op());
-        let known = |value| defining_op(value).and_then(|op| integer_of(op, "value"));
-        let (lower, upper) = (known(op.lower_bound()), known(op.upper_bound()));
-        let step = known(op.step());
+        let lower = constant_of(op.lower_bound());
+        let upper = constant_of(op.upper_bound());
+        let step = constant_of(op.step());
         if step.is_some_and(|step| step < 1) {
             return Err(b.error("expected a loop that counts up"));
         }
@@ -77,6 +77,11 @@ impl<'c> Bounds<'c> {
     /// The number of iterations, where it is known.
     pub(super) fn trips(&self) -> Option<i64> {
         self.trips
+    }
+
+    /// The number of iterations, the lower bound and the step, where all is known.
+    fn known(&self) -> Option<(i64, i64, i64)> {
+        Some((self.trips?, self.first?, self.stride?))
     }
 
     /// Computes the number of iterations, which is not known.
@@ -152,7 +157,7 @@ impl<'c> Bounds<'c> {
         iteration: i64,
         stops: bool,
     ) -> Result<Val<'c>, Failure> {
-        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+        if let Some((trips, first, step)) = self.known() {
             let iteration = if stops {
                 iteration.min(trips - 1)
             } else {
@@ -193,7 +198,7 @@ impl<'c> Bounds<'c> {
         last: i64,
         lead: i64,
     ) -> Result<[Val<'c>; 3], Failure> {
-        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+        if let Some((trips, first, step)) = self.known() {
             return Ok([
                 b.constant(self.ty, first + last * step)?,
                 b.constant(self.ty, first + (trips + lead) * step)?,
@@ -212,7 +217,7 @@ impl<'c> Bounds<'c> {
         stage: i64,
         stops: bool,
     ) -> Result<Val<'c>, Failure> {
-        if let (Some(trips), Some(first), Some(step)) = (self.trips, self.first, self.stride) {
+        if let Some((trips, first, step)) = self.known() {
             let counter = self.ahead(b, counter, -stage)?;
             if !stops {
                 return Ok(counter);
@@ -237,11 +242,9 @@ impl<'c> Bounds<'c> {
         last: i64,
         stage: i64,
     ) -> Result<Val<'c>, Failure> {
-        let end = match (self.trips, self.first, self.stride) {
-            (Some(trips), Some(first), Some(step)) => {
-                b.constant(self.ty, first + (trips + stage) * step)?
-            }
-            _ => self.counter_behind(b, stage - last)?,
+        let end = match self.known() {
+            Some((trips, first, step)) => b.constant(self.ty, first + (trips + stage) * step)?,
+            None => self.counter_behind(b, stage - last)?,
         };
         b.compare(Predicate::Slt, counter, end)
     }

@@ -2,11 +2,10 @@
 //!
 //! Interval t runs the operations of stage s for iteration t - s. The first and last intervals,
 //! where some stages have no iteration, are written out; those between are a loop. The loop goes on
-//! while only those have run out of iterations that need none: what fills rings and loads ahead, which costs less
-//! than the code of so many intervals without them. Copies then get a predicate, loads the last iteration's address, and a tail
-//! waits for the last copies. A value that is
-//! used in a later interval than it is made in is carried by that loop, once for each interval that
-//! it lives. Pure operations without a stage are made again wherever they are used.
+//! while only what fills rings and loads ahead has run out of iterations, which costs less than the code of so many intervals
+//! without it. Copies then get a predicate, loads the last iteration's address, and a tail waits for the last copies. A value
+//! that is used in a later interval than it is made in is carried by that loop, once for each interval that it lives. Pure
+//! operations without a stage are made again wherever they are used.
 //!
 //! Where the number of iterations is not known, prologue and drain are written out for as many as they need, and a loop of fewer
 //! runs as it stands.
@@ -14,12 +13,13 @@
 use super::{
     bounds::{Bounds, Guard},
     graph::has_a_place,
+    rings::is_ring,
 };
 use crate::{partition::kernels, partition::root_of, synchronize};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,
-    attributes::{CYCLES, LATENCY, ORDER, RING, STAGE, UNIT},
+    attributes::{CYCLES, LATENCY, ORDER, STAGE, UNIT},
     mlir::*,
     names::builtin,
     types::MOST_STAGES,
@@ -218,9 +218,8 @@ impl<'c> Expand<'c> {
         }
         let effects = effects_of(op)?;
         let into_a_ring = |effect: &Effect<'c>| {
-            let root = effect.value.map(root_of).and_then(defining_op);
             effect.kind == EffectKind::Write
-                && root.is_some_and(|op| attribute_of(op, RING).is_some())
+                && effect.value.is_some_and(|value| is_ring(root_of(value)))
         };
         // A place that was acquired and is not read.
         if effects.iter().all(into_a_ring) {

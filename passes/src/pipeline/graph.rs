@@ -4,15 +4,18 @@
 //! used. Edges come from values, also those that the loop carries; from the tokens of pipelines, whose distance is the depth of
 //! the ring; and from the effects of operations that may touch the same memory.
 
-use crate::partition::{is_memory, root_of};
+use super::rings::{is_fence, is_ring};
+use crate::{
+    partition::{is_memory, root_of},
+    synchronize::is_asynchronous,
+};
 use cute_ir::ops::{cute, gpu, vector};
 use cute_ir::{
-    attributes::{CYCLES, LATENCY, NOALIAS, RING, UNIT},
+    attributes::{CYCLES, LATENCY, NOALIAS, UNIT},
     mlir::*,
     names::{dialect, dialect_of},
     types::{self, CuteType, Space},
 };
-use cute_layout::atoms::Completion;
 use cute_target::Unit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -147,22 +150,31 @@ struct Access<'c> {
     root: Option<Val<'c>>,
     space: Option<Space>,
     writes: bool,
+    /// It is to a tensor whose places the tokens of a pipeline order.
+    ring: bool,
 }
 
 /// The accesses of an operation, and whether threads do it together in an order that has to stay.
-fn accesses<'c>(op: Op<'c>) -> (Vec<Access<'c>>, bool) {
-    let of = |value: Val<'c>, writes| Access {
-        root: Some(root_of(value)),
-        space: match CuteType::of(value.r#type()) {
-            Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => Some(memref.space),
-            _ => None,
-        },
-        writes,
+type Touches<'c> = (Vec<Access<'c>>, bool);
+
+fn accesses<'c>(op: Op<'c>) -> Touches<'c> {
+    let of = |value: Val<'c>, writes| {
+        let root = root_of(value);
+        Access {
+            root: Some(root),
+            space: match CuteType::of(value.r#type()) {
+                Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => Some(memref.space),
+                _ => None,
+            },
+            writes,
+            ring: is_ring(root),
+        }
     };
     let anything = |writes| Access {
         root: None,
         space: None,
         writes,
+        ring: false,
     };
     let Some(effects) = effects_of(op) else {
         let memory: Vec<_> = values_used_by(op)
@@ -170,7 +182,7 @@ fn accesses<'c>(op: Op<'c>) -> (Vec<Access<'c>>, bool) {
             .filter(|v| is_memory(*v))
             .flat_map(|v| [of(v, false), of(v, true)])
             .collect();
-        let fence = super::rings::is_fence(op) || op.region_count() > 0;
+        let fence = is_fence(op) || op.region_count() > 0;
         return match fence {
             true => (vec![anything(false), anything(true)], true),
             false => (memory, true),
@@ -201,9 +213,7 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> bool {
     let (Some(a), Some(b)) = (one.root, other.root) else {
         return true;
     };
-    let ring = |root: Val<'_>| defining_op(root).is_some_and(|op| attribute_of(op, RING).is_some());
-    // The places of a ring are ordered by its tokens.
-    if ring(a) && ring(b) {
+    if one.ring && other.ring {
         return false;
     }
     if a == b {
@@ -317,7 +327,8 @@ impl<'c> Building<'c> {
             .iter()
             .map(|node| (*node, self.sources(*node)))
             .collect();
-        self.classify(&all, &sources);
+        let memory = self.memory();
+        self.classify(&memory, &sources);
         let rings = self.rings(&all);
         self.through_rings(&rings, &all, &sources);
         for node in &all {
@@ -331,8 +342,8 @@ impl<'c> Building<'c> {
                 self.edge(*source, *node, latency, *distance);
             }
         }
+        self.through_memory(&memory);
         let program = self.program();
-        self.through_memory(&program);
         Body {
             graph: self.graph,
             rings,
@@ -344,6 +355,17 @@ impl<'c> Building<'c> {
         ops_of(self.body)
             .into_iter()
             .filter_map(|op| self.nodes.get(&op_key(op)).copied())
+            .collect()
+    }
+
+    /// What the nodes beside events do to memory, in program order.
+    fn memory(&self) -> Vec<(NodeIndex, Touches<'c>)> {
+        let nodes = self.program().into_iter();
+        nodes
+            .filter_map(|node| {
+                let op = self.graph[node].op.filter(|op| event(*op).is_none())?;
+                Some((node, accesses(op)))
+            })
             .collect()
     }
 
@@ -382,18 +404,15 @@ impl<'c> Building<'c> {
     /// Says what nodes beside events are.
     fn classify(
         &mut self,
-        all: &[NodeIndex],
+        memory: &[(NodeIndex, Touches<'c>)],
         sources: &HashMap<NodeIndex, BTreeSet<(NodeIndex, i64)>>,
     ) {
-        for node in all {
+        for (node, (accesses, together)) in memory {
             let Some(op) = self.graph[*node].op else {
                 continue;
             };
-            if event(op).is_some() || op.region_count() > 0 {
-                continue;
-            }
-            let (accesses, together) = accesses(op);
-            if together || accesses.iter().any(|access| access.root.is_none()) {
+            let unknown = *together || accesses.iter().any(|access| access.root.is_none());
+            if unknown || op.region_count() > 0 {
                 continue;
             }
             let from = |role| {
@@ -402,24 +421,15 @@ impl<'c> Building<'c> {
                     (source.role == role).then_some(source.ring).flatten()
                 })
             };
-            let in_a_ring = |access: &Access<'_>| {
-                access
-                    .root
-                    .and_then(defining_op)
-                    .is_some_and(|op| attribute_of(op, RING).is_some())
-            };
+            let in_a_ring = |access: &Access<'_>| access.ring;
             let writes = || accesses.iter().filter(|access| access.writes);
             let reads = || accesses.iter().filter(|access| !access.writes);
-            let asynchronous = operands_of(op).into_iter().any(|value| {
-                types::copy_row(value.r#type())
-                    .is_some_and(|atom| atom.completion == Completion::Group)
-            });
             let global = |access: &Access<'_>| access.space == Some(Space::Gmem);
             let (role, ring) = if let Some(ring) = from(Role::Acquire)
                 && writes().count() > 0
                 && writes().all(in_a_ring)
             {
-                let copies = asynchronous && reads().all(global);
+                let copies = is_asynchronous(op) && reads().all(global);
                 let role = if copies { Role::Copy } else { Role::Fill };
                 (role, Some(ring))
             } else if let Some(ring) = from(Role::Wait)
@@ -505,32 +515,17 @@ impl<'c> Building<'c> {
     }
 
     /// Through memory: what may touch the same bytes stays in order, also from one turn to the next.
-    fn through_memory(&mut self, program: &[NodeIndex]) {
-        let mut touching = Vec::new();
-        let mut together = Vec::new();
-        for node in program {
-            let Some(op) = self.graph[*node].op else {
-                continue;
-            };
-            if event(op).is_some() {
-                continue;
-            }
-            let (accesses, collective) = accesses(op);
-            if collective {
-                together.push(*node);
-            }
-            if !accesses.is_empty() {
-                touching.push((*node, accesses));
-            }
-        }
+    fn through_memory(&mut self, memory: &[(NodeIndex, Touches<'c>)]) {
+        let together = memory.iter().filter(|(_, (_, together))| *together);
+        let together: Vec<NodeIndex> = together.map(|(node, _)| *node).collect();
         for pair in together.windows(2) {
             self.edge(pair[0], pair[1], 0, 0);
         }
         if let [first, .., last] = together[..] {
             self.edge(last, first, 0, 1);
         }
-        for (at, (earlier, one)) in touching.iter().enumerate() {
-            for (later, other) in &touching[at + 1..] {
+        for (at, (earlier, (one, _))) in memory.iter().enumerate() {
+            for (later, (other, _)) in &memory[at + 1..] {
                 let meets = one.iter().any(|a| other.iter().any(|b| conflict(a, b)));
                 if meets {
                     self.edge(*earlier, *later, 0, 0);

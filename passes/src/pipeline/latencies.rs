@@ -59,7 +59,7 @@ fn assign(op: Op<'_>, cost: Cost) {
     }
 }
 
-/// What the lanes for sums and products do, of the functions.
+/// The functions that the lanes for sums and products compute.
 const LIKE_SUMS: [&str; 3] = [math::ABSF, math::COPYSIGN, math::FMA];
 
 /// The number of elements of a value's type, and the bits of one.
@@ -160,9 +160,11 @@ fn within(op: Op<'_>, timing: Timing) -> Option<Cost> {
         }
     }
     let turns = scf::For::of(op).and_then(|op| {
-        let known = |value| defining_op(value).and_then(|op| integer_of(op, "value"));
-        let (first, end) = (known(op.lower_bound())?, known(op.upper_bound())?);
-        let step = known(op.step()).filter(|step| *step > 0)?;
+        let (first, end) = (
+            constant_of(op.lower_bound())?,
+            constant_of(op.upper_bound())?,
+        );
+        let step = constant_of(op.step()).filter(|step| *step > 0)?;
         Some((end.saturating_sub(first) / step).clamp(0, 1 << 12))
     });
     let turns = turns.unwrap_or(1);

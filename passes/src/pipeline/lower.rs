@@ -2,13 +2,14 @@
 //!
 //! Tokens say what to wait for; how long ago each was made says how. A wait for a commit with n
 //! commits after it is `cp.async.wait_group n`, and a barrier, since other threads copied parts of
-//! the buffer too; where stores fill the buffer it is a barrier, unless one has passed since. An acquire needs a barrier only if none has passed since the release that it
-//! takes. Ages are least ones over all ways to reach the operation: a branch that need not be taken counts for
+//! the buffer too; where stores fill the buffer it is a barrier, unless one has passed since. An acquire
+//! needs a barrier only if none has passed since the release that it takes. Ages are least ones over all ways to reach the operation: a branch that need not be taken counts for
 //! nothing, and loops are gone through until they settle. Slots are iterations modulo the number of stages.
 
 use crate::{
     divergence::Divergence,
     partition::{body_of_kernel, kernels, second_body},
+    synchronize::wait_for_copies,
 };
 use cute_ir::ops::{arith, cute, gpu, nvvm};
 use cute_ir::{Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
@@ -135,18 +136,10 @@ fn completion(pipeline: Val<'_>) -> Completion {
 
 /// Tells whether an operation is in a region that may be gone through again.
 fn is_repeated(op: Op<'_>) -> bool {
-    let mut around = parent_op(op);
-    while let Some(op) = around {
-        let again = |way: &Way<'_>| way.from.is_some() && way.to.is_some() && way.to <= way.from;
-        if name_of(op) != gpu::FUNC && ways_of(op).is_none_or(|ways| ways.iter().any(again)) {
-            return true;
-        }
-        if name_of(op) == gpu::FUNC {
-            return false;
-        }
-        around = parent_op(op);
-    }
-    false
+    let around = std::iter::successors(parent_op(op), |op| parent_op(*op));
+    around
+        .take_while(|op| name_of(*op) != gpu::FUNC)
+        .any(may_repeat)
 }
 
 /// The last operation of a block of a region.
@@ -333,10 +326,6 @@ fn rewrite<'c>(
 ) -> Result<(), Failure> {
     for op in ops.iter().copied() {
         let b = b.at_location(op.location());
-        let wait_for = |groups| {
-            let groups = [("n", b.integer(b.i32_type(), groups))];
-            b.op(nvvm::CP_ASYNC_WAIT_GROUP, &[], &[], &groups)
-        };
         if let Some(acquire) = cute::PipelineProducerAcquire::of(op) {
             if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
                 b.op(gpu::BARRIER, &[], &[], &[])?;
@@ -345,7 +334,7 @@ fn rewrite<'c>(
             mapping.insert(key(acquire.slot()), slot);
         } else if let Some(wait) = cute::PipelineConsumerWait::of(op) {
             if let Some(groups) = ages.waits.get(&id(op)) {
-                wait_for(*groups)?;
+                wait_for_copies(b, *groups)?;
             }
             if ages.barriers.get(&id(op)).copied().unwrap_or(true) {
                 b.op(gpu::BARRIER, &[], &[], &[])?;
@@ -362,7 +351,7 @@ fn rewrite<'c>(
                     }
                 }
                 cute::PIPELINE_PRODUCER_TAIL => {
-                    wait_for(0)?;
+                    wait_for_copies(b, 0)?;
                 }
                 _ if op.region_count() > 0 && concerns_pipelines(op) => {
                     without_tokens(op, b, ages, mapping)?;
@@ -387,7 +376,7 @@ fn slot<'c>(
         return Err(b.error("expected a pipeline"));
     };
     let iteration = mapped(mapping, iteration);
-    match defining_op(iteration).and_then(|op| integer_of(op, "value")) {
+    match constant_of(iteration) {
         Some(known) => b.i32(known.rem_euclid(stages)),
         None => {
             let stages = b.i32(stages)?;

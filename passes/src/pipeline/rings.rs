@@ -7,8 +7,8 @@
 
 use crate::{
     partition::{is_memory, kernels, root_of},
-    shared::round_up,
-    synchronize::{COPIES, THREADS, in_shared},
+    shared::{in_shared, ring_stride},
+    synchronize::{COPIES, THREADS, is_asynchronous},
 };
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
@@ -42,8 +42,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
                 continue;
             };
             refuse_fences(op)?;
-            let unit = Builder::before(kernel).attribute("unit")?;
-            set_attribute(kernel, SYNCHRONIZE, unit);
+            set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
             Rings::of(rewriter, op, stages)?.make()?;
         }
     }
@@ -57,6 +56,11 @@ pub(super) fn is_fence(op: Op<'_>) -> bool {
         && op.result_count() == 0
         && !operands_of(op).into_iter().any(is_memory)
         && effects_of(op).is_none()
+}
+
+/// Tells whether a tensor, by its root, has places that the tokens of a pipeline order.
+pub(super) fn is_ring(root: Val<'_>) -> bool {
+    defining_op(root).is_some_and(|op| attribute_of(op, RING).is_some())
 }
 
 /// Who asks for a pipeline leaves it to the compiler to wait.
@@ -193,13 +197,7 @@ impl<'c> Rings<'c> {
                 around = parent_op(op);
             }
         }
-        let copied = |access: &Access<'c>| {
-            operands_of(access.op).into_iter().any(|value| {
-                types::copy_row(value.r#type())
-                    .is_some_and(|atom| atom.completion == Completion::Group)
-            })
-        };
-        let completion = if fills().any(copied) {
+        let completion = if fills().any(|access| is_asynchronous(access.op)) {
             Completion::Group
         } else {
             Completion::Immediate
@@ -302,8 +300,8 @@ impl<'c> Rings<'c> {
                     && members().all(|b| buffer.filled < b.first_read);
                 let first = members().map(|b| b.first_read).min().unwrap_or(0);
                 let last = members().map(|b| b.last_read).max().unwrap_or(0);
-                let apart = (last.min(buffer.last_read) + 1)..first.max(buffer.first_read);
-                let quiet = apart.clone().all(|at| {
+                let mut between = (last.min(buffer.last_read) + 1)..first.max(buffer.first_read);
+                let quiet = between.all(|at| {
                     let op = self.ops[at];
                     let reads =
                         cute::AtomLoad::of(op).is_some() || cute::MemrefLoad::of(op).is_some();
@@ -398,7 +396,7 @@ impl<'c> Rings<'c> {
                     .and_then(|ring| ring.to_type(outside.location).map_err(|_| String::new()))
                     .map_err(|e| outside.error(e))?;
                 let made = defining_op(buffer.tensor).expected(outside, "an allocation")?;
-                let ring = [(RING, outside.attribute("unit")?)];
+                let ring = [(RING, outside.unit())];
                 let ring = Builder::before(made).at_location(outside.location).value(
                     cute::MEMREF_ALLOCA,
                     &[],
@@ -476,12 +474,11 @@ impl<'c> Rings<'c> {
     fn iteration(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let counter = argument(self.body, 0);
         let ty = counter.r#type();
-        let constant = |value| defining_op(value).and_then(|op| integer_of(op, "value"));
         let mut turn = counter;
-        if constant(self.op.lower_bound()) != Some(0) {
+        if constant_of(self.op.lower_bound()) != Some(0) {
             turn = b.value(arith::SUBI, &[turn, self.op.lower_bound()], ty, &[])?;
         }
-        if constant(self.op.step()) != Some(1) {
+        if constant_of(self.op.step()) != Some(1) {
             turn = b.value(arith::DIVUI, &[turn, self.op.step()], ty, &[])?;
         }
         match int_width(ty) {
@@ -538,7 +535,7 @@ fn erase_views<'c>(rewriter: &'c Rewriter<'c>, value: Val<'c>) -> Result<(), Fai
 
 /// A tensor with one more mode, for the places of a ring; each starts where the swizzle repeats.
 fn ring_of<'c>(memref: &MemRef<'c>, places: i64) -> Result<MemRef<'c>, String> {
-    let stride = round_up(memref.bytes()?, memref.align) / memref.element_bytes();
+    let stride = ring_stride(memref)? / memref.element_bytes();
     let ring = Layout::leaf(places, stride).map_err(|e| e.to_string())?;
     let layout = memref.layout.append(&ring).map_err(|e| e.to_string())?;
     Ok(MemRef {

@@ -74,7 +74,7 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Resu
         .zip(to)
         .map(|(from, to)| (from, to, turns(from, to, step, unsigned, ty)));
     if known.is_some_and(|(.., turns)| turns <= i128::from(factor)) {
-        set_attribute(op, UNROLL, b.attribute("unit")?);
+        set_attribute(op, UNROLL, b.unit());
         return Ok(());
     }
     let overflows = || {
@@ -103,7 +103,7 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Resu
             Some((from, _, turns)) => {
                 // Bounds that are constants, so that they can be written out.
                 let rounds = (turns / i128::from(factor)) as i64;
-                set_attribute(rest, UNROLL, b.attribute("unit")?);
+                set_attribute(rest, UNROLL, b.unit());
                 b.constant(ty, from.wrapping_add(rounds.wrapping_mul(round)))?
             }
             None => next,

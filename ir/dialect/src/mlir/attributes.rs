@@ -1,6 +1,6 @@
 //! Attributes: of ops, and what they hold.
 
-use super::{Op, ffi};
+use super::{Op, Val, defining_op, ffi};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Type},
@@ -64,6 +64,11 @@ pub fn remove_attribute(op: Op<'_>, name: &str) {
 /// An integer attribute of `op`, as [`integer_value`] reads it.
 pub fn integer_of(op: Op<'_>, name: &str) -> Option<i64> {
     integer_value(attribute_of(op, name)?)
+}
+
+/// The integer that a constant gives; nothing of other values.
+pub fn constant_of(value: Val<'_>) -> Option<i64> {
+    integer_of(defining_op(value)?, "value")
 }
 
 /// A string attribute of `op`.

@@ -212,6 +212,10 @@ impl<'c> Builder<'c> {
     pub fn i32_array(&self, values: &[i32]) -> Attribute<'c> {
         DenseI32ArrayAttribute::new(self.context, values).into()
     }
+    /// An attribute that says something by being there.
+    pub fn unit(&self) -> Attribute<'c> {
+        Attribute::unit(self.context)
+    }
     /// An attribute from its text, which the caller knows to be right.
     pub fn attribute(&self, text: &str) -> Result<Attribute<'c>, Failure> {
         Attribute::parse(self.context, text)

@@ -62,6 +62,18 @@ pub struct Way<'c> {
     pub values: Vec<(Val<'c>, Val<'c>)>,
 }
 
+impl Way<'_> {
+    /// Tells whether it leads back to a region that was gone through, or stays in one.
+    pub fn is_back(&self) -> bool {
+        self.from.is_some() && self.to.is_some() && self.to <= self.from
+    }
+}
+
+/// Tells whether a region of `op` may be gone through again: it says so, or has regions and does not say.
+pub fn may_repeat(op: Op<'_>) -> bool {
+    ways_of(op).is_none_or(|ways| ways.iter().any(Way::is_back))
+}
+
 /// The ways of control through the regions of `op`, none where it has no regions; nothing where it has regions and does not
 /// say.
 pub fn ways_of<'c>(op: Op<'c>) -> Option<Vec<Way<'c>>> {

@@ -31,7 +31,7 @@ mod types;
 pub use attributes::*;
 pub use builder::{Builder, Detached, Mapping};
 pub use context::{context_of, context_of_type};
-pub use effects::{Effect, EffectKind, RegionPoint, Way, effects_of, is_pure, ways_of};
+pub use effects::{Effect, EffectKind, RegionPoint, Way, effects_of, is_pure, may_repeat, ways_of};
 pub(crate) use emit::{emit_error, emit_remark, emit_warning};
 pub use graph::*;
 pub use keys::{BlockKey, LocationKey, OpKey, ValueKey, block_key, key, location_key, op_key};

@@ -6,6 +6,7 @@ use crate::ops::{cute, func, gpu, llvm, scf};
 use crate::{
     attributes,
     diag::{self, Failure},
+    infer::memref_of,
     mlir::name_of,
     plan::Plan,
     types::{CuteType, MOST_STAGES, Space},
@@ -278,12 +279,9 @@ fn argument_type<'c>(op: Op<'c>, index: usize) -> Option<Type<'c>> {
 }
 
 fn is_shared_tensor(op: Op<'_>) -> bool {
-    cute::MemrefAlloca::of(op).is_some_and(|allocation| {
-        matches!(
-            CuteType::of(melior::ir::ValueLike::r#type(&allocation.result())),
-            Some(CuteType::MemRef(memref)) if memref.space == Space::Smem
-        )
-    })
+    let allocation = cute::MemrefAlloca::of(op);
+    let tensor = allocation.and_then(|allocation| memref_of(allocation.result()));
+    tensor.is_some_and(|tensor| tensor.space == Space::Smem)
 }
 
 fn is_global(ty: Type) -> bool {
