@@ -113,3 +113,25 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "1024:1">
+
+// What a loop hands on may be any tensor: also one that is said to be apart from the kernel's other arguments.
+// CHECK-LABEL: gpu.func @handed_on
+// CHECK-NOT:     cute.stage
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @handed_on(%g: !t {cute.noalias}, %h: !t, %n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    // expected-warning @below {{nothing of it can run ahead of the rest}}
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%t = %g) -> (!t) : i32 {
+      %at = cute.make_coord(%k) : (i32) -> !cute.coord<"?">
+      %x = cute.memref.load(%g, %at) : (!t, !cute.coord<"?">) -> f32
+      cute.memref.store(%t, %at, %x) : (!t, !cute.coord<"?">, f32) -> ()
+      scf.yield %t : !t
+    } {cute.stages = 2 : i64}
+    gpu.return
+  }
+}

@@ -227,16 +227,15 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> bool {
         return false;
     }
     let allocated = |root: Val<'_>| defining_op(root).and_then(cute::MemrefAlloca::of).is_some();
-    let apart = |root: Val<'_>| {
-        block_argument(root).is_some_and(|(block, index)| {
-            owner_of(block).is_some_and(|op| {
-                name_of(op) == gpu::FUNC && argument_attribute(op, index, NOALIAS).is_some()
-            })
-        })
+    // Of the kernel: what a loop hands on may be any of them.
+    let argument = |root: Val<'_>| {
+        let (block, index) = block_argument(root)?;
+        let kernel = owner_of(block).filter(|op| name_of(*op) == gpu::FUNC)?;
+        Some(argument_attribute(kernel, index, NOALIAS).is_some())
     };
-    let argument = |root: Val<'_>| block_argument(root).is_some();
     let own = |one, other| {
-        (allocated(one) && (allocated(other) || argument(other))) || (apart(one) && argument(other))
+        (allocated(one) && (allocated(other) || argument(other).is_some()))
+            || (argument(one) == Some(true) && argument(other).is_some())
     };
     !own(a, b) && !own(b, a)
 }
