@@ -8,7 +8,7 @@ use cute_ir::{
     ops::{cute, gpu},
     types,
 };
-use cute_passes::{arch, partition::kernels};
+use cute_passes::{arch, kernel::kernels};
 use cute_target::Requirement;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 

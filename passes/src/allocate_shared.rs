@@ -6,9 +6,9 @@
 //! architecture has.
 
 use crate::{
+    kernel::{body_of_kernel, kernels},
     launch::{launches_of, place_of_size},
     lives::Lives,
-    partition::{body_of_kernel, kernels},
     plan,
     shared::{self, Buffer, pack},
 };

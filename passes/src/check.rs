@@ -1,6 +1,6 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
-use crate::{arch::THREADS_PER_BLOCK, partition::kernels};
+use crate::{arch::THREADS_PER_BLOCK, kernel::kernels};
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Failure, PassSpec,

@@ -1,7 +1,7 @@
 //! The values of a kernel that may differ between the threads of a block, and so the branches and loops that not all
 //! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
 
-use crate::partition::space_of;
+use crate::memory::space_of;
 use cute_ir::ops::{cute, gpu, nvvm, scf};
 use cute_ir::{
     Failure, diag,

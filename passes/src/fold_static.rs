@@ -3,7 +3,7 @@
 //! A comparison of such values becomes a constant. What then has no use is erased.
 
 use cute_ir::ops::cute;
-use cute_ir::{Failure, PassSpec, diag, infer, mlir::*};
+use cute_ir::{Failure, PassSpec, algebra, diag, mlir::*};
 use cute_layout::{Truth, ops::Value};
 use melior::ir::{ValueLike, operation::OperationLike};
 
@@ -30,7 +30,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
 
 /// Ops of the algebra; those that divide count, for a fold only ever takes them away.
 fn is_pure(op: Op<'_>) -> bool {
-    infer::is_algebra(op) && !matches!(name_of(op), cute::STATIC | cute::PRINT)
+    algebra::is_algebra(op) && !matches!(name_of(op), cute::STATIC | cute::PRINT)
 }
 
 fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
@@ -43,7 +43,7 @@ fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
         if let Some(truth) = comparison(op)? {
             let ty = result.r#type();
             replace_uses(result, builder.constant(ty, i64::from(truth))?);
-        } else if infer::value_of(result.r#type()).is_some_and(|v| v.is_static()) {
+        } else if algebra::value_of(result.r#type()).is_some_and(|v| v.is_static()) {
             replace_uses(result, builder.static_value(result.r#type())?);
         }
     }
@@ -64,12 +64,12 @@ fn comparison(op: Op<'_>) -> Result<Option<bool>, Failure> {
     }
     let operands: Option<Vec<Value>> = operands_of(op)
         .into_iter()
-        .map(|operand| infer::value_of(operand.r#type()).filter(Value::is_static))
+        .map(|operand| algebra::value_of(operand.r#type()).filter(Value::is_static))
         .collect();
     let Some(operands) = operands else {
         return Ok(None);
     };
-    let results = infer::evaluate(op, &operands)
+    let results = algebra::evaluate(op, &operands)
         .map_err(|e| diag::error(op.location(), format!("'{}' op {e}", name_of(op))))?;
     Ok(match results[..] {
         [Value::Bool(Truth::Known(v))] => Some(v),

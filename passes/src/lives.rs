@@ -2,7 +2,7 @@
 
 use crate::{
     divergence::Divergence,
-    partition::{is_memory, root_of},
+    memory::{is_memory, root_of},
     shared::{Buffer, allocated, in_shared},
 };
 use cute_ir::{Failure, mlir::*, ops::gpu};

@@ -5,20 +5,21 @@
 //! (`cute.synchronize`).
 
 use crate::divergence::Divergence;
+use crate::kernel::{body_of_kernel, is_of_a_block, kernels};
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Expected, Failure, PassSpec,
     attributes::{PLAN, SYNCHRONIZE},
     block::block_size_of,
     diag,
-    infer::memref_of,
     mlir::*,
     names::builtin,
     plan::{OPERANDS, Plan, name_of_operand},
+    types::memref_of,
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Operand, Swizzle};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::operation::OperationLike;
 use std::collections::HashMap;
 
 /// The pass.
@@ -65,44 +66,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
         set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
     }
     Ok(())
-}
-
-/// Tells whether it is a copy or a product of all threads of a block together.
-pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
-    matches!(name_of(op), cute::BLOCK_COPY | cute::BLOCK_GEMM)
-}
-
-/// The body of a kernel, which these passes take to be structured.
-pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
-    let body = body_of(kernel, 0).expected(kernel, "a body")?;
-    if next_block(body).is_some() {
-        return Err(diag::error(
-            kernel.location(),
-            "expected a kernel of one block; write loops and branches as scf ops",
-        ));
-    }
-    Ok(body)
-}
-
-/// A second body of a kernel, empty, whose arguments stand for those of the old one.
-pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mapping<'c>) -> Blk<'c> {
-    let arguments: Vec<_> = arguments_of(old)
-        .into_iter()
-        .map(|value| (value.r#type(), kernel.location()))
-        .collect();
-    let new = Builder::append_block(kernel, 0, &arguments);
-    for (old, new) in arguments_of(old).into_iter().zip(arguments_of(new)) {
-        mapping.insert(key(old), new);
-    }
-    new
-}
-
-/// The kernels of a module.
-pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
-    nested_ops(module)
-        .into_iter()
-        .filter(|op| name_of(*op) == gpu::FUNC)
-        .collect()
 }
 
 struct Partition<'c> {
@@ -342,34 +305,4 @@ fn text(swizzle: Option<Swizzle>, layout: &Layout) -> String {
 
 fn is_registers(value: Val) -> bool {
     memref_of(value).is_some_and(|memref| memref.space == Space::Rmem)
-}
-
-/// The allocation or argument that a tensor or a pointer is of; where a loop, a branch or a choice gives it, that.
-pub fn root_of(value: Val<'_>) -> Val<'_> {
-    let mut value = value;
-    while let Some(op) = defining_op(value) {
-        // A view only computes, and is of one tensor: what makes memory of its own has that as an effect.
-        let mut of = operands_of(op).into_iter().filter(|v| is_memory(*v));
-        let (Some(source), None) = (of.next(), of.next()) else {
-            break;
-        };
-        if !is_pure(op) {
-            break;
-        }
-        value = source;
-    }
-    value
-}
-
-/// Tells whether a value is a tensor or a pointer.
-pub fn is_memory(value: Val<'_>) -> bool {
-    matches!(
-        CuteType::of(value.r#type()),
-        Some(CuteType::MemRef(_) | CuteType::Ptr(_))
-    )
-}
-
-/// The space of a tensor's elements.
-pub(crate) fn space_of(value: Val<'_>) -> Option<Space> {
-    memref_of(value).map(|memref| memref.space)
 }

@@ -2,9 +2,9 @@
 
 use cute_ir::{
     Expected, Failure, diag,
-    infer::memref_of,
     mlir::*,
     ops::cute,
+    types::memref_of,
     types::{CuteType, MemRef, Space},
 };
 use melior::ir::{ValueLike, operation::OperationLike};

@@ -6,7 +6,7 @@
 //! `cute-simplify` gives it, as far out of loops as its leaves allow; a constant that is added last
 //! moves from an address's offset into the address itself, where instructions have room for it.
 
-use crate::partition::kernels;
+use crate::kernel::kernels;
 use cute_ir::block::dimension_of;
 use cute_ir::ops::{arith, gpu, llvm, scf};
 use cute_ir::{Expected, Failure, PassSpec, args::replace_operand, diag, mlir::*, names::builtin};

@@ -11,7 +11,8 @@
 
 use crate::{
     divergence::Divergence,
-    partition::{is_memory, kernels, root_of},
+    kernel::kernels,
+    memory::{is_memory, root_of},
     shared::{allocated, in_shared, overlap},
 };
 use cute_ir::ops::{gpu, nvvm};

@@ -13,11 +13,11 @@ use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
     attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
-    infer::memref_of,
     mlir::*,
     names::builtin,
     plan::{OPERANDS, Plan, name_of_operand},
     tensor,
+    types::memref_of,
     types::{self, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Operand, Tile, int, tuple};

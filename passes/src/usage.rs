@@ -10,7 +10,7 @@ use cute_ir::{
     mlir::*,
     names::is_cute,
     types::CuteType,
-    verify::tiled_threads,
+    types::tiled_threads,
     view,
 };
 use cute_layout::{IntTuple, ops::Attrs};
@@ -87,7 +87,7 @@ fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
                 cute::MMA_MAKE_FRAGMENT | cute::GET_LAYOUT => {}
                 _ if is_cute(user)
                     && user.result_count() == 1
-                    && crate::partition::is_memory(result_of(user, 0)) =>
+                    && crate::memory::is_memory(result_of(user, 0)) =>
                 {
                     stack.push(result_of(user, 0));
                 }

@@ -3,10 +3,11 @@
 //! Each is nothing of another op, and of operands of another number, which the verifier refuses.
 
 use crate::{
-    infer::memref_of,
-    mlir::{Op, Val, name_of, operands_of, results_of, set_operand},
-    ops::cute,
+    mlir::*,
+    ops::{cute, cute_nvgpu},
+    types::{CuteType, Field, describe_fields, memref_of},
 };
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// Makes `op` use `new` wherever it uses `old`.
 pub fn replace_operand<'c>(op: Op<'c>, old: Val<'c>, new: Val<'c>) {
@@ -347,4 +348,43 @@ impl<'c> Reinterpretation<'c> {
         };
         Some(Self { from, to })
     }
+}
+
+//===-- Attributes that say which part -----------------------------------------===//
+
+/// The coordinates in the attribute `at`, none where it is not given.
+pub fn at_of(op: Op<'_>) -> Vec<i64> {
+    attribute_of(op, "at").and_then(i64s_of).unwrap_or_default()
+}
+
+/// The part of the state that an op is about.
+pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
+    let set = cute_nvgpu::AtomSetValue::of(op).map(|op| op.atom());
+    let atom = set.or_else(|| Some(cute_nvgpu::AtomGetValue::of(op)?.atom()));
+    let ty = atom.ok_or("has no part of a state")?.r#type();
+    let atom = CuteType::of(ty).filter(|atom| {
+        matches!(
+            atom,
+            CuteType::CopyAtom { .. }
+                | CuteType::MmaAtom { .. }
+                | CuteType::TiledCopy { .. }
+                | CuteType::TiledMma { .. }
+        )
+    });
+    let fields = atom
+        .ok_or_else(|| format!("expected an atom or what is tiled over one, found {ty}"))?
+        .fields();
+    let found = op
+        .attribute("field")
+        .map(|field| field.to_string())
+        .unwrap_or_default();
+    fields
+        .iter()
+        .find(|field| field.spelled() == found)
+        .ok_or_else(|| {
+            format!(
+                "expected a field of the atom's state, {}, found {found}",
+                describe_fields(fields)
+            )
+        })
 }

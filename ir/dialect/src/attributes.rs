@@ -16,6 +16,8 @@ pub const SWIZZLE: &str = "cute.swizzle";
 /// A loop that is written out: all of it, so that its index is known to what it indexes, or as many turns at a time as the
 /// attribute says.
 pub const UNROLL: &str = "cute.unroll";
+/// The most turns of a loop that are written out.
+pub const MOST_TURNS: i64 = 4096;
 /// The iteration lag of an operation in a scheduled loop, in iterations.
 pub const STAGE: &str = "cute.stage";
 /// The place of an operation within an interval of the schedule.

@@ -5,6 +5,7 @@
 //! ([`verify`]) and result types ([`infer`]). All that is unsafe is in [`mlir`].
 #![deny(unsafe_code)]
 
+pub mod algebra;
 pub mod algorithm;
 pub mod args;
 pub mod attributes;

@@ -97,7 +97,7 @@ pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'
         ));
     }
     let layout = tiled_copy(copy)?.retile(&fragment.layout).map_err(text)?;
-    let layout = crate::infer::without_unit_strides(&layout);
+    let layout = layout.without_unit_strides();
     Ok(MemRef {
         layout,
         ..fragment.clone()

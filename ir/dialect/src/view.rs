@@ -3,7 +3,7 @@
 //! Inference reads the layout, lowering the place; both from here. Sources: CuTe's `tensor_impl.hpp`, `copy_atom.hpp`, `mma_atom.hpp`.
 
 use crate::{
-    infer,
+    algebra,
     ops::cute,
     types::{CuteType, MemRef, tiled_copy, tiled_mma},
 };
@@ -244,7 +244,7 @@ fn relayout(
                 .ok_or("expected values of the layout algebra behind the tensor")?,
         );
     }
-    match infer::apply(name, &values, attrs)?.as_slice() {
+    match algebra::apply(name, &values, attrs)?.as_slice() {
         [Value::Layout(layout)] => Ok(View {
             layout: layout.clone(),
             terms: vec![],
@@ -547,7 +547,7 @@ fn at_thread(thread: &IntTuple, partition: Result<Partition, String>) -> Result<
         ));
     }
     Ok(View {
-        layout: infer::without_unit_strides(&partition.val),
+        layout: partition.val.without_unit_strides(),
         terms: vec![Term {
             layout: partition.thr,
             index,

@@ -10,7 +10,7 @@ use cute_ir::{
     mlir::*,
     ops::gpu,
 };
-use cute_passes::partition::{is_memory, root_of};
+use cute_passes::memory::{is_memory, root_of};
 use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 

@@ -6,10 +6,10 @@
 use super::{Lowering, mma_sync, reduce, sm75, sm80, sm90, universal};
 use cute_ir::{
     Expected, Failure,
+    args::{at_of, field_of},
     mlir::*,
     ops::{cute, cute_nvgpu, gpu},
     types::{self, CopyOp, CuteType},
-    verify::{at_of, field_of},
 };
 use cute_layout::atoms::{Issue, MmaAtom};
 use cute_passes::arch;

@@ -24,8 +24,7 @@ pub use atoms::lowers;
 
 use address::Address;
 use cute_ir::{
-    Expected, Failure, PassSpec, diag,
-    infer::{self, memref_of},
+    Expected, Failure, PassSpec, diag, infer,
     mlir::*,
     ops::{cute, gpu, llvm},
     tensor,
@@ -34,8 +33,8 @@ use cute_ir::{
 };
 use cute_layout::IntTuple;
 use cute_passes::{
+    kernel::{body_of_kernel, kernels},
     launch::launches_of,
-    partition::{body_of_kernel, kernels},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
@@ -330,7 +329,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
     }
 
     fn alloca(&mut self, op: cute::MemrefAlloca<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let memref = memref_of(op.result()).expected(b, "a tensor")?;
+        let memref = cute_ir::types::memref_of(op.result()).expected(b, "a tensor")?;
         let memref = in_bytes(op.op(), memref)?;
         let Some(offset) = op.offset().and_then(integer_value) else {
             return Err(b.error("expected a tensor that has its place in shared memory; run cute-allocate-shared first"));

@@ -3,10 +3,10 @@
 use crate::common::{run_passes, said};
 use cute_ir::{
     attributes::PLAN,
-    infer::memref_of,
     mlir::{attribute_of, name_of, nested_ops},
     ops::{cute, gpu},
     plan::Plan,
+    types::memref_of,
 };
 use cute_layout::Operand;
 use cute_lowering::CompileOptions;

@@ -4,9 +4,9 @@
 use crate::common::{self, Gemm, compile, package_of, parallel, run_passes, said};
 use crate::list::{Entry, Verdict};
 use cute_ir::{
-    infer::memref_of,
     mlir::*,
     ops::cute,
+    types::memref_of,
     types::{MemRef, Space},
 };
 use cute_layout::{Layout, Swizzle};

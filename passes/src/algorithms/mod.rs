@@ -12,7 +12,7 @@ mod elementwise;
 mod products;
 mod reductions;
 
-use crate::partition::kernels;
+use crate::kernel::kernels;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute, gpu, scf};
 use cute_ir::{
@@ -21,10 +21,10 @@ use cute_ir::{
         AxpbyArgs, CooperativeCopyArgs, CooperativeGemmArgs, CopyArgs, GemmArgs, PlainCopyArgs,
         PrefetchArgs,
     },
-    infer::memref_of,
     mlir::*,
     names::builtin,
     tensor,
+    types::memref_of,
     types::{self, CopyOp, CuteType, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};

@@ -13,9 +13,9 @@ mod tensors;
 
 use cute_ir::ops::{cf, cute};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec,
+    Failure, OptionSpec, PassSpec, algebra,
     args::replace_operand,
-    diag, infer,
+    diag,
     mlir::*,
     names::builtin,
     types::{CuteType, layout_type, value_type},
@@ -123,7 +123,7 @@ impl<'c> Lowering<'c> {
         if let Some(assume) = cute::Assume::of(op) {
             return self.assume(assume);
         }
-        if infer::is_algebra(op) && self.is_algebra(op) {
+        if algebra::is_algebra(op) && self.is_algebra(op) {
             return self.algebra(op);
         }
         let op = self.carry(op)?;
@@ -204,7 +204,7 @@ impl<'c> Lowering<'c> {
         let mut inputs = Vec::new();
         let (mut operands, mut untraced) = (Vec::new(), Vec::new());
         for operand in operands_of(op) {
-            let plain = infer::value_of(operand.r#type()).ok_or_else(|| unlike(op))?;
+            let plain = algebra::value_of(operand.r#type()).ok_or_else(|| unlike(op))?;
             operands.push(plain.traced(inputs.len()));
             if is_integer(operand.r#type()) {
                 inputs.push(operand);
@@ -216,7 +216,7 @@ impl<'c> Lowering<'c> {
         let declared: Vec<Type<'c>> = (0..op.result_count())
             .map(|i| result_of(op, i).r#type())
             .collect();
-        let (results, checks) = record(|| infer::evaluate(op, &operands));
+        let (results, checks) = record(|| algebra::evaluate(op, &operands));
         let wrong = |e| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
         let results = results.map_err(wrong)?;
         let builder = Builder::before(op);

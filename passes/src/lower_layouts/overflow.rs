@@ -5,7 +5,7 @@
 
 use super::{assert, emit::Emitter};
 use cute_ir::ops::cute;
-use cute_ir::{Failure, infer, mlir::*};
+use cute_ir::{Failure, algebra, mlir::*};
 use cute_layout::{Check, Dyn, Expr, Layout, Leaf, Term, ops::Value, record};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) fn wide_form(
             wide
         })
         .collect();
-    let (results, checks) = record(|| infer::evaluate(op, &operands));
+    let (results, checks) = record(|| algebra::evaluate(op, &operands));
     results.map(|results| Some(Wide { results, checks }))
 }
 

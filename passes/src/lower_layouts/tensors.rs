@@ -8,13 +8,13 @@ use super::{Lowering, emit::Emitter, make, overflow, unlike, value_of};
 use cute_ir::ops::cute;
 use cute_ir::{
     Expected, Failure,
+    args::at_of,
     args::{ElementArgs, replace_operand},
     diag, infer,
     mlir::*,
     names::builtin,
     tensor::{atom_extents, atom_values},
     types::{self, CuteType, MemRef, Space},
-    verify::at_of,
     view::{self, Index, View},
 };
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, record, tuple};

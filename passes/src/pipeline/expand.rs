@@ -15,7 +15,7 @@ use super::{
     graph::has_a_place,
     rings::is_ring,
 };
-use crate::{partition::kernels, partition::root_of, synchronize};
+use crate::{kernel::kernels, memory::root_of, synchronize};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, PassSpec,

@@ -6,7 +6,7 @@
 
 use super::rings::{is_fence, is_ring};
 use crate::{
-    partition::{is_memory, root_of},
+    memory::{is_memory, root_of},
     synchronize::is_asynchronous,
 };
 use cute_ir::ops::{cute, gpu, vector};

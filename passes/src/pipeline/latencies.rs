@@ -5,15 +5,15 @@
 //! what is there stays.
 
 use super::graph::is_data;
-use crate::{arch, partition::kernels};
+use crate::{arch, kernel::kernels};
 use cute_ir::ops::{cute, gpu, math, scf, vector};
 use cute_ir::{
     Expected, Failure, PassSpec,
     attributes::{CYCLES, LATENCY, STAGES, UNIT},
     diag,
-    infer::memref_of,
     mlir::*,
     names::{builtin, dialect, dialect_of},
+    types::memref_of,
     types::{self, Space},
 };
 use cute_layout::atoms::Issue;

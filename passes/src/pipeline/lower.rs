@@ -8,7 +8,7 @@
 
 use crate::{
     divergence::Divergence,
-    partition::{body_of_kernel, kernels, second_body},
+    kernel::{body_of_kernel, kernels, second_body},
     synchronize::wait_for_copies,
 };
 use cute_ir::ops::{arith, cute, gpu, nvvm};

@@ -7,7 +7,7 @@ use super::{
     graph::{self, Body},
     schedule::interval,
 };
-use crate::partition::kernels;
+use crate::kernel::kernels;
 use cute_ir::ops::scf;
 use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,

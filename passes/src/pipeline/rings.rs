@@ -6,7 +6,8 @@
 //! share a pipeline. The loop still is the loop that it was: only read from top to bottom, each turn works on its own place.
 
 use crate::{
-    partition::{is_memory, kernels, root_of},
+    kernel::kernels,
+    memory::{is_memory, root_of},
     shared::{in_shared, ring_stride},
     synchronize::{COPIES, THREADS, is_asynchronous},
 };
@@ -15,9 +16,9 @@ use cute_ir::{
     Expected, Failure, PassSpec,
     attributes::{RING, STAGES, SYNCHRONIZE},
     diag,
-    infer::memref_of,
     mlir::*,
     names::builtin,
+    types::memref_of,
     types::{self, MemRef, int_width},
 };
 use cute_layout::{IntTuple, Layout, atoms::Completion, tuple};

@@ -12,7 +12,7 @@
 //! Other places for loads and copies were measured: see `docs/performance.md`.
 
 use super::graph::{self, Body, Dep, Graph, Role};
-use crate::partition::kernels;
+use crate::kernel::kernels;
 use cute_ir::ops::scf;
 use cute_ir::{
     Expected, Failure, PassSpec,

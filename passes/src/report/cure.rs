@@ -8,8 +8,8 @@ use super::{
 use cute_ir::ops::cute;
 use cute_ir::{
     args::PartitionArgs,
-    infer::memref_of,
     mlir::*,
+    types::memref_of,
     types::{CuteType, MemRef, Space, tiled_copy},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Swizzle, TiledCopy, int, tuple};

@@ -14,6 +14,7 @@ mod table;
 mod threads;
 mod walk;
 
+use crate::kernel::{body_of_kernel, is_of_a_block, kernels};
 use crate::launch::kernel_of;
 use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
@@ -25,10 +26,10 @@ use cute_ir::{
     Expected, Failure, OptionSpec, PassSpec,
     attributes::DYNAMIC_SMEM,
     diag,
-    infer::memref_of,
     mlir::*,
     mlir::{Place, place_of},
     names::builtin,
+    types::memref_of,
     types::{CuteType, Space},
 };
 use cute_layout::ops::Value;
@@ -226,7 +227,7 @@ impl<'c> KernelReport<'c> {
 /// Reports the costs of a module's kernels. `arch` is theirs where the IR does not say it.
 pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     let all = nested_ops(module);
-    let kernels = partition::kernels(module);
+    let kernels = kernels(module);
     let untiled = all
         .iter()
         .filter(|op| name_of(**op) == cute::CONTRACT)
@@ -408,7 +409,7 @@ fn to_atoms<'c>(
     arch: Arch,
     report: &mut KernelReport<'_>,
 ) -> Result<Vec<i64>, Failure> {
-    let kernels = partition::kernels(module);
+    let kernels = kernels(module);
     let kernel = *kernels
         .get(index)
         .expected(module, "the kernel in the copy")?;
@@ -428,14 +429,14 @@ fn to_atoms<'c>(
         }
     }
     // Each level is taken down by the pass that leaves it; what is below already stays as it is.
-    if nested_ops(kernel).into_iter().any(partition::is_of_a_block) {
+    if nested_ops(kernel).into_iter().any(is_of_a_block) {
         (partition::PASS.run)(rewriter, module, &[])?;
     }
     (algorithms::PASS.run)(rewriter, module, &[])?;
     if nested_ops(kernel).into_iter().any(has_fragments) {
         (values::PASS.run)(rewriter, module, &[])?;
     }
-    let body = partition::body_of_kernel(kernel)?;
+    let body = body_of_kernel(kernel)?;
     report.registers = Some(registers::live(body));
     (allocate_shared::PASS.run)(rewriter, module, &[])?;
     report.shared = integer_of(kernel, DYNAMIC_SMEM);
@@ -457,9 +458,9 @@ fn follow(
     report: &KernelReport<'_>,
     divisors: Vec<i64>,
 ) -> Result<Walked, Failure> {
-    let kernels = partition::kernels(module);
+    let kernels = kernels(module);
     let kernel = *kernels.first().expected(module, "the kernel in the copy")?;
-    let body = partition::body_of_kernel(kernel)?;
+    let body = body_of_kernel(kernel)?;
     let divisors = if divisors.len() == walk::arguments(body) {
         divisors
     } else {

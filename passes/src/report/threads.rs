@@ -3,8 +3,8 @@
 use cute_ir::ops::cute;
 use cute_ir::{
     args::PartitionArgs,
-    infer::memref_of,
     mlir::*,
+    types::memref_of,
     types::{self, CuteType, MemRef, Space, tiled_copy, tiled_mma},
 };
 use cute_layout::Operand;

@@ -10,13 +10,13 @@ use super::{
 use cute_arith::gcd;
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
+    args::at_of,
     args::{ElementArgs, Reinterpretation},
     infer,
     mlir::*,
     names::is_cute,
     tensor::atom_access,
     types::{self, CuteType, MemRef, Space},
-    verify::at_of,
     view::{self, Index, View},
 };
 use cute_layout::atoms::{Form, PIECE};
@@ -335,7 +335,7 @@ impl Walk {
             self.tuple(made.leaves(), made.result());
         } else if let Some(allocation) = cute::MemrefAlloca::of(op) {
             let result = allocation.result();
-            if infer::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
+            if types::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
                 let offset = allocation.offset().and_then(integer_value).unwrap_or(0);
                 let address = Address {
                     root: key(result),

@@ -9,9 +9,9 @@ use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Expected, Failure,
     args::{GemmArgs, ThreadCopy},
+    attributes::MOST_TURNS,
     attributes::UNROLL,
     mlir::*,
-    verify::MOST_TURNS,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;

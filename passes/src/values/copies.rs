@@ -7,9 +7,9 @@ use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Expected, Failure,
     args::ThreadCopy,
-    infer::memref_of,
     mlir::*,
     tensor::{atom_access, atom_extents, atom_values},
+    types::memref_of,
     types::{self, MemRef, Space},
 };
 use cute_layout::Layout;

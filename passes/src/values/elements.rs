@@ -8,8 +8,8 @@ use super::{
 use cute_ir::ops::{arith, cute, vector};
 use cute_ir::{
     Expected, Failure,
-    infer::memref_of,
     mlir::*,
+    types::memref_of,
     types::{self, CuteType},
     view::{self, Index},
 };

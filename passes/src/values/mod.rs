@@ -13,7 +13,8 @@ mod products;
 mod registers;
 mod unroll;
 
-use crate::partition::{body_of_kernel, kernels, second_body, space_of};
+use crate::kernel::{body_of_kernel, kernels, second_body};
+use crate::memory::space_of;
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Failure, PassSpec,
@@ -100,7 +101,7 @@ impl<'c> Values<'c> {
         if self.on_registers(op, b)? {
             return Ok(());
         }
-        if crate::partition::is_of_a_block(op) {
+        if crate::kernel::is_of_a_block(op) {
             Err(b.error(format!(
                 "'{}' op is done by all threads of the block together; run cute-partition first",
                 name_of(op)

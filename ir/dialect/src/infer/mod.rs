@@ -2,19 +2,16 @@
 //!
 //! The same answers verify what was declared: MLIR compares the two.
 
-mod algebra;
 mod tensors;
 mod written;
 
-pub(crate) use algebra::apply;
-pub use algebra::{evaluate, is_algebra, value_of};
 pub use tensors::traced_view;
-pub(crate) use written::{compatible, operand_types, without_unit_strides};
+pub(crate) use written::{compatible, operand_types};
 
-use crate::mlir::*;
 use crate::{
+    algebra::{self, value_of},
     mlir::{Op, name_of, operands_of},
-    types::{CuteType, MemRef},
+    types::CuteType,
 };
 use cute_layout::ops::Value as LayoutValue;
 use melior::{
@@ -57,12 +54,4 @@ pub(crate) fn speculatable(op: Op) -> bool {
         .map(|operand| value_of(operand.r#type()))
         .collect();
     operands.is_some_and(|operands| algebra::divides_by_nonzero(name_of(op), &operands))
-}
-
-/// The type of a value as a tensor.
-pub fn memref_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
-    match CuteType::of(value.r#type()) {
-        Some(CuteType::MemRef(memref)) => Some(memref),
-        _ => None,
-    }
 }

@@ -1,8 +1,8 @@
 //! Result types of the ops on tensors, atoms and fragments: what [`crate::tensor`] says.
 
-use super::algebra;
 use crate::mlir::*;
 use crate::{
+    algebra,
     mlir::{Op, attribute_of, entry_of, name_of},
     ops::cute,
     tensor,

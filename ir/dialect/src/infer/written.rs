@@ -5,7 +5,7 @@ use crate::{
     ops::cute,
     types::{self, CuteType},
 };
-use cute_layout::{Inner, IntTuple, Layout, Leaf, int, ops::Value, tuple};
+use cute_layout::{Inner, Layout, Leaf, ops::Value};
 use melior::ir::{Location, Type};
 
 /// The types of the operands of op `name`, of which there are `count`, as they follow from its result's.
@@ -78,21 +78,6 @@ pub(crate) fn operand_types<'c>(
     Ok(all)
 }
 
-/// `layout`, with a stride of 0 in each mode of size 1: the same function, in the one way in which results are inferred.
-pub(crate) fn without_unit_strides(layout: &Layout) -> Layout {
-    fn zeroed(shape: &IntTuple, stride: &IntTuple) -> IntTuple {
-        match (shape, stride) {
-            (IntTuple::Leaf(Leaf::Static(1)), IntTuple::Leaf(_)) => int(0),
-            (IntTuple::Tuple(shape), IntTuple::Tuple(stride)) => {
-                tuple(shape.iter().zip(stride.iter()).map(|(s, d)| zeroed(s, d)))
-            }
-            _ => stride.clone(),
-        }
-    }
-    let stride = zeroed(layout.shape(), layout.stride());
-    Layout::new(layout.shape().clone(), stride).unwrap_or_else(|_| layout.clone())
-}
-
 /// Tells whether `declared` has the numbers of `inferred`, but for divisors that it leaves out.
 fn vaguer(inferred: &Value, declared: &Value) -> bool {
     let (a, b) = (inferred.leaves(), declared.leaves());
@@ -106,8 +91,8 @@ fn vaguer(inferred: &Value, declared: &Value) -> bool {
 /// Tells whether layouts are one function, of which `declared` may say less.
 fn same_layout(inferred: &Layout, declared: &Layout) -> bool {
     let (a, b) = (
-        without_unit_strides(inferred),
-        without_unit_strides(declared),
+        inferred.without_unit_strides(),
+        declared.without_unit_strides(),
     );
     a.shape().congruent(b.shape()) && vaguer(&Value::Layout(a), &Value::Layout(b))
 }
@@ -141,7 +126,7 @@ pub(crate) fn compatible(inferred: Type, declared: Type) -> bool {
                 && same_layout(&layout, &other)
         }
         (CuteType::Layout(left), CuteType::Layout(right)) => {
-            without_unit_strides(&left) == without_unit_strides(&right)
+            left.without_unit_strides() == right.without_unit_strides()
         }
         _ => false,
     }

@@ -381,3 +381,32 @@ pub fn tiled_mma(ty: &CuteType) -> Result<TiledMma, String> {
     };
     TiledMma::new(atom, atoms.clone(), permutation.clone()).map_err(|e| e.to_string())
 }
+
+/// The threads of a tiled copy or a tiled MMA.
+pub fn tiled_threads(ty: Type) -> Option<i64> {
+    let ty = CuteType::of(ty)?;
+    match ty {
+        CuteType::TiledCopy { .. } => tiled_copy(&ty).ok().map(|t| t.num_threads()),
+        CuteType::TiledMma { .. } => tiled_mma(&ty).ok().map(|t| t.num_threads()),
+        _ => None,
+    }
+}
+
+/// The parts of a state, as they are written.
+pub(crate) fn describe_fields(fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return "of which this atom has none".to_owned();
+    }
+    let all: Vec<String> = fields
+        .iter()
+        .map(|field| format!("{} : {}", field.spelled(), field.ty))
+        .collect();
+    all.join(", ")
+}
+
+impl Field {
+    /// The field as the attribute of that name is written.
+    pub(crate) fn spelled(&self) -> String {
+        format!("#cute_nvgpu.{}<{}>", self.attribute, self.name)
+    }
+}

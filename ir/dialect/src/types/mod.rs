@@ -17,7 +17,10 @@ mod make;
 mod memref;
 mod text;
 
-pub use atoms::{CopyOp, Field, copy_atom_type, copy_row, elem, mma_row, tiled_copy, tiled_mma};
+pub(crate) use atoms::describe_fields;
+pub use atoms::{
+    CopyOp, Field, copy_atom_type, copy_row, elem, mma_row, tiled_copy, tiled_mma, tiled_threads,
+};
 pub use make::{
     arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type, int_type,
     layout_type, pipeline_type, shape_type, sm80_mma_type, tile_type, tiled_copy_type,
@@ -28,14 +31,14 @@ pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bit
 pub use memref::{MemRef, Space};
 pub(crate) use text::canonicalize;
 
-use crate::mlir::{self, Parts};
+use crate::mlir::{self, Parts, Val};
 use cute_layout::{
     ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile,
     atoms::{Completion, CopyAtom, MmaAtom},
     ops::Value,
 };
 use kind::Kind;
-use melior::ir::Type;
+use melior::ir::{Type, ValueLike};
 use std::sync::Arc;
 use text::{parse_composed, parse_layout, parse_memref_layout, parse_swizzle, parse_tile, tuple};
 
@@ -279,5 +282,13 @@ fn completion_name(completion: Completion) -> &'static str {
     match completion {
         Completion::Group => "",
         Completion::Immediate => "immediate",
+    }
+}
+
+/// The type of a value as a tensor.
+pub fn memref_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
+    match CuteType::of(value.r#type()) {
+        Some(CuteType::MemRef(memref)) => Some(memref),
+        _ => None,
     }
 }

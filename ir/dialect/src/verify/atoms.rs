@@ -1,14 +1,15 @@
 //! Atoms, and atoms on values.
 
-use super::{Checked, at_of, check_spaces, tensor as operand};
+use super::{Checked, check_spaces, tensor as operand};
+use crate::args::{at_of, field_of};
 use crate::mlir::*;
 use crate::{
     ops::{cute, cute_nvgpu},
     tensor,
-    types::{self, CuteType, Field, MemRef, Space},
+    types::{self, CuteType, Field, MemRef, Space, describe_fields},
 };
 use cute_layout::atoms::{Completion, CopyAtom, Form, Source};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 use std::sync::Arc;
 
 pub(super) fn verify_make_atom(op: cute::MakeAtom<'_>) -> Checked {
@@ -27,57 +28,9 @@ pub(super) fn verify_make_atom(op: cute::MakeAtom<'_>) -> Checked {
     }
     Err(format!(
         "expected no state, or all of it, {}, found ({})",
-        describe(fields),
+        describe_fields(fields),
         given.join(", ")
     ))
-}
-
-/// The parts of a state, as they are written.
-fn describe(fields: &[Field]) -> String {
-    if fields.is_empty() {
-        return "of which this atom has none".to_owned();
-    }
-    let all: Vec<String> = fields
-        .iter()
-        .map(|field| format!("{} : {}", spelled(field), field.ty))
-        .collect();
-    all.join(", ")
-}
-
-fn spelled(field: &Field) -> String {
-    format!("#cute_nvgpu.{}<{}>", field.attribute, field.name)
-}
-
-/// The part of the state that an op is about.
-pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
-    let set = cute_nvgpu::AtomSetValue::of(op).map(|op| op.atom());
-    let atom = set.or_else(|| Some(cute_nvgpu::AtomGetValue::of(op)?.atom()));
-    let ty = atom.ok_or("has no part of a state")?.r#type();
-    let atom = CuteType::of(ty).filter(|atom| {
-        matches!(
-            atom,
-            CuteType::CopyAtom { .. }
-                | CuteType::MmaAtom { .. }
-                | CuteType::TiledCopy { .. }
-                | CuteType::TiledMma { .. }
-        )
-    });
-    let fields = atom
-        .ok_or_else(|| format!("expected an atom or what is tiled over one, found {ty}"))?
-        .fields();
-    let found = op
-        .attribute("field")
-        .map(|field| field.to_string())
-        .unwrap_or_default();
-    fields
-        .iter()
-        .find(|field| spelled(field) == found)
-        .ok_or_else(|| {
-            format!(
-                "expected a field of the atom's state, {}, found {found}",
-                describe(fields)
-            )
-        })
 }
 
 fn check_field_type(field: &Field, ty: Type) -> Checked {

@@ -4,11 +4,11 @@
 use crate::mlir::*;
 use crate::ops::{cute, func, gpu, llvm, scf};
 use crate::{
-    attributes,
+    attributes::{self, MOST_TURNS},
     diag::{self, Failure},
-    infer::memref_of,
     mlir::name_of,
     plan::Plan,
+    types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
 use melior::ir::{Attribute, Type, operation::OperationLike};
@@ -68,9 +68,6 @@ enum Home {
     /// The allocation of a tensor in shared memory.
     SharedTensor,
 }
-
-/// The most turns of a loop that are written out.
-pub const MOST_TURNS: i64 = 4096;
 
 const KNOWN: &[Known] = &[
     known(

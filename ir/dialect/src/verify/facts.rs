@@ -4,7 +4,7 @@ use super::Checked;
 use crate::mlir::*;
 use crate::ops::{cute, gpu};
 use crate::{
-    infer,
+    algebra,
     types::{CuteType, MemRef, Space, int_width},
 };
 use cute_layout::{Leaf, ops::Value};
@@ -109,7 +109,7 @@ pub(super) fn verify_derefine(op: cute::Derefine<'_>) -> Checked {
         (Some(CuteType::ArithTupleIter(a)), Some(CuteType::ArithTupleIter(b))) => {
             weaker(&Value::IntTuple(a), &Value::IntTuple(b))
         }
-        _ => match (infer::value_of(from), infer::value_of(to)) {
+        _ => match (algebra::value_of(from), algebra::value_of(to)) {
             (Some(a), Some(b)) => weaker(&a, &b),
             _ => false,
         },

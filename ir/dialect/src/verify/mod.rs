@@ -35,16 +35,14 @@ mod views;
 
 use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
-pub use atoms::field_of;
+pub use attributes::Place;
 pub(crate) use attributes::attribute;
-pub use attributes::{MOST_TURNS, Place};
 use cute_layout::atoms::CopyAtom;
-pub use partitions::tiled_threads;
 
 use crate::{
     diag::{self, Failure},
-    infer::memref_of,
     types::MemRef,
+    types::memref_of,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -154,9 +152,4 @@ fn check_spaces(atom: &CopyAtom, source: &MemRef, destination: &MemRef) -> Check
         "copies from {} to {} with an atom that copies from {} to {}",
         found.0, found.1, expected.0, expected.1
     ))
-}
-
-/// The coordinates in the attribute `at`, none where it is not given.
-pub fn at_of(op: Op<'_>) -> Vec<i64> {
-    attribute_of(op, "at").and_then(i64s_of).unwrap_or_default()
 }

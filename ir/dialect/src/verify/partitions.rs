@@ -6,19 +6,9 @@ use crate::ops::cute;
 use crate::{
     args::PartitionArgs,
     block::{block_size, thread_dimension},
-    types::{self, CuteType},
+    types::tiled_threads,
 };
 use melior::ir::ValueLike;
-
-/// The threads of a tiled copy or a tiled MMA.
-pub fn tiled_threads(ty: melior::ir::Type) -> Option<i64> {
-    let ty = CuteType::of(ty)?;
-    match ty {
-        CuteType::TiledCopy { .. } => types::tiled_copy(&ty).ok().map(|t| t.num_threads()),
-        CuteType::TiledMma { .. } => types::tiled_mma(&ty).ok().map(|t| t.num_threads()),
-        _ => None,
-    }
-}
 
 /// A part for a thread that no block has is nobody's.
 pub(super) fn verify_partition(op: Op<'_>) -> Checked {

@@ -2,7 +2,7 @@
 
 use super::{Checked, result_type};
 use crate::mlir::*;
-use crate::{infer, ops::cute, types::CuteType};
+use crate::{algebra, ops::cute, types::CuteType};
 use cute_layout::ops::{Attrs, Value};
 use melior::ir::ValueLike;
 
@@ -35,7 +35,7 @@ fn values(op: Op<'_>) -> Result<Vec<Value>, String> {
         .iter()
         .enumerate()
         .map(|(i, operand)| {
-            infer::value_of(operand.r#type()).ok_or_else(|| {
+            algebra::value_of(operand.r#type()).ok_or_else(|| {
                 format!(
                     "expected i32, i64 or a value of the layout algebra as operand {i}, found {}",
                     operand.r#type()
@@ -55,12 +55,12 @@ pub(super) fn verify_make(op: Op<'_>, name: &str) -> Checked {
         result: Some(result),
         ..Attrs::default()
     };
-    infer::apply(name, &values(op)?, &attrs).map(|_| ())
+    algebra::apply(name, &values(op)?, &attrs).map(|_| ())
 }
 
 /// `equal` and `elem_less`.
 pub(super) fn verify_comparison(op: Op<'_>, name: &str) -> Checked {
-    infer::apply(name, &values(op)?, &Attrs::default()).map(|_| ())
+    algebra::apply(name, &values(op)?, &Attrs::default()).map(|_| ())
 }
 
 /// One value, or as many as the text has places for.

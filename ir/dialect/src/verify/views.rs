@@ -4,7 +4,7 @@ use super::{Checked, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
-    infer,
+    algebra, infer,
     types::{self, CuteType, MemRef},
     view,
 };
@@ -118,7 +118,7 @@ fn recast_layout(layout: &Layout, from: i64, to: i64) -> Result<Layout, String> 
         old_type_bits: Some(from),
         ..Default::default()
     };
-    match infer::apply(
+    match algebra::apply(
         cute::RECAST_LAYOUT,
         &[Value::Layout(layout.clone())],
         &attrs,

@@ -4,7 +4,7 @@ use super::{Leaves, fast, from_leaves, leaves};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
-use crate::tuple::{IntTuple, int};
+use crate::tuple::{IntTuple, int, tuple};
 
 /// Joins `s0:d0, s1:d1` into `s0*s1:d0` where `d1 == s0*d0`, and drops size-1 modes that are not last.
 ///
@@ -39,6 +39,21 @@ pub(crate) fn coalesce_leaves(modes: Leaves) -> Result<Leaves> {
 }
 
 impl Layout {
+    /// The same function with a stride of 0 in each mode of size 1: the one way in which inferred types spell it.
+    pub fn without_unit_strides(&self) -> Layout {
+        fn zeroed(shape: &IntTuple, stride: &IntTuple) -> IntTuple {
+            match (shape, stride) {
+                (IntTuple::Leaf(Leaf::Static(1)), IntTuple::Leaf(_)) => int(0),
+                (IntTuple::Tuple(shape), IntTuple::Tuple(stride)) => {
+                    tuple(shape.iter().zip(stride.iter()).map(|(s, d)| zeroed(s, d)))
+                }
+                _ => stride.clone(),
+            }
+        }
+        let stride = zeroed(self.shape(), self.stride());
+        Layout::new(self.shape().clone(), stride).unwrap_or_else(|_| self.clone())
+    }
+
     /// The fewest modes with the same offsets for the same 1-D indices, at depth 0 or 1.
     ///
     /// `?` leaves are never joined (two of them may differ); symbolic ones are where the facts prove it: `(M,N):(1,M)` gives

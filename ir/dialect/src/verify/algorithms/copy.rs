@@ -7,9 +7,9 @@ use crate::{
     algorithm::{self, AtomSide},
     args::{CooperativeCopyArgs, CopyArgs, PartitionArgs, PlainCopyArgs, PrefetchArgs, ThreadCopy},
     block::block_size,
-    infer::memref_of,
     names::is_cute,
     tensor,
+    types::memref_of,
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{Dyn, IntTuple, Leaf};

@@ -7,7 +7,7 @@ use crate::ops::cute;
 use crate::{
     algorithm,
     args::AxpbyArgs,
-    infer::memref_of,
+    types::memref_of,
     types::{self, CuteType},
 };
 use cute_layout::Layout;

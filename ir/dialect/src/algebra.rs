@@ -18,7 +18,7 @@ use melior::{
 };
 
 /// The result types of op `name`.
-pub(super) fn infer<'c>(
+pub(crate) fn infer<'c>(
     name: &str,
     context: &'c Context,
     operands: &[Value],
@@ -62,7 +62,7 @@ pub(crate) fn apply(name: &str, operands: &[Value], attrs: &Attrs) -> Result<Vec
 }
 
 /// Tells whether the layout algebra has an op, by its name.
-pub(super) fn has(name: &str) -> bool {
+pub(crate) fn has(name: &str) -> bool {
     names::mnemonic(name).is_some_and(|name| ops::OPS.contains(&name))
 }
 
@@ -125,7 +125,7 @@ pub fn value_of(ty: Type) -> Option<Value> {
 }
 
 /// The attributes of an op on values of the algebra.
-pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
+pub(crate) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
     let integer = |name| find(name).and_then(integer_value);
     let mode = find("mode")
         .and_then(i32s_of)
@@ -144,7 +144,7 @@ pub(super) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attr
 
 /// Tells whether op `name` on these operands divides by nothing that may be 0: a divisor that is a tuple, all
 /// of it known and none of it 0.
-pub(super) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
+pub(crate) fn divides_by_nonzero(name: &str, operands: &[Value]) -> bool {
     let divisor: &IntTuple = match (name, operands) {
         (
             cute::TUPLE_DIV | cute::TUPLE_MOD,

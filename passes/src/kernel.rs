@@ -1,0 +1,46 @@
+//! Kernels: which there are, and their bodies.
+
+use cute_ir::{
+    Expected, Failure, diag,
+    mlir::*,
+    ops::{cute, gpu},
+};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// The kernels of a module.
+pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
+    nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == gpu::FUNC)
+        .collect()
+}
+
+/// The body of a kernel, which these passes take to be structured.
+pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
+    let body = body_of(kernel, 0).expected(kernel, "a body")?;
+    if next_block(body).is_some() {
+        return Err(diag::error(
+            kernel.location(),
+            "expected a kernel of one block; write loops and branches as scf ops",
+        ));
+    }
+    Ok(body)
+}
+
+/// A second body of a kernel, empty, whose arguments stand for those of the old one.
+pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mapping<'c>) -> Blk<'c> {
+    let arguments: Vec<_> = arguments_of(old)
+        .into_iter()
+        .map(|value| (value.r#type(), kernel.location()))
+        .collect();
+    let new = Builder::append_block(kernel, 0, &arguments);
+    for (old, new) in arguments_of(old).into_iter().zip(arguments_of(new)) {
+        mapping.insert(key(old), new);
+    }
+    new
+}
+
+/// Tells whether it is a copy or a product of all threads of a block together.
+pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
+    matches!(name_of(op), cute::BLOCK_COPY | cute::BLOCK_GEMM)
+}
