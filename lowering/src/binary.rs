@@ -3,7 +3,7 @@
 
 use crate::{places, ptxas};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
     diag,
     mlir::*,
@@ -18,7 +18,7 @@ use melior::ir::{Attribute, ValueLike, operation::OperationLike};
 pub const EMIT_PTX: PassSpec = PassSpec {
     name: "cute-emit-ptx",
     description: "Compile GPU modules in the LLVM dialect to a gpu.binary of PTX",
-    anchor: "builtin.module",
+    anchor: Anchor::Module,
     options: &[],
     run: emit_ptx,
 };
@@ -27,7 +27,7 @@ pub const EMIT_PTX: PassSpec = PassSpec {
 pub const ASSEMBLE: PassSpec = PassSpec {
     name: "cute-assemble",
     description: "Assemble the PTX of gpu.binary ops, and add the cubin and what kernels use",
-    anchor: "builtin.module",
+    anchor: Anchor::Module,
     options: &[LINEINFO],
     run: assemble,
 };
@@ -48,7 +48,7 @@ fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
 }
 
 fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for op in ops_named(module, gpu::MODULE)? {
+    diag::each(ops_named(module, gpu::MODULE)?, |op| {
         crate::to_nvvm::types::check(op)?;
         let b = Builder::before(op);
         let targets = Target::all(op).map_err(|e| b.error(e))?;
@@ -75,9 +75,8 @@ fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(
             objects.push(object.attribute(b.context));
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
-        rewriter.erase(op)?;
-    }
-    Ok(())
+        rewriter.erase(op)
+    })
 }
 
 /// Checks that everything of a `gpu.module` is in a dialect that LLVM IR can be made of.
@@ -193,7 +192,7 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
             return Err(diag::error(module.location(), message));
         }
     };
-    for op in ops_named(module, gpu::BINARY)? {
+    diag::each(ops_named(module, gpu::BINARY)?, |op| {
         let b = Builder::before(op);
         let mut objects = Vec::new();
         for (attribute, object) in objects_of(op)? {
@@ -237,9 +236,8 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
             objects.push(attribute);
         }
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
-        rewriter.erase(op)?;
-    }
-    Ok(())
+        rewriter.erase(op)
+    })
 }
 
 /// A kernel that spills is not what was asked for; its plan names a lighter one.

@@ -2,13 +2,12 @@
 
 use crate::to_nvvm::lowers;
 use cute_ir::{
-    Failure, PassSpec, diag,
+    Anchor, Failure, PassSpec, diag,
     mlir::*,
-    names::builtin,
     ops::{cute, gpu},
     types,
 };
-use cute_passes::{arch, kernel::kernels};
+use cute_passes::arch;
 use cute_target::Requirement;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -16,16 +15,13 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-check-atoms",
     description: "Refuse atoms that have no instruction, or none on the kernel's architectures",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        check(kernel)?;
-    }
-    Ok(())
+fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    check(kernel)
 }
 
 /// Checks that every atom of a kernel is lowered, and that its architectures have it.

@@ -39,6 +39,23 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
+/// The passes that take a kernel from tiles of blocks to synchronised atoms, each kernel by itself.
+const ON_KERNELS: &[&str] = &[
+    "cute-partition",
+    "cute-lower-algorithms",
+    "cute-check-atoms",
+    "cute-fragments-to-values",
+    "cse",
+    "cute-make-rings",
+    "cute-assign-latencies",
+    "cute-schedule",
+    "cute-expand-pipeline",
+    "cse",
+    "cute-lower-pipeline",
+    "cute-allocate-shared",
+    "cute-synchronize",
+];
+
 /// The target of a compilation, and the choices for it.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
@@ -162,24 +179,12 @@ impl CompileOptions {
         let mut passes = vec![
             "cute-check".to_owned(),
             format!("cute-tile{{{cut}}}"),
-            "cute-partition".to_owned(),
-            "cute-lower-algorithms".to_owned(),
-            "cute-check-atoms".to_owned(),
-            "cute-fragments-to-values".to_owned(),
-            "cse".to_owned(),
-            "cute-make-rings".to_owned(),
-            "cute-assign-latencies".to_owned(),
-            "cute-schedule".to_owned(),
-            "cute-expand-pipeline".to_owned(),
-            "cse".to_owned(),
-            "cute-lower-pipeline".to_owned(),
-            "cute-allocate-shared".to_owned(),
-            "cute-synchronize".to_owned(),
+            format!("gpu.module(gpu.func({}))", ON_KERNELS.join(",")),
             "cute-lower-layouts".to_owned(),
             "cute-to-nvvm".to_owned(),
         ];
         if !self.no_simplify {
-            passes.push("cute-simplify-indices".to_owned());
+            passes.push("gpu.module(gpu.func(cute-simplify-indices))".to_owned());
         }
         passes.push("cse".to_owned());
         passes.push(

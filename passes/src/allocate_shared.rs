@@ -6,19 +6,17 @@
 //! architecture has.
 
 use crate::{
-    kernel::{body_of_kernel, kernels},
-    launch::{launches_of, place_of_size},
+    kernel::body_of_kernel,
     lives::Lives,
     plan,
     shared::{self, Buffer, pack},
 };
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     attributes::{DYNAMIC_SMEM, PLAN, SYNCHRONIZE},
     block::block_size_of,
     diag,
     mlir::*,
-    names::builtin,
     plan::Plan,
 };
 use cute_target::Arch;
@@ -28,23 +26,18 @@ use melior::ir::operation::OperationLike;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-allocate-shared",
     description: "Place shared-memory tensors, reusing bytes, and size the launches",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let wrong = |e| diag::error(kernel.location(), e);
-        let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
-        let plan = attribute_of(kernel, PLAN).and_then(Plan::of);
-        let size = place(kernel, plan.as_ref(), arch)?;
-        let bytes = Builder::before(kernel).i64_attribute(size);
-        set_attribute(kernel, DYNAMIC_SMEM, bytes);
-        for launch in launches_of(module, kernel) {
-            resize(launch, size)?;
-        }
-    }
+fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let wrong = |e| diag::error(kernel.location(), e);
+    let arch = crate::arch::of_kernel(kernel).map_err(wrong)?;
+    let plan = attribute_of(kernel, PLAN).and_then(Plan::of);
+    let size = place(kernel, plan.as_ref(), arch)?;
+    let bytes = Builder::before(kernel).i64_attribute(size);
+    set_attribute(kernel, DYNAMIC_SMEM, bytes);
     Ok(())
 }
 
@@ -93,21 +86,4 @@ fn blocks_at_once(kernel: Op<'_>, arch: Arch, bytes: i64) -> u32 {
     let threads = u32::try_from(threads).unwrap_or(u32::MAX);
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     arch.multiprocessor().occupancy(threads, 0, bytes).blocks
-}
-
-/// Sets the launch's dynamic shared memory.
-fn resize<'c>(launch: Op<'c>, bytes: i64) -> Result<(), Failure> {
-    let b = Builder::before(launch);
-    match place_of_size(launch) {
-        Some(place) => {
-            let size = b.i32(bytes)?;
-            set_operand(launch, place, size);
-            Ok(())
-        }
-        None if bytes == 0 => Ok(()),
-        None => Err(b.error(format!(
-            "expected a launch with dynamic_shared_memory_size, for the kernel needs {bytes} bytes; write \
-             `dynamic_shared_memory_size %c0`: the compiler sets it"
-        ))),
-    }
 }

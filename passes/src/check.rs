@@ -1,13 +1,12 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
-use crate::{arch::THREADS_PER_BLOCK, kernel::kernels};
+use crate::arch::THREADS_PER_BLOCK;
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     block::block_size_of,
-    diag,
+    diag::{self, each},
     mlir::*,
-    names::builtin,
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -16,23 +15,22 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-check",
     description: "Refuse kernels and functions of GPU modules that cannot be compiled",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Module,
     options: &[],
     run,
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
+    let sound = each(kernels(module), |kernel| {
         threads(kernel)?;
-        arguments(kernel)?;
-    }
-    for function in nested_ops(module)
+        arguments(kernel)
+    });
+    let of_devices = nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some())
-    {
-        device_function(module, function)?;
-    }
-    Ok(())
+        .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some());
+    sound.and(each(of_devices, |function| {
+        device_function(module, function)
+    }))
 }
 
 /// A block has at least one thread, and no more than the hardware runs.

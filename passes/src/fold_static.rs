@@ -3,7 +3,7 @@
 //! A comparison of such values becomes a constant. What then has no use is erased.
 
 use cute_ir::ops::cute;
-use cute_ir::{Failure, PassSpec, algebra, diag, mlir::*};
+use cute_ir::{Anchor, Failure, PassSpec, algebra, diag, mlir::*};
 use cute_layout::{Truth, ops::Value};
 use melior::ir::{ValueLike, operation::OperationLike};
 
@@ -11,7 +11,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-fold-static",
     description: "Replace layout values that are known by cute.static, and erase what is not used",
-    anchor: "",
+    anchor: Anchor::Any,
     options: &[],
     run,
 };

@@ -1,19 +1,7 @@
-//! Kernels: which there are, and their bodies.
+//! The bodies of kernels, and what in them is of all threads of a block together.
 
-use cute_ir::{
-    Expected, Failure, diag,
-    mlir::*,
-    ops::{cute, gpu},
-};
+use cute_ir::{Expected, Failure, diag, mlir::*, ops::cute};
 use melior::ir::{ValueLike, operation::OperationLike};
-
-/// The kernels of a module.
-pub fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
-    nested_ops(module)
-        .into_iter()
-        .filter(|op| name_of(*op) == gpu::FUNC)
-        .collect()
-}
 
 /// The body of a kernel, which these passes take to be structured.
 pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {

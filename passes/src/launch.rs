@@ -1,4 +1,4 @@
-//! Launches of kernels: `gpu.launch_func`, which kernel one is of, and where the size of shared memory stands.
+//! Launches of kernels: `gpu.launch_func`, and which kernel one is of.
 
 use cute_ir::mlir::*;
 use cute_ir::ops::gpu;
@@ -18,13 +18,4 @@ pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
 pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
     let kernel = gpu::LaunchFunc::of(launch)?.kernel()?;
     symbol_of(kernel)?.try_into().ok()
-}
-
-/// The place among a launch's operands of its bytes of dynamic shared memory: before those that the kernel takes.
-pub fn place_of_size(launch: Op<'_>) -> Option<usize> {
-    let launch = gpu::LaunchFunc::of(launch)?;
-    launch.dynamic_shared_memory_size()?;
-    let object = launch.async_object().is_some();
-    let behind = launch.kernel_operands().len() + usize::from(object);
-    operands_of(launch.op()).len().checked_sub(behind + 1)
 }

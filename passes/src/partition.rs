@@ -5,15 +5,14 @@
 //! (`cute.synchronize`).
 
 use crate::divergence::Divergence;
-use crate::kernel::{body_of_kernel, is_of_a_block, kernels};
+use crate::kernel::{body_of_kernel, is_of_a_block};
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{PLAN, SYNCHRONIZE},
     block::block_size_of,
     diag,
     mlir::*,
-    names::builtin,
     plan::{OPERANDS, Plan, name_of_operand},
     types::memref_of,
     types::{self, CuteType, MemRef, Space},
@@ -26,45 +25,43 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-partition",
     description: "Partition the tiles of a block over its threads",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let wrong = |e| diag::error(kernel.location(), e);
-        // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
-        let Some(plan) = attribute_of(kernel, PLAN).and_then(Plan::of) else {
-            if nested_ops(kernel).into_iter().any(is_of_a_block) {
-                return Err(wrong(
-                    "copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel, as cute-tile leaves it, \
-                     to say by which atoms"
-                        .to_owned(),
-                ));
-            }
-            continue;
-        };
-        let threads = plan.threads().map_err(wrong)?;
-        if let Some(size) = block_size_of(kernel)
-            && size != [threads, 1, 1]
-        {
-            return Err(wrong(format!(
-                "expected known_block_size of {threads}, 1, 1, the threads of the tiled MMA of cute.plan, found {}, {}, {}",
-                size[0], size[1], size[2]
-            )));
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let wrong = |e| diag::error(kernel.location(), e);
+    // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
+    let Some(plan) = attribute_of(kernel, PLAN).and_then(Plan::of) else {
+        if nested_ops(kernel).into_iter().any(is_of_a_block) {
+            return Err(wrong(
+                "copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel, as cute-tile leaves it, \
+                 to say by which atoms"
+                    .to_owned(),
+            ));
         }
-        let divergence = Divergence::of(kernel);
-        for op in nested_ops(kernel)
-            .into_iter()
-            .filter(|op| is_of_a_block(*op))
-        {
-            divergence.check(op, "is done by all threads of the block together")?;
-        }
-        let body = body_of_kernel(kernel)?;
-        Partition::new(rewriter, plan, body, kernel)?.block(body)?;
-        set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
+        return Ok(());
+    };
+    let threads = plan.threads().map_err(wrong)?;
+    if let Some(size) = block_size_of(kernel)
+        && size != [threads, 1, 1]
+    {
+        return Err(wrong(format!(
+            "expected known_block_size of {threads}, 1, 1, the threads of the tiled MMA of cute.plan, found {}, {}, {}",
+            size[0], size[1], size[2]
+        )));
     }
+    let divergence = Divergence::of(kernel);
+    for op in nested_ops(kernel)
+        .into_iter()
+        .filter(|op| is_of_a_block(*op))
+    {
+        divergence.check(op, "is done by all threads of the block together")?;
+    }
+    let body = body_of_kernel(kernel)?;
+    Partition::new(rewriter, plan, body, kernel)?.block(body)?;
+    set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
     Ok(())
 }
 

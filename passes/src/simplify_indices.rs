@@ -6,10 +6,9 @@
 //! `cute-simplify` gives it, as far out of loops as its leaves allow; a constant that is added last
 //! moves from an address's offset into the address itself, where instructions have room for it.
 
-use crate::kernel::kernels;
 use cute_ir::block::dimension_of;
 use cute_ir::ops::{arith, gpu, llvm, scf};
-use cute_ir::{Expected, Failure, PassSpec, args::replace_operand, diag, mlir::*, names::builtin};
+use cute_ir::{Anchor, Expected, Failure, PassSpec, args::replace_operand, diag, mlir::*};
 use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -18,16 +17,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-simplify-indices",
     description: "Simplify the index arithmetic of kernels by equality saturation",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        for width in [32, 64] {
-            Indices::collect(kernel, width)?.rewrite(rewriter)?;
-        }
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    for width in [32, 64] {
+        Indices::collect(kernel, width)?.rewrite(rewriter)?;
     }
     Ok(())
 }

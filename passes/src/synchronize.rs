@@ -11,16 +11,14 @@
 
 use crate::{
     divergence::Divergence,
-    kernel::kernels,
     memory::{is_memory, root_of},
     shared::{allocated, in_shared, overlap},
 };
 use cute_ir::ops::{gpu, nvvm};
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     attributes::{RING, SYNCHRONIZE},
     mlir::*,
-    names::builtin,
     types,
 };
 use cute_layout::atoms::Completion;
@@ -31,7 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-synchronize",
     description: "Put waits and barriers between accesses to shared memory, from their effects",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
@@ -40,15 +38,13 @@ pub const PASS: PassSpec = PassSpec {
 pub(crate) const COPIES: &str = "wait for copies";
 pub(crate) const THREADS: &str = "wait for other threads";
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let Some(body) = body_of(kernel, 0) else {
-            continue;
-        };
-        let guard = Guard::of(kernel)?;
-        if !guard.buffers.is_empty() {
-            guard.block(body, State::new())?;
-        }
+fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let Some(body) = body_of(kernel, 0) else {
+        return Ok(());
+    };
+    let guard = Guard::of(kernel)?;
+    if !guard.buffers.is_empty() {
+        guard.block(body, State::new())?;
     }
     Ok(())
 }

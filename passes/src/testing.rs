@@ -1,16 +1,15 @@
 //! `cute-test-panic`: for tests of what a panic in a pass becomes.
 
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     mlir::{Op, Rewriter},
-    names::builtin,
 };
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-test-panic",
     description: "Panic, to test that a panic becomes a diagnostic",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Module,
     options: &[],
     run,
 };

@@ -10,11 +10,10 @@ use crate::{
 };
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     mlir::*,
-    names::builtin,
     plan::{OPERANDS, Plan, name_of_operand},
     tensor,
     types::memref_of,
@@ -28,7 +27,7 @@ use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType
 pub const PASS: PassSpec = PassSpec {
     name: "cute-tile",
     description: "Tile algorithms on whole tensors over the blocks of kernels",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Module,
     options: OPTIONS,
     run,
 };
@@ -82,26 +81,25 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
     target_modules(module, arch)?;
-    for function in ops_of(body_of(module, 0).expected(module, "a body")?) {
-        if name_of(function) != func::FUNC {
-            continue;
-        }
+    let functions = ops_of(body_of(module, 0).expected(module, "a body")?);
+    let functions = functions
+        .into_iter()
+        .filter(|op| name_of(*op) == func::FUNC);
+    diag::each(functions, |function| {
         let gemms: Vec<_> = nested_ops(function)
             .into_iter()
             .filter(|op| name_of(*op) == cute::CONTRACT)
             .collect();
-        for (index, gemm) in gemms.iter().enumerate() {
+        diag::each(gemms.iter().enumerate(), |(index, gemm)| {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
             let name = if gemms.len() == 1 {
                 name.to_owned()
             } else {
                 format!("{name}_{index}")
             };
-            Gemm::check(*gemm, function, arch, &request)?
-                .lower(rewriter, module, &name, &mut home)?;
-        }
-    }
-    Ok(())
+            Gemm::check(*gemm, function, arch, &request)?.lower(rewriter, module, &name, &mut home)
+        })
+    })
 }
 
 /// Kernels that were written by hand are compiled for the same architecture, unless their module says another.

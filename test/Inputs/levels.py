@@ -37,31 +37,51 @@ def top_level(text):
     return parts
 
 
+def leaves(text, path=()):
+    """The passes of a pipeline in order, each with the ops that it is nested in."""
+    for part in top_level(text):
+        nested = re.fullmatch(r"([\w.]+)\((.*)\)", part)
+        if nested:
+            yield from leaves(nested.group(2), (*path, nested.group(1)))
+        else:
+            yield path, part
+
+
+def pipeline_of(leaves):
+    """The text of a pipeline of such passes."""
+    parts = []
+    for path, name in leaves:
+        for op in reversed(path):
+            name = f"{op}({name})"
+        parts.append(name)
+    return "builtin.module(" + ",".join(parts) + ")"
+
+
 compile_ = f"--cute-compile={options}"
 _, said = checked("no pipeline", source, compile_, "--dump-pass-pipeline", "-o", "/dev/null")
 pipeline = re.search(r"builtin\.module\((.*)\)", said.decode(), re.DOTALL).group(1)
-passes = top_level(re.sub(r"\s+(?=[(){},])|(?<=[(){},])\s+", "", pipeline.strip()))
+passes = list(leaves(re.sub(r"\s+(?=[(){},])|(?<=[(){},])\s+", "", pipeline.strip())))
 
 whole, dump = checked("does not compile", source, compile_, "--mlir-print-ir-after-all",
                       "--mlir-print-ir-module-scope", "--mlir-disable-threading")
 mark = re.compile(rb"^// -----// IR Dump After \S+ \(([\w-]+)\) \('([\w.]+)' operation.*$", re.MULTILINE)
 marks = list(mark.finditer(dump))
 ends = [m.start() for m in marks[1:]] + [len(dump)]
-done = 0
-for m, end in zip(marks, ends):
-    name, anchor = m.group(1).decode(), m.group(2).decode()
+# The input has one kernel, so that each pass runs once.
+if len(marks) != len(passes):
+    sys.exit(f"expected a dump for each of the {len(passes)} passes, found {len(marks)}")
+for done, (m, end) in enumerate(zip(marks, ends), 1):
+    name = m.group(1).decode()
     module = dump[m.end():end]
-    if anchor == "builtin.module":
-        while not passes[done].startswith(name):
-            done += 1  # passes of nested operations, in between
-        done += 1
+    if not passes[done - 1][1].startswith(name):
+        sys.exit(f"expected a dump after {passes[done - 1][1]}, found one after {name}")
     read, _ = checked(f"the module after {name} is not read again", "-", stdin=module)
     again, _ = checked(f"the module after {name} is not read a third time", "-", stdin=read)
     if again != read:
         sys.exit(f"the module after {name} changes when it is read again")
     print("read again after", name)
-    if anchor == "builtin.module" and name.startswith("cute-") and passes[done:]:
-        rest = "builtin.module(" + ",".join(passes[done:]) + ")"
+    if name.startswith("cute-") and passes[done:]:
+        rest = pipeline_of(passes[done:])
         on, _ = checked(f"the module after {name} does not compile with {rest}", "-",
                         f"--pass-pipeline={rest}", stdin=module)
         if on != whole:

@@ -45,13 +45,16 @@
 //
 // Where the program stands wrong, the place is named.
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=512x512x32" 2>&1 | FileCheck %s --check-prefix=PLACE
-// PLACE: errors.mlir:[[@LINE+10]]:3: error: 'cute.contract' op {{.*}} fits
+// PLACE: errors.mlir:[[@LINE+13]]:3: error: 'cute.contract' op {{.*}} fits
 //
 // RUN: not cute-opt %s --pass-pipeline="builtin.module(cute-tile{arch=sm_80},cute-tile2)" 2>&1 | FileCheck %s --check-prefix=PASS
 // PASS: 'cute-tile2' does not refer to a registered pass or pass pipeline
 //
-// RUN: not cute-opt %s --pass-pipeline="func.func(cute-partition)" 2>&1 | FileCheck %s --check-prefix=ANCHOR
-// ANCHOR: Can't add pass 'cute-partition' restricted to 'builtin.module' on a PassManager intended to run on 'func.func'
+// A pass on the module is no pass on functions, and one on kernels is only for what has kernels.
+// RUN: not cute-opt %s --pass-pipeline="func.func(cute-tile)" 2>&1 | FileCheck %s --check-prefix=ANCHOR
+// ANCHOR: Can't add pass 'cute-tile' restricted to 'builtin.module' on a PassManager intended to run on 'func.func'
+// RUN: not cute-opt %s --pass-pipeline="builtin.module(func.func(cute-partition))" 2>&1 | FileCheck %s --check-prefix=KERNELS
+// KERNELS: unable to schedule pass 'cute-partition' on a PassManager intended to run on 'func.func'!
 
 !t = !cute.memref<f16, gmem, align<16>, "(768,768):(768,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {

@@ -5,7 +5,9 @@
 // DUMP:      builtin.module(
 // DUMP-NEXT:   cute-check,
 // DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 warps=1x2},
-// DUMP-NEXT:   cute-partition,
+// DUMP-NEXT:   gpu.module(
+// DUMP-NEXT:     gpu.func(
+// DUMP-NEXT:       cute-partition,
 // DUMP:        cute-to-nvvm,
 // DUMP:        gpu.module(
 // DUMP:        cute-assemble

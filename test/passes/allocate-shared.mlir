@@ -134,27 +134,11 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
   C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
 !s = !cute.memref<f16, smem, align<128>, "(64,512):(512,1)">
 
-// The launch of the kernel gets its size, beyond 48 KB too, and no other launch does.
-// CHECK-LABEL: func.func @host
-// CHECK-DAG:     %[[SIZE:.*]] = arith.constant 65536 : i32
-// CHECK-DAG:     %[[OLD:.*]] = arith.constant 77 : i32
-// CHECK:         gpu.launch_func @kernels::@sized {{.*}} dynamic_shared_memory_size %[[SIZE]]
-// CHECK:         %[[NONE:.*]] = arith.constant 0 : i32
-// CHECK:         gpu.launch_func @kernels::@none {{.*}} dynamic_shared_memory_size %[[NONE]]
-// CHECK:         gpu.launch_func @other::@others {{.*}} dynamic_shared_memory_size %[[OLD]]
+// The size stands on the kernel, beyond 48 KB too, and also where there is nothing to place.
 // CHECK-LABEL: gpu.func @sized
 // CHECK-SAME:    cute.dynamic_smem = 65536 : i64
 // CHECK-LABEL: gpu.func @none
 // CHECK-SAME:    cute.dynamic_smem = 0 : i64
-module attributes {gpu.container_module} {
-  func.func @host() {
-    %one = arith.constant 1 : index
-    %old = arith.constant 77 : i32
-    gpu.launch_func @kernels::@sized blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
-    gpu.launch_func @kernels::@none blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
-    gpu.launch_func @other::@others blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %old
-    return
-  }
   gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
     gpu.func @sized() kernel attributes {cute.plan = #plan, cute.synchronize} {
       %a = cute.memref.alloca() : !s
@@ -165,8 +149,6 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
-  gpu.binary @other [#gpu.object<#nvvm.target, "nothing">]
-}
 
 // -----
 

@@ -97,7 +97,9 @@ std::vector<OptionSpec> copyOptions(intptr_t count, const CuteOption *options) {
 
 struct PassSpec {
   intptr_t index;
-  std::string name, description, anchor;
+  std::string name, description;
+  // The ops that the pass may be scheduled on; any where there is none.
+  std::vector<std::string> anchors;
   std::vector<OptionSpec> options;
   // An address of its own for each pass is what MLIR tells passes apart by.
   SelfOwningTypeID id;
@@ -108,7 +110,8 @@ struct PassSpec {
 class RustPass : public Pass {
 public:
   explicit RustPass(const PassSpec &spec)
-      : Pass(spec.id, spec.anchor.empty() ? std::nullopt : std::optional<StringRef>(spec.anchor)),
+      : Pass(spec.id, spec.anchors.size() == 1 ? std::optional<StringRef>(spec.anchors[0])
+                                               : std::nullopt),
         spec(spec) {
     for (const OptionSpec &option : spec.options)
       options.push_back(std::make_unique<Option<std::string>>(
@@ -121,7 +124,7 @@ public:
     insertDialects(registry);
   }
   bool canScheduleOn(RegisteredOperationName op) const override {
-    return spec.anchor.empty() || op.getStringRef() == spec.anchor;
+    return spec.anchors.empty() || llvm::is_contained(spec.anchors, op.getStringRef());
   }
   std::unique_ptr<Pass> clonePass() const override { return std::make_unique<RustPass>(spec); }
   void runOnOperation() override {
@@ -149,10 +152,16 @@ private:
 } // namespace
 
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
-                      MlirStringRef anchor, intptr_t numOptions, const CuteOption *options) {
+                      MlirStringRef anchors, intptr_t numOptions, const CuteOption *options) {
+  SmallVector<StringRef> ops;
+  unwrap(anchors).split(ops, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   // Registered passes live as long as the process.
-  auto *spec = new PassSpec{index, unwrap(name).str(), unwrap(description).str(),
-                            unwrap(anchor).str(), copyOptions(numOptions, options), {}};
+  auto *spec = new PassSpec{index,
+                            unwrap(name).str(),
+                            unwrap(description).str(),
+                            std::vector<std::string>(ops.begin(), ops.end()),
+                            copyOptions(numOptions, options),
+                            {}};
   registerPass([spec]() -> std::unique_ptr<Pass> { return std::make_unique<RustPass>(*spec); });
 }
 

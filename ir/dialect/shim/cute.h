@@ -93,8 +93,9 @@ void cuteOpDropReferences(MlirOperation op);
 /// The chip and the features of an `#nvvm.target`, which live as long as the context; false where it is none.
 bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features);
 
+/// Registers a pass that may be scheduled on the ops of these names, separated by commas; on any where there is none.
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
-                      MlirStringRef anchor, intptr_t numOptions, const CuteOption *options);
+                      MlirStringRef anchors, intptr_t numOptions, const CuteOption *options);
 void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef description,
                           intptr_t numOptions, const CuteOption *options);
 

@@ -93,6 +93,18 @@ impl<T> Expected<T> for Option<T> {
     }
 }
 
+/// Does something with each item, also where it fails with one before, so that one run says all that is wrong.
+///
+/// # Errors
+/// The first failure, when all items are through.
+pub fn each<T>(
+    items: impl IntoIterator<Item = T>,
+    mut then: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let results = items.into_iter().map(|item| then(item));
+    results.fold(Ok(()), Result::and)
+}
+
 /// Emits a warning with notes, each at a location of its own.
 pub fn warning(location: Location, message: impl AsRef<str>, notes: &[(Location, &str)]) {
     mlir::emit_warning(location, message.as_ref(), notes);

@@ -14,6 +14,7 @@ pub mod diag;
 pub mod infer;
 pub mod mlir;
 pub mod names;
+pub mod options;
 pub mod plan;
 pub mod tensor;
 pub mod types;
@@ -22,6 +23,6 @@ pub mod view;
 
 pub use diag::{Expected, Failure, catch_panics};
 pub use mlir::{
-    OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, ops, opt_main,
-    register, registry,
+    Anchor, OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, ops,
+    opt_main, register, registry,
 };

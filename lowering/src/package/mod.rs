@@ -9,7 +9,7 @@ mod plan;
 
 use crate::binary;
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::{ACCESS, DEFAULT, NAME},
     diag,
     mlir::{
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-emit-package",
     description: "Write the compiled module as a kernel package",
-    anchor: "builtin.module",
+    anchor: Anchor::Module,
     options: &[OptionSpec {
         name: "file",
         description: "Where the package goes",

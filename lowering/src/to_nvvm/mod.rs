@@ -8,6 +8,7 @@
 mod address;
 pub(crate) mod aliasing;
 mod atoms;
+mod launches;
 mod math;
 mod memory;
 mod mma_sync;
@@ -24,7 +25,9 @@ pub use atoms::lowers;
 
 use address::Address;
 use cute_ir::{
-    Expected, Failure, PassSpec, diag, infer,
+    Anchor, Expected, Failure, PassSpec,
+    diag::{self, each},
+    infer,
     mlir::*,
     ops::{cute, gpu, llvm},
     tensor,
@@ -32,10 +35,7 @@ use cute_ir::{
     view::{self, Index, View},
 };
 use cute_layout::IntTuple;
-use cute_passes::{
-    kernel::{body_of_kernel, kernels},
-    launch::launches_of,
-};
+use cute_passes::{kernel::body_of_kernel, launch::launches_of};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-to-nvvm",
     description: "Lower views and atoms to pointers and NVVM instructions",
-    anchor: "builtin.module",
+    anchor: Anchor::Module,
     options: &[],
     run,
 };
@@ -55,46 +55,18 @@ const CAST: &str = "builtin.unrealized_conversion_cast";
 const SHARED: &str = "dynamic_smem";
 
 fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
+    // A kernel and its launches change together, for a launch is checked against its kernel.
+    each(kernels(module), |kernel| {
         crate::check_atoms::check(kernel)?;
         types::check(kernel)?;
-        let pairs = aliasing::pairs(kernel);
-        for launch in launches_of(module, kernel) {
-            aliasing::record(launch, &pairs)?;
-        }
-        Lowering::new(rewriter, kernel).run()?;
-    }
-    for launch in nested_ops(module)
+        let launches = launches_of(module, kernel);
+        launches::complete(kernel, &launches)?;
+        Lowering::new(rewriter, kernel).run()
+    })?;
+    let launches = nested_ops(module)
         .into_iter()
-        .filter(|op| name_of(*op) == gpu::LAUNCH_FUNC)
-    {
-        pass_pointers(launch)?;
-    }
-    Ok(())
-}
-
-/// A launch passes the pointers of its tensors.
-fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
-    let b = Builder::before(launch);
-    let pointer = b.ty("!llvm.ptr<1>")?;
-    for (i, operand) in operands_of(launch).into_iter().enumerate() {
-        // The pointer of a tensor of dynamic layout is a cast of the tensor already.
-        let tensor = match CuteType::of(operand.r#type()) {
-            Some(CuteType::MemRef(_)) => Some(operand),
-            Some(CuteType::Ptr(_)) => Some(
-                defining_op(operand)
-                    .filter(|op| name_of(*op) == CAST)
-                    .and_then(|op| operands_of(op).first().copied())
-                    .unwrap_or(operand),
-            ),
-            _ => None,
-        };
-        if let Some(tensor) = tensor {
-            let cast = b.value(CAST, &[tensor], pointer, &[])?;
-            set_operand(launch, i, cast);
-        }
-    }
-    Ok(())
+        .filter(|op| name_of(*op) == gpu::LAUNCH_FUNC);
+    each(launches, launches::pass_pointers)
 }
 
 /// The ops of MLIR's `gpu` dialect that a kernel may have here: those that MLIR's conversion to NVVM takes.

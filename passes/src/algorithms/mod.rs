@@ -12,17 +12,15 @@ mod elementwise;
 mod products;
 mod reductions;
 
-use crate::kernel::kernels;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute, gpu, scf};
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     args::{
         AxpbyArgs, CooperativeCopyArgs, CooperativeGemmArgs, CopyArgs, GemmArgs, PlainCopyArgs,
         PrefetchArgs,
     },
     mlir::*,
-    names::builtin,
     tensor,
     types::memref_of,
     types::{self, CopyOp, CuteType, MemRef, Space},
@@ -34,24 +32,22 @@ use melior::ir::{Type, ValueLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-algorithms",
     description: "Lower algorithms on one thread's tensors to copies, products and elements",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        crate::usage::check(kernel);
-        // What is within a region before what the region is of.
-        for op in nested_ops(kernel).into_iter().rev() {
-            if lower(
-                op,
-                Lower {
-                    b: Builder::before(op),
-                },
-            )? {
-                rewriter.erase(op)?;
-            }
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    crate::usage::check(kernel);
+    // What is within a region before what the region is of.
+    for op in nested_ops(kernel).into_iter().rev() {
+        if lower(
+            op,
+            Lower {
+                b: Builder::before(op),
+            },
+        )? {
+            rewriter.erase(op)?;
         }
     }
     Ok(())

@@ -13,11 +13,10 @@ mod tensors;
 
 use cute_ir::ops::{cf, cute};
 use cute_ir::{
-    Failure, OptionSpec, PassSpec, algebra,
+    Anchor, Failure, OptionSpec, PassSpec, algebra,
     args::replace_operand,
     diag,
     mlir::*,
-    names::builtin,
     types::{CuteType, layout_type, value_type},
 };
 use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
@@ -32,7 +31,7 @@ use std::{
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-layouts",
     description: "Compute dynamic layouts on their leaves, as arith",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Module,
     options: &[OptionSpec {
         name: "checks",
         description: "Whether what a result depends on, and that it fits its width, is asserted: true or false",

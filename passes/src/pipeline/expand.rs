@@ -15,13 +15,12 @@ use super::{
     graph::has_a_place,
     rings::is_ring,
 };
-use crate::{kernel::kernels, memory::root_of, synchronize};
+use crate::{memory::root_of, synchronize};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{CYCLES, LATENCY, ORDER, STAGE, UNIT},
     mlir::*,
-    names::builtin,
     types::MOST_STAGES,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -31,27 +30,25 @@ use std::collections::{BTreeMap, HashMap};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-expand-pipeline",
     description: "Expand scheduled loops into prologue, steady state and drain",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        // A loop that is expanded is gone, and so are those within: what is written in its place is looked through anew.
-        while let Some(op) = nested_ops(kernel).into_iter().find_map(scheduled) {
-            let body = op.region().expected(op.op(), "a body")?;
-            Expand::new(rewriter, op, body)?.run()?;
-        }
-        if let Some(op) = nested_ops(kernel)
-            .into_iter()
-            .find(|op| attribute_of(*op, STAGE).is_some())
-        {
-            return Err(Builder::before(op).error(format!(
-                "'{}' has a {STAGE} outside of a loop; expected it directly in an scf.for, whose turns overlap by it",
-                name_of(op)
-            )));
-        }
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    // A loop that is expanded is gone, and so are those within: what is written in its place is looked through anew.
+    while let Some(op) = nested_ops(kernel).into_iter().find_map(scheduled) {
+        let body = op.region().expected(op.op(), "a body")?;
+        Expand::new(rewriter, op, body)?.run()?;
+    }
+    if let Some(op) = nested_ops(kernel)
+        .into_iter()
+        .find(|op| attribute_of(*op, STAGE).is_some())
+    {
+        return Err(Builder::before(op).error(format!(
+            "'{}' has a {STAGE} outside of a loop; expected it directly in an scf.for, whose turns overlap by it",
+            name_of(op)
+        )));
     }
     Ok(())
 }

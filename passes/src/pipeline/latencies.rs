@@ -5,14 +5,14 @@
 //! what is there stays.
 
 use super::graph::is_data;
-use crate::{arch, kernel::kernels};
+use crate::arch;
 use cute_ir::ops::{cute, gpu, math, scf, vector};
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{CYCLES, LATENCY, STAGES, UNIT},
     diag,
     mlir::*,
-    names::{builtin, dialect, dialect_of},
+    names::{dialect, dialect_of},
     types::memref_of,
     types::{self, Space},
 };
@@ -24,22 +24,20 @@ use melior::ir::{Type, ValueLike, operation::OperationLike};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-assign-latencies",
     description: "Say of each operation of a loop that is to be pipelined which unit it occupies, and how long",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
-        for op in loops.filter(|op| attribute_of(op.op(), STAGES).is_some()) {
-            let arch = arch::of_kernel(kernel).map_err(|e| diag::error(kernel.location(), e))?;
-            let timing = Timing::of(arch);
-            let body = op.region().expected(op.op(), "a body")?;
-            for op in ops_of(body) {
-                if let Some(cost) = cost(op, timing) {
-                    assign(op, cost);
-                }
+fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
+    for op in loops.filter(|op| attribute_of(op.op(), STAGES).is_some()) {
+        let arch = arch::of_kernel(kernel).map_err(|e| diag::error(kernel.location(), e))?;
+        let timing = Timing::of(arch);
+        let body = op.region().expected(op.op(), "a body")?;
+        for op in ops_of(body) {
+            if let Some(cost) = cost(op, timing) {
+                assign(op, cost);
             }
         }
     }

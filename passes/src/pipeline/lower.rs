@@ -8,11 +8,11 @@
 
 use crate::{
     divergence::Divergence,
-    kernel::{body_of_kernel, kernels, second_body},
+    kernel::{body_of_kernel, second_body},
     synchronize::wait_for_copies,
 };
 use cute_ir::ops::{arith, cute, gpu, nvvm};
-use cute_ir::{Failure, PassSpec, mlir::*, names::builtin, types::CuteType};
+use cute_ir::{Anchor, Failure, PassSpec, mlir::*, types::CuteType};
 use cute_layout::atoms::Completion;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
@@ -21,27 +21,24 @@ use std::collections::{BTreeMap, HashMap};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-pipeline",
     description: "Lower pipelines to asynchronous groups and barriers",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let body = body_of_kernel(kernel)?;
-        if !concerns_pipelines(kernel) {
-            continue;
-        }
-        let mut ages = Ages {
-            tokens: Tokens::new(),
-            waits: HashMap::new(),
-            barriers: HashMap::new(),
-            divergence: Divergence::of(kernel),
-        };
-        ages.block(body)?;
-        rebuild(rewriter, kernel, body, &ages)?;
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let body = body_of_kernel(kernel)?;
+    if !concerns_pipelines(kernel) {
+        return Ok(());
     }
-    Ok(())
+    let mut ages = Ages {
+        tokens: Tokens::new(),
+        waits: HashMap::new(),
+        barriers: HashMap::new(),
+        divergence: Divergence::of(kernel),
+    };
+    ages.block(body)?;
+    rebuild(rewriter, kernel, body, &ages)
 }
 
 /// Tells whether there are pipelines or tokens in an operation, or tokens pass through it.

@@ -7,14 +7,12 @@ use super::{
     graph::{self, Body},
     schedule::interval,
 };
-use crate::kernel::kernels;
 use cute_ir::ops::scf;
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::{ORDER, STAGE},
     diag,
     mlir::*,
-    names::builtin,
 };
 use melior::ir::operation::OperationLike;
 use petgraph::{graph::NodeIndex, visit::EdgeRef};
@@ -25,7 +23,7 @@ use std::io::Write as _;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-print-schedule",
     description: "Print the schedules of loops, as text or as DOT",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Any,
     options: &[OptionSpec {
         name: "format",
         description: "text, or dot for Graphviz",

@@ -6,18 +6,16 @@
 //! share a pipeline. The loop still is the loop that it was: only read from top to bottom, each turn works on its own place.
 
 use crate::{
-    kernel::kernels,
     memory::{is_memory, root_of},
     shared::{in_shared, ring_stride},
     synchronize::{COPIES, THREADS, is_asynchronous},
 };
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{RING, STAGES, SYNCHRONIZE},
     diag,
     mlir::*,
-    names::builtin,
     types::memref_of,
     types::{self, MemRef, int_width},
 };
@@ -29,23 +27,21 @@ use std::collections::{HashMap, HashSet};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-make-rings",
     description: "Give the buffers of loops that are to be pipelined a place for each stage",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        // Inner loops first: what is around a loop stays where it is when the loop is made anew.
-        let loops = nested_ops(kernel).into_iter().rev();
-        for op in loops.filter_map(scf::For::of).collect::<Vec<_>>() {
-            let Some(stages) = integer_of(op.op(), STAGES) else {
-                continue;
-            };
-            refuse_fences(op)?;
-            set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
-            Rings::of(rewriter, op, stages)?.make()?;
-        }
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    // Inner loops first: what is around a loop stays where it is when the loop is made anew.
+    let loops = nested_ops(kernel).into_iter().rev();
+    for op in loops.filter_map(scf::For::of).collect::<Vec<_>>() {
+        let Some(stages) = integer_of(op.op(), STAGES) else {
+            continue;
+        };
+        refuse_fences(op)?;
+        set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
+        Rings::of(rewriter, op, stages)?.make()?;
     }
     Ok(())
 }

@@ -12,14 +12,12 @@
 //! Other places for loads and copies were measured: see `docs/performance.md`.
 
 use super::graph::{self, Body, Dep, Graph, Role};
-use crate::kernel::kernels;
 use cute_ir::ops::scf;
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{ORDER, STAGE, STAGES},
     diag,
     mlir::*,
-    names::builtin,
 };
 use cute_target::Unit;
 use melior::ir::operation::OperationLike;
@@ -35,37 +33,35 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-schedule",
     description: "Give each operation of a loop that is to be pipelined its stage and its order",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
-        for op in loops.collect::<Vec<_>>() {
-            let Some(stages) = integer_of(op.op(), STAGES) else {
-                continue;
-            };
-            remove_attribute(op.op(), STAGES);
-            let body = op.region().expected(op.op(), "a body")?;
-            let graph = graph::build(body);
-            let schedule = schedule(&graph, stages);
-            if stages > 1 && schedule.is_flat() {
-                let why = "is to be pipelined, but nothing of it can run ahead of the rest: no buffer between two parts of a \
-                           turn has places for several turns, and no load from global memory has an address that only \
-                           depends on the turn";
-                diag::warning(op.op().location(), format!("'scf.for' op {why}"), &[]);
-                continue;
-            }
-            for (place, node) in schedule.order.iter().enumerate() {
-                let op = graph.graph[*node]
-                    .op
-                    .expected(op.op(), "the op of a node")?;
-                let b = Builder::before(op);
-                set_attribute(op, STAGE, b.integer(b.i32_type(), schedule.stage[node]));
-                set_attribute(op, ORDER, b.integer(b.i32_type(), place as i64));
-            }
+fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
+    for op in loops.collect::<Vec<_>>() {
+        let Some(stages) = integer_of(op.op(), STAGES) else {
+            continue;
+        };
+        remove_attribute(op.op(), STAGES);
+        let body = op.region().expected(op.op(), "a body")?;
+        let graph = graph::build(body);
+        let schedule = schedule(&graph, stages);
+        if stages > 1 && schedule.is_flat() {
+            let why = "is to be pipelined, but nothing of it can run ahead of the rest: no buffer between two parts of a \
+                       turn has places for several turns, and no load from global memory has an address that only \
+                       depends on the turn";
+            diag::warning(op.op().location(), format!("'scf.for' op {why}"), &[]);
+            continue;
+        }
+        for (place, node) in schedule.order.iter().enumerate() {
+            let op = graph.graph[*node]
+                .op
+                .expected(op.op(), "the op of a node")?;
+            let b = Builder::before(op);
+            set_attribute(op, STAGE, b.integer(b.i32_type(), schedule.stage[node]));
+            set_attribute(op, ORDER, b.integer(b.i32_type(), place as i64));
         }
     }
     Ok(())

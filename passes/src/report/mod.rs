@@ -14,7 +14,7 @@ mod table;
 mod threads;
 mod walk;
 
-use crate::kernel::{body_of_kernel, is_of_a_block, kernels};
+use crate::kernel::{body_of_kernel, is_of_a_block};
 use crate::launch::kernel_of;
 use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
@@ -23,12 +23,11 @@ pub use walk::Kind;
 
 use crate::{algorithms, allocate_shared, arch, lower_layouts, partition, tile, values};
 use cute_ir::{
-    Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::DYNAMIC_SMEM,
     diag,
     mlir::*,
     mlir::{Place, place_of},
-    names::builtin,
     types::memref_of,
     types::{CuteType, Space},
 };
@@ -48,7 +47,7 @@ use threads::counted;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-report",
     description: "Tell what copies, partitions and kernels cost: remarks and a table, or JSON",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Module,
     options: &[
         OptionSpec {
             name: "arch",
@@ -430,15 +429,15 @@ fn to_atoms<'c>(
     }
     // Each level is taken down by the pass that leaves it; what is below already stays as it is.
     if nested_ops(kernel).into_iter().any(is_of_a_block) {
-        (partition::PASS.run)(rewriter, module, &[])?;
+        (partition::PASS.run)(rewriter, kernel, &[])?;
     }
-    (algorithms::PASS.run)(rewriter, module, &[])?;
+    (algorithms::PASS.run)(rewriter, kernel, &[])?;
     if nested_ops(kernel).into_iter().any(has_fragments) {
-        (values::PASS.run)(rewriter, module, &[])?;
+        (values::PASS.run)(rewriter, kernel, &[])?;
     }
     let body = body_of_kernel(kernel)?;
     report.registers = Some(registers::live(body));
-    (allocate_shared::PASS.run)(rewriter, module, &[])?;
+    (allocate_shared::PASS.run)(rewriter, kernel, &[])?;
     report.shared = integer_of(kernel, DYNAMIC_SMEM);
     for op in nested_ops(kernel) {
         if shared_tensor(op).is_some() {

@@ -13,16 +13,15 @@ mod products;
 mod registers;
 mod unroll;
 
-use crate::kernel::{body_of_kernel, kernels, second_body};
+use crate::kernel::{body_of_kernel, second_body};
 use crate::memory::space_of;
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
-    Failure, PassSpec,
+    Anchor, Failure, PassSpec,
     args::{GemmArgs, Reinterpretation, ThreadCopy},
     attributes::UNROLL,
     infer,
     mlir::*,
-    names::builtin,
     types::{self, CuteType, MemRef, Space},
     view::Index,
 };
@@ -35,22 +34,19 @@ use std::collections::HashMap;
 pub const PASS: PassSpec = PassSpec {
     name: "cute-fragments-to-values",
     description: "Turn register tensors into SSA vectors carried by loops",
-    anchor: builtin::MODULE,
+    anchor: Anchor::Kernel,
     options: &[],
     run,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    for kernel in kernels(module) {
-        unroll::by_factors(rewriter, kernel)?;
-        let old = body_of_kernel(kernel)?;
-        let mut values = Values::default();
-        let new = second_body(kernel, old, &mut values.mapping);
-        let b = Builder::at_end(context_of(kernel), new, kernel.location());
-        values.block(old, b)?;
-        rewriter.erase_blocks(&[old])?;
-    }
-    Ok(())
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    unroll::by_factors(rewriter, kernel)?;
+    let old = body_of_kernel(kernel)?;
+    let mut values = Values::default();
+    let new = second_body(kernel, old, &mut values.mapping);
+    let b = Builder::at_end(context_of(kernel), new, kernel.location());
+    values.block(old, b)?;
+    rewriter.erase_blocks(&[old])
 }
 
 #[derive(Default)]

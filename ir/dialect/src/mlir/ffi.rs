@@ -106,7 +106,7 @@ unsafe extern "C" {
         index: isize,
         name: MlirStringRef,
         description: MlirStringRef,
-        anchor: MlirStringRef,
+        anchors: MlirStringRef,
         num_options: isize,
         options: *const CuteOption,
     );

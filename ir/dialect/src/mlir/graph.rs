@@ -1,6 +1,6 @@
 //! Operations, values, blocks and regions, and how they hang together.
 
-use super::{OpKey, ValueKey, ffi, key, op_key};
+use super::{OpKey, ValueKey, ffi, key, names::ops::gpu, op_key};
 use melior::ir::{
     BlockLike, BlockRef, Location, OperationRef, Type, TypeLike, Value, ValueLike,
     operation::OperationLike,
@@ -302,6 +302,15 @@ pub fn insert_argument<'c>(
             location.to_raw(),
         ))
     }
+}
+
+/// The kernels, each a `gpu.func`, within `op`, or `op` itself where it is one.
+pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
+    let is_kernel = |op: &Op<'c>| name_of(*op) == gpu::FUNC;
+    if is_kernel(&op) {
+        return vec![op];
+    }
+    nested_ops(op).into_iter().filter(is_kernel).collect()
 }
 
 /// All operations within `op`, outermost first, collected so that they may be changed.

@@ -43,8 +43,8 @@ pub use names::ops;
 pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};
 pub use place::{Place, place_of};
 pub use register::{
-    OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main, opt_main,
-    register, registry,
+    Anchor, OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main,
+    opt_main, register, registry,
 };
 pub use rewriter::{OwnedCopy, Rewriter};
 pub use target::Target;

@@ -1,6 +1,6 @@
 //! Dialects, passes and pipelines, made known to MLIR.
 
-use super::{Op, Rewriter, context::context_from_raw, ffi, parts, parts::Kind};
+use super::{Op, Rewriter, context::context_from_raw, ffi, graph::kernels, parts, parts::Kind};
 use crate::{
     diag::{self, Failure},
     infer,
@@ -27,6 +27,30 @@ pub struct OptionSpec {
     pub default: &'static str,
 }
 
+/// The ops that a pass is called with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// The module.
+    Module,
+    /// Each kernel, a `gpu.func`, by itself: the op that the pass is scheduled on, or all that are within it. A pipeline that
+    /// schedules the pass on kernels (`gpu.module(gpu.func(...))`) has MLIR run them side by side. A kernel that fails keeps
+    /// none of the others from being compiled.
+    Kernel,
+    /// The op that the pass is scheduled on, whichever it is.
+    Any,
+}
+
+impl Anchor {
+    /// The names of the ops that MLIR may schedule the pass on, separated by commas; empty for any.
+    fn scheduled_on(self) -> &'static str {
+        match self {
+            Anchor::Module => "builtin.module",
+            Anchor::Kernel => "builtin.module,gpu.module,gpu.func",
+            Anchor::Any => "",
+        }
+    }
+}
+
 /// The function of a pass. It is called with the right to erase, the operation and its options' values, in the order in
 /// which they are declared. It emits its own diagnostics. Passes run on several threads at once.
 pub type RunPass = for<'c> fn(&'c Rewriter<'c>, Op<'c>, &[&str]) -> Result<(), Failure>;
@@ -36,8 +60,7 @@ pub type RunPass = for<'c> fn(&'c Rewriter<'c>, Op<'c>, &[&str]) -> Result<(), F
 pub struct PassSpec {
     pub name: &'static str,
     pub description: &'static str,
-    /// The op that it runs on, such as `builtin.module`.
-    pub anchor: &'static str,
+    pub anchor: Anchor,
     pub options: &'static [OptionSpec],
     pub run: RunPass,
 }
@@ -97,7 +120,7 @@ pub fn register(passes: &[PassSpec], pipelines: &[PipelineSpec]) {
                 known.len() as isize,
                 ffi::string_ref(pass.name),
                 ffi::string_ref(pass.description),
-                ffi::string_ref(pass.anchor),
+                ffi::string_ref(pass.anchor.scheduled_on()),
                 options.len() as isize,
                 options.as_ptr(),
             );
@@ -388,8 +411,15 @@ unsafe extern "C" fn run_pass(
             return false;
         };
         Rewriter::scope(op, |rewriter, op| {
-            let run = || (pass.run)(rewriter, op, &options);
-            diag::catch_panics(op.location(), pass.name, run).is_ok()
+            let on = match pass.anchor {
+                Anchor::Module | Anchor::Any => vec![op],
+                Anchor::Kernel => kernels(op),
+            };
+            let done = diag::each(on, |op| {
+                let run = || (pass.run)(rewriter, op, &options);
+                diag::catch_panics(op.location(), pass.name, run)
+            });
+            done.is_ok()
         })
     }
 }
