@@ -4,7 +4,7 @@
 //! `emulator`.
 
 use cute_ir::ops::cute;
-use cute_lowering::{CompileOptions, compile};
+use cute_lowering::{CompileOptions, Compiler, Options};
 use cute_runtime::device::{Choice, DeviceError, Opened, open};
 use cute_runtime::{emulator, tensor, verify};
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
@@ -19,18 +19,19 @@ fn main() -> anyhow::Result<()> {
     let choice: Choice = options
         .next()
         .map_or(Ok(Choice::Auto), |text| text.parse())?;
-    let context = cute_ir::context();
-    let location = Location::unknown(&context);
+    let compiler = Compiler::new(
+        &CompileOptions::parse(&format!("arch={arch}")).map_err(anyhow::Error::msg)?,
+    )?;
+    let context = compiler.context();
+    let location = Location::unknown(context);
 
-    // IR that was parsed,
-    let mut parsed =
-        Module::parse(&context, include_str!("gemm_f16.mlir")).expect("the example parses");
-    compile(&mut parsed, &CompileOptions::new(&arch))?;
+    // IR as text,
+    compiler.compile_text("gemm_f16.mlir", include_str!("gemm_f16.mlir"))?;
 
     // and IR that is built: C (256,128) = A (256,64) B (128,64)^T.
     let tensor = |m, n| {
         Type::parse(
-            &context,
+            context,
             &format!("!cute.memref<f16, gmem, align<16>, \"({m},{n}):({n},1)\">"),
         )
     };
@@ -40,28 +41,28 @@ fn main() -> anyhow::Result<()> {
     let args: Vec<Value> = (0..3)
         .map(|i| block.argument(i).map(Value::from))
         .collect::<Result<_, _>>()?;
-    let f32_type = TypeAttribute::new(Type::float32(&context));
-    let accumulate = Identifier::new(&context, "accumulate");
+    let f32_type = TypeAttribute::new(Type::float32(context));
+    let accumulate = Identifier::new(context, "accumulate");
     block.append_operation(
-        OperationBuilder::new(cute::GEMM, location)
+        OperationBuilder::new(cute::CONTRACT, location)
             .add_operands(&args)
             .add_attributes(&[(accumulate, f32_type.into())])
             .build()?,
     );
     block.append_operation(melior::dialect::func::r#return(&[], location));
-    let (region, name) = (Region::new(), StringAttribute::new(&context, "gemm"));
+    let (region, name) = (Region::new(), StringAttribute::new(context, "gemm"));
     region.append_block(block);
-    let ty = TypeAttribute::new(FunctionType::new(&context, &types, &[]).into());
+    let ty = TypeAttribute::new(FunctionType::new(context, &types, &[]).into());
     let mut built = Module::new(location);
     built.body().append_operation(melior::dialect::func::func(
-        &context,
+        context,
         name,
         ty,
         region,
         &[],
         location,
     ));
-    let package = compile(&mut built, &CompileOptions::new(&arch))?;
+    let package = compiler.compile(&mut built)?.package;
     println!("{:#?}", package.manifest().images[0].kernels);
 
     // A launch: on a GPU, or on the emulator where there is none or where it was asked for.

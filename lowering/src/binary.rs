@@ -3,11 +3,12 @@
 
 use crate::{places, ptxas};
 use cute_ir::{
-    Anchor, Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
     diag,
     mlir::*,
     ops::{gpu, llvm},
+    options::Options,
     plan::Plan,
 };
 use cute_passes::{arch, plan};
@@ -28,16 +29,18 @@ pub const ASSEMBLE: PassSpec = PassSpec {
     name: "cute-assemble",
     description: "Assemble the PTX of gpu.binary ops, and add the cubin and what kernels use",
     anchor: Anchor::Module,
-    options: &[LINEINFO],
+    options: AssembleOptions::SPECS,
     run: assemble,
 };
 
-/// The option for the line information that profilers read.
-pub(crate) const LINEINFO: OptionSpec = OptionSpec {
-    name: "lineinfo",
-    description: "Whether cubins say which line an instruction is from, for profilers; they are several times as large: true or false",
-    default: "false",
-};
+cute_ir::options! {
+    /// Options of `cute-assemble`.
+    #[derive(Copy)]
+    pub struct AssembleOptions {
+        lineinfo: bool = false, "false",
+            "Whether cubins say which line of the IR each instruction is from, for profilers and compute-sanitizer: they are several times as large; PTX always says it";
+    }
+}
 
 fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
     let body = body_of(module, 0).expected(module, "a body")?;
@@ -183,15 +186,8 @@ pub(crate) fn ptx_of(object: &Object) -> String {
 }
 
 fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let lineinfo = match options.first().copied() {
-        None | Some("" | "false" | "0") => false,
-        Some("true" | "1") => true,
-        Some(other) => {
-            let message =
-                format!("cute-assemble: expected lineinfo=true or false, found '{other}'");
-            return Err(diag::error(module.location(), message));
-        }
-    };
+    let wrong = |e| diag::error(module.location(), format!("cute-assemble: {e}"));
+    let AssembleOptions { lineinfo } = AssembleOptions::of(options).map_err(wrong)?;
     diag::each(ops_named(module, gpu::BINARY)?, |op| {
         let b = Builder::before(op);
         let mut objects = Vec::new();

@@ -1,53 +1,109 @@
-//! The compiler as a library: a module in, a package out.
+//! The compiler as a library: a module or its text in, a package out.
 
-use crate::{CompileOptions, package};
-use cute_ir::mlir::{context_of, run_pipeline};
+use crate::{
+    CompileOptions,
+    diagnostics::{Diagnostic, Severity, collect},
+    package,
+};
+use cute_ir::mlir::{context_of, parse_module, run_pipeline};
 use cute_runtime::package::Package;
-use melior::{diagnostic::DiagnosticSeverity, ir::Module};
-use std::sync::{Arc, Mutex, PoisonError};
+use cute_target::Arch;
+use melior::{Context, ir::Module};
 
-/// Why a module was not compiled: everything that was said, located.
+/// The reason why something was not compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
+    /// Options that name no architecture, or one that is not there.
     #[error("{0}")]
     Options(String),
-    #[error("{}", .0.join("\n"))]
-    Diagnostics(Vec<String>),
+    /// All that was said of the input, in order.
+    #[error("{}", listed(.0))]
+    Failed(Vec<Diagnostic>),
 }
 
-/// Compiles the functions of `module` to a package. The module is changed: what is left of it is
-/// the launch plan and the `gpu.binary`.
-///
-/// The context needs the dialects of [`cute_ir::registry`]; one from [`cute_ir::context`] has them.
-///
-/// # Errors
-/// Wrong options, or the diagnostics of the pass that failed.
-pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Package, CompileError> {
-    crate::initialize();
-    let passes = options.passes().map_err(CompileError::Options)?;
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let context = context_of(module.as_operation());
-    let sink = Arc::clone(&said);
-    let handler = context.attach_diagnostic_handler(move |diagnostic| {
-        if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
-            let text = format!("{}: error: {diagnostic}", diagnostic.location());
-            sink.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(text);
+fn listed(said: &[Diagnostic]) -> String {
+    let lines: Vec<String> = said.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// The outcome of a compilation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// The kernels, and the functions of the host that launch them.
+    pub package: Package,
+    /// Warnings and remarks.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A compiler with its options and a context of its own. It compiles any number of modules, one after the other; several
+/// compilers may work side by side.
+pub struct Compiler {
+    context: Context,
+    arch: Arch,
+    passes: String,
+}
+
+impl Compiler {
+    /// Makes a compiler.
+    ///
+    /// # Errors
+    /// No architecture, and with `native` no driver, no GPU, or one that nothing is compiled for.
+    pub fn new(options: &CompileOptions) -> Result<Self, CompileError> {
+        crate::initialize();
+        let (arch, passes) = options.passes().map_err(CompileError::Options)?;
+        Ok(Self {
+            context: cute_ir::context(),
+            arch,
+            passes,
+        })
+    }
+
+    /// The architecture that is compiled for.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// A context with the dialects: for modules that are built. One that somebody else made needs those of
+    /// [`cute_ir::registry`].
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Compiles the text of a module; `name` stands for its file in diagnostics and in PTX.
+    ///
+    /// # Errors
+    /// [`CompileError::Failed`]: text that is no module, or that cannot be compiled.
+    pub fn compile_text(&self, name: &str, text: &str) -> Result<Compiled, CompileError> {
+        let (module, said) = collect(&self.context, || parse_module(&self.context, name, text));
+        let mut module = module.ok_or(CompileError::Failed(said))?;
+        self.compile(&mut module)
+    }
+
+    /// Compiles the functions of `module`, of this compiler's context or of another. The module is changed: what is left of
+    /// it is the launch plan and the `gpu.binary`.
+    ///
+    /// # Errors
+    /// [`CompileError::Failed`]: what cannot be compiled.
+    pub fn compile(&self, module: &mut Module<'_>) -> Result<Compiled, CompileError> {
+        let context = context_of(module.as_operation());
+        let (result, mut said) = collect(context, || {
+            run_pipeline(module, &self.passes)?;
+            package::from_module(module.as_operation()).map_err(|_| None)
+        });
+        match result {
+            Ok(package) => Ok(Compiled {
+                package,
+                diagnostics: said,
+            }),
+            Err(more) => {
+                said.extend(more.map(|message| Diagnostic {
+                    severity: Severity::Error,
+                    place: None,
+                    message,
+                    notes: Vec::new(),
+                }));
+                Err(CompileError::Failed(said))
+            }
         }
-        true
-    });
-    let result = run(module, &passes);
-    context.detach_diagnostic_handler(handler);
-    result.map_err(|more| {
-        let mut said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
-        said.extend(more);
-        CompileError::Diagnostics(said)
-    })
-}
-
-/// Runs the passes; where they fail, what was not said as a diagnostic.
-fn run(module: &mut Module, passes: &str) -> Result<Package, Option<String>> {
-    run_pipeline(module, passes)?;
-    package::from_module(module.as_operation()).map_err(|_| None)
+    }
 }

@@ -4,6 +4,7 @@
 mod binary;
 mod check_atoms;
 mod compile;
+mod diagnostics;
 mod lineinfo;
 mod package;
 mod pipeline;
@@ -11,10 +12,13 @@ mod places;
 mod ptxas;
 mod to_nvvm;
 
-pub use compile::{CompileError, compile};
+pub use compile::{CompileError, Compiled, Compiler};
 pub use cute_ir::mlir::exit_on_fatal_errors;
+pub use cute_ir::options::Options;
+pub use cute_passes::plan::{Request, SwizzleChoice};
+pub use diagnostics::{Diagnostic, Severity};
 pub use package::from_module;
-pub use pipeline::CompileOptions;
+pub use pipeline::{CompileOptions, TargetArch};
 pub use to_nvvm::lowers;
 
 /// Makes the dialects' passes and pipelines known to MLIR. Cheap to call again.

@@ -1,43 +1,22 @@
 //! `--cute-compile`: the whole way down, from an algorithm to a `gpu.binary`.
 
-use crate::binary::LINEINFO;
-use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{plan::Request, tile};
+use crate::{binary::AssembleOptions, package::PackageOptions};
+use cute_ir::{
+    PipelineSpec,
+    options::{OptionValue, Options},
+};
+use cute_passes::{plan::Request, tile::TileOptions};
 use cute_runtime::cuda::CudaDevice;
 use cute_target::Arch;
-
-/// The architecture of this machine's GPU.
-const NATIVE: &str = "native";
+use std::path::PathBuf;
 
 /// The pipeline.
 pub const PIPELINE: PipelineSpec = PipelineSpec {
     name: "cute-compile",
     description: "Compile algorithms on whole tensors to a gpu.binary",
-    options: OPTIONS,
+    options: CompileOptions::SPECS,
     build,
 };
-
-/// The options of `cute-tile`, which it hands on, and its own.
-const OPTIONS: &[OptionSpec] = &[
-    tile::OPTIONS[0],
-    tile::OPTIONS[1],
-    tile::OPTIONS[2],
-    tile::OPTIONS[3],
-    tile::OPTIONS[4],
-    tile::OPTIONS[5],
-    OptionSpec {
-        name: "simplify",
-        description: "Whether egg simplifies index arithmetic: true or false",
-        default: "true",
-    },
-    tile::OPTIONS[6],
-    LINEINFO,
-    OptionSpec {
-        name: "package",
-        description: "Where to write the kernel package, if anywhere",
-        default: "",
-    },
-];
 
 /// The passes that take a kernel from tiles of blocks to synchronised atoms, each kernel by itself.
 const ON_KERNELS: &[&str] = &[
@@ -56,134 +35,101 @@ const ON_KERNELS: &[&str] = &[
     "cute-synchronize",
 ];
 
-/// The target of a compilation, and the choices for it.
-#[derive(Clone, Debug, Default)]
-pub struct CompileOptions {
-    /// `sm_90a`, ..., or `native`: that of the first GPU of this machine, with its number of multiprocessors.
-    pub arch: String,
-    /// `128x128x32`; chosen where empty, as are those that follow.
-    pub tile: String,
-    pub warps: String,
-    pub stages: String,
-    pub swizzle: String,
-    pub raster: String,
-    /// Multiprocessors to cut problems up for; those of the GPU for `native`, else those of a GPU of the architecture.
-    pub sms: String,
-    /// Leaves index arithmetic as the layouts give it.
-    pub no_simplify: bool,
-    /// Puts into the cubin which line each instruction is from, for profilers and compute-sanitizer. PTX
-    /// says it anyway.
-    pub lineinfo: bool,
-    /// A file to write the package to.
-    pub package: String,
+/// The architecture to compile for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetArch {
+    /// This one.
+    Arch(Arch),
+    /// That of the first GPU of this machine, which also says how many multiprocessors there are.
+    Native,
+}
+
+impl From<Arch> for TargetArch {
+    fn from(arch: Arch) -> Self {
+        TargetArch::Arch(arch)
+    }
+}
+
+impl OptionValue for TargetArch {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "native" => Ok(TargetArch::Native),
+            _ => Arch::read(text).map(TargetArch::Arch),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            TargetArch::Arch(arch) => arch.written(),
+            TargetArch::Native => "native".to_owned(),
+        }
+    }
+}
+
+cute_ir::options! {
+    /// The target of a compilation, and the choices for it.
+    pub struct CompileOptions {
+        arch: Option<TargetArch> = None, "",
+            "The architecture, from sm_75 to sm_121a, or native: that of this machine's first GPU, with its number of multiprocessors; required";
+        simplify: bool = true, "true", "Whether egg simplifies index arithmetic: true or false";
+        package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
+        ..assemble: AssembleOptions, "The options of the assembler's pass.";
+        ..request: Request, "The parts of a plan that are asked for.";
+    }
 }
 
 impl CompileOptions {
     /// The options for an architecture, with everything else chosen.
-    pub fn new(arch: impl Into<String>) -> Self {
+    pub fn new(arch: impl Into<TargetArch>) -> Self {
         Self {
-            arch: arch.into(),
+            arch: Some(arch.into()),
             ..Self::default()
         }
     }
 
-    /// From the text of a pipeline's options, `name=value` separated by spaces; values may be
-    /// quoted.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut options = Self::default();
-        let given = split(text)?;
-        for (i, (name, value)) in given.iter().enumerate() {
-            if let Some((_, before)) = given[..i].iter().find(|(other, _)| other == name) {
-                return Err(format!(
-                    "the option {name} is given twice, as '{before}' and as '{value}'; expected it once"
-                ));
+    /// The architecture, and what is asked for with the multiprocessors of the GPU where it is this machine's.
+    fn target(&self) -> Result<(Arch, Request), String> {
+        let mut request = self.request;
+        match self.arch {
+            None => Err(Arch::find("").map_or_else(|e| e.to_string(), |arch| arch.to_string())),
+            Some(TargetArch::Arch(arch)) => Ok((arch, request)),
+            Some(TargetArch::Native) => {
+                let cure = "name the architecture to compile for, such as arch=sm_90a";
+                let gpu = CudaDevice::describe(0).map_err(|e| {
+                    format!("arch=native asks for this machine's GPU: {e}; or {cure}")
+                })?;
+                let arch = Arch::for_gpu(gpu.compute_capability)
+                    .map_err(|e| format!("arch=native found {}: {e}", gpu.name))?;
+                let multiprocessors = i64::from(gpu.multiprocessors);
+                request.sms = request.sms.or(Some(multiprocessors));
+                Ok((arch, request))
             }
-            let slot = match name.as_str() {
-                "arch" => &mut options.arch,
-                "tile" => &mut options.tile,
-                "warps" => &mut options.warps,
-                "stages" => &mut options.stages,
-                "swizzle" => &mut options.swizzle,
-                "raster" => &mut options.raster,
-                "sms" => &mut options.sms,
-                "package" => &mut options.package,
-                "simplify" => {
-                    options.no_simplify = !boolean(name, value)?;
-                    continue;
-                }
-                "lineinfo" => {
-                    options.lineinfo = boolean(name, value)?;
-                    continue;
-                }
-                _ => {
-                    let known: Vec<_> = OPTIONS.iter().map(|o| o.name).collect();
-                    return Err(format!(
-                        "no such option '{name}': expected {}",
-                        known.join(", ")
-                    ));
-                }
-            };
-            slot.clone_from(value);
         }
-        Ok(options)
     }
 
-    /// The architecture, and the multiprocessors to cut problems up for, as text.
-    fn target(&self) -> Result<(Arch, String), String> {
-        if self.arch != NATIVE {
-            let arch = Arch::find(&self.arch).map_err(|e| e.to_string())?;
-            return Ok((arch, self.sms.clone()));
-        }
-        let cure = "name the architecture to compile for, such as arch=sm_90a";
-        let gpu = CudaDevice::describe(0)
-            .map_err(|e| format!("arch=native asks for this machine's GPU: {e}; or {cure}"))?;
-        let arch = Arch::for_gpu(gpu.compute_capability)
-            .map_err(|e| format!("arch=native found {}: {e}", gpu.name))?;
-        let sms = match self.sms.as_str() {
-            "" => gpu.multiprocessors.to_string(),
-            given => given.to_owned(),
-        };
-        Ok((arch, sms))
-    }
-
-    /// The textual pass pipeline. Errors: an option that has no meaning, and with `native` no driver, no GPU, or one that
-    /// nothing is compiled for.
+    /// The textual pass pipeline. Errors: no architecture, and with `native` no driver, no GPU, or one that nothing is compiled
+    /// for.
     pub fn pipeline(&self) -> Result<String, String> {
-        Ok(format!("builtin.module({})", self.passes()?))
+        let (_, passes) = self.passes()?;
+        Ok(format!("builtin.module({passes})"))
     }
 
-    /// The passes of the pipeline, as text: what is run on a module. Errors: those of [`CompileOptions::pipeline`].
-    pub(crate) fn passes(&self) -> Result<String, String> {
-        let (arch, sms) = self.target()?;
-        Request::parse(
-            &self.tile,
-            &self.warps,
-            &self.stages,
-            &self.swizzle,
-            &self.raster,
-            &sms,
-        )?;
-        let mut cut = format!("arch={arch}");
-        for (name, value) in [
-            ("tile", &self.tile),
-            ("warps", &self.warps),
-            ("stages", &self.stages),
-            ("swizzle", &self.swizzle),
-            ("raster", &self.raster),
-            ("sms", &sms),
-        ] {
-            if !value.is_empty() {
-                cut += &format!(" {name}={value}");
-            }
-        }
+    /// The architecture, and the passes of the pipeline as text: what is run on a module. Errors: those of
+    /// [`CompileOptions::pipeline`].
+    pub(crate) fn passes(&self) -> Result<(Arch, String), String> {
+        let (arch, request) = self.target()?;
+        let tile = TileOptions {
+            arch: Some(arch),
+            request,
+        };
         let mut passes = vec![
             "cute-check".to_owned(),
-            format!("cute-tile{{{cut}}}"),
+            tile.pass("cute-tile"),
             format!("gpu.module(gpu.func({}))", ON_KERNELS.join(",")),
             "cute-lower-layouts".to_owned(),
             "cute-to-nvvm".to_owned(),
         ];
-        if !self.no_simplify {
+        if self.simplify {
             passes.push("gpu.module(gpu.func(cute-simplify-indices))".to_owned());
         }
         passes.push("cse".to_owned());
@@ -192,53 +138,24 @@ impl CompileOptions {
              reconcile-unrealized-casts),cute-emit-ptx"
                 .to_owned(),
         );
-        passes.push(format!("cute-assemble{{lineinfo={}}}", self.lineinfo));
-        if !self.package.is_empty() {
-            if self.package.contains(['"', '\'', '{', '}']) {
-                return Err(format!(
-                    "expected a path without quotes and braces, found {}",
-                    self.package
-                ));
-            }
-            passes.push(format!("cute-emit-package{{file=\"{}\"}}", self.package));
+        passes.push(self.assemble.pass("cute-assemble"));
+        if self.package.is_some() {
+            let package = PackageOptions {
+                file: self.package.clone(),
+            };
+            passes.push(package.pass("cute-emit-package"));
         }
-        Ok(passes.join(","))
-    }
-}
-
-fn boolean(name: &str, value: &str) -> Result<bool, String> {
-    match value {
-        "true" | "1" => Ok(true),
-        "false" | "0" => Ok(false),
-        _ => Err(format!("expected {name}=true or false, found '{value}'")),
+        Ok((arch, passes.join(",")))
     }
 }
 
 fn build(text: &str) -> Result<String, String> {
     let options = CompileOptions::parse(text).map_err(|e| format!("--cute-compile: {e}"))?;
     // The driver has the module already.
-    options.passes().map_err(|e| format!("--cute-compile: {e}"))
-}
-
-/// `name=value` pairs, values bare or in quotes.
-fn split(text: &str) -> Result<Vec<(String, String)>, String> {
-    let mut pairs = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let Some((name, after)) = rest.split_once('=') else {
-            return Err(format!("expected name=value, found '{rest}'"));
-        };
-        let quote = after.chars().next().filter(|c| *c == '"' || *c == '\'');
-        let (value, after) = match quote {
-            Some(quote) => after[1..]
-                .split_once(quote)
-                .ok_or_else(|| format!("expected a closing {quote} in '{after}'"))?,
-            None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
-        };
-        pairs.push((name.trim().to_owned(), value.to_owned()));
-        rest = after.trim_start();
-    }
-    Ok(pairs)
+    let (_, passes) = options
+        .passes()
+        .map_err(|e| format!("--cute-compile: {e}"))?;
+    Ok(passes)
 }
 
 #[cfg(test)]
@@ -271,9 +188,9 @@ mod tests {
         assert!(error("arch=sm_70").contains("sm_70"));
         assert!(error("").contains("give arch="));
         assert!(error("arch=sm_80 tiles=3").contains("'tiles'"));
-        assert!(error("arch=sm_80 tile=128x128").contains("128x128x32"));
+        assert!(error("arch=sm_80 tile=128x128").contains("3 extents joined by x"));
         assert!(error("arch=sm_80 stages=0").contains("positive"));
-        assert!(error("arch=sm_80 lineinfo=yes").contains("lineinfo=true or false"));
+        assert!(error("arch=sm_80 lineinfo=yes").contains("lineinfo: expected true or false"));
         assert!(error("arch").contains("name=value"));
         assert!(error("arch=sm_80 package=\"x").contains("closing"));
     }

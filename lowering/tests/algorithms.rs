@@ -1,13 +1,12 @@
 //! The kernels of `test/compile/algorithms.mlir` on the emulator: what they leave is compared with what they say.
 
-use cute_lowering::{CompileOptions, compile};
+use cute_lowering::{CompileOptions, Compiler, Options};
 use cute_runtime::{
     HostTensor,
     device::{Device, DeviceError},
     emulator::{Config, Emulator},
     tensor,
 };
-use melior::ir::Module;
 use std::path::Path;
 
 /// Small integers, so that every sum is exact.
@@ -27,10 +26,9 @@ fn values(tensor: &HostTensor) -> Vec<f64> {
 fn run(name: &str, arch: &str, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test/compile/algorithms.mlir");
     let text = std::fs::read_to_string(file).unwrap();
-    let context = cute_ir::context();
-    let mut module = Module::parse(&context, &text).unwrap();
-    let package =
-        compile(&mut module, &CompileOptions::new(arch)).unwrap_or_else(|e| panic!("{e}"));
+    let options = CompileOptions::parse(&format!("arch={arch}")).unwrap();
+    let compiled = Compiler::new(&options).and_then(|c| c.compile_text("algorithms.mlir", &text));
+    let package = compiled.unwrap_or_else(|e| panic!("{e}")).package;
     let function = package.function(Some(name)).unwrap();
     let mut arguments = tensor::generate(function, 0).unwrap();
     let mut before = Vec::new();

@@ -1,7 +1,10 @@
 //! The compiler as a library.
 
-use cute_lowering::{CompileError, CompileOptions, compile};
+use cute_lowering::{
+    CompileError, CompileOptions, Compiler, Diagnostic, Options, Request, Severity, TargetArch,
+};
 use cute_runtime::{Compute, Expr, Gemm, Package};
+use cute_target::Arch;
 use melior::{
     Context,
     ir::{Module, operation::OperationLike},
@@ -18,23 +21,26 @@ fn source(m: i64, n: i64, k: i64) -> String {
     )
 }
 
-fn package(
-    context: &Context,
-    text: &str,
-    options: &CompileOptions,
-) -> Result<Package, CompileError> {
-    let mut module = Module::parse(context, text).expect("the source parses");
-    compile(&mut module, options)
+fn options(text: &str) -> CompileOptions {
+    CompileOptions::parse(text).expect("options that are read")
+}
+
+fn package(text: &str, options: &CompileOptions) -> Result<Package, CompileError> {
+    let compiled = Compiler::new(options)?.compile_text("gemm.mlir", text)?;
+    assert_eq!(compiled.diagnostics, [], "nothing to be said of it");
+    Ok(compiled.package)
 }
 
 #[test]
 fn a_package_has_code_a_plan_and_a_meaning() {
-    let context = cute_ir::context();
     let options = CompileOptions {
-        tile: "64x64x32".to_owned(),
-        ..CompileOptions::new("sm_80")
+        request: Request {
+            tile: Some([64, 64, 32]),
+            ..Request::default()
+        },
+        ..CompileOptions::new(Arch::find("sm_80").unwrap())
     };
-    let package = package(&context, &source(256, 128, 64), &options).unwrap();
+    let package = package(&source(256, 128, 64), &options).unwrap();
     let manifest = package.manifest();
     let function = &manifest.functions[0];
     assert_eq!(function.launches[0].grid, Expr::all([8, 1, 1]));
@@ -62,21 +68,15 @@ fn a_package_has_code_a_plan_and_a_meaning() {
 
 #[test]
 fn the_same_source_gives_the_same_package() {
-    let context = cute_ir::context();
-    let options = CompileOptions::new("sm_90a");
-    let compile = || package(&context, &source(256, 256, 128), &options).unwrap();
-    let first = compile();
+    let options = options("arch=sm_90a");
+    let first = package(&source(256, 256, 128), &options).unwrap();
+    let compiler = Compiler::new(&options).unwrap();
+    for _ in 0..2 {
+        let again = compiler.compile_text("gemm.mlir", &source(256, 256, 128));
+        assert_eq!(again.unwrap().package, first);
+    }
     // In another context on another thread too.
-    let other = std::thread::spawn(|| {
-        let context = cute_ir::context();
-        package(
-            &context,
-            &source(256, 256, 128),
-            &CompileOptions::new("sm_90a"),
-        )
-        .unwrap()
-    });
-    assert_eq!(first, compile());
+    let other = std::thread::spawn(move || package(&source(256, 256, 128), &options).unwrap());
     assert_eq!(first, other.join().unwrap());
 }
 
@@ -85,52 +85,101 @@ fn the_dialects_live_in_a_context_of_somebody_else() {
     let context = Context::new();
     context.append_dialect_registry(&cute_ir::registry());
     context.load_all_available_dialects();
-    assert!(
-        package(
-            &context,
-            &source(128, 128, 64),
-            &CompileOptions::new("sm_89")
-        )
-        .is_ok()
-    );
+    let mut module = Module::parse(&context, &source(128, 128, 64)).expect("the source parses");
+    let compiler = Compiler::new(&options("arch=sm_89")).unwrap();
+    assert!(compiler.compile(&mut module).is_ok());
+}
+
+#[test]
+fn an_architecture_that_is_none_is_an_error_of_the_options() {
+    assert!(CompileOptions::parse("arch=sm_70").is_err());
+    let none = CompileOptions::default();
+    assert!(matches!(
+        package(&source(128, 128, 64), &none),
+        Err(CompileError::Options(_))
+    ));
+    let native = CompileOptions::new(TargetArch::Native);
+    if let Err(error) = Compiler::new(&native) {
+        assert!(error.to_string().contains("arch=native"), "{error}");
+    }
 }
 
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
-    let context = cute_ir::context();
-    let error = package(
-        &context,
-        &source(128, 128, 64),
-        &CompileOptions::new("sm_70"),
-    )
-    .unwrap_err();
-    assert!(matches!(error, CompileError::Options(_)), "{error}");
-    let error = package(
-        &context,
-        &source(100, 128, 64),
-        &CompileOptions::new("sm_80"),
-    )
-    .unwrap_err();
-    let CompileError::Diagnostics(said) = &error else {
+    let error = package(&source(100, 128, 64), &options("arch=sm_80")).unwrap_err();
+    let CompileError::Failed(said) = &error else {
         panic!("{error}")
     };
     assert_eq!(said.len(), 1, "{error}");
+    let message = &said[0].message;
     assert!(
-        said[0].contains("does not divide the problem 100x128x64"),
+        message.contains("does not divide the problem 100x128x64"),
         "{error}"
     );
-    assert!(said[0].contains(":2:3"), "{error}");
+    let place = said[0].place.as_ref().expect("a place");
+    assert_eq!(
+        (place.file.as_str(), place.line, place.column),
+        ("gemm.mlir", 2, 3)
+    );
+    assert!(
+        error.to_string().starts_with("gemm.mlir:2:3: error: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn notes_and_warnings_keep_their_places() {
+    // A text that is no module: what the parser says.
+    let compiler = Compiler::new(&options("arch=sm_80")).unwrap();
+    let twice = "func.func @f() { return }\nfunc.func @f() { return }\n";
+    let Err(CompileError::Failed(said)) = compiler.compile_text("twice.mlir", twice) else {
+        panic!("two functions of one name");
+    };
+    let line = |said: &Diagnostic| {
+        let place = said.place.as_ref().expect("a place");
+        assert_eq!(place.file, "twice.mlir");
+        place.line
+    };
+    assert_eq!(line(&said[0]), 2);
+    let note = said[0].notes.iter().find(|note| line(note) == 1);
+    let note = note.expect("a note where the other definition is");
+    assert_eq!(note.severity, Severity::Note);
+    // A kernel that is compiled and warned of: a loop to be pipelined of which nothing can run ahead.
+    let warned = r#"!t = !cute.memref<f32, gmem, align<16>, "64:1">
+module attributes {gpu.container_module} {
+func.func @f(%A: !t) {
+  %one = arith.constant 1 : index
+  %warp = arith.constant 32 : index
+  %none = arith.constant 0 : i32
+  gpu.launch_func @kernels::@kernel blocks in (%one, %one, %one) threads in (%warp, %one, %one) dynamic_shared_memory_size %none args(%A : !t)
+  return
+}
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @kernel(%A: !t) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %many = arith.constant 8 : i32
+    %at = cute.make_coord() : () -> !cute.coord<"3">
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %zero to %many step %one : i32 {
+      cute.memref.store(%A, %at, %v) : (!t, !cute.coord<"3">, f32) -> ()
+    } {cute.stages = 2 : i64}
+    gpu.return
+  }
+}
+}
+"#;
+    let compiled = compiler.compile_text("warned.mlir", warned).unwrap();
+    let [warning] = &compiled.diagnostics[..] else {
+        panic!("{:?}", compiled.diagnostics)
+    };
+    assert_eq!(warning.severity, Severity::Warning);
+    assert_eq!(warning.place.as_ref().map(|place| place.line), Some(17));
 }
 
 #[test]
 fn a_module_without_kernels_is_an_error() {
-    let context = cute_ir::context();
-    let error = package(
-        &context,
-        "func.func @f() { return }",
-        &CompileOptions::new("sm_80"),
-    )
-    .unwrap_err();
+    let error = package("func.func @f() { return }", &options("arch=sm_80")).unwrap_err();
     assert!(
         error.to_string().contains("is there a cute.contract"),
         "{error}"

@@ -4,10 +4,9 @@
 #[path = "common/mod.rs"]
 mod common;
 
-use cute_lowering::{CompileError, CompileOptions, compile};
+use cute_lowering::{CompileError, CompileOptions, Compiler};
 use cute_runtime::Package;
 use cute_target::{Arch, Chip, Requirement};
-use melior::ir::Module;
 use std::path::PathBuf;
 
 /// An example that some chips lack something for.
@@ -95,9 +94,9 @@ fn examples() -> Vec<Example> {
 }
 
 fn compiled(example: &Example, arch: Arch) -> Result<Package, CompileError> {
-    let context = cute_ir::context();
-    let mut module = Module::parse(&context, &example.text).expect("an example that is read");
-    compile(&mut module, &CompileOptions::new(arch.to_string()))
+    let compiler = Compiler::new(&CompileOptions::new(arch))?;
+    let compiled = compiler.compile_text(&example.name, &example.text)?;
+    Ok(compiled.package)
 }
 
 /// Says what is wrong with a package: kernels with local memory, or without a word from the assembler. The number of kernels

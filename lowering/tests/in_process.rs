@@ -1,10 +1,9 @@
 //! Compiled and run in one process, on the emulator: what examples/embed.rs shows.
 
-use cute_lowering::{CompileOptions, compile};
+use cute_lowering::{CompileOptions, Compiler, Options};
 use cute_runtime::device::{Choice, DeviceError, open};
 use cute_runtime::emulator::{Config, Finding, Kind, Report};
 use cute_runtime::{Function, HostTensor, ImageSource, Package, tensor, verify};
-use melior::ir::Module;
 
 const SOURCE: &str = r#"!a = !cute.memref<f16, gmem, align<16>, "(128,64):(64,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
@@ -16,14 +15,9 @@ func.func @gemm(%A: !a, %B: !b, %C: !c) {
 "#;
 
 fn package() -> Package {
-    let context = cute_ir::context();
-    let mut module = Module::parse(&context, SOURCE).expect("the source parses");
-    let options = CompileOptions {
-        tile: "64x32x32".into(),
-        warps: "2x1".into(),
-        ..CompileOptions::new("sm_80")
-    };
-    compile(&mut module, &options).unwrap()
+    let options = CompileOptions::parse("arch=sm_80 tile=64x32x32 warps=2x1").unwrap();
+    let compiler = Compiler::new(&options).unwrap();
+    compiler.compile_text("gemm.mlir", SOURCE).unwrap().package
 }
 
 /// The package with its PTX changed.

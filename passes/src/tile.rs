@@ -10,10 +10,11 @@ use crate::{
 };
 use cute_ir::ops::{arith, cute, func, gpu, scf};
 use cute_ir::{
-    Anchor, Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     mlir::*,
+    options::Options,
     plan::{OPERANDS, Plan, name_of_operand},
     tensor,
     types::memref_of,
@@ -28,56 +29,23 @@ pub const PASS: PassSpec = PassSpec {
     name: "cute-tile",
     description: "Tile algorithms on whole tensors over the blocks of kernels",
     anchor: Anchor::Module,
-    options: OPTIONS,
+    options: TileOptions::SPECS,
     run,
 };
 
-/// Its options, in the order in which it reads them.
-pub const OPTIONS: &[OptionSpec; 7] = &[
-    OptionSpec {
-        name: "arch",
-        description: "The architecture, from sm_75 to sm_121a",
-        default: "",
-    },
-    OptionSpec {
-        name: "tile",
-        description: "M, N and K of a block's tile, such as 128x128x32; chosen where not given",
-        default: "",
-    },
-    OptionSpec {
-        name: "warps",
-        description: "Warps along M and N, such as 2x2",
-        default: "",
-    },
-    OptionSpec {
-        name: "stages",
-        description: "Buffers of the ring in shared memory",
-        default: "",
-    },
-    OptionSpec {
-        name: "swizzle",
-        description: "Of shared memory, on byte addresses: auto, none or S<B,M,S>",
-        default: "",
-    },
-    OptionSpec {
-        name: "raster",
-        description: "Blocks along M that are neighbours in launch order",
-        default: "",
-    },
-    OptionSpec {
-        name: "sms",
-        description: "Multiprocessors of the GPU, by which a configuration is chosen; those of a GPU of the architecture where not given",
-        default: "",
-    },
-];
+cute_ir::options! {
+    /// Options of `cute-tile`.
+    pub struct TileOptions {
+        arch: Option<Arch> = None, "", "The architecture, from sm_75 to sm_121a";
+        ..request: Request, "The parts of a plan that are asked for";
+    }
+}
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
-    let [arch, tile, warps, stages, swizzle, raster, sms] = options[..] else {
-        return Err(fail(format!("expected 7 options, found {}", options.len())));
-    };
-    let arch = Arch::find(arch).map_err(|e| fail(e.to_string()))?;
-    let request = Request::parse(tile, warps, stages, swizzle, raster, sms).map_err(fail)?;
+    let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
+    let arch = arch.map_or_else(|| Arch::find(""), Ok);
+    let arch = arch.map_err(|e| fail(e.to_string()))?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
     target_modules(module, arch)?;

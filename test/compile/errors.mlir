@@ -11,34 +11,34 @@
 // NO-ARCH: --cute-compile: no architecture: give arch=, one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
-// ARCH: --cute-compile: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
+// ARCH: --cute-compile: arch: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: --cute-compile: no such option 'tiles': expected arch, tile, warps, stages, swizzle, raster, simplify, sms, lineinfo, package
+// OPTION: --cute-compile: no such option 'tiles': expected arch, simplify, package, lineinfo, tile, warps, stages, swizzle, raster, sms
 //
 // RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
 // PAIR: --cute-compile: expected name=value, found 'sm_80'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=128" 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: --cute-compile: expected tile such as 128x128x32, found '128'
+// TILE: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found '128'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=axbxc" 2>&1 | FileCheck %s --check-prefix=NUMBERS
-// NUMBERS: --cute-compile: expected tile such as 128x128x32, found 'axbxc'
+// NUMBERS: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found 'axbxc'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 warps=2x2x2" 2>&1 | FileCheck %s --check-prefix=WARPS
-// WARPS: --cute-compile: expected warps such as 2x2, found '2x2x2'
+// WARPS: --cute-compile: warps: expected 2 extents joined by x, such as 4x4, found '2x2x2'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 stages=0" 2>&1 | FileCheck %s --check-prefix=STAGES
-// STAGES: --cute-compile: expected stages= a positive number, found '0'
+// STAGES: --cute-compile: stages: expected a positive number, found '0'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 raster=-1" 2>&1 | FileCheck %s --check-prefix=RASTER
-// RASTER: --cute-compile: expected raster= a positive number, found '-1'
+// RASTER: --cute-compile: raster: expected a positive number, found '-1'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 swizzle=3" 2>&1 | FileCheck %s --check-prefix=SWIZZLE
-// SWIZZLE: --cute-compile: expected swizzle=auto, none or S<B,M,S>, found '3'
+// SWIZZLE: --cute-compile: swizzle: expected auto, none or S<B,M,S>, found '3'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 simplify=maybe" 2>&1 | FileCheck %s --check-prefix=SIMPLIFY
-// SIMPLIFY: --cute-compile: expected simplify=true or false, found 'maybe'
+// SIMPLIFY: --cute-compile: simplify: expected true or false, found 'maybe'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 package='gemm.cutepkg" 2>&1 | FileCheck %s --check-prefix=QUOTE
 // QUOTE: --cute-compile: expected a closing ' in ''gemm.cutepkg'

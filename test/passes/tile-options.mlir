@@ -5,34 +5,34 @@
 // NO-ARCH: error: cute-tile: no architecture: give arch=, one of sm_75, sm_80, sm_86,
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
-// ARCH: error: cute-tile: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86,
+// ARCH: error: cute-tile: arch: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86,
 //
 // RUN: not cute-opt %s --cute-tile="arch=native" 2>&1 | FileCheck %s --check-prefix=NATIVE
-// NATIVE: error: cute-tile: arch=native is for --cute-compile, which asks the driver for this machine's GPU: expected one of sm_75,
+// NATIVE: error: cute-tile: arch: arch=native is for --cute-compile, which asks the driver for this machine's GPU: expected one of sm_75,
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_75" 2>&1 | FileCheck %s --check-prefix=TURING
 // TURING: tile-options.mlir:[[#]]:3: error: 'cute.contract' op is computed with SM80_CP_ASYNC_16, which exists on sm_80 and later; found arch=sm_75: compile it for an architecture that has it, or write the kernel by hand with atoms that sm_75 has (docs/kernels.md)
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 sms=none" 2>&1 | FileCheck %s --check-prefix=SMS
-// SMS: error: cute-tile: expected sms= a positive number, found 'none'
+// SMS: error: cute-tile: sms: expected a positive number, found 'none'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=128x128" 2>&1 | FileCheck %s --check-prefix=EXTENTS
-// EXTENTS: error: cute-tile: expected tile such as 128x128x32, found '128x128'
+// EXTENTS: error: cute-tile: tile: expected 3 extents joined by x, such as 4x4x4, found '128x128'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 warps=2" 2>&1 | FileCheck %s --check-prefix=WARPS
-// WARPS: error: cute-tile: expected warps such as 2x2, found '2'
+// WARPS: error: cute-tile: warps: expected 2 extents joined by x, such as 4x4, found '2'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 stages=many" 2>&1 | FileCheck %s --check-prefix=STAGES
-// STAGES: error: cute-tile: expected stages= a positive number, found 'many'
+// STAGES: error: cute-tile: stages: expected a positive number, found 'many'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 raster=0" 2>&1 | FileCheck %s --check-prefix=RASTER
-// RASTER: error: cute-tile: expected raster= a positive number, found '0'
+// RASTER: error: cute-tile: raster: expected a positive number, found '0'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 swizzle=128B" 2>&1 | FileCheck %s --check-prefix=SWIZZLE
-// SWIZZLE: error: cute-tile: expected swizzle=auto, none or S<B,M,S>, found '128B'
+// SWIZZLE: error: cute-tile: swizzle: expected auto, none or S<B,M,S>, found '128B'
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 swizzle=S<3,4,2>" 2>&1 | FileCheck %s --check-prefix=SHIFT
-// SHIFT: error: cute-tile: expected a swizzle with B, M >= 0, |S| >= B and B + M + |S| <= 32, found S<3,4,2>; widen S or narrow B
+// SHIFT: error: cute-tile: swizzle: expected a swizzle with B, M >= 0, |S| >= B and B + M + |S| <= 32, found S<3,4,2>; widen S or narrow B
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=0x32x32" 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: error: 'cute.contract' op tile, warps, stages and raster are at least 1; tile={{.*}} fits

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -192,6 +193,16 @@ void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef desc
       [specs](function_ref<void(const detail::PassOptions &)> show) {
         show(PipelineOptions(*specs));
       });
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+// MLIR's C interface reads text without the name of its file, or files.
+MlirModule cuteModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
+  auto module = parseSourceString<ModuleOp>(unwrap(text), unwrap(context), unwrap(name));
+  return wrap(module.release());
 }
 
 //===----------------------------------------------------------------------===//

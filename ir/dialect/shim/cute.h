@@ -93,6 +93,9 @@ void cuteOpDropReferences(MlirOperation op);
 /// The chip and the features of an `#nvvm.target`, which live as long as the context; false where it is none.
 bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features);
 
+/// Reads the text of a module, of a file of this name; null where it is none, which diagnostics have said.
+MlirModule cuteModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name);
+
 /// Registers a pass that may be scheduled on the ops of these names, separated by commas; on any where there is none.
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
                       MlirStringRef anchors, intptr_t numOptions, const CuteOption *options);

@@ -56,15 +56,15 @@ impl OptionValue for i64 {
     }
 }
 
-/// Reads extents such as `128x256x32`.
+/// Reads extents such as `128x256x32`; whether 0 makes sense is not known here.
 impl<const N: usize> OptionValue for [i64; N] {
     fn read(text: &str) -> Result<Self, String> {
         let parts = text.split('x').map(|part| part.parse().ok());
         let parts: Option<Vec<i64>> = parts.collect();
         let extents = parts.and_then(|parts| parts.try_into().ok());
         extents.ok_or_else(|| {
-            let form = ["128"; N].join("x");
-            format!("expected {N} extents, such as {form}, found '{text}'")
+            let form = ["4"; N].join("x");
+            format!("expected {N} extents joined by x, such as {form}, found '{text}'")
         })
     }
 
@@ -214,7 +214,7 @@ pub const fn joined<const N: usize>(sets: &[&[OptionSpec]]) -> [OptionSpec; N] {
 /// Declares a set of options: a struct with a field for each, and its [`Options`](crate::options::Options).
 ///
 /// Each option has a type, a default as a value and as text, and a description, which is the documentation of its field too.
-/// `with` adds the options of other sets, each set as one field.
+/// `..` before a field adds the options of another set.
 ///
 /// ```
 /// cute_ir::options! {
@@ -234,21 +234,21 @@ macro_rules! options {
         $(#[$meta:meta])*
         $visibility:vis struct $set:ident {
             $($field:ident: $ty:ty = $value:expr, $default:literal, $description:literal;)*
-            $(with { $($(#[$inner_meta:meta])* $inner:ident: $inner_ty:ty,)* })?
+            $(..$inner:ident: $inner_ty:ty, $inner_description:literal;)*
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         $visibility struct $set {
             $(#[doc = $description] pub $field: $ty,)*
-            $($($(#[$inner_meta])* pub $inner: $inner_ty,)*)?
+            $(#[doc = $inner_description] pub $inner: $inner_ty,)*
         }
 
         impl Default for $set {
             fn default() -> Self {
                 Self {
                     $($field: $value,)*
-                    $($($inner: Default::default(),)*)?
+                    $($inner: Default::default(),)*
                 }
             }
         }
@@ -261,7 +261,7 @@ macro_rules! options {
                         description: $description,
                         default: $default,
                     },)*],
-                    $($(<$inner_ty as $crate::options::Options>::SPECS,)*)?
+                    $(<$inner_ty as $crate::options::Options>::SPECS,)*
                 ];
                 const COUNT: usize = {
                     let (mut count, mut i) = (0, 0);
@@ -280,9 +280,9 @@ macro_rules! options {
                         .map_err(|wrong| format!("{name}: {wrong}"))?;
                     return Ok(true);
                 })*
-                $($(if $crate::options::Options::set(&mut self.$inner, name, text)? {
+                $(if $crate::options::Options::set(&mut self.$inner, name, text)? {
                     return Ok(true);
-                })*)?
+                })*
                 Ok(false)
             }
 
@@ -290,7 +290,7 @@ macro_rules! options {
                 #[allow(unused_mut)]
                 let mut values: Vec<String> =
                     vec![$($crate::options::OptionValue::written(&self.$field),)*];
-                $($(values.extend($crate::options::Options::values(&self.$inner));)*)?
+                $(values.extend($crate::options::Options::values(&self.$inner));)*
                 values
             }
         }
@@ -313,7 +313,7 @@ mod tests {
         /// A set with another in it.
         struct Outer {
             fast: bool = true, "true", "Speed";
-            with { inner: Inner, }
+            ..inner: Inner, "The options of the other set";
         }
     }
 
@@ -340,7 +340,10 @@ mod tests {
     fn wrong_options_are_named() {
         let error = |text: &str| Outer::parse(text).unwrap_err();
         assert!(error("slow=true").contains("no such option 'slow': expected fast, size, count"));
-        assert!(error("size=4").contains("size: expected 2 extents, such as 128x128, found '4'"));
+        assert!(
+            error("size=4")
+                .contains("size: expected 2 extents joined by x, such as 4x4, found '4'")
+        );
         assert!(error("count=0").contains("count: expected a positive number, found '0'"));
         assert!(error("fast=1 fast=0").contains("given twice, as '1' and as '0'"));
         assert!(error("fast").contains("name=value"));

@@ -8,8 +8,9 @@ mod computes;
 mod plan;
 
 use crate::binary;
+use cute_ir::options::Options;
 use cute_ir::{
-    Anchor, Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{ACCESS, DEFAULT, NAME},
     diag,
     mlir::{
@@ -26,18 +27,21 @@ use cute_runtime::package::{
     Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package, Param,
 };
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
+
+cute_ir::options! {
+    /// Options of `cute-emit-package`.
+    pub struct PackageOptions {
+        file: Option<PathBuf> = None, "", "Where to write the kernel package";
+    }
+}
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-emit-package",
     description: "Write the compiled module as a kernel package",
     anchor: Anchor::Module,
-    options: &[OptionSpec {
-        name: "file",
-        description: "Where the package goes",
-        default: "",
-    }],
+    options: PackageOptions::SPECS,
     run,
 };
 
@@ -46,15 +50,11 @@ pub const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
 fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), message);
-    if options[0].is_empty() {
-        return Err(fail(
-            "cute-emit-package: expected file=, the path of the package".to_owned(),
-        ));
-    }
+    let wrong = |e| fail(format!("cute-emit-package: {e}"));
+    let PackageOptions { file } = PackageOptions::of(options).map_err(wrong)?;
+    let file = file.ok_or_else(|| wrong("expected file=, the path of the package".to_owned()))?;
     let package = package(module)?;
-    package
-        .write_file(options[0])
-        .map_err(|e| fail(e.to_string()))
+    package.write_file(file).map_err(|e| fail(e.to_string()))
 }
 
 /// The package of a module whose kernels are in `gpu.binary` ops. Emits diagnostics.

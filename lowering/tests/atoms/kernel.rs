@@ -8,7 +8,7 @@ use cute_ir::{
     types,
 };
 use cute_layout::{CopyAtom, IntTuple, Layout, Tile, TiledCopy};
-use cute_lowering::CompileOptions;
+use cute_lowering::{CompileOptions, Options};
 use cute_runtime::Package;
 use melior::ir::{Module as MlirModule, Type};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Module {
             MlirModule::parse(&context, &text).ok_or_else(|| format!("cannot be read: {text}"))
         })?;
         crate::common::said(&context, || build(&module, cases))?;
-        let options = CompileOptions::new(arch);
+        let options = CompileOptions::parse(&format!("arch={arch}"))?;
         if assemble {
             let all = options.pipeline()?;
             let all = all

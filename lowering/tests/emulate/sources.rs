@@ -9,9 +9,10 @@ use cute_ir::{
     types::memref_of,
 };
 use cute_layout::Operand;
-use cute_lowering::CompileOptions;
+use cute_lowering::{CompileOptions, Options, Request, SwizzleChoice};
 use cute_passes::plan::warps_of;
 use cute_runtime::{Arg, Function, Number, Parsed, tensor::Given};
+use cute_target::Arch;
 use melior::{Context, ir::Module};
 use std::path::{Path, PathBuf};
 
@@ -292,33 +293,34 @@ pub fn cuts(context: &Context, source: &Compiled) -> Result<Vec<Cut>, String> {
             && let Some(plan) = attribute_of(op, PLAN).and_then(Plan::of)
         {
             let arch = cute_passes::arch::of_kernel(op)?;
-            found.push(cut_of(&plan, &arch.to_string(), &source.options)?);
+            found.push(cut_of(&plan, arch, &source.options)?);
         }
     }
     Ok(found)
 }
 
-fn cut_of(plan: &Plan, arch: &str, wanted: &CompileOptions) -> Result<Cut, String> {
-    let [m, n, k] = plan.tile;
-    let [wm, wn] = warps_of(plan);
+fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, String> {
     let (tile, _) = plan.shared(Operand::A)?;
     Ok(Cut {
         tile: plan.tile,
         stages: plan.stages,
         raster: plan.raster,
         options: CompileOptions {
-            arch: arch.to_owned(),
-            tile: format!("{m}x{n}x{k}"),
-            warps: format!("{wm}x{wn}"),
-            stages: plan.stages.to_string(),
-            swizzle: tile
-                .swizzle
-                .map_or("none".to_owned(), |swizzle| swizzle.to_string()),
-            raster: plan.raster.to_string(),
-            sms: wanted.sms.clone(),
-            no_simplify: wanted.no_simplify,
-            lineinfo: wanted.lineinfo,
-            package: String::new(),
+            arch: Some(arch.into()),
+            simplify: wanted.simplify,
+            package: None,
+            assemble: wanted.assemble,
+            request: Request {
+                tile: Some(plan.tile),
+                warps: Some(warps_of(plan)),
+                stages: Some(plan.stages),
+                swizzle: Some(
+                    tile.swizzle
+                        .map_or(SwizzleChoice::None, SwizzleChoice::Given),
+                ),
+                raster: Some(plan.raster),
+                sms: wanted.request.sms,
+            },
         },
     })
 }

@@ -17,7 +17,7 @@ mod list;
 mod views;
 
 use common::{Gemm, Outcome, compile, parallel, run};
-use cute_lowering::CompileOptions;
+use cute_lowering::{CompileOptions, Options};
 use cute_runtime::plan::Planned;
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};

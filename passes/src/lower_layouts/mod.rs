@@ -13,10 +13,11 @@ mod tensors;
 
 use cute_ir::ops::{cf, cute};
 use cute_ir::{
-    Anchor, Failure, OptionSpec, PassSpec, algebra,
+    Anchor, Failure, PassSpec, algebra,
     args::replace_operand,
     diag,
     mlir::*,
+    options::Options,
     types::{CuteType, layout_type, value_type},
 };
 use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
@@ -27,30 +28,26 @@ use std::{
     sync::Arc,
 };
 
+cute_ir::options! {
+    /// Options of `cute-lower-layouts`.
+    pub struct LayoutOptions {
+        checks: bool = true, "true",
+            "Whether what a result depends on, and that it fits its width, is asserted: true or false";
+    }
+}
+
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-lower-layouts",
     description: "Compute dynamic layouts on their leaves, as arith",
     anchor: Anchor::Module,
-    options: &[OptionSpec {
-        name: "checks",
-        description: "Whether what a result depends on, and that it fits its width, is asserted: true or false",
-        default: "true",
-    }],
+    options: LayoutOptions::SPECS,
     run,
 };
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let checks = match options.first().copied() {
-        Some("false" | "0") => false,
-        None | Some("" | "true" | "1") => true,
-        Some(other) => {
-            return Err(diag::error(
-                module.location(),
-                format!("cute-lower-layouts: expected checks=true or false, found '{other}'"),
-            ));
-        }
-    };
+    let wrong = |e| diag::error(module.location(), format!("cute-lower-layouts: {e}"));
+    let LayoutOptions { checks } = LayoutOptions::of(options).map_err(wrong)?;
     let mut lowering = Lowering {
         rewriter,
         leaves: HashMap::new(),

@@ -9,43 +9,62 @@ use super::{
 };
 use cute_ir::ops::scf;
 use cute_ir::{
-    Anchor, Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::{ORDER, STAGE},
     diag,
     mlir::*,
+    options::{OptionValue, Options},
 };
 use melior::ir::operation::OperationLike;
 use petgraph::{graph::NodeIndex, visit::EdgeRef};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+/// The form in which schedules are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A table.
+    Text,
+    /// A graph for Graphviz.
+    Dot,
+}
+
+impl OptionValue for Format {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Format::Text),
+            "dot" => Ok(Format::Dot),
+            _ => Err(format!("expected text or dot, found '{text}'")),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Format::Text => "text".to_owned(),
+            Format::Dot => "dot".to_owned(),
+        }
+    }
+}
+
+cute_ir::options! {
+    /// Options of `cute-print-schedule`.
+    pub struct PrintOptions {
+        format: Format = Format::Text, "text", "text, or dot for Graphviz";
+    }
+}
+
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-print-schedule",
     description: "Print the schedules of loops, as text or as DOT",
     anchor: Anchor::Any,
-    options: &[OptionSpec {
-        name: "format",
-        description: "text, or dot for Graphviz",
-        default: "text",
-    }],
+    options: PrintOptions::SPECS,
     run,
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let dot = match options {
-        ["text"] => false,
-        ["dot"] => true,
-        _ => {
-            return Err(diag::error(
-                module.location(),
-                format!(
-                    "cute-print-schedule: expected format=text or format=dot, found '{}'",
-                    options.join(" ")
-                ),
-            ));
-        }
-    };
+    let wrong = |e| diag::error(module.location(), format!("cute-print-schedule: {e}"));
+    let PrintOptions { format } = PrintOptions::of(options).map_err(wrong)?;
     let mut all = String::new();
     for kernel in kernels(module) {
         let name = string_of(kernel, "sym_name").unwrap_or("kernel");
@@ -68,7 +87,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), 
                 None => format!("{name}, a loop"),
             };
             // Nothing fails in writing to a text.
-            let _ = if dot {
+            let _ = if format == Format::Dot {
                 graph_of(&mut all, &title, &body)
             } else {
                 table(&mut all, &title, &body)

@@ -9,7 +9,7 @@ mod request;
 mod sm80;
 mod swizzle;
 
-pub use request::{Request, SwizzleChoice, parse_extents, parse_swizzle};
+pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{plan::Plan, types};
 use cute_layout::{MmaAtom, atoms::CopyAtom};

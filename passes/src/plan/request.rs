@@ -2,6 +2,7 @@
 
 use cute_ir::attributes::{RASTER, STAGES, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
+use cute_ir::options::OptionValue;
 use cute_layout::Swizzle;
 
 /// The choice of the swizzle of shared memory.
@@ -15,66 +16,57 @@ pub enum SwizzleChoice {
     Given(Swizzle),
 }
 
-/// The parts of a plan that were asked for; what is missing is chosen.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Request {
-    /// M, N and K of a block's tile.
-    pub tile: Option<[i64; 3]>,
-    /// Warps along M and N.
-    pub warps: Option<[i64; 2]>,
-    /// Buffers of the ring in shared memory.
-    pub stages: Option<i64>,
-    /// The swizzle of shared memory.
-    pub swizzle: Option<SwizzleChoice>,
-    /// Blocks along M that are neighbours in launch order.
-    pub raster: Option<i64>,
-    /// Multiprocessors of the GPU.
-    pub sms: Option<i64>,
+/// Reads `auto`, `none` or `B,M,S`, also written `S<B,M,S>`.
+impl OptionValue for SwizzleChoice {
+    fn read(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected auto, none or S<B,M,S>, found '{text}'");
+        match text {
+            "auto" => Ok(SwizzleChoice::Auto),
+            "none" => Ok(SwizzleChoice::None),
+            _ => {
+                let inner = text.strip_prefix("S<").and_then(|t| t.strip_suffix('>'));
+                let parts = inner.unwrap_or(text).split(',');
+                let parts: Vec<i64> = parts
+                    .map(|part| part.trim().parse().map_err(|_| wrong()))
+                    .collect::<Result<_, _>>()?;
+                let [b, m, s] = parts[..] else {
+                    return Err(wrong());
+                };
+                let swizzle = Swizzle::new(b, m, s).map_err(|error| error.to_string())?;
+                Ok(SwizzleChoice::Given(swizzle))
+            }
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            SwizzleChoice::Auto => "auto".to_owned(),
+            SwizzleChoice::None => "none".to_owned(),
+            SwizzleChoice::Given(swizzle) => swizzle.to_string(),
+        }
+    }
+}
+
+cute_ir::options! {
+    /// The parts of a plan that were asked for; what is missing is chosen.
+    #[derive(Copy)]
+    pub struct Request {
+        tile: Option<[i64; 3]> = None, "",
+            "M, N and K of a block's tile, such as 128x128x32; chosen where not given";
+        warps: Option<[i64; 2]> = None, "",
+            "Warps along M and N of a block, such as 2x2; chosen where not given";
+        stages: Option<i64> = None, "",
+            "Buffers of the ring in shared memory, where 1 is no pipelining; chosen where not given";
+        swizzle: Option<SwizzleChoice> = None, "",
+            "Swizzle of shared memory on byte addresses: auto, none or S<B,M,S>; auto where not given";
+        raster: Option<i64> = None, "",
+            "Blocks along M that are neighbours in launch order; chosen where not given";
+        sms: Option<i64> = None, "",
+            "Multiprocessors of the GPU, by which a plan is chosen; those of a GPU of the architecture where not given";
+    }
 }
 
 impl Request {
-    /// Reads the values of options, empty where not given. Errors: a value that cannot be read.
-    pub fn parse(
-        tile: &str,
-        warps: &str,
-        stages: &str,
-        swizzle: &str,
-        raster: &str,
-        sms: &str,
-    ) -> Result<Self, String> {
-        let number = |name: &str, text: &str| -> Result<Option<i64>, String> {
-            match text {
-                "" => Ok(None),
-                _ => text
-                    .parse()
-                    .ok()
-                    .filter(|n| *n >= 1)
-                    .map(Some)
-                    .ok_or_else(|| format!("expected {name}= a positive number, found '{text}'")),
-            }
-        };
-        Ok(Self {
-            tile: if tile.is_empty() {
-                None
-            } else {
-                Some(parse_extents("tile", tile)?)
-            },
-            warps: if warps.is_empty() {
-                None
-            } else {
-                Some(parse_extents("warps", warps)?)
-            },
-            stages: number("stages", stages)?,
-            swizzle: if swizzle.is_empty() {
-                None
-            } else {
-                Some(parse_swizzle(swizzle)?)
-            },
-            raster: number("raster", raster)?,
-            sms: number("sms", sms)?,
-        })
-    }
-
     /// Adds what `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
     /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
     pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {
@@ -86,7 +78,7 @@ impl Request {
         if self.swizzle.is_none()
             && let Some(text) = string_of(op, SWIZZLE)
         {
-            self.swizzle = Some(parse_swizzle(text)?);
+            self.swizzle = Some(SwizzleChoice::read(text)?);
         }
         Ok(self)
     }
@@ -102,42 +94,5 @@ impl Request {
         ];
         let asked = parts.into_iter().find(|(_, asked)| *asked);
         asked.map(|(name, _)| name)
-    }
-}
-
-/// Reads extents such as `128x256x32`. Errors: another form, or another number of them.
-pub fn parse_extents<const N: usize>(name: &str, text: &str) -> Result<[i64; N], String> {
-    let parts: Vec<i64> = text
-        .split('x')
-        .map(|part| part.parse().map_err(|_| ()))
-        .collect::<Result<_, ()>>()
-        .unwrap_or_default();
-    parts.try_into().map_err(|_| {
-        let form = if N == 3 { "128x128x32" } else { "2x2" };
-        format!("expected {name} such as {form}, found '{text}'")
-    })
-}
-
-/// Reads `auto`, `none` or `B,M,S`, also written `S<B,M,S>`. Errors: another form; a swizzle that is none.
-pub fn parse_swizzle(text: &str) -> Result<SwizzleChoice, String> {
-    let wrong = || format!("expected swizzle=auto, none or S<B,M,S>, found '{text}'");
-    match text {
-        "" | "auto" => Ok(SwizzleChoice::Auto),
-        "none" => Ok(SwizzleChoice::None),
-        _ => {
-            let inner = text
-                .strip_prefix("S<")
-                .and_then(|t| t.strip_suffix('>'))
-                .unwrap_or(text);
-            let parts: Vec<i64> = inner
-                .split(',')
-                .map(|part| part.trim().parse().map_err(|_| wrong()))
-                .collect::<Result<_, _>>()?;
-            let [b, m, s] = parts[..] else {
-                return Err(wrong());
-            };
-            let swizzle = Swizzle::new(b, m, s).map_err(|error| error.to_string())?;
-            Ok(SwizzleChoice::Given(swizzle))
-        }
     }
 }

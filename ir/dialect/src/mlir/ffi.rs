@@ -102,6 +102,11 @@ unsafe extern "C" {
         chip: *mut MlirStringRef,
         features: *mut MlirStringRef,
     ) -> bool;
+    pub fn cuteModuleParse(
+        context: MlirContext,
+        text: MlirStringRef,
+        name: MlirStringRef,
+    ) -> MlirModule;
     pub fn cuteRegisterPass(
         index: isize,
         name: MlirStringRef,

@@ -45,6 +45,23 @@ pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<(), Option<St
     }
 }
 
+/// Reads the text of a module, whose ops are from a file of this name; none where it is no module, which diagnostics have said.
+pub fn parse_module<'c>(
+    context: &'c melior::Context,
+    name: &str,
+    text: &str,
+) -> Option<Module<'c>> {
+    // SAFETY: the context outlives the module, and the texts the call.
+    unsafe {
+        let module = ffi::cuteModuleParse(
+            context.to_raw(),
+            ffi::string_ref(text),
+            ffi::string_ref(name),
+        );
+        Module::from_option_raw(module)
+    }
+}
+
 /// The location of a diagnostic, for as long as the context lives.
 pub fn location_of_diagnostic<'c>(
     _: &'c melior::Context,

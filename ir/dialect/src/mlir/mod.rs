@@ -37,7 +37,7 @@ pub use graph::*;
 pub use keys::{BlockKey, LocationKey, OpKey, ValueKey, block_key, key, location_key, op_key};
 pub use lines::Lines;
 pub use llvm::{exit_on_fatal_errors, ptx};
-pub use manager::{location_of_diagnostic, run_pipeline};
+pub use manager::{location_of_diagnostic, parse_module, run_pipeline};
 pub use names::ops;
 
 pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{parse_extents, parse_swizzle};
+use cute_ir::options::{OptionValue, Options};
 use cute_target::Requirement;
 use melior::{Context, ir::Type};
 
@@ -58,7 +58,7 @@ fn a_plan_says_what_it_was_chosen_by() {
         for swizzle in [
             SwizzleChoice::Auto,
             SwizzleChoice::None,
-            parse_swizzle("S<1,4,3>").unwrap(),
+            SwizzleChoice::read("S<1,4,3>").unwrap(),
         ] {
             let choice = Choice { swizzle, ..choice };
             let plan = builder.plan(choice).unwrap();
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_answered_with_what_does() {
         .unwrap_err();
     let (_, cure) = error.rsplit_once("; ").unwrap();
     let [tile, warps, stages] = ["tile", "warps", "stages"].map(|name| value(cure, name));
-    let cured = Request::parse(&tile, &warps, &stages, "", "", "").unwrap();
+    let cured = Request::of(&[&tile, &warps, &stages]).unwrap();
     assert!(
         builder.choose(problem, &cured, arch("sm_90a")).is_ok(),
         "{error}"
@@ -129,7 +129,7 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
             tile: Some(tile),
             warps: Some([1, 1]),
             stages: Some(64),
-            swizzle: Some(parse_swizzle(swizzle).unwrap()),
+            swizzle: Some(SwizzleChoice::read(swizzle).unwrap()),
             ..Request::default()
         };
         let problem = tile.map(|extent| 3 * extent);
@@ -144,8 +144,8 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
             assert!(error.contains("nothing fits with this swizzle"), "{error}");
             continue;
         };
-        asked.tile = Some(parse_extents("tile", &value(cure, "tile")).unwrap());
-        asked.warps = Some(parse_extents("warps", &value(cure, "warps")).unwrap());
+        asked.tile = Some(OptionValue::read(&value(cure, "tile")).unwrap());
+        asked.warps = Some(OptionValue::read(&value(cure, "warps")).unwrap());
         asked.stages = value(cure, "stages").parse().ok();
         assert!(builder.choose(problem, &asked, arch).is_ok(), "{error}");
     }

@@ -1,0 +1,81 @@
+//! Diagnostics as values: what was said, how bad it is, where, and what was noted beside it.
+
+use cute_ir::mlir::{Place, place_of};
+use melior::{Context, diagnostic::DiagnosticSeverity};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The severity of a diagnostic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Error,
+    Warning,
+    Note,
+    Remark,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+            Severity::Remark => "remark",
+        })
+    }
+}
+
+/// A diagnostic of the compiler, or a note of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    /// The place in the text that it is about; none where the IR has no text, or says no place.
+    pub place: Option<Place>,
+    /// The text of the diagnostic, without its place.
+    pub message: String,
+    /// The notes, each with a place of its own.
+    pub notes: Vec<Diagnostic>,
+}
+
+impl fmt::Display for Diagnostic {
+    /// Writes it as compilers do, `file:line:column: error: message`, and its notes on lines of their own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{}:{}:{}: ", place.file, place.line, place.column)?;
+        }
+        write!(f, "{}: {}", self.severity, self.message)?;
+        self.notes.iter().try_for_each(|note| write!(f, "\n{note}"))
+    }
+}
+
+/// Does something, and collects what MLIR says meanwhile in place of printing it.
+pub(crate) fn collect<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Diagnostic>) {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&said);
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        let mut said = sink.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push(read(&diagnostic));
+        true
+    });
+    let result = work();
+    context.detach_diagnostic_handler(handler);
+    let said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
+    (result, said)
+}
+
+fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
+    let notes = (0..diagnostic.note_count()).filter_map(|i| diagnostic.note(i).ok());
+    Diagnostic {
+        severity: match diagnostic.severity() {
+            DiagnosticSeverity::Error => Severity::Error,
+            DiagnosticSeverity::Warning => Severity::Warning,
+            DiagnosticSeverity::Note => Severity::Note,
+            DiagnosticSeverity::Remark => Severity::Remark,
+        },
+        place: place_of(diagnostic.location()),
+        message: diagnostic.to_string(),
+        notes: notes.map(|note| read(&note)).collect(),
+    }
+}
