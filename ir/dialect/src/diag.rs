@@ -99,9 +99,9 @@ impl<T> Expected<T> for Option<T> {
 /// The first failure, when all items are through.
 pub fn each<T>(
     items: impl IntoIterator<Item = T>,
-    mut then: impl FnMut(T) -> Result<(), Failure>,
+    then: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let results = items.into_iter().map(|item| then(item));
+    let results = items.into_iter().map(then);
     results.fold(Ok(()), Result::and)
 }
 
