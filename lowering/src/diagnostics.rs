@@ -10,9 +10,13 @@ use std::{
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
+    /// The input cannot be compiled.
     Error,
+    /// The input is compiled, and hardly meant so.
     Warning,
+    /// Something beside an error or a warning.
     Note,
+    /// Something that was asked for, such as a report.
     Remark,
 }
 
@@ -30,6 +34,7 @@ impl fmt::Display for Severity {
 /// A diagnostic of the compiler, or a note of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// The severity.
     pub severity: Severity,
     /// The place in the text that it is about; none where the IR has no text, or says no place.
     pub place: Option<Place>,

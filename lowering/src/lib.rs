@@ -1,5 +1,6 @@
 //! From pipelined atoms to NVVM, PTX, cubin and kernel package; and the whole way as one call.
 #![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 
 mod binary;
 mod check_atoms;

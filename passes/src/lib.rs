@@ -1,5 +1,6 @@
 //! The passes from an algorithm on whole tensors to pipelined atoms, one file each.
 #![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 
 pub mod algorithms;
 pub mod allocate_shared;

@@ -151,13 +151,13 @@ pub fn kinds_rust(types: &[PartsDef]) -> String {
     let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
     let mut text = format!(
         "/// A kind of type or attribute of the dialects, as C++ numbers it too.\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(i32)]\npub enum Kind {{ {} }}\n",
+         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(i32)]\npub(crate) enum Kind {{ {} }}\n",
         names.join(", ")
     );
     let all: Vec<String> = names.iter().map(|name| format!("Kind::{name}")).collect();
     writeln!(
         text,
-        "/// Every kind, at its number.\npub const KINDS: [Kind; {}] = [{}];",
+        "/// Every kind, at its number.\npub(crate) const KINDS: [Kind; {}] = [{}];",
         all.len(),
         all.join(", ")
     )
@@ -165,14 +165,14 @@ pub fn kinds_rust(types: &[PartsDef]) -> String {
     for (category, list, _) in CATEGORIES {
         writeln!(
             text,
-            "/// The most {list} that one of them is made of.\npub const MAX_{}: usize = {};",
+            "/// The most {list} that one of them is made of.\npub(crate) const MAX_{}: usize = {};",
             list.to_uppercase(),
             most(types, category)
         )
         .unwrap();
     }
     text += "impl Kind {\n    /// How many types, texts, integers and arrays one of this kind is made of.\n    \
-             pub const fn counts(self) -> [usize; 4] {\n        match self {\n";
+             pub(crate) const fn counts(self) -> [usize; 4] {\n        match self {\n";
     for ty in types {
         let counts = CATEGORIES.map(|(category, ..)| count(ty, category));
         writeln!(text, "            Kind::{} => {counts:?},", ty.name).unwrap();

@@ -19,7 +19,9 @@ fn text(error: impl ToString) -> String {
 /// One side of a copy by an atom: the layout of the atom's values, and the modes that repeat it.
 #[derive(Clone, Debug)]
 pub struct AtomSide {
+    /// The layout of one atom's values.
     pub values: Layout,
+    /// The modes that repeat the atom.
     pub rest: Vec<Layout>,
     /// The sizes of `rest`.
     pub extents: Vec<i64>,
@@ -238,6 +240,7 @@ pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
 /// A copy without an atom: (vector, vectors) to the index of an element, the vectors side by side in memory on both sides.
 #[derive(Clone, Debug)]
 pub struct Vectors {
+    /// The map from (vector, vectors) to the index of an element.
     pub order: Layout,
     /// Elements of a vector.
     pub length: i64,
@@ -416,8 +419,11 @@ pub fn shared_vectors(
 /// The operands of an MMA's product.
 #[derive(Clone, Debug)]
 pub struct Product<'c> {
+    /// The type of the elements of A.
     pub a: Type<'c>,
+    /// The type of the elements of B.
     pub b: Type<'c>,
+    /// The type of the accumulators.
     pub acc: Type<'c>,
     /// The row of the atom.
     pub atom: Arc<MmaAtom>,
@@ -448,8 +454,11 @@ pub fn product_of(ty: Type<'_>) -> Option<Result<Product<'_>, String>> {
 /// The extents of a product of fragments: those of M, N and K, each 1 where the ranks have no mode for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
+    /// The extent of M.
     pub m: i64,
+    /// The extent of N.
     pub n: i64,
+    /// The extent of K.
     pub k: i64,
     /// Tells whether the first mode is the atom's values.
     pub values: bool,

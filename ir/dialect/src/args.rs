@@ -27,8 +27,11 @@ pub enum CopyArgs<'c> {
     Thread(ThreadCopy<'c>),
     /// A copy of one thread, of the elements at which a predicate holds.
     Elements {
+        /// Truth values, one for each element.
         predicate: Val<'c>,
+        /// The tensor that is copied from.
         source: Val<'c>,
+        /// The tensor that is copied to.
         destination: Val<'c>,
     },
 }
@@ -38,7 +41,9 @@ pub enum CopyArgs<'c> {
 pub struct ThreadCopy<'c> {
     /// A copy atom or a tiled copy.
     pub copy: Val<'c>,
+    /// The tensor that is copied from.
     pub source: Val<'c>,
+    /// The tensor that is copied to.
     pub destination: Val<'c>,
     /// Truth values, one for each atom.
     pub predicate: Option<Val<'c>>,
@@ -93,7 +98,9 @@ impl<'c> ThreadCopy<'c> {
 /// The operands of a `cute.autovec_copy` or a `cute.basic_copy`.
 #[derive(Clone, Copy)]
 pub struct PlainCopyArgs<'c> {
+    /// The tensor that is copied from.
     pub source: Val<'c>,
+    /// The tensor that is copied to.
     pub destination: Val<'c>,
 }
 
@@ -115,7 +122,9 @@ impl<'c> PlainCopyArgs<'c> {
 pub struct CooperativeCopyArgs<'c> {
     /// The index of the thread.
     pub thread: Val<'c>,
+    /// The tensor that is copied from.
     pub source: Val<'c>,
+    /// The tensor that is copied to.
     pub destination: Val<'c>,
 }
 
@@ -138,6 +147,7 @@ impl<'c> CooperativeCopyArgs<'c> {
 pub struct PrefetchArgs<'c> {
     /// The atom by which the tensor will be copied.
     pub atom: Option<Val<'c>>,
+    /// The tensor that is fetched.
     pub source: Val<'c>,
 }
 
@@ -160,24 +170,37 @@ impl<'c> PrefetchArgs<'c> {
 pub enum GemmArgs<'c> {
     /// A product of one thread by an MMA atom or a tiled MMA: D = A B + C.
     Mma {
+        /// The MMA atom or the tiled MMA.
         mma: Val<'c>,
+        /// The fragment of the result.
         d: Val<'c>,
+        /// The fragment of A.
         a: Val<'c>,
+        /// The fragment of B.
         b: Val<'c>,
+        /// The fragment that is added.
         c: Val<'c>,
     },
     /// A product of one thread by an MMA atom or a tiled MMA, with C as D.
     MmaInPlace {
+        /// The MMA atom or the tiled MMA.
         mma: Val<'c>,
+        /// The fragment of A.
         a: Val<'c>,
+        /// The fragment of B.
         b: Val<'c>,
+        /// The fragment that is added, and that takes the result.
         c: Val<'c>,
     },
     /// A product of one thread by multiply-adds of single elements: D = A B + C.
     Elements {
+        /// The fragment of the result.
         d: Val<'c>,
+        /// The fragment of A.
         a: Val<'c>,
+        /// The fragment of B.
         b: Val<'c>,
+        /// The fragment that is added.
         c: Val<'c>,
     },
 }
@@ -201,8 +224,11 @@ pub struct CooperativeGemmArgs<'c> {
     pub thread: Val<'c>,
     /// A tiled MMA.
     pub mma: Val<'c>,
+    /// The tensor A.
     pub a: Val<'c>,
+    /// The tensor B.
     pub b: Val<'c>,
+    /// The tensor C, which takes the result.
     pub c: Val<'c>,
     /// The factors of C = alpha A B + beta C; without them A B is added to C.
     pub scale: Option<Scale<'c>>,
@@ -211,7 +237,9 @@ pub struct CooperativeGemmArgs<'c> {
 /// The factors of a scaled product.
 #[derive(Clone, Copy)]
 pub struct Scale<'c> {
+    /// The factor of A B.
     pub alpha: Val<'c>,
+    /// The factor of C.
     pub beta: Val<'c>,
 }
 
@@ -241,9 +269,13 @@ impl<'c> CooperativeGemmArgs<'c> {
 /// The operands of a `cute.axpby`: y = alpha x + beta y.
 #[derive(Clone, Copy)]
 pub struct AxpbyArgs<'c> {
+    /// The factor of x.
     pub alpha: Val<'c>,
+    /// The tensor x.
     pub x: Val<'c>,
+    /// The factor of y.
     pub beta: Val<'c>,
+    /// The tensor y, which takes the result.
     pub y: Val<'c>,
     /// Truth values, one for each element.
     pub predicate: Option<Val<'c>>,
@@ -270,7 +302,9 @@ impl<'c> AxpbyArgs<'c> {
 /// The place that a `cute.memref.load` or a `cute.memref.store` is about.
 #[derive(Clone, Copy)]
 pub struct ElementArgs<'c> {
+    /// The tensor of the element.
     pub tensor: Val<'c>,
+    /// The coordinate of the element.
     pub coord: Val<'c>,
 }
 
@@ -292,6 +326,7 @@ impl<'c> ElementArgs<'c> {
 pub struct PartitionArgs<'c> {
     /// A tiled copy or a tiled MMA.
     pub tiled: Val<'c>,
+    /// The tensor that is partitioned.
     pub tensor: Val<'c>,
     /// The index of the thread.
     pub thread: Val<'c>,
@@ -328,7 +363,9 @@ impl<'c> PartitionArgs<'c> {
 /// A tensor or a pointer shown as another type, with its elements where they are.
 #[derive(Clone, Copy)]
 pub struct Reinterpretation<'c> {
+    /// The tensor or the pointer as it was.
     pub from: Val<'c>,
+    /// The tensor or the pointer as it is shown.
     pub to: Val<'c>,
 }
 

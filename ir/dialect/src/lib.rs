@@ -4,6 +4,7 @@
 //! those and hands every decision to Rust: the canonical text of types ([`types`]), verification
 //! ([`verify`]) and result types ([`infer`]). All that is unsafe is in [`mlir`].
 #![deny(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 
 pub mod algebra;
 pub mod algorithm;

@@ -17,7 +17,9 @@ use cute_layout::{
 /// One summand of where a view starts: a layout's value at an index.
 #[derive(Clone, Debug)]
 pub struct Term {
+    /// The layout that is applied.
     pub layout: Layout,
+    /// The index that it is applied to.
     pub index: Index,
     /// Tells whether the index may be negative or beyond the layout: it is then taken apart with its sign, as [`Layout::at`] does.
     pub signed: bool,
@@ -26,6 +28,7 @@ pub struct Term {
 /// An index into a mode, as a coordinate gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
+    /// An index that the type says.
     Known(i64),
     /// The dynamic leaf of that number of the coordinate.
     Leaf(usize),
@@ -35,7 +38,9 @@ pub enum Index {
 /// coordinates where the strides are basis elements.
 #[derive(Clone, Debug)]
 pub struct View {
+    /// The layout of the view.
     pub layout: Layout,
+    /// The summands of its start.
     pub terms: Vec<Term>,
 }
 

@@ -30,7 +30,9 @@ use std::{collections::HashMap, mem};
 /// The place where new operations go.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
+    /// The context of what is made.
     pub context: &'c Context,
+    /// The location of what is made.
     pub location: Location<'c>,
     block: Blk<'c>,
     before: Option<Op<'c>>,
@@ -184,12 +186,15 @@ impl<'c> Builder<'c> {
 
     //===-- Attributes and types ------------------------------------------===//
 
+    /// The type `i32`.
     pub fn i32_type(&self) -> Type<'c> {
         IntegerType::new(self.context, 32).into()
     }
+    /// The type `i64`.
     pub fn i64_type(&self) -> Type<'c> {
         IntegerType::new(self.context, 64).into()
     }
+    /// The type `index`.
     pub fn index_type(&self) -> Type<'c> {
         Type::index(self.context)
     }
@@ -197,18 +202,23 @@ impl<'c> Builder<'c> {
     pub fn integer(&self, ty: Type<'c>, value: i64) -> Attribute<'c> {
         IntegerAttribute::new(ty, value).into()
     }
+    /// An attribute of the type `i64`.
     pub fn i64_attribute(&self, value: i64) -> Attribute<'c> {
         self.integer(self.i64_type(), value)
     }
+    /// A string attribute.
     pub fn string(&self, value: &str) -> Attribute<'c> {
         StringAttribute::new(self.context, value).into()
     }
+    /// An attribute that holds a type.
     pub fn type_attribute(&self, ty: Type<'c>) -> Attribute<'c> {
         TypeAttribute::new(ty).into()
     }
+    /// An array attribute of integers of 64 bits.
     pub fn i64_array(&self, values: &[i64]) -> Attribute<'c> {
         DenseI64ArrayAttribute::new(self.context, values).into()
     }
+    /// An array attribute of integers of 32 bits.
     pub fn i32_array(&self, values: &[i32]) -> Attribute<'c> {
         DenseI32ArrayAttribute::new(self.context, values).into()
     }
@@ -249,6 +259,7 @@ impl<'c> Builder<'c> {
             &[("value", self.integer(ty, value))],
         )
     }
+    /// An `arith.constant` of the type `i32`.
     pub fn i32(&self, value: i64) -> Result<Val<'c>, Failure> {
         self.constant(self.i32_type(), value)
     }

@@ -8,16 +8,22 @@ use std::ffi::{c_int, c_void};
 /// The kind of an effect on memory (MLIR, `SideEffectInterfaces.td`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectKind {
+    /// Memory comes into being.
     Allocate,
+    /// Memory ends.
     Free,
+    /// Memory is read.
     Read,
+    /// Memory is written.
     Write,
 }
 
 /// One effect of an op: its kind, and the value of the tensor or the pipeline that it is on, where it is on one.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect<'c> {
+    /// The kind of the effect.
     pub kind: EffectKind,
+    /// The tensor or the pipeline; none where the effect is on nothing that is a value.
     pub value: Option<Val<'c>>,
 }
 

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct CuteParts {
+pub(super) struct CuteParts {
     pub kind: c_int,
     pub num_types: isize,
     pub num_texts: isize,
@@ -19,7 +19,7 @@ pub struct CuteParts {
 }
 
 impl CuteParts {
-    pub fn empty(kind: c_int) -> Self {
+    pub(super) fn empty(kind: c_int) -> Self {
         Self {
             kind,
             num_types: 0,
@@ -42,20 +42,20 @@ impl CuteParts {
 }
 
 #[repr(C)]
-pub struct CuteOption {
+pub(super) struct CuteOption {
     pub name: MlirStringRef,
     pub description: MlirStringRef,
     pub init: MlirStringRef,
 }
 
-pub type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
-pub type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
-pub type EffectSink = unsafe extern "C" fn(c_int, MlirValue, *mut c_void);
-pub type FlowSink =
+pub(super) type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
+pub(super) type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
+pub(super) type EffectSink = unsafe extern "C" fn(c_int, MlirValue, *mut c_void);
+pub(super) type FlowSink =
     unsafe extern "C" fn(isize, isize, isize, *const MlirValue, *const MlirValue, *mut c_void);
 
 #[repr(C)]
-pub struct CuteCallbacks {
+pub(super) struct CuteCallbacks {
     pub canonicalize: unsafe extern "C" fn(c_int, MlirStringRef, StringSink, *mut c_void) -> bool,
     pub verify_parts: unsafe extern "C" fn(*const CuteParts, StringSink, *mut c_void) -> bool,
     pub verify_op: unsafe extern "C" fn(MlirOperation) -> bool,
@@ -88,26 +88,29 @@ pub struct CuteCallbacks {
 }
 
 unsafe extern "C" {
-    pub fn cuteSetCallbacks(callbacks: *const CuteCallbacks);
-    pub fn cuteRegisterDialects(registry: MlirDialectRegistry);
-    pub fn cuteRegisterUpstreamPasses();
-    pub fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteParts) -> bool;
-    pub fn cuteAttributeGetParts(attribute: MlirAttribute, parts: *mut CuteParts) -> bool;
-    pub fn cuteAttributeGet(location: MlirLocation, parts: *const CuteParts) -> MlirAttribute;
-    pub fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
-    pub fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
-    pub fn cuteOpDropReferences(op: MlirOperation);
-    pub fn cuteTargetGet(
+    pub(super) fn cuteSetCallbacks(callbacks: *const CuteCallbacks);
+    pub(super) fn cuteRegisterDialects(registry: MlirDialectRegistry);
+    pub(super) fn cuteRegisterUpstreamPasses();
+    pub(super) fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteParts) -> bool;
+    pub(super) fn cuteAttributeGetParts(attribute: MlirAttribute, parts: *mut CuteParts) -> bool;
+    pub(super) fn cuteAttributeGet(
+        location: MlirLocation,
+        parts: *const CuteParts,
+    ) -> MlirAttribute;
+    pub(super) fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
+    pub(super) fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
+    pub(super) fn cuteOpDropReferences(op: MlirOperation);
+    pub(super) fn cuteTargetGet(
         target: MlirAttribute,
         chip: *mut MlirStringRef,
         features: *mut MlirStringRef,
     ) -> bool;
-    pub fn cuteModuleParse(
+    pub(super) fn cuteModuleParse(
         context: MlirContext,
         text: MlirStringRef,
         name: MlirStringRef,
     ) -> MlirModule;
-    pub fn cuteRegisterPass(
+    pub(super) fn cuteRegisterPass(
         index: isize,
         name: MlirStringRef,
         description: MlirStringRef,
@@ -115,40 +118,40 @@ unsafe extern "C" {
         num_options: isize,
         options: *const CuteOption,
     );
-    pub fn cuteRegisterPipeline(
+    pub(super) fn cuteRegisterPipeline(
         index: isize,
         name: MlirStringRef,
         description: MlirStringRef,
         num_options: isize,
         options: *const CuteOption,
     );
-    pub fn cuteEmitError(
+    pub(super) fn cuteEmitError(
         location: MlirLocation,
         message: MlirStringRef,
         num_notes: isize,
         note_locations: *const MlirLocation,
         notes: *const MlirStringRef,
     );
-    pub fn cuteEmitRemark(location: MlirLocation, message: MlirStringRef);
-    pub fn cuteWalkTypes(
+    pub(super) fn cuteEmitRemark(location: MlirLocation, message: MlirStringRef);
+    pub(super) fn cuteWalkTypes(
         op: MlirOperation,
         sink: unsafe extern "C" fn(MlirType, *mut c_void),
         user: *mut c_void,
     );
-    pub fn cuteEmitWarning(
+    pub(super) fn cuteEmitWarning(
         location: MlirLocation,
         message: MlirStringRef,
         num_notes: isize,
         note_locations: *const MlirLocation,
         notes: *const MlirStringRef,
     );
-    pub fn cuteOpEffects(op: MlirOperation, sink: EffectSink, user: *mut c_void) -> bool;
-    pub fn cuteOpFlow(op: MlirOperation, sink: FlowSink, user: *mut c_void) -> bool;
-    pub fn cuteOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
-    pub fn cuteLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub(super) fn cuteOpEffects(op: MlirOperation, sink: EffectSink, user: *mut c_void) -> bool;
+    pub(super) fn cuteOpFlow(op: MlirOperation, sink: FlowSink, user: *mut c_void) -> bool;
+    pub(super) fn cuteOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub(super) fn cuteLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
 }
 
-pub fn string_ref(text: &str) -> MlirStringRef {
+pub(super) fn string_ref(text: &str) -> MlirStringRef {
     MlirStringRef {
         data: text.as_ptr().cast(),
         length: text.len(),
@@ -157,7 +160,7 @@ pub fn string_ref(text: &str) -> MlirStringRef {
 
 /// # Safety
 /// `text` must point at `length` bytes that outlive `'a`.
-pub unsafe fn bytes<'a>(text: MlirStringRef) -> &'a [u8] {
+pub(super) unsafe fn bytes<'a>(text: MlirStringRef) -> &'a [u8] {
     if text.length == 0 {
         return &[];
     }

@@ -21,7 +21,9 @@ use std::{
 /// An option of a pass or a pipeline, as text.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
+    /// The name, as it is written before `=`.
     pub name: &'static str,
+    /// The meaning, for `--help` and for the documentation of fields.
     pub description: &'static str,
     /// The value where none is given.
     pub default: &'static str,
@@ -58,19 +60,28 @@ pub type RunPass = for<'c> fn(&'c Rewriter<'c>, Op<'c>, &[&str]) -> Result<(), F
 /// A pass, known to MLIR by name.
 #[derive(Clone, Copy, Debug)]
 pub struct PassSpec {
+    /// The name, as it is written in a pipeline.
     pub name: &'static str,
+    /// The purpose in a sentence, for `--help`.
     pub description: &'static str,
+    /// The ops that it is called with.
     pub anchor: Anchor,
+    /// The options, in the order in which their values are passed.
     pub options: &'static [OptionSpec],
+    /// The function that does the work.
     pub run: RunPass,
 }
 
 /// A named pipeline: options in, a textual pipeline out, or what is wrong with the options.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineSpec {
+    /// The name, as it is written on the command line.
     pub name: &'static str,
+    /// The purpose in a sentence, for `--help`.
     pub description: &'static str,
+    /// The options, for `--help`; the text of all is passed as one.
     pub options: &'static [OptionSpec],
+    /// The function that makes the textual pipeline of the text of the options.
     pub build: fn(&str) -> Result<String, String>,
 }
 

@@ -20,19 +20,40 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CopyOp {
     /// Each thread loads and stores `bits` bits.
-    Universal { bits: i64 },
+    Universal {
+        /// The bits of an access.
+        bits: i64,
+    },
     /// Each thread loads and stores as much at once as both sides allow.
     Auto,
     /// cp.async; `global` bypasses L1 (`.cg`).
-    SimtAsync { global: bool, bits: i64 },
+    SimtAsync {
+        /// True where L1 is bypassed.
+        global: bool,
+        /// The bits that a thread copies: 32, 64 or 128.
+        bits: i64,
+    },
     /// ldmatrix.
-    Ldsm { matrices: i64, transpose: bool },
+    Ldsm {
+        /// The number of 8x8 matrices: 1, 2 or 4.
+        matrices: i64,
+        /// True where matrices are transposed.
+        transpose: bool,
+    },
     /// stmatrix.
-    Stsm { matrices: i64, transpose: bool },
+    Stsm {
+        /// The number of 8x8 matrices: 1, 2 or 4.
+        matrices: i64,
+        /// True where matrices are transposed.
+        transpose: bool,
+    },
     /// movmatrix.
     Movm,
     /// red.global.add of `bits` bits.
-    Red { bits: i64 },
+    Red {
+        /// The bits that a thread adds: of one element, or of a vector.
+        bits: i64,
+    },
 }
 
 /// A part of an atom's state.
@@ -40,6 +61,7 @@ pub enum CopyOp {
 pub struct Field {
     /// `#cute_nvgpu.attribute<name>`
     pub attribute: &'static str,
+    /// The name within the attribute.
     pub name: &'static str,
     /// The type of its value.
     pub ty: &'static str,

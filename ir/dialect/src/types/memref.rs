@@ -9,12 +9,14 @@ use melior::ir::{Location, Type};
 pub use cute_target::Space;
 
 /// The largest alignment of a tensor in bytes: what an attribute of LLVM's dialect, of 32 bits with a sign, holds.
-pub const MOST_ALIGNMENT: i64 = 1 << 30;
+pub(super) const MOST_ALIGNMENT: i64 = 1 << 30;
 
 /// A tensor's type; a pointer's too, with the layout `1:0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemRef<'c> {
+    /// The type of the elements.
     pub element: Type<'c>,
+    /// The memory that the elements are in.
     pub space: Space,
     /// The alignment of the start in bytes; a power of two.
     pub align: i64,

@@ -48,53 +48,85 @@ pub const MOST_STAGES: i64 = 1 << 10;
 /// A type of the dialects, taken apart and checked.
 #[derive(Clone, Debug)]
 pub enum CuteType<'c> {
+    /// `!cute.int_tuple`
     IntTuple(IntTuple),
+    /// `!cute.shape`
     Shape(IntTuple),
+    /// `!cute.stride`
     Stride(IntTuple),
+    /// `!cute.coord`
     Coord(IntTuple),
+    /// `!cute.layout`
     Layout(Layout),
+    /// `!cute.tile`
     Tile(Tile),
+    /// `!cute.swizzle`
     Swizzle(Swizzle),
+    /// `!cute.composed_layout`
     ComposedLayout(ComposedLayout),
+    /// `!cute.ptr`
     Ptr(MemRef<'c>),
+    /// `!cute.memref`
     MemRef(MemRef<'c>),
+    /// `!cute.tiled_copy`
     TiledCopy {
+        /// The type of the atom.
         atom: Type<'c>,
+        /// The layout from (thread, value) to the index in the tile.
         tv: Layout,
+        /// The tile that is copied at once, along each mode.
         tiler: Tile,
     },
+    /// `!cute.tiled_mma`
     TiledMma {
+        /// The type of the atom.
         atom: Type<'c>,
+        /// The layout of the atoms along M, N and K.
         atoms: Layout,
+        /// The permutation of M, N and K.
         permutation: Tile,
     },
+    /// `!cute.pipeline`
     Pipeline {
+        /// The places of its ring.
         stages: i64,
+        /// The completion of what fills it.
         completion: Completion,
     },
+    /// `!cute.token`
     Token,
     /// An integer of `width` bits that `divisor` is known to divide.
     Divisible {
+        /// The bits of the integer.
         width: i64,
+        /// A divisor of the integer.
         divisor: i64,
     },
     /// A tensor of coordinates: the element at `c` is `start + layout(c)`.
     CoordTensor {
+        /// The coordinate of the first element.
         start: IntTuple,
+        /// The layout, with basis elements as strides.
         layout: Layout,
     },
     /// The start of a coordinate tensor.
     ArithTupleIter(IntTuple),
+    /// A copy atom of any instruction.
     CopyAtom {
+        /// The type of the values that it copies.
         value: Type<'c>,
         /// The instruction, for its lowering.
         op: CopyOp,
         /// The row of its table, for everybody else.
         atom: Arc<CopyAtom>,
     },
+    /// An MMA atom of any instruction.
     MmaAtom {
+        /// The type of the elements of A.
         a: Type<'c>,
+        /// The type of the elements of B.
         b: Type<'c>,
+        /// The type of the accumulators.
         acc: Type<'c>,
         /// The row of its table.
         atom: Arc<MmaAtom>,
