@@ -3,6 +3,10 @@
 //! Such a tensor is a pointer and the leaves of its layout; a view adds to the pointer what `cute_ir::view` says, computed in
 //! 64 bits in global memory, and each access is to a view that has a static layout again. A tensor of coordinates is the
 //! leaves of its start and of its layout: nothing of it is in memory. Tensors of static layouts stay as they are.
+//!
+//! Which operand a view is of, which coordinate it starts at and what its terms add up to are those of `cute_ir::interpret`, in
+//! leaves that carry how they are computed ([`View::start`]). The rest is not an instance of it: an interpreter of starts knows
+//! each layout from its type, while here layouts are computed as well, and each leaf that a view has is made anew.
 
 use super::{Lowering, emit::Emitter, make, overflow, unlike, value_of};
 use cute_ir::ops::cute;
@@ -10,14 +14,15 @@ use cute_ir::{
     Expected, Failure,
     args::at_of,
     args::{ElementArgs, replace_operand},
-    diag, infer,
+    diag,
+    infer::{dynamic_leaves, traced_view},
     mlir::*,
     names::builtin,
-    tensor::{atom_extents, atom_values},
+    tensor::atom_view,
     types::{self, CuteType, MemRef, Space},
     view::{self, Index, View},
 };
-use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, record, tuple};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, record};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The layout of a tensor that is lowered here.
@@ -145,26 +150,6 @@ fn with_leaves<'c>(ty: &CuteType<'c>, f: &dyn Fn(&Value, usize) -> Value) -> Cut
             None => other.clone(),
         },
     }
-}
-
-/// The dynamic leaves of a coordinate, as they are.
-fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
-    coord
-        .leaves()
-        .into_iter()
-        .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
-        .cloned()
-        .collect()
-}
-
-fn coordinate_of(operands: &[CuteType<'_>]) -> Vec<Leaf> {
-    operands
-        .iter()
-        .find_map(|operand| match operand {
-            CuteType::Coord(coord) => Some(dynamic(coord)),
-            _ => None,
-        })
-        .unwrap_or_default()
 }
 
 impl<'c> Lowering<'c> {
@@ -363,7 +348,7 @@ impl<'c> Lowering<'c> {
     fn view(&mut self, op: Op<'c>, result: Val<'c>) -> Result<bool, Failure> {
         let all = self.operands(op)?;
         let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
-        let (plain, checks) = record(|| infer::traced_view(op, &all.traced(false)));
+        let (plain, checks) = record(|| traced_view(op, &all.traced(false)));
         let Some(plain) = plain else {
             return Ok(false);
         };
@@ -373,28 +358,28 @@ impl<'c> Lowering<'c> {
         if self.checks {
             self.assert_all(op, &mut emitter, &all.inputs, &checks)?;
         }
-        let source = operands_of(op)
-            .into_iter()
-            .find(|v| CuteType::of(v.r#type()).is_some_and(|ty| ty.tensor_layout().is_some()))
+        let source = *operands_of(op)
+            .get(plain.tensor)
             .ok_or_else(|| unlike(op))?;
         let mut parts = Vec::new();
         match CuteType::of(result.r#type()) {
             Some(CuteType::MemRef(memref)) => {
                 let operands = all.traced(true);
-                let wide = infer::traced_view(op, &operands)
+                let wide = traced_view(op, &operands)
                     .ok_or_else(|| unlike(op))?
                     .map_err(wrong)?;
                 if self.checks {
-                    let results = [Value::Layout(plain.layout.clone())];
+                    let results = [Value::Layout(plain.view.layout.clone())];
                     let wide = overflow::Wide {
-                        results: vec![Value::Layout(wide.layout.clone())],
+                        results: vec![Value::Layout(wide.view.layout.clone())],
                         checks: vec![],
                     };
                     overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
                 }
                 let pointer = self.pointer_of(source)?;
-                let indices = coordinate_of(&operands);
-                let pointer = advance(builder, &mut emitter, pointer, &wide, &indices, &memref)?;
+                let leaves = wide.leaves(&operands);
+                let pointer =
+                    advance(builder, &mut emitter, pointer, &wide.view, &leaves, &memref)?;
                 if memref.layout.is_static() {
                     let layout = types::layout_type(builder.context, &memref.layout);
                     let layout = builder.static_value(layout)?;
@@ -407,23 +392,19 @@ impl<'c> Lowering<'c> {
             }
             Some(CuteType::CoordTensor { .. }) => {
                 let operands = all.traced(false);
-                let start = operands
-                    .iter()
-                    .find_map(|ty| match ty {
-                        CuteType::CoordTensor { start, .. } => Some(start.clone()),
-                        _ => None,
-                    })
-                    .ok_or_else(|| unlike(op))?;
-                let start = plain
-                    .start(&start, &coordinate_of(&operands))
-                    .map_err(wrong)?;
+                let Some(CuteType::CoordTensor { start, .. }) = operands.get(plain.tensor) else {
+                    return Err(unlike(op));
+                };
+                let start = plain.view.start(start, &plain.leaves(&operands));
+                let start = start.map_err(wrong)?;
                 parts.extend(emit_dynamic(&mut emitter, &Value::IntTuple(start))?);
             }
             _ => return Err(unlike(op)),
         }
         // A declared type may know less of what was computed: the stride of an extent of 1.
         let declared = dynamic_layout(result.r#type()).ok_or_else(|| unlike(op))?;
-        let leaves = emitter.leaves_for(&Value::Layout(declared), &Value::Layout(plain.layout))?;
+        let leaves =
+            emitter.leaves_for(&Value::Layout(declared), &Value::Layout(plain.view.layout))?;
         parts.extend(leaves.ok_or_else(|| unlike(op))?);
         if part_types(result.r#type()).map(|types| types.len()) != Some(parts.len()) {
             return Err(unlike(op));
@@ -451,7 +432,7 @@ impl<'c> Lowering<'c> {
                     .and_then(|view| view.of(&memref, &[]))
                     .map_err(wrong)?;
                 let pointer = self.pointer_of(tensor)?;
-                let indices = dynamic(coord);
+                let indices = dynamic_leaves(coord);
                 let pointer = advance(builder, &mut emitter, pointer, &view, &indices, &plain)?;
                 let part = static_view(builder, pointer, &plain)?;
                 let origin = types::coord_type(builder.context, &int(0));
@@ -471,7 +452,7 @@ impl<'c> Lowering<'c> {
                     return Err(unlike(op));
                 };
                 let element = view::slice(layout, coord)
-                    .and_then(|view| view.start(start, &dynamic(coord)))
+                    .and_then(|view| view.start(start, &dynamic_leaves(coord)))
                     .map_err(wrong)?;
                 let leaves = emit_dynamic(&mut emitter, &Value::Coord(element))?;
                 let load = cute::MemrefLoad::of(op).ok_or_else(|| unlike(op))?;
@@ -492,13 +473,8 @@ impl<'c> Lowering<'c> {
             let Some(CuteType::MemRef(memref)) = CuteType::of(operand.r#type()) else {
                 continue;
             };
-            let extents = atom_extents(&memref.layout).map_err(wrong)?;
-            let values = atom_values(&memref.layout).map_err(wrong)?;
-            let coordinate = tuple(
-                [tuple([IntTuple::Leaf(Leaf::Underscore), int(at[0])])]
-                    .into_iter()
-                    .chain(at[1..].iter().map(|i| int(*i))),
-            );
+            let plain = atom_view(&memref.layout, &at).map_err(wrong)?;
+            let values = plain.layout.mode(0).map_err(|e| wrong(e.to_string()))?;
             let builder = Builder::before(op);
             // The atom's values, and one place for each mode that `at` names.
             let mut modes = vec![
@@ -508,14 +484,14 @@ impl<'c> Lowering<'c> {
                 ])
                 .map_err(|e| wrong(e.to_string()))?,
             ];
-            for _ in 1..extents.len() {
+            for _ in 1..at.len() {
                 modes.push(Layout::leaf(1, 0).map_err(|e| wrong(e.to_string()))?);
             }
             let layout = Layout::from_modes(&modes).map_err(|e| wrong(e.to_string()))?;
-            let plain = view::slice(&memref.layout, &coordinate)
-                .and_then(|view| view.of(&memref, &[]))
-                .map_err(wrong)?;
-            let part = MemRef { layout, ..plain };
+            let part = MemRef {
+                layout,
+                ..plain.of(&memref, &[]).map_err(wrong)?
+            };
             let (parts, layout) = if memref.layout.is_static() {
                 let pointer = memref.to_ptr_type(builder.location)?;
                 let pointer = builder.value(cute::GET_ITER, &[operand], pointer, &[])?;
@@ -528,13 +504,13 @@ impl<'c> Lowering<'c> {
                 };
                 (parts, layout)
             };
-            let view = view::slice(&layout, &coordinate).map_err(wrong)?;
+            let view = atom_view(&layout, &at).map_err(wrong)?;
             let inputs = parts[1..].to_vec();
             let mut emitter = Emitter::new(builder, &inputs);
             let pointer = advance(builder, &mut emitter, parts[0], &view, &[], &part)?;
             let view = static_view(builder, pointer, &part)?;
             set_operand(op, i, view);
-            zeros = vec![0; extents.len()];
+            zeros = vec![0; at.len()];
         }
         set_attribute(op, "at", Builder::before(op).i64_array(&zeros));
         Ok(())

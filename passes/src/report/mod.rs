@@ -4,6 +4,7 @@
 //! access has its address for every thread ([`walk`]), and from these come sectors and lines of global memory and passes over
 //! the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not known is said to be so.
 
+mod bytes;
 mod cure;
 mod figures;
 mod linear;
@@ -395,7 +396,8 @@ fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
 
 /// The accesses of a kernel, and the ops of the module that they are of.
 struct Walked {
-    walk: walk::Walk,
+    symbols: linear::Symbols,
+    accesses: Vec<walk::Access>,
     /// The number of the op that a lowered one is of, by [`walk::key_of`].
     of: BTreeMap<OpKey, usize>,
 }
@@ -476,7 +478,11 @@ fn follow(
         .into_iter()
         .filter_map(|op| Some((walk::key_of(op), tag(op.location())?)))
         .collect();
-    Ok(Walked { walk, of })
+    Ok(Walked {
+        symbols: walk.scalars.symbols,
+        accesses: walk.accesses,
+        of,
+    })
 }
 
 /// Tells whether an op is on tensors in registers, or copies tensors.

@@ -44,9 +44,9 @@ pub struct AccessReport {
 
 /// The accesses of a kernel by the ops that they are of, those of one kind and width together.
 pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessReport>> {
-    let symbols = &walked.walk.scalars.symbols;
+    let symbols = &walked.symbols;
     let mut grouped: BTreeMap<(usize, Kind, u32), Vec<&Access>> = BTreeMap::new();
-    for access in &walked.walk.accesses {
+    for access in &walked.accesses {
         if let Some(op) = walked.of.get(&access.op) {
             let group = grouped.entry((*op, access.kind, access.bytes)).or_default();
             group.push(access);
