@@ -2,7 +2,7 @@
 
 use crate::binary::LINEINFO;
 use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{plan::Request, tile};
+use cute_passes::{order::ON_KERNELS, plan::Request, tile};
 use cute_runtime::cuda::CudaDevice;
 use cute_target::Arch;
 
@@ -159,25 +159,9 @@ impl CompileOptions {
                 cut += &format!(" {name}={value}");
             }
         }
-        let mut passes = vec![
-            "cute-check".to_owned(),
-            format!("cute-tile{{{cut}}}"),
-            "cute-partition".to_owned(),
-            "cute-lower-algorithms".to_owned(),
-            "cute-check-atoms".to_owned(),
-            "cute-fragments-to-values".to_owned(),
-            "cse".to_owned(),
-            "cute-make-rings".to_owned(),
-            "cute-assign-latencies".to_owned(),
-            "cute-schedule".to_owned(),
-            "cute-expand-pipeline".to_owned(),
-            "cse".to_owned(),
-            "cute-lower-pipeline".to_owned(),
-            "cute-allocate-shared".to_owned(),
-            "cute-synchronize".to_owned(),
-            "cute-lower-layouts".to_owned(),
-            "cute-to-nvvm".to_owned(),
-        ];
+        let mut passes = vec!["cute-check".to_owned(), format!("cute-tile{{{cut}}}")];
+        passes.extend(ON_KERNELS.iter().map(|step| step.pass.to_owned()));
+        passes.push("cute-to-nvvm".to_owned());
         if !self.no_simplify {
             passes.push("cute-simplify-indices".to_owned());
         }

@@ -12,6 +12,7 @@ pub mod launch;
 mod lives;
 pub mod lower_layouts;
 pub mod memory;
+pub mod order;
 pub mod partition;
 pub mod pipeline;
 pub mod plan;
