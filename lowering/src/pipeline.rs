@@ -2,7 +2,11 @@
 
 use crate::binary::LINEINFO;
 use cute_ir::{OptionSpec, PipelineSpec};
-use cute_passes::{order::ON_KERNELS, plan::Request, tile};
+use cute_passes::{
+    order::{ON_KERNELS, ON_MODULES},
+    plan::Request,
+    tile,
+};
 use cute_runtime::cuda::CudaDevice;
 use cute_target::Arch;
 
@@ -160,7 +164,8 @@ impl CompileOptions {
             }
         }
         let mut passes = vec!["cute-check".to_owned(), format!("cute-tile{{{cut}}}")];
-        passes.extend(ON_KERNELS.iter().map(|step| step.pass.to_owned()));
+        let steps = ON_KERNELS.iter().chain(ON_MODULES);
+        passes.extend(steps.map(|step| step.pass.to_owned()));
         passes.push("cute-to-nvvm".to_owned());
         if !self.no_simplify {
             passes.push("cute-simplify-indices".to_owned());

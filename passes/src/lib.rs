@@ -28,7 +28,7 @@ mod vectorize;
 
 use cute_ir::PassSpec;
 
-/// Every pass of this crate, in the order in which the pipeline runs them.
+/// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
         check::PASS,

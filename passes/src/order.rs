@@ -1,5 +1,6 @@
-//! The passes that take kernels down to instructions' doorstep, in the order in which they run: the pipeline's, and the report's
-//! of those of them that it needs.
+//! The passes that take kernels down from tiles of blocks to atoms on static views, in the order in which they run.
+//!
+//! `--cute-compile` runs all of them, `cute-report` those that say where data is.
 
 use crate::{
     algorithms, allocate_shared, lower_layouts, partition,
@@ -31,7 +32,7 @@ const fn step(pass: &'static str, purpose: Purpose) -> Step {
     Step { pass, purpose }
 }
 
-/// The passes behind `cute-tile`, down to atoms on views of static layouts.
+/// The passes behind `cute-tile` that see a kernel at a time.
 pub const ON_KERNELS: &[Step] = &[
     step(partition::PASS.name, Purpose::Place),
     step(algorithms::PASS.name, Purpose::Place),
@@ -46,12 +47,14 @@ pub const ON_KERNELS: &[Step] = &[
     step(lower::PASS.name, Purpose::Time),
     step(allocate_shared::PASS.name, Purpose::Place),
     step(synchronize::PASS.name, Purpose::Time),
-    step(lower_layouts::PASS.name, Purpose::Place),
 ];
 
-/// The passes of [`ON_KERNELS`] that say where data is.
+/// The passes behind [`ON_KERNELS`], which see host functions too.
+pub const ON_MODULES: &[Step] = &[step(lower_layouts::PASS.name, Purpose::Place)];
+
+/// The passes that say where data is, in their order.
 pub fn places() -> impl Iterator<Item = &'static str> {
-    let steps = ON_KERNELS.iter();
+    let steps = ON_KERNELS.iter().chain(ON_MODULES);
     steps
         .filter(|step| step.purpose == Purpose::Place)
         .map(|step| step.pass)

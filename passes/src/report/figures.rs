@@ -370,3 +370,43 @@ pub(super) fn runs(access: &Access, symbols: &Symbols) -> Option<(usize, u64)> {
         .all(|l| *l == first)
         .then(|| (first, first as u64 * u64::from(access.bytes)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::scalars::Lanes;
+    use cute_ir::mlir::{arguments_of, body_of, key, nested_ops, op_key};
+    use melior::ir::Module;
+
+    #[test]
+    fn all_threads_take_part_in_what_some_have_addresses_of() {
+        let context = cute_ir::context();
+        let text = "func.func @f(%a: i32) { func.return }";
+        let module = Module::parse(&context, text).expect("the text parses");
+        let function = nested_ops(module.as_operation())[0];
+        let body = body_of(function, 0).expect("a body");
+        // Two matrices: 16 rows of 16 bytes, side by side.
+        let rows = (0..32).map(|lane| Some(Linear::from(lane % 16 * 16)));
+        let access = Access {
+            op: op_key(function),
+            kind: Kind::LoadMatrix,
+            bytes: 16,
+            lanes: 16,
+            global: None,
+            shared: Some(Side {
+                root: key(arguments_of(body)[0]),
+                swizzle: None,
+                bytes: Lanes::each(rows.collect()),
+            }),
+            active: vec![true; 32],
+            assumed: false,
+        };
+        let found = warps(&access, &Symbols::default());
+        let [warp] = &found[..] else {
+            panic!("expected one warp, found {found:?}")
+        };
+        assert_eq!(warp.threads, 32);
+        let shared = warp.shared.as_ref().expect("a side").as_ref();
+        assert_eq!(shared.expect("known").wavefronts.most, 2);
+    }
+}

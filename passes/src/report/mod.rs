@@ -1,8 +1,9 @@
 //! `cute-report`: what each copy, partition and kernel costs, told from the layouts alone.
 //!
 //! The IR is not changed. A copy of it is lowered as far as atoms on static views, by those passes of the pipeline that say where
-//! data is ([`order`]); there each access has its address for every thread ([`walk`]), and from these come sectors and lines of global memory and passes over
-//! the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not known is said to be so.
+//! data is ([`order`]); there each access has its address for every thread ([`walk`]), and from these come sectors and lines of
+//! global memory and passes over the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not
+//! known is said to be so.
 
 mod bytes;
 mod cure;
@@ -227,6 +228,7 @@ impl<'c> KernelReport<'c> {
 
 /// Reports the costs of a module's kernels. `arch` is theirs where the IR does not say it.
 pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
+    // The passes are run by name.
     cute_ir::register(&crate::passes(), &[]);
     let all = nested_ops(module);
     let kernels = kernels(module);

@@ -12,7 +12,7 @@ use cute_ir::{
     types::memref_of,
     types::{self, MemRef, Space},
 };
-use cute_layout::atoms::Form;
+use cute_layout::atoms::{CopyAtom, Form};
 use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
@@ -48,7 +48,14 @@ impl<'c> Values<'c> {
                 continue;
             }
             let Some(holds) = holds else {
-                self.copy_atom(op, copy, (source, &from), (destination, &to), &at, b)?;
+                self.copy_atom(
+                    (op, &atom),
+                    copy,
+                    (source, &from),
+                    (destination, &to),
+                    &at,
+                    b,
+                )?;
                 continue;
             };
             // Nothing is read or written where the predicate is false.
@@ -67,7 +74,14 @@ impl<'c> Values<'c> {
             });
             let (region, block) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
-            self.copy_atom(op, copy, (source, &from), (destination, &to), &at, inner)?;
+            self.copy_atom(
+                (op, &atom),
+                copy,
+                (source, &from),
+                (destination, &to),
+                &at,
+                inner,
+            )?;
             let mut regions = vec![region];
             match &old {
                 Some((old, view, places)) => {
@@ -101,7 +115,7 @@ impl<'c> Values<'c> {
     /// One atom.
     fn copy_atom(
         &mut self,
-        op: Op<'c>,
+        (op, atom): (Op<'c>, &CopyAtom),
         copy: Val<'c>,
         (source, from): (Val<'c>, &MemRef<'c>),
         (destination, to): (Val<'c>, &MemRef<'c>),
@@ -117,7 +131,6 @@ impl<'c> Values<'c> {
             let ty = b.vector(length, types::register_type(from.element));
             b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &attribute)?
         };
-        let atom = types::copy_row(copy.r#type()).expected(b, "the atom of a copy")?;
         let value = if atom.form == Form::Move {
             b.value(cute::ATOM_MOVE, &[copy, value], value.r#type(), &[])?
         } else {

@@ -9,15 +9,13 @@ use crate::{
 use cute_layout::{Dyn, Layout, Tile, ops::Attrs, tuple};
 use melior::ir::{Location, Module};
 
-/// Integers. Even ones are known before a view is taken, odd ones when it is moved.
-struct Integers<'c> {
+/// Integers. Where the domain `knows` indices, it says so of the even ones, and views are taken at these.
+struct Integers {
     arguments: HashMap<ValueKey, i64>,
-    /// Whether indices are known at all before a view is taken.
     knows: bool,
-    others: std::marker::PhantomData<&'c ()>,
 }
 
-impl Numbers for Integers<'_> {
+impl Numbers for Integers {
     type Index = i64;
     type Start = i64;
     type Error = String;
@@ -51,7 +49,7 @@ impl Numbers for Integers<'_> {
     }
 }
 
-impl<'c> Domain<'c> for Integers<'c> {
+impl<'c> Domain<'c> for Integers {
     fn follows(&self, memref: &MemRef<'c>) -> bool {
         memref.space != Space::Rmem
     }
@@ -107,7 +105,6 @@ fn digits_are_what_a_layout_gives() {
         let mut integers = Integers {
             arguments: HashMap::new(),
             knows: false,
-            others: std::marker::PhantomData,
         };
         for index in -300..300 {
             let signed = integers.add_layout(0, &layout, &index, true, 1);
@@ -215,7 +212,6 @@ fn starts_of_random_views_are_what_their_layouts_give() {
             let mut integers = Integers {
                 arguments: HashMap::from([(key(a), numbers[0]), (key(b), numbers[1])]),
                 knows: round % 2 == 0,
-                others: std::marker::PhantomData,
             };
             let mut views = Views::default();
             let memref = types::memref_of(tensor).expect("a tensor");
@@ -271,7 +267,6 @@ fn an_atom_starts_at_its_place_in_the_partition() {
         let mut integers = Integers {
             arguments: HashMap::new(),
             knows: false,
-            others: std::marker::PhantomData,
         };
         let mut views = Views::default();
         let memref = types::memref_of(tensor).expect("a tensor");
@@ -306,7 +301,6 @@ fn what_nothing_is_known_of_is_said_to_be_so() {
         let mut integers = Integers {
             arguments: HashMap::new(),
             knows: true,
-            others: std::marker::PhantomData,
         };
         let mut views: Views<i64> = Views::default();
         integers.arguments.insert(key(a), 3);
