@@ -5,7 +5,11 @@ use cute_ir::{
     PipelineSpec,
     options::{OptionValue, Options},
 };
-use cute_passes::{plan::Request, tile::TileOptions};
+use cute_passes::{
+    order::{ON_KERNELS, ON_MODULES, Step},
+    plan::Request,
+    tile::TileOptions,
+};
 use cute_runtime::cuda::CudaDevice;
 use cute_target::Arch;
 use std::path::PathBuf;
@@ -17,23 +21,6 @@ pub const PIPELINE: PipelineSpec = PipelineSpec {
     options: CompileOptions::SPECS,
     build,
 };
-
-/// The passes that take a kernel from tiles of blocks to synchronised atoms, each kernel by itself.
-const ON_KERNELS: &[&str] = &[
-    "cute-partition",
-    "cute-lower-algorithms",
-    "cute-check-atoms",
-    "cute-fragments-to-values",
-    "cse",
-    "cute-make-rings",
-    "cute-assign-latencies",
-    "cute-schedule",
-    "cute-expand-pipeline",
-    "cse",
-    "cute-lower-pipeline",
-    "cute-allocate-shared",
-    "cute-synchronize",
-];
 
 /// The architecture to compile for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,11 +109,15 @@ impl CompileOptions {
             arch: Some(arch),
             request,
         };
+        let names = |steps: &[Step]| {
+            let names: Vec<_> = steps.iter().map(|step| step.pass).collect();
+            names.join(",")
+        };
         let mut passes = vec![
             "cute-check".to_owned(),
             tile.pass("cute-tile"),
-            format!("gpu.module(gpu.func({}))", ON_KERNELS.join(",")),
-            "cute-lower-layouts".to_owned(),
+            format!("gpu.module(gpu.func({}))", names(ON_KERNELS)),
+            names(ON_MODULES),
             "cute-to-nvvm".to_owned(),
         ];
         if self.simplify {

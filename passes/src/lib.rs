@@ -13,6 +13,7 @@ pub mod launch;
 mod lives;
 pub mod lower_layouts;
 pub mod memory;
+pub mod order;
 pub mod partition;
 pub mod pipeline;
 pub mod plan;
@@ -28,7 +29,7 @@ mod vectorize;
 
 use cute_ir::PassSpec;
 
-/// Every pass of this crate, in the order in which the pipeline runs them.
+/// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
         check::PASS,

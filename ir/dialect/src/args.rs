@@ -380,11 +380,23 @@ impl<'c> Reinterpretation<'c> {
             (op.tensor(), op.result())
         } else if let Some(op) = cute::RecastIter::of(op) {
             (op.iter(), op.result())
+        } else if let Some(op) = cute::TiledCopyRetile::of(op) {
+            (op.fragment(), op.result())
+        } else if let Some(op) = cute::Derefine::of(op) {
+            (op.value(), op.result())
         } else {
             return None;
         };
         Some(Self { from, to })
     }
+}
+
+/// Returns the integers that the dynamic leaves of a coordinate or an integer tuple are, in their order, of the op that makes it.
+pub fn leaves_of(op: Op<'_>) -> Option<Vec<Val<'_>>> {
+    cute::MakeCoord::of(op)
+        .map(cute::MakeCoord::leaves)
+        .or_else(|| Some(cute::MakeIntTuple::of(op)?.leaves()))
+        .or_else(|| Some(vec![cute::Assume::of(op)?.value()]))
 }
 
 //===-- Attributes that say which part -----------------------------------------===//

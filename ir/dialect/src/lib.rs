@@ -13,6 +13,7 @@ pub mod attributes;
 pub mod block;
 pub mod diag;
 pub mod infer;
+pub mod interpret;
 pub mod mlir;
 pub mod names;
 pub mod options;

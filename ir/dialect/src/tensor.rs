@@ -2,10 +2,10 @@
 
 use crate::{
     types::{CuteType, MemRef, Space, tiled_copy, tiled_mma},
-    view,
+    view::{self, View},
 };
 use cute_layout::atoms::{CopyAtom, Source};
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
 
 fn text(error: impl ToString) -> String {
     error.to_string()
@@ -104,16 +104,6 @@ pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'
     })
 }
 
-/// The places at which one copy atom meets memory and registers, for a thread's partition
-/// `((ATOM_V,REST_V),REST_M,...)`.
-#[derive(Clone, Debug)]
-pub struct AtomAccess {
-    /// The start of the atom at `at` in the partition, in elements.
-    pub offset: i64,
-    /// The offsets of the atom's values, one after the other, behind the start, in elements.
-    pub values: Vec<i64>,
-}
-
 /// The extents that `at` ranges over: the partition's modes behind the atom's own values.
 pub fn atom_extents(partition: &Layout) -> Result<Vec<i64>, String> {
     let modes = partition.modes();
@@ -167,24 +157,20 @@ fn value_places(partition: &Layout) -> Result<Vec<i64>, String> {
     Ok((0..flat.size()).map(|i| flat.at(i)).collect())
 }
 
-/// The atom of `partition` at `at`, which has an index for each extent of [`atom_extents`].
-pub fn atom_access(partition: &Layout, at: &[i64]) -> Result<AtomAccess, String> {
+/// The view of a thread's partition that is its atom at `at`, which has an index for each extent of [`atom_extents`].
+pub fn atom_view(partition: &Layout, at: &[i64]) -> Result<View, String> {
     check_at(partition, at)?;
-    if partition.flat().is_none() {
-        return Err(format!(
-            "expected a partitioned tensor of static extents and strides, found {partition}"
-        ));
-    }
-    let modes = partition.modes();
-    let mut offset = modes[0].mode(1).map_err(text)?.at(at[0]);
-    for (mode, index) in modes[1..].iter().zip(&at[1..]) {
-        offset = offset
-            .checked_add(mode.at(*index))
-            .ok_or("the offset overflows 64 bits")?;
-    }
-    Ok(AtomAccess {
-        offset,
-        values: value_places(partition)?,
+    let (rest, behind) = at.split_first().ok_or("expected a partitioned tensor")?;
+    let first = tuple([IntTuple::Leaf(Leaf::Underscore), int(*rest)]);
+    let behind = behind.iter().map(|index| int(*index));
+    view::slice(partition, &tuple(std::iter::once(first).chain(behind)))
+}
+
+/// The start of the atom of `partition` at `at`, in elements. Errors: it is not known.
+pub fn atom_start(partition: &Layout, at: &[i64]) -> Result<i64, String> {
+    let start = atom_view(partition, at)?.start(&int(0), &[])?;
+    start.as_static().ok_or_else(|| {
+        format!("expected a partitioned tensor of static extents and strides, found {partition}")
     })
 }
 

@@ -155,27 +155,6 @@ impl View {
             ..source.clone()
         })
     }
-
-    /// The coordinate that a view of coordinates starts at, where the source starts at `start`; `indices` are the
-    /// coordinate's dynamic leaves.
-    pub fn start(&self, start: &IntTuple, indices: &[Leaf]) -> Result<IntTuple, String> {
-        let mut sum = start.clone();
-        for term in &self.terms {
-            let index = match term.index {
-                Index::Known(i) => int(i),
-                Index::Leaf(k) => IntTuple::Leaf(
-                    indices
-                        .get(k)
-                        .cloned()
-                        .ok_or("expected a coordinate with that leaf")?,
-                ),
-            };
-            sum = sum
-                .add(&term.layout.eval(&index).map_err(text)?)
-                .map_err(text)?;
-        }
-        Ok(sum)
-    }
 }
 
 /// The ops on a layout that also stand for a tensor's: its elements seen through another layout, from the same start.

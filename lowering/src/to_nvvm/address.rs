@@ -2,18 +2,16 @@
 
 use cute_ir::{
     Failure,
+    interpret::{Digit, digits},
     mlir::{Builder, Val},
     ops::{arith, llvm},
-    types::MemRef,
 };
-use cute_layout::Layout;
+use cute_layout::{Layout, Swizzle};
 use melior::ir::{Type, ValueLike};
 
 /// The start of a tensor.
 #[derive(Clone)]
 pub(super) struct Address<'c> {
-    /// The tensor's type now.
-    pub memref: MemRef<'c>,
     base: Val<'c>,
     /// The dynamic part of the offset, in bytes; `width` bits wide.
     dynamic: Option<Val<'c>>,
@@ -29,10 +27,9 @@ const NARROW: i64 = i32::MAX as i64;
 
 impl<'c> Address<'c> {
     /// A kernel's argument that spans `bytes`.
-    pub fn global(base: Val<'c>, memref: &MemRef<'c>, bytes: i64) -> Self {
+    pub fn global(base: Val<'c>, bytes: i64) -> Self {
         let width = if bytes <= NARROW { 32 } else { 64 };
         Self {
-            memref: memref.clone(),
             base,
             dynamic: None,
             constant: 0,
@@ -42,9 +39,8 @@ impl<'c> Address<'c> {
     }
 
     /// A kernel's argument of which only the start is known.
-    pub fn pointer_to(base: Val<'c>, memref: &MemRef<'c>) -> Self {
+    pub fn pointer_to(base: Val<'c>) -> Self {
         Self {
-            memref: memref.clone(),
             base,
             dynamic: None,
             constant: 0,
@@ -54,9 +50,8 @@ impl<'c> Address<'c> {
     }
 
     /// A tensor at `offset` bytes in shared memory.
-    pub fn shared(base: Val<'c>, memref: &MemRef<'c>, offset: i64) -> Self {
+    pub fn shared(base: Val<'c>, offset: i64) -> Self {
         Self {
-            memref: memref.clone(),
             base,
             dynamic: None,
             constant: offset,
@@ -65,14 +60,9 @@ impl<'c> Address<'c> {
         }
     }
 
-    /// The same start, of another tensor.
-    pub fn seen_as(self, memref: MemRef<'c>) -> Self {
-        Self { memref, ..self }
-    }
-
-    /// Tells whether its swizzle leaves the start where it is.
-    pub fn is_unswizzled(&self) -> bool {
-        self.memref.swizzle.is_none_or(|swizzle| {
+    /// Tells whether a swizzle leaves the start where it is.
+    pub fn is_where_swizzled(&self, swizzle: Option<Swizzle>) -> bool {
+        swizzle.is_none_or(|swizzle| {
             self.dynamic.is_none() && swizzle.apply(self.constant) == self.constant
         })
     }
@@ -110,16 +100,16 @@ impl<'c> Address<'c> {
         self.add(b, Some(offset))
     }
 
-    /// The pointer `more` bytes on, swizzled.
-    pub fn pointer(&self, b: Builder<'c>, more: i64) -> Result<Val<'c>, Failure> {
+    /// The pointer to the start, swizzled.
+    pub fn pointer(&self, b: Builder<'c>, swizzle: Option<Swizzle>) -> Result<Val<'c>, Failure> {
         let space = if self.shared {
             "!llvm.ptr<3>"
         } else {
             "!llvm.ptr<1>"
         };
         let pointer = b.ty(space)?;
-        let constant = self.constant + more;
-        let Some(swizzle) = self.memref.swizzle else {
+        let constant = self.constant;
+        let Some(swizzle) = swizzle else {
             let base = match self.dynamic {
                 None => self.base,
                 Some(offset) => gep(b, pointer, self.base, offset)?,
@@ -212,14 +202,6 @@ pub(super) fn evaluate<'c>(
     scale: i64,
     width: u32,
 ) -> Result<Option<Val<'c>>, Failure> {
-    let fail = |e: cute_layout::LayoutError| b.error(e.to_string());
-    // Beyond a layout, modes of extent 1 count too.
-    let flat = if signed {
-        layout.flat_or("evaluate")
-    } else {
-        layout.coalesce().and_then(|l| l.flat_or("evaluate"))
-    }
-    .map_err(fail)?;
     let [extend, divide, remainder] = if signed {
         [arith::EXTSI, arith::DIVSI, arith::REMSI]
     } else {
@@ -233,33 +215,32 @@ pub(super) fn evaluate<'c>(
     // An index of 64 bits is taken apart in 64 bits; its offset fits `width`.
     let ty = integer_type(b, if narrow { width } else { 64 });
     let mut sum: Option<Val<'c>> = None;
-    let mut before = 1i64;
-    let modes = flat.modes();
-    for (i, (extent, stride)) in modes.iter().enumerate() {
-        let last = i + 1 == modes.len();
-        if *stride != 0 && (*extent != 1 || (signed && last)) {
-            let mut part = index;
-            if before != 1 {
-                let divisor = b.constant(ty, before)?;
-                part = b.value(divide, &[part, divisor], ty, &[])?;
-            }
-            if !last {
-                let divisor = b.constant(ty, *extent)?;
-                part = b.value(remainder, &[part, divisor], ty, &[])?;
-            }
-            let factor = stride
-                .checked_mul(scale)
-                .ok_or_else(|| b.error("a stride overflows 64 bits"))?;
-            if factor != 1 {
-                let factor = b.constant(ty, factor)?;
-                part = b.value(arith::MULI, &[part, factor], ty, &[])?;
-            }
-            sum = Some(match sum {
-                None => part,
-                Some(old) => b.value(arith::ADDI, &[old, part], ty, &[])?,
-            });
+    for digit in digits(layout, signed).map_err(|e| b.error(e.to_string()))? {
+        let Digit {
+            divisor,
+            modulus,
+            stride,
+        } = digit;
+        let mut part = index;
+        if divisor != 1 {
+            let divisor = b.constant(ty, divisor)?;
+            part = b.value(divide, &[part, divisor], ty, &[])?;
         }
-        before *= extent;
+        if let Some(modulus) = modulus {
+            let modulus = b.constant(ty, modulus)?;
+            part = b.value(remainder, &[part, modulus], ty, &[])?;
+        }
+        let factor = stride
+            .checked_mul(scale)
+            .ok_or_else(|| b.error("a stride overflows 64 bits"))?;
+        if factor != 1 {
+            let factor = b.constant(ty, factor)?;
+            part = b.value(arith::MULI, &[part, factor], ty, &[])?;
+        }
+        sum = Some(match sum {
+            None => part,
+            Some(old) => b.value(arith::ADDI, &[old, part], ty, &[])?,
+        });
     }
     match sum {
         Some(wide) if !narrow && width != 64 => b

@@ -6,7 +6,7 @@
 use super::{Lowering, mma_sync, reduce, sm75, sm80, sm90, universal};
 use cute_ir::{
     Expected, Failure,
-    args::{at_of, field_of},
+    args::field_of,
     mlir::*,
     ops::{cute, cute_nvgpu, gpu},
     types::{self, CopyOp, CuteType},
@@ -76,8 +76,8 @@ impl<'c> Lowering<'c, '_> {
         Ok(true)
     }
 
-    fn load(&self, load: cute::AtomLoad<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let pointer = self.atom(load.source(), &at_of(load.op()), b)?;
+    fn load(&mut self, load: cute::AtomLoad<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let pointer = self.atom(load.op(), load.source(), b)?;
         let ty = load.value().r#type();
         match instruction(load.copy(), b)? {
             CopyOp::Ldsm {
@@ -91,8 +91,8 @@ impl<'c> Lowering<'c, '_> {
         }
     }
 
-    fn store(&self, store: cute::AtomStore<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let pointer = self.atom(store.destination(), &at_of(store.op()), b)?;
+    fn store(&mut self, store: cute::AtomStore<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let pointer = self.atom(store.op(), store.destination(), b)?;
         match instruction(store.copy(), b)? {
             CopyOp::Red { bits } => {
                 let atom = types::copy_row(store.copy().r#type()).expected(b, "a copy atom")?;
@@ -111,13 +111,12 @@ impl<'c> Lowering<'c, '_> {
         }
     }
 
-    fn copy(&self, copy: cute::AtomCopy<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    fn copy(&mut self, copy: cute::AtomCopy<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let CopyOp::SimtAsync { global, bits } = instruction(copy.copy(), b)? else {
             return Err(b.error("expected an asynchronous copy"));
         };
-        let at = at_of(copy.op());
-        let from = self.atom(copy.source(), &at, b)?;
-        let to = self.atom(copy.destination(), &at, b)?;
+        let from = self.atom(copy.op(), copy.source(), b)?;
+        let to = self.atom(copy.op(), copy.destination(), b)?;
         let policy = self.policy(copy.copy(), b)?;
         sm80::copy_async(b, (global, bits), policy, [from, to], copy.predicate())
     }

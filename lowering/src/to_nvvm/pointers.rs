@@ -1,11 +1,12 @@
 //! Pointers as integers: `cute.ptrtoint` and `cute.inttoptr`.
 
-use super::{address::Address, in_bytes};
+use super::address::Address;
 use cute_ir::{
     Failure,
-    mlir::{Builder, Val, replace_uses},
+    args::leaves_of,
+    mlir::{Builder, defining_op, replace_uses},
     ops::{cute, llvm},
-    types::{CuteType, Space},
+    types::{MemRef, Space},
 };
 use melior::ir::ValueLike;
 
@@ -15,25 +16,19 @@ pub(super) fn to_integer<'c>(
     address: &Address<'c>,
     b: Builder<'c>,
 ) -> Result<(), Failure> {
-    let mut address = address.clone();
-    address.memref.swizzle = None;
-    let pointer = address.pointer(b, 0)?;
+    let pointer = address.pointer(b, None)?;
     let result = op.address();
     let integer = b.value(llvm::PTRTOINT, &[pointer], result.r#type(), &[])?;
     replace_uses(result, integer);
     Ok(())
 }
 
-/// The pointer to the address `integer`.
+/// The pointer of type `memref` to the address that an integer is.
 pub(super) fn from_integer<'c>(
     op: cute::Inttoptr<'c>,
-    integer: Val<'c>,
+    memref: &MemRef<'c>,
     b: Builder<'c>,
 ) -> Result<Address<'c>, Failure> {
-    let Some(CuteType::Ptr(memref)) = CuteType::of(op.pointer().r#type()) else {
-        return Err(b.error("expected a pointer"));
-    };
-    let memref = in_bytes(op.op(), memref)?;
     if let Some(swizzle) = memref.swizzle
         && memref.align % swizzle.period() != 0
     {
@@ -45,13 +40,16 @@ pub(super) fn from_integer<'c>(
             swizzle.period()
         )));
     }
+    let leaves = defining_op(op.address()).and_then(leaves_of);
+    let integer = leaves.and_then(|leaves| leaves.first().copied());
+    let integer = integer.unwrap_or(op.address());
     let space = match memref.space {
         Space::Smem => "!llvm.ptr<3>",
         _ => "!llvm.ptr<1>",
     };
     let pointer = b.value(llvm::INTTOPTR, &[integer], b.ty(space)?, &[])?;
     Ok(match memref.space {
-        Space::Smem => Address::shared(pointer, &memref, 0),
-        _ => Address::pointer_to(pointer, &memref),
+        Space::Smem => Address::shared(pointer, 0),
+        _ => Address::pointer_to(pointer),
     })
 }

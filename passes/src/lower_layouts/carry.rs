@@ -1,6 +1,6 @@
 //! Functions, calls, branches and loops: each value of a layout type becomes its dynamic leaves.
 
-use super::{Lowering, tensors, value_of};
+use super::{Lowering, parts, value_of};
 use cute_ir::ops::{arith, cf, func, gpu, scf};
 use cute_ir::{Failure, diag, mlir::*, types::int_type};
 use melior::ir::{Attribute, BlockLike, Type, ValueLike, operation::OperationLike};
@@ -57,7 +57,7 @@ pub(super) fn by_dominance<'c>(
 
 /// The types of the dynamic leaves that stand for a value of this type; nothing for other types.
 fn leaf_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
-    if let Some(parts) = tensors::part_types(ty) {
+    if let Some(parts) = parts::part_types(ty) {
         return Some(parts);
     }
     let value = value_of(ty)?;
@@ -84,14 +84,14 @@ pub(super) fn is_host(op: Op<'_>) -> bool {
 
 /// Tells whether an argument of this type of a block of `owner` stays: a tensor that a function of the host takes.
 fn stays(owner: Op<'_>, block: Blk<'_>, ty: Type<'_>) -> bool {
-    is_host(owner) && body_of(owner, 0) == Some(block) && tensors::is_memory(ty)
+    is_host(owner) && body_of(owner, 0) == Some(block) && parts::is_memory(ty)
 }
 
 /// Tells whether an operand stays as it is: a tensor for a function of the host.
 fn stays_passed(op: Op<'_>, operand: Val<'_>) -> bool {
     name_of(op) == func::CALL
         && parent_of(op, gpu::MODULE).is_none()
-        && tensors::is_memory(operand.r#type())
+        && parts::is_memory(operand.r#type())
 }
 
 /// Arguments for the leaves behind the arguments that are there, which stay until nothing uses them.
@@ -190,7 +190,7 @@ impl<'c> Lowering<'c> {
                 ),
             ));
         }
-        let mine = |v: &Val<'c>| tensors::has_leaves(v.r#type());
+        let mine = |v: &Val<'c>| parts::has_leaves(v.r#type());
         if !operands_of(op).iter().any(mine) && !results.iter().any(mine) {
             return Ok(op);
         }
@@ -307,7 +307,7 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
         return Ok(());
     };
     // Tensors stay arguments of a function of the host; what it returns are the values that a tensor consists of.
-    let kept = |ty: Type<'c>| is_host(op) && tensors::is_memory(ty);
+    let kept = |ty: Type<'c>| is_host(op) && parts::is_memory(ty);
     let flat_inputs: Vec<_> = inputs
         .iter()
         .map(|ty| leaf_types(*ty).filter(|_| !kept(*ty)).unwrap_or(vec![*ty]))
@@ -344,7 +344,7 @@ fn repeated<'c>(
     let nothing = empty_dictionary(b.context);
     let mut all = Vec::new();
     for (entry, (ty, count)) in entries.into_iter().zip(counts) {
-        let pointer_only = tensors::is_memory(*ty);
+        let pointer_only = parts::is_memory(*ty);
         all.extend((0..*count).map(|leaf| match leaf {
             1.. if pointer_only => nothing,
             _ => entry,

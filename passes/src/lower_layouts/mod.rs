@@ -8,6 +8,7 @@
 mod carry;
 mod emit;
 mod overflow;
+mod parts;
 mod print;
 mod tensors;
 
@@ -168,7 +169,7 @@ impl<'c> Lowering<'c> {
             return Ok(());
         };
         let builder = Builder::before(op);
-        let value = if tensors::is_lowered(tensor.r#type()) {
+        let value = if parts::is_lowered(tensor.r#type()) {
             let value = builder.infer(cute::GET_LAYOUT, &[tensor], &[])?;
             self.op(defining_op(value).ok_or_else(|| unlike(op))?)?;
             value
@@ -311,7 +312,7 @@ impl<'c> Lowering<'c> {
     }
 
     fn construct(&self, builder: Builder<'c>, old: Val<'c>) -> Result<Val<'c>, Failure> {
-        if tensors::is_lowered(old.r#type()) {
+        if parts::is_lowered(old.r#type()) {
             return self.construct_tensor(builder, old);
         }
         let leaves = self.leaves.get(&key(old)).cloned().unwrap_or_default();

@@ -79,7 +79,8 @@ pub struct Shared {
 /// One warp of an access.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
-    pub active: u32,
+    /// The threads that take part, whether or not their addresses count.
+    pub threads: u32,
     /// The demands on global memory; nothing where there is no such side, and an error that says what is not known where it is not.
     pub global: Option<Result<Global, String>>,
     pub shared: Option<Result<Shared, String>>,
@@ -277,18 +278,17 @@ pub(super) fn warps(access: &Access, symbols: &Symbols) -> Vec<Warp> {
     let count = access.active.len().div_ceil(LANES);
     (0..count)
         .filter_map(|warp| {
-            let mut active = 0;
-            for lane in 0..access.lanes as usize {
-                if access.active.get(warp * LANES + lane) == Some(&true) {
-                    active |= 1 << lane;
-                }
-            }
-            (active != 0).then(|| one_warp(access, warp, active, symbols))
+            let takes_part = |lane: &usize| access.active.get(warp * LANES + lane) == Some(&true);
+            let threads = (0..LANES).filter(takes_part).count() as u32;
+            let addresses = (0..access.lanes as usize).filter(takes_part);
+            let active = addresses.fold(0, |all, lane| all | 1 << lane);
+            (active != 0).then(|| one_warp(access, warp, threads, active, symbols))
         })
         .collect()
 }
 
-fn one_warp(access: &Access, warp: usize, active: u32, symbols: &Symbols) -> Warp {
+/// The costs of a warp of which so many threads take part, and the addresses of the lanes in `active` count.
+fn one_warp(access: &Access, warp: usize, threads: u32, active: u32, symbols: &Symbols) -> Warp {
     let found = |side: &Option<Side>| {
         side.as_ref()
             .map(|side| groups(side, warp, active, symbols))
@@ -307,7 +307,7 @@ fn one_warp(access: &Access, warp: usize, active: u32, symbols: &Symbols) -> War
         }
     });
     Warp {
-        active,
+        threads,
         global: from.map(|from| {
             let cost = match access.kind {
                 Kind::Atomic => atomic,
@@ -369,4 +369,44 @@ pub(super) fn runs(access: &Access, symbols: &Symbols) -> Option<(usize, u64)> {
         .iter()
         .all(|l| *l == first)
         .then(|| (first, first as u64 * u64::from(access.bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::scalars::Lanes;
+    use cute_ir::mlir::{arguments_of, body_of, key, nested_ops, op_key};
+    use melior::ir::Module;
+
+    #[test]
+    fn all_threads_take_part_in_what_some_have_addresses_of() {
+        let context = cute_ir::context();
+        let text = "func.func @f(%a: i32) { func.return }";
+        let module = Module::parse(&context, text).expect("the text parses");
+        let function = nested_ops(module.as_operation())[0];
+        let body = body_of(function, 0).expect("a body");
+        // Two matrices: 16 rows of 16 bytes, side by side.
+        let rows = (0..32).map(|lane| Some(Linear::from(lane % 16 * 16)));
+        let access = Access {
+            op: op_key(function),
+            kind: Kind::LoadMatrix,
+            bytes: 16,
+            lanes: 16,
+            global: None,
+            shared: Some(Side {
+                root: key(arguments_of(body)[0]),
+                swizzle: None,
+                bytes: Lanes::each(rows.collect()),
+            }),
+            active: vec![true; 32],
+            assumed: false,
+        };
+        let found = warps(&access, &Symbols::default());
+        let [warp] = &found[..] else {
+            panic!("expected one warp, found {found:?}")
+        };
+        assert_eq!(warp.threads, 32);
+        let shared = warp.shared.as_ref().expect("a side").as_ref();
+        assert_eq!(shared.expect("known").wavefronts.most, 2);
+    }
 }

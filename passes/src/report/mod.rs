@@ -1,9 +1,11 @@
 //! `cute-report`: what each copy, partition and kernel costs, told from the layouts alone.
 //!
-//! The IR is not changed. A copy of it is lowered as far as atoms on static views, by the passes of the pipeline; there each
-//! access has its address for every thread ([`walk`]), and from these come sectors and lines of global memory and passes over
-//! the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not known is said to be so.
+//! The IR is not changed. A copy of it is lowered as far as atoms on static views, by those passes of the pipeline that say where
+//! data is ([`order`]); there each access has its address for every thread ([`walk`]), and from these come sectors and lines of
+//! global memory and passes over the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not
+//! known is said to be so.
 
+mod bytes;
 mod cure;
 mod figures;
 mod linear;
@@ -14,14 +16,14 @@ mod table;
 mod threads;
 mod walk;
 
-use crate::kernel::{body_of_kernel, is_of_a_block};
+use crate::kernel::body_of_kernel;
 use crate::launch::kernel_of;
 use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
 pub use walk::Kind;
 
-use crate::{algorithms, allocate_shared, arch, lower_layouts, partition, tile, values};
+use crate::{allocate_shared, arch, lower_layouts, order, tile, values};
 use cute_ir::{
     Anchor, Expected, Failure, OptionSpec, PassSpec,
     attributes::DYNAMIC_SMEM,
@@ -225,6 +227,8 @@ impl<'c> KernelReport<'c> {
 
 /// Reports the costs of a module's kernels. `arch` is theirs where the IR does not say it.
 pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
+    // The passes are run by name.
+    cute_ir::register(&crate::passes(), &[]);
     let all = nested_ops(module);
     let kernels = kernels(module);
     let untiled = all
@@ -319,12 +323,19 @@ fn of_kernel<'c>(
         true
     });
     let lowered = diag::catch_panics(kernel.location(), PASS.name, || {
-        let divisors =
-            copy.with(|rewriter, module| to_atoms(rewriter, module, index, arch, &mut report))?;
-        copy.with(|rewriter, module| {
-            (lower_layouts::PASS.run)(rewriter, module, &["false"])?;
-            follow(module, &report, divisors)
-        })
+        copy.with(|rewriter, module| alone(rewriter, module, index, arch))?;
+        let mut divisors = Vec::new();
+        for pass in order::places() {
+            if pass == lower_layouts::PASS.name {
+                divisors = copy.with(|_, module| Ok(divisors_of(body_of_copy(module)?)))?;
+            }
+            copy.run_pipeline(pass).map_err(|wrong| {
+                let said = wrong.unwrap_or_else(|| format!("{pass} fails"));
+                diag::error(kernel.location(), said)
+            })?;
+            copy.with(|_, module| look(pass, module, &mut report))?;
+        }
+        copy.with(|_, module| follow(module, &report, divisors))
     });
     context.detach_diagnostic_handler(handler);
     let walked = match lowered {
@@ -394,30 +405,23 @@ fn shared_tensor<'c>(op: Op<'c>) -> Option<cute_ir::types::MemRef<'c>> {
 
 /// The accesses of a kernel, and the ops of the module that they are of.
 struct Walked {
-    walk: walk::Walk,
+    symbols: linear::Symbols,
+    accesses: Vec<walk::Access>,
     /// The number of the op that a lowered one is of, by [`walk::key_of`].
     of: BTreeMap<OpKey, usize>,
 }
 
-/// Lowers kernel `index` of a copy as far as atoms on views, with what it needs by then; the others are erased. Returns what
-/// divides the integers that it is given.
-fn to_atoms<'c>(
+/// Leaves kernel `index` of a copy, with what its passes need, and erases the others: what is not asked about must not fail either.
+fn alone<'c>(
     rewriter: &'c Rewriter<'c>,
     module: Op<'c>,
     index: usize,
     arch: Arch,
-    report: &mut KernelReport<'_>,
-) -> Result<Vec<i64>, Failure> {
-    let kernels = kernels(module);
-    let kernel = *kernels
-        .get(index)
-        .expected(module, "the kernel in the copy")?;
-    // What is not asked about must not fail either.
-    for other in kernels
-        .iter()
-        .filter(|other| op_key(**other) != op_key(kernel))
-    {
-        rewriter.erase(*other)?;
+) -> Result<(), Failure> {
+    for (i, kernel) in kernels(module).into_iter().enumerate() {
+        if i != index {
+            rewriter.erase(kernel)?;
+        }
     }
     for op in ops_of(body_of(module, 0).expected(module, "a body")?) {
         if name_of(op) == func::FUNC {
@@ -427,28 +431,35 @@ fn to_atoms<'c>(
             set_attribute(op, "targets", targets);
         }
     }
-    // Each level is taken down by the pass that leaves it; what is below already stays as it is.
-    if nested_ops(kernel).into_iter().any(is_of_a_block) {
-        (partition::PASS.run)(rewriter, kernel, &[])?;
-    }
-    (algorithms::PASS.run)(rewriter, kernel, &[])?;
-    if nested_ops(kernel).into_iter().any(has_fragments) {
-        (values::PASS.run)(rewriter, kernel, &[])?;
-    }
-    let body = body_of_kernel(kernel)?;
-    report.registers = Some(registers::live(body));
-    (allocate_shared::PASS.run)(rewriter, kernel, &[])?;
-    report.shared = integer_of(kernel, DYNAMIC_SMEM);
-    for op in nested_ops(kernel) {
-        if shared_tensor(op).is_some() {
-            report.parts.push(Part {
-                place: None,
-                bytes: 0,
-                offset: integer_of(op, "offset"),
-            });
+    Ok(())
+}
+
+/// The body of the kernel that a copy is left with.
+fn body_of_copy<'c>(module: Op<'c>) -> Result<Blk<'c>, Failure> {
+    let kernels = kernels(module);
+    let kernel = kernels.first().expected(module, "the kernel in the copy")?;
+    body_of_kernel(*kernel)
+}
+
+/// Notes what a pass has settled.
+fn look(pass: &str, module: Op<'_>, report: &mut KernelReport<'_>) -> Result<(), Failure> {
+    let body = body_of_copy(module)?;
+    if pass == values::PASS.name {
+        report.registers = Some(registers::live(body));
+    } else if pass == allocate_shared::PASS.name {
+        let kernel = owner_of(body).expected(module, "a kernel around its body")?;
+        report.shared = integer_of(kernel, DYNAMIC_SMEM);
+        for op in nested_ops(kernel) {
+            if shared_tensor(op).is_some() {
+                report.parts.push(Part {
+                    place: None,
+                    bytes: 0,
+                    offset: integer_of(op, "offset"),
+                });
+            }
         }
     }
-    Ok(divisors_of(body))
+    Ok(())
 }
 
 /// Follows the addresses of the kernel in a copy whose layouts are integers.
@@ -457,9 +468,7 @@ fn follow(
     report: &KernelReport<'_>,
     divisors: Vec<i64>,
 ) -> Result<Walked, Failure> {
-    let kernels = kernels(module);
-    let kernel = *kernels.first().expected(module, "the kernel in the copy")?;
-    let body = body_of_kernel(kernel)?;
+    let body = body_of_copy(module)?;
     let divisors = if divisors.len() == walk::arguments(body) {
         divisors
     } else {
@@ -471,20 +480,15 @@ fn follow(
         body,
         &divisors,
     );
-    let of = nested_ops(kernel)
+    let of = nested_ops(module)
         .into_iter()
         .filter_map(|op| Some((walk::key_of(op), tag(op.location())?)))
         .collect();
-    Ok(Walked { walk, of })
-}
-
-/// Tells whether an op is on tensors in registers, or copies tensors.
-fn has_fragments(op: Op<'_>) -> bool {
-    name_of(op) == cute::COPY
-        || operands_of(op)
-            .into_iter()
-            .chain(results_of(op))
-            .any(|value| memref_of(value).is_some_and(|memref| memref.space == Space::Rmem))
+    Ok(Walked {
+        symbols: walk.scalars.symbols,
+        accesses: walk.accesses,
+        of,
+    })
 }
 
 /// The divisors of the integers that a kernel is given once dynamic layouts are their leaves.

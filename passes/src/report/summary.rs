@@ -44,9 +44,9 @@ pub struct AccessReport {
 
 /// The accesses of a kernel by the ops that they are of, those of one kind and width together.
 pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessReport>> {
-    let symbols = &walked.walk.scalars.symbols;
+    let symbols = &walked.symbols;
     let mut grouped: BTreeMap<(usize, Kind, u32), Vec<&Access>> = BTreeMap::new();
-    for access in &walked.walk.accesses {
+    for access in &walked.accesses {
         if let Some(op) = walked.of.get(&access.op) {
             let group = grouped.entry((*op, access.kind, access.bytes)).or_default();
             group.push(access);
@@ -71,7 +71,7 @@ pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessR
                 if let Some(found) = warp.global {
                     let figure =
                         |g: &Global| (g.sectors, g.ideal_sectors, (g.lines.most, g.sectors.most));
-                    merge(&mut report.global, found, warp.active, figure);
+                    merge(&mut report.global, found, warp.threads, figure);
                 }
                 if let Some(found) = warp.shared {
                     if let (Ok(found), Some(side)) = (&found, &access.shared) {
@@ -79,7 +79,7 @@ pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessR
                         (of.1, of.2) = (of.1 + found.banks.most, of.2 + found.ideal);
                     }
                     let figure = |s: &Shared| (s.wavefronts, s.ideal, (s.wavefronts.most, 0));
-                    merge(&mut report.shared, found, warp.active, figure);
+                    merge(&mut report.shared, found, warp.threads, figure);
                 }
             }
             if let Some(side) = &access.shared {
@@ -125,7 +125,7 @@ pub(super) fn of(walked: &Walked, all: &[Op<'_>]) -> BTreeMap<usize, Vec<AccessR
 fn merge<T: Copy + Default>(
     into: &mut Option<Result<Sum<T>, String>>,
     found: Result<T, String>,
-    active: u32,
+    threads: u32,
     figure: impl Fn(&T) -> (Range, u32, (u32, u32)),
 ) {
     let sum = into.get_or_insert_with(|| Ok(Sum::default()));
@@ -136,7 +136,7 @@ fn merge<T: Copy + Default>(
                 sum.worst = found;
             }
             sum.requests += 1;
-            sum.threads += u64::from(active.count_ones());
+            sum.threads += u64::from(threads);
             sum.least += u64::from(range.least);
             sum.most += u64::from(range.most);
             sum.ideal += u64::from(ideal);

@@ -1,29 +1,26 @@
 //! The places of each memory access of a kernel, thread by thread: views and coordinates, loops and branches.
 //!
-//! This reads IR as `cute-to-nvvm` does: a view is what [`cute_ir::view`] says of the operands' types, an atom's place in it what
-//! [`cute_ir::tensor`] says.
+//! Views are followed by [`cute_ir::interpret`], as in `cute-to-nvvm`, here in bytes as far as each thread's are known (`bytes.rs`).
 
 use super::{
+    bytes::Start,
     linear::Linear,
     scalars::{Lanes, Scalars, is_integer},
 };
 use cute_arith::gcd;
 use cute_ir::ops::{cute, scf};
 use cute_ir::{
+    args::ElementArgs,
     args::at_of,
-    args::{ElementArgs, Reinterpretation},
-    infer,
+    interpret::{Place, Views},
     mlir::*,
     names::is_cute,
-    tensor::atom_access,
     types::{self, CuteType, MemRef, Space},
-    view::{self, Index, View},
 };
+use cute_layout::Swizzle;
 use cute_layout::atoms::{Form, PIECE};
-use cute_layout::{IntTuple, Layout, Swizzle};
 use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
-use std::collections::HashMap;
 
 /// The kind of an access in the machine; the names are those of the emulator's classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,15 +69,6 @@ impl Kind {
     }
 }
 
-/// The start of a tensor: bytes behind an argument of the kernel, or behind the start of shared memory.
-#[derive(Clone, Debug)]
-struct Address {
-    /// The value that it is of: an argument, or an allocation.
-    root: ValueKey,
-    shared: bool,
-    bytes: Lanes,
-}
-
 /// One side of an access.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
@@ -119,29 +107,26 @@ const FIRST_GUESS: i64 = 1 << 30;
 /// Loops within loops that are guessed about; what deeper ones carry stays unknown.
 const DEEPEST: usize = 6;
 
-pub(super) struct Walk {
+pub(super) struct Walk<'c> {
     /// The architecture that the kernel is reported on for.
     arch: Arch,
     pub scalars: Scalars,
     pub accesses: Vec<Access>,
-    /// Coordinates and integer tuples, by their dynamic leaves.
-    leaves: HashMap<ValueKey, Vec<Lanes>>,
-    addresses: HashMap<ValueKey, Address>,
+    views: Views<'c, Start>,
     /// The conditions that hold here, and whether each is negated.
     conditions: Vec<(Lanes, bool)>,
     recording: bool,
     loops: usize,
 }
 
-impl Walk {
+impl<'c> Walk<'c> {
     /// Everything in a kernel's body; `divisors` are what is known of its arguments.
-    pub fn of(arch: Arch, block: [i64; 3], body: Blk<'_>, divisors: &[i64]) -> Walk {
+    pub fn of(arch: Arch, block: [i64; 3], body: Blk<'c>, divisors: &[i64]) -> Self {
         let mut walk = Walk {
             arch,
             scalars: Scalars::new(block),
             accesses: Vec::new(),
-            leaves: HashMap::new(),
-            addresses: HashMap::new(),
+            views: Views::default(),
             conditions: Vec::new(),
             recording: true,
             loops: 0,
@@ -149,13 +134,13 @@ impl Walk {
         for i in 0..arguments(body) {
             let value = argument(body, i);
             match CuteType::of(value.r#type()) {
-                Some(CuteType::Ptr(_) | CuteType::MemRef(_)) => {
-                    let address = Address {
+                Some(CuteType::Ptr(memref) | CuteType::MemRef(memref)) => {
+                    let start = Start {
                         root: key(value),
                         shared: false,
                         bytes: Lanes::uniform(0.into()),
                     };
-                    walk.addresses.insert(key(value), address);
+                    walk.views.set(value, Place { memref, start });
                 }
                 _ if is_integer(value) => {
                     let divisor = divisors.get(i).copied().unwrap_or(1);
@@ -169,7 +154,7 @@ impl Walk {
         walk
     }
 
-    fn block(&mut self, block: Blk<'_>) {
+    fn block(&mut self, block: Blk<'c>) {
         for op in ops_of(block) {
             if let Some(op) = scf::For::of(op) {
                 self.for_loop(op);
@@ -187,7 +172,7 @@ impl Walk {
         }
     }
 
-    fn for_loop(&mut self, op: scf::For<'_>) {
+    fn for_loop(&mut self, op: scf::For<'c>) {
         let Some(body) = op.region() else { return };
         let (lower, step) = (
             self.scalars.get(op.lower_bound()),
@@ -255,7 +240,7 @@ impl Walk {
     /// Evaluates a loop's body for any of its iterations.
     fn enter(
         &mut self,
-        body: Blk<'_>,
+        body: Blk<'c>,
         lower: &Lanes,
         step: &Lanes,
         initial: &[Lanes],
@@ -295,7 +280,7 @@ impl Walk {
             .unwrap_or_default()
     }
 
-    fn branch(&mut self, op: scf::If<'_>) {
+    fn branch(&mut self, op: scf::If<'c>) {
         let condition = self.scalars.get(op.condition());
         let mut yields = Vec::new();
         for (body, negated) in [(op.then_region(), false), (op.else_region(), true)] {
@@ -328,178 +313,29 @@ impl Walk {
         }
     }
 
-    fn cute(&mut self, op: Op<'_>) {
-        if let Some(made) = cute::MakeCoord::of(op) {
-            self.tuple(made.leaves(), made.result());
-        } else if let Some(made) = cute::MakeIntTuple::of(op) {
-            self.tuple(made.leaves(), made.result());
-        } else if let Some(allocation) = cute::MemrefAlloca::of(op) {
-            let result = allocation.result();
-            if types::memref_of(result).is_some_and(|m| m.space == Space::Smem) {
-                let offset = allocation.offset().and_then(integer_value).unwrap_or(0);
-                let address = Address {
-                    root: key(result),
-                    shared: true,
-                    bytes: Lanes::uniform(offset.into()),
-                };
-                self.addresses.insert(key(result), address);
-            }
-        } else if let Some(cast) = Reinterpretation::of(op) {
-            if let Some(address) = self.addresses.get(&key(cast.from)) {
-                let address = address.clone();
-                self.addresses.insert(key(cast.to), address);
-            }
-        } else if let Some(add) = cute::AddOffset::of(op) {
-            self.add_offset(add);
-        } else if let Some(at) = ElementArgs::of(op) {
+    fn cute(&mut self, op: Op<'c>) {
+        if let Some(at) = ElementArgs::of(op) {
             self.element(op, at);
         } else if let Some(access) = AtomOp::of(op) {
             self.atom(access);
         } else {
-            self.view(op);
+            // What no start is known of is not followed, nor are views of it.
+            let _ = self.views.op(&mut self.scalars, op);
         }
-    }
-
-    /// A coordinate or an integer tuple of these leaves.
-    fn tuple(&mut self, leaves: Vec<Val<'_>>, result: Val<'_>) {
-        let leaves = leaves.into_iter().map(|v| self.scalars.get(v)).collect();
-        self.leaves.insert(key(result), leaves);
-    }
-
-    fn add_offset(&mut self, add: cute::AddOffset<'_>) {
-        let (Some(address), Some(memref)) =
-            (self.addresses.get(&key(add.iter())), memory_of(add.iter()))
-        else {
-            return;
-        };
-        let mut address = address.clone();
-        let offset = match CuteType::of(add.offset().r#type()) {
-            Some(CuteType::IntTuple(IntTuple::Leaf(leaf))) => match leaf.as_static() {
-                Some(known) => Lanes::uniform(known.into()),
-                None => self
-                    .leaves
-                    .get(&key(add.offset()))
-                    .and_then(|leaves| leaves.first().cloned())
-                    .unwrap_or_else(Lanes::unknown),
-            },
-            _ => Lanes::unknown(),
-        };
-        let bytes = memref.element_bytes();
-        let offset = offset.map(|o| o.scale(bytes));
-        address.bytes = address.bytes.zip(&offset, Linear::add);
-        self.addresses.insert(key(add.result()), address);
-    }
-
-    fn view(&mut self, op: Op<'_>) {
-        if op.result_count() != 1 {
-            return;
-        }
-        let (mut source, mut coord) = (None, None);
-        let mut types = Vec::new();
-        for operand in operands_of(op) {
-            let Some(ty) = CuteType::of(operand.r#type()) else {
-                return;
-            };
-            match &ty {
-                CuteType::MemRef(memref) => source = Some((operand, memref.clone())),
-                CuteType::Coord(_) => coord = Some(operand),
-                _ => {}
-            }
-            types.push(ty);
-        }
-        let Some((source, memref)) = source else {
-            return;
-        };
-        let (Some(address), Some(Ok(view))) = (
-            self.addresses.get(&key(source)).cloned(),
-            infer::traced_view(op, &types),
-        ) else {
-            return;
-        };
-        let address = self.moved(address, &view, coord, memref.element_bytes());
-        self.addresses.insert(key(result_of(op, 0)), address);
-    }
-
-    /// An address, moved to where a view starts.
-    fn moved(
-        &mut self,
-        mut address: Address,
-        view: &View,
-        coord: Option<Val<'_>>,
-        bytes: i64,
-    ) -> Address {
-        for term in &view.terms {
-            let offset = match term.index {
-                Index::Known(0) => continue,
-                Index::Known(i) => match term.layout.flat().and_then(|flat| flat.checked_at(i)) {
-                    Some(offset) => Lanes::uniform(offset.into()),
-                    None => Lanes::unknown(),
-                },
-                Index::Leaf(k) => {
-                    let index = coord
-                        .and_then(|coord| self.leaves.get(&key(coord))?.get(k).cloned())
-                        .unwrap_or_else(Lanes::unknown);
-                    self.evaluate(&term.layout, &index)
-                }
-            };
-            let offset = offset.map(|o| o.scale(bytes));
-            address.bytes = address.bytes.zip(&offset, Linear::add);
-        }
-        address
-    }
-
-    /// `layout(index)` as the lowering computes it: `(index / before) mod extent * stride` of each mode.
-    fn evaluate(&mut self, layout: &Layout, index: &Lanes) -> Lanes {
-        let Some(flat) = layout.coalesce().ok().and_then(|l| l.flat()) else {
-            return Lanes::unknown();
-        };
-        let modes: Vec<(i64, i64)> = flat.modes().to_vec();
-        let symbols = &mut self.scalars.symbols;
-        index.map(|index| {
-            if let Some(known) = index.known() {
-                return flat.checked_at(known).map(Linear::from);
-            }
-            let (mut sum, mut before) = (Linear::from(0), 1i64);
-            for (i, (extent, stride)) in modes.iter().enumerate() {
-                if *stride != 0 && *extent != 1 {
-                    let mut part = symbols.div(index, before)?;
-                    if i + 1 != modes.len() {
-                        part = symbols.rem(&part, *extent)?;
-                    }
-                    sum = sum.add(&part.scale(*stride)?)?;
-                }
-                before = before.checked_mul(*extent)?;
-            }
-            Some(sum)
-        })
     }
 
     /// One element of a tensor.
-    fn element(&mut self, op: Op<'_>, args: ElementArgs<'_>) {
-        let ElementArgs { tensor, coord } = args;
-        let (Some(memref), Some(CuteType::Coord(at)), Some(address)) = (
-            memory_of(tensor),
-            CuteType::of(coord.r#type()),
-            self.addresses.get(&key(tensor)).cloned(),
-        ) else {
+    fn element(&mut self, op: Op<'c>, at: ElementArgs<'c>) {
+        let Ok(place) = self.views.element(&mut self.scalars, at) else {
             return;
         };
-        let Ok(view) = view::slice(&memref.layout, &at) else {
-            return;
-        };
-        let bytes = memref.element_bytes();
-        let address = self.moved(address, &view, Some(coord), bytes);
+        let bytes = place.memref.element_bytes();
         let stores = name_of(op) == cute::MEMREF_STORE;
-        self.record(
-            op,
-            &[(address, &memref, 0)],
-            bytes,
-            simple(&memref, stores),
-            32,
-        );
+        let kind = simple(&place.memref, stores);
+        self.record(op, &[place], 0, bytes, kind, 32);
     }
 
-    fn atom<'c>(&mut self, access: AtomOp<'c>) {
+    fn atom(&mut self, access: AtomOp<'c>) {
         let (op, copy) = match access {
             AtomOp::Load(load) => (load.op(), load.copy()),
             AtomOp::Store(store) => (store.op(), store.copy()),
@@ -509,11 +345,7 @@ impl Walk {
             return;
         };
         let at = at_of(op);
-        let place = |value: Val<'c>| {
-            let memref = memory_of(value)?;
-            let offset = atom_access(&memref.layout, &at).ok()?.offset * memref.element_bytes();
-            Some((self.addresses.get(&key(value))?.clone(), memref, offset))
-        };
+        let mut place = |value| self.views.atom(&mut self.scalars, value, &at).ok();
         let vector_bytes = |value: Val<'_>| {
             let (length, element) = vector_of(value.r#type())?;
             Some(length * types::element_bits(element)? / 8)
@@ -533,6 +365,7 @@ impl Walk {
         else {
             return;
         };
+        let Some(first) = tensors.first() else { return };
         let stores = matches!(access, AtomOp::Store(_));
         // Of rows, each lane with an address has one, of as many bytes as the address is aligned to.
         let rows = atom.num_threads().unwrap_or(32) * bytes / atom.align;
@@ -541,10 +374,8 @@ impl Walk {
             Form::Load => (Kind::LoadMatrix, atom.align, rows),
             Form::Store => (Kind::StoreMatrix, atom.align, rows),
             Form::Reduce => (Kind::Atomic, bytes, 32),
-            Form::LoadOrStore | Form::Move => (simple(&tensors[0].1, stores), bytes, 32),
+            Form::LoadOrStore | Form::Move => (simple(&first.memref, stores), bytes, 32),
         };
-        let tensors: Vec<(Address, &MemRef, i64)> =
-            tensors.iter().map(|(a, m, o)| (a.clone(), m, *o)).collect();
         // A predicate that is false copies zeros: the lane still takes part, and reads nothing.
         let predicate = match access {
             AtomOp::Copy(copy) => copy.predicate().filter(|_| kind == Kind::AsyncCopy),
@@ -560,21 +391,19 @@ impl Walk {
         let in_pieces = atom.whole != atom.requires && !self.arch.has(atom.whole);
         let piece = if in_pieces { PIECE } else { bytes };
         for start in (0..bytes).step_by(piece.max(1) as usize) {
-            let part: Vec<_> = tensors
-                .iter()
-                .map(|(address, memref, offset)| (address.clone(), *memref, offset + start))
-                .collect();
-            self.record(op, &part, piece, kind, lanes);
+            self.record(op, &tensors, start, piece, kind, lanes);
         }
         for access in &mut self.accesses[before..] {
             access.assumed |= assumed;
         }
     }
 
+    /// Notes an access of `bytes` bytes, `from` bytes behind each of these places.
     fn record(
         &mut self,
-        op: Op<'_>,
-        tensors: &[(Address, &MemRef, i64)],
+        op: Op<'c>,
+        tensors: &[Place<'c, Start>],
+        from: i64,
         bytes: i64,
         kind: Kind,
         lanes: i64,
@@ -583,13 +412,13 @@ impl Walk {
             return;
         }
         let (mut global, mut shared) = (None, None);
-        for (address, memref, offset) in tensors {
+        for Place { memref, start } in tensors {
             let side = Side {
-                root: address.root,
-                swizzle: memref.byte_swizzle(),
-                bytes: address.bytes.map(|b| b.add(&(*offset).into())),
+                root: start.root,
+                swizzle: memref.swizzle,
+                bytes: start.bytes.map(|b| b.add(&from.into())),
             };
-            *(if address.shared {
+            *(if start.shared {
                 &mut shared
             } else {
                 &mut global
@@ -641,14 +470,6 @@ fn simple(memref: &MemRef, stores: bool) -> Kind {
         (Space::Smem, true) => Kind::SharedStore,
         (_, false) => Kind::GlobalLoad,
         (_, true) => Kind::GlobalStore,
-    }
-}
-
-/// A tensor's or a pointer's type.
-fn memory_of<'c>(value: Val<'c>) -> Option<MemRef<'c>> {
-    match CuteType::of(value.r#type()) {
-        Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => Some(memref),
-        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     Values,
+    known::known,
     registers::{File, poison},
     unroll::{Unroll, turns},
 };
@@ -72,7 +73,7 @@ impl<'c> Values<'c> {
     /// A loop of known bounds, turn by turn.
     fn unrolled(&mut self, op: scf::For<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let bound = |value| {
-            self.known(self.map(value)).ok_or_else(|| {
+            known(self.map(value)).ok_or_else(|| {
                 b.error(format!(
                     "expected constant bounds of a loop with {UNROLL}; take the attribute away, or make them constants"
                 ))
@@ -315,8 +316,8 @@ impl<'c> Values<'c> {
     fn root(&self, value: Val<'c>) -> Option<usize> {
         let mut value = value;
         loop {
-            if let Some(view) = self.views.get(&key(value)) {
-                return Some(view.file);
+            if let Some(place) = self.views.get(value) {
+                return Some(place.start.file);
             }
             value = operands_of(defining_op(value)?)
                 .into_iter()

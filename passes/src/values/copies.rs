@@ -1,6 +1,6 @@
 //! Copies between memory and registers, atom by atom.
 
-use super::Values;
+use super::{Values, known::Known, registers::View};
 use crate::vectorize;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute, scf};
@@ -8,26 +8,21 @@ use cute_ir::{
     Expected, Failure,
     args::ThreadCopy,
     mlir::*,
-    tensor::{atom_access, atom_extents, atom_values},
+    tensor::{atom_extents, atom_values},
     types::memref_of,
     types::{self, MemRef, Space},
 };
-use cute_layout::Layout;
 use cute_layout::atoms::{CopyAtom, Form};
 use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
-    pub(super) fn copy(
-        &mut self,
-        args: Option<ThreadCopy<'c>>,
-        b: Builder<'c>,
-    ) -> Result<(), Failure> {
+    pub(super) fn copy(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let Some(ThreadCopy {
             copy,
             source,
             destination,
             predicate,
-        }) = args
+        }) = ThreadCopy::of(op)
         else {
             return Err(b.error("expected a partitioned copy; run cute-partition first"));
         };
@@ -53,14 +48,20 @@ impl<'c> Values<'c> {
                 continue;
             }
             let Some(holds) = holds else {
-                self.copy_atom(&atom, copy, (source, &from), (destination, &to), &at, b)?;
+                self.copy_atom(
+                    (op, &atom),
+                    copy,
+                    (source, &from),
+                    (destination, &to),
+                    &at,
+                    b,
+                )?;
                 continue;
             };
             // Nothing is read or written where the predicate is false.
             let old = match to.space {
                 Space::Rmem => {
-                    let view = self.registers(destination, b)?;
-                    let places = elements(&to.layout, view.offset, &at, b)?;
+                    let (view, places) = self.atom(op, destination, &at, b)?;
                     Some((self.read(&view, &places, b)?, view, places))
                 }
                 _ => None,
@@ -73,7 +74,14 @@ impl<'c> Values<'c> {
             });
             let (region, block) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, block, b.location);
-            self.copy_atom(&atom, copy, (source, &from), (destination, &to), &at, inner)?;
+            self.copy_atom(
+                (op, &atom),
+                copy,
+                (source, &from),
+                (destination, &to),
+                &at,
+                inner,
+            )?;
             let mut regions = vec![region];
             match &old {
                 Some((old, view, places)) => {
@@ -107,7 +115,7 @@ impl<'c> Values<'c> {
     /// One atom.
     fn copy_atom(
         &mut self,
-        atom: &CopyAtom,
+        (op, atom): (Op<'c>, &CopyAtom),
         copy: Val<'c>,
         (source, from): (Val<'c>, &MemRef<'c>),
         (destination, to): (Val<'c>, &MemRef<'c>),
@@ -116,8 +124,8 @@ impl<'c> Values<'c> {
     ) -> Result<(), Failure> {
         let attribute = [("at", b.i64_array(at))];
         let value = if from.space == Space::Rmem {
-            let view = self.registers(source, b)?;
-            self.read(&view, &elements(&from.layout, view.offset, at, b)?, b)?
+            let (view, places) = self.atom(op, source, at, b)?;
+            self.read(&view, &places, b)?
         } else {
             let length = register_values(from, to, b)?;
             let ty = b.vector(length, types::register_type(from.element));
@@ -129,8 +137,7 @@ impl<'c> Values<'c> {
             value
         };
         if to.space == Space::Rmem {
-            let view = self.registers(destination, b)?;
-            let places = elements(&to.layout, view.offset, at, b)?;
+            let (view, places) = self.atom(op, destination, at, b)?;
             return self.write(&view, &places, value, b);
         }
         b.op(
@@ -140,6 +147,20 @@ impl<'c> Values<'c> {
             &attribute,
         )?;
         Ok(())
+    }
+
+    /// The registers of the atom `at` of a partition that `op` copies.
+    fn atom(
+        &mut self,
+        op: Op<'c>,
+        partition: Val<'c>,
+        at: &[i64],
+        b: Builder<'c>,
+    ) -> Result<(View<'c>, Vec<i64>), Failure> {
+        let mut known = Known::new(op, b, &self.mapping, &mut self.files);
+        let view = View::at(&self.views.atom(&mut known, partition, at)?);
+        let places = view.places(b)?;
+        Ok((view, places))
     }
 
     /// Computes whether the atom at `at` is copied: the predicate has the modes behind the atom's values, or those and a mode of
@@ -230,13 +251,6 @@ pub(crate) fn positions(extents: &[i64]) -> Vec<Vec<i64>> {
                 .collect()
         })
         .collect()
-}
-
-/// The registers of the atom `at` of a retiled fragment that starts at `offset`.
-fn elements(layout: &Layout, offset: i64, at: &[i64], b: Builder) -> Result<Vec<i64>, Failure> {
-    let access = atom_access(layout, at).map_err(|e| b.error(e))?;
-    let start = offset + access.offset;
-    Ok(access.values.iter().map(|v| start + v).collect())
 }
 
 /// Returns the number of elements that an atom delivers: the register side says, which for ldmatrix differs from

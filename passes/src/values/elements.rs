@@ -2,46 +2,30 @@
 
 use super::{
     Values,
+    known::{Known, Start},
     registers::{File, View, extract_element},
-    unknown,
 };
 use cute_ir::ops::{arith, cute, vector};
 use cute_ir::{
     Expected, Failure,
+    args::ElementArgs,
+    interpret::Place,
     mlir::*,
-    types::memref_of,
-    types::{self, CuteType},
-    view::{self, Index},
+    types::{self, MemRef, memref_of},
 };
-use melior::ir::ValueLike;
 
 impl<'c> Values<'c> {
-    /// The place of the element of a tensor at a coordinate.
-    fn element(
-        &self,
-        tensor: Val<'c>,
-        coord: Val<'c>,
-        b: Builder<'c>,
-    ) -> Result<(View<'c>, i64), Failure> {
-        let view = self.registers(tensor, b)?;
-        let Some(CuteType::Coord(tuple)) = CuteType::of(coord.r#type()) else {
-            return Err(b.error("expected a coordinate"));
-        };
-        let coord = self.known_tuple(coord, &tuple);
-        let element = view::slice(&view.layout, &coord).map_err(|e| b.error(e))?;
-        let mut place = view.offset;
-        for term in &element.terms {
-            let (Index::Known(i), Some(flat)) = (term.index, term.layout.flat()) else {
-                return Err(unknown(b));
-            };
-            place += flat.checked_at(i).ok_or_else(|| unknown(b))?;
-        }
-        Ok((view, place))
+    /// The register of the element that an op is about.
+    fn element(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
+        let element = ElementArgs::of(op).expected(op, "a tensor and a coordinate")?;
+        let mut known = Known::new(op, b, &self.mapping, &mut self.files);
+        let place = self.views.element(&mut known, element)?;
+        Ok(View::at(&place))
     }
 
     pub(super) fn load(&mut self, op: cute::MemrefLoad<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let (view, place) = self.element(op.tensor(), op.coord(), b)?;
-        let vector = self.read(&view, &[place], b)?;
+        let view = self.element(op.op(), b)?;
+        let vector = self.read(&view, &[view.offset], b)?;
         let value = extract_element(b, vector, 0, view.element)?;
         self.mapping.insert(key(op.value()), value);
         Ok(())
@@ -52,11 +36,11 @@ impl<'c> Values<'c> {
         op: cute::MemrefStore<'c>,
         b: Builder<'c>,
     ) -> Result<(), Failure> {
-        let (view, place) = self.element(op.tensor(), op.coord(), b)?;
+        let view = self.element(op.op(), b)?;
         let value = self.map(op.value());
         let ty = b.vector(1, view.element);
         let vector = b.value(vector::FROM_ELEMENTS, &[value], ty, &[])?;
-        self.write(&view, &[place], vector, b)
+        self.write(&view, &[view.offset], vector, b)
     }
 
     pub(super) fn load_vector(
@@ -137,34 +121,27 @@ impl<'c> Values<'c> {
                 let old = old.ok_or_else(|| self.uninitialized(view.file, b))?;
                 *new = Some(b.value(name, &[old], ty, &[])?);
             }
-            let layout = memref.layout.clone();
-            self.add_file(to, file, layout);
+            self.add_file(to, file, memref);
             return Ok(());
         }
         let places = view.places(b)?;
         let value = self.read(&view, &places, b)?;
         let ty = b.vector(places.len() as i64, memref.element);
         let value = b.value(name, &[value], ty, &[])?;
-        let layout = memref.layout.clone();
-        let view = self.add_file(to, file, layout);
+        let view = self.add_file(to, file, memref);
         self.write(&view, &view.places(b)?, value, b)
     }
 
     /// A new register tensor.
-    fn add_file(
-        &mut self,
-        value: Val<'c>,
-        file: File<'c>,
-        layout: cute_layout::Layout,
-    ) -> View<'c> {
-        let view = View {
-            file: self.files.len(),
-            element: file.element,
-            offset: 0,
-            layout,
-        };
+    fn add_file(&mut self, value: Val<'c>, file: File<'c>, memref: MemRef<'c>) -> View<'c> {
         self.files.push(file);
-        self.views.insert(key(value), view.clone());
+        let start = Start {
+            file: self.files.len() - 1,
+            offset: 0,
+        };
+        let place = Place { memref, start };
+        let view = View::at(&place);
+        self.views.set(value, place);
         view
     }
 }

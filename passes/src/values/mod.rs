@@ -9,26 +9,24 @@
 mod control;
 mod copies;
 mod elements;
+mod known;
 mod products;
 mod registers;
 mod unroll;
 
 use crate::kernel::{body_of_kernel, second_body};
-use crate::memory::space_of;
-use cute_ir::ops::{arith, cute, scf};
+use cute_ir::ops::{cute, scf};
 use cute_ir::{
     Anchor, Failure, PassSpec,
-    args::{GemmArgs, Reinterpretation, ThreadCopy},
+    args::GemmArgs,
     attributes::UNROLL,
-    infer,
+    interpret::Views,
     mlir::*,
-    types::{self, CuteType, MemRef, Space},
-    view::Index,
+    types::{CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, Leaf, int};
+use known::{Known, Start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use registers::{File, View};
-use std::collections::HashMap;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -53,7 +51,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 struct Values<'c> {
     files: Vec<File<'c>>,
     /// Register tensors, and pointers into them, by value.
-    views: HashMap<ValueKey, View<'c>>,
+    views: Views<'c, Start>,
     mapping: Mapping<'c>,
 }
 
@@ -103,7 +101,7 @@ impl<'c> Values<'c> {
                 name_of(op)
             )))
         } else if name_of(op) == cute::COPY {
-            self.copy(ThreadCopy::of(op), b)
+            self.copy(op, b)
         } else if name_of(op) == cute::GEMM {
             self.gemm(GemmArgs::of(op), b)
         } else if let Some(op) = scf::For::of(op) {
@@ -114,8 +112,6 @@ impl<'c> Values<'c> {
             self.while_loop(op, b)
         } else if name_of(op) == scf::YIELD {
             Err(b.error("a loop's end outside of a loop"))
-        } else if self.view(op, b)? {
-            Ok(())
         } else {
             if !self.touches(op) && self.touches_within(op) {
                 return self.reads_only(op, b);
@@ -131,19 +127,10 @@ impl<'c> Values<'c> {
     /// An op that makes registers, reads or writes them, or shows them as another type; false where `op` is none.
     fn on_registers(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
         let held = |value: Val<'c>| is_registers(value.r#type());
-        if let Some(made) = cute::MmaMakeFragment::of(op) {
-            self.allocate(made.result(), b)?;
-        } else if let Some(made) = cute::MemrefAlloca::of(op)
-            && space_of(made.result()) == Some(Space::Rmem)
-        {
-            self.allocate(made.result(), b)?;
-        } else if let Some(retile) = cute::TiledCopyRetile::of(op) {
-            self.reinterpret(retile.fragment(), None, retile.result(), b)?;
-        } else if let Some(cast) = Reinterpretation::of(op).filter(|cast| held(cast.from)) {
-            self.reinterpret(cast.from, None, cast.to, b)?;
-        } else if let Some(add) = cute::AddOffset::of(op).filter(|add| held(add.iter())) {
-            self.reinterpret(add.iter(), Some(add.offset()), add.result(), b)?;
-        } else if let Some(get) = cute::GetLayout::of(op).filter(|get| held(get.tensor())) {
+        if self.follow(op, b)? {
+            return Ok(true);
+        }
+        if let Some(get) = cute::GetLayout::of(op).filter(|get| held(get.tensor())) {
             let layout = b.static_value(get.result().r#type())?;
             self.mapping.insert(key(get.result()), layout);
         } else if let Some(load) = cute::MemrefLoad::of(op).filter(|op| held(op.tensor())) {
@@ -176,151 +163,16 @@ impl<'c> Values<'c> {
             .any(|inner| self.touches(inner) || name_of(inner) == cute::COPY)
     }
 
+    /// The registers of a tensor.
     fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
+        let place = self.views.get(value).ok_or_else(|| known::no_start(b))?;
+        Ok(View::at(place))
+    }
+
+    /// Notes which registers the tensor is that `op` makes; false where it makes none in registers.
+    fn follow(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
         self.views
-            .get(&key(value))
-            .cloned()
-            .ok_or_else(|| b.error("expected a tensor in rmem that this kernel allocates"))
-    }
-
-    fn allocate(&mut self, value: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let Some(CuteType::MemRef(memref)) = CuteType::of(value.r#type()) else {
-            return Err(b.error("expected a tensor"));
-        };
-        let file = File::new(&memref, b.location).map_err(|e| b.error(e))?;
-        let view = View {
-            file: self.files.len(),
-            element: types::register_type(memref.element),
-            offset: 0,
-            layout: memref.layout,
-        };
-        self.views.insert(key(value), view);
-        self.files.push(file);
-        Ok(())
-    }
-
-    /// The same registers, from an offset on, as the result's type says.
-    fn reinterpret(
-        &mut self,
-        source: Val<'c>,
-        offset: Option<Val<'c>>,
-        result: Val<'c>,
-        b: Builder<'c>,
-    ) -> Result<(), Failure> {
-        let mut view = self.registers(source, b)?;
-        let Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) = CuteType::of(result.r#type())
-        else {
-            return Err(b.error("expected a tensor"));
-        };
-        if let Some(offset) = offset {
-            view.offset += self.known_offset(offset).ok_or_else(|| unknown(b))?;
-        }
-        let element = types::register_type(memref.element);
-        let bits = |ty| types::element_bits(ty).unwrap_or(8);
-        let start = view.offset * bits(view.element);
-        if start % bits(element) != 0 {
-            return Err(b.error(format!(
-                "expected registers that start at a whole {element}, found an offset of {start} bits"
-            )));
-        }
-        view.offset = start / bits(element);
-        view.element = element;
-        view.layout = memref.layout;
-        self.views.insert(key(result), view);
-        Ok(())
-    }
-
-    /// A view of registers at a known coordinate; false where `op` makes none.
-    fn view(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
-        if op.result_count() != 1 || !is_registers(result_of(op, 0).r#type()) {
-            return Ok(false);
-        }
-        let mut source = None;
-        let mut types = Vec::new();
-        for operand in operands_of(op) {
-            let Some(ty) = CuteType::of(operand.r#type()) else {
-                return Ok(false);
-            };
-            types.push(match ty {
-                CuteType::MemRef(memref) => {
-                    source = Some(operand);
-                    CuteType::MemRef(memref)
-                }
-                CuteType::Coord(coord) => CuteType::Coord(self.known_tuple(operand, &coord)),
-                other => other,
-            });
-        }
-        let (Some(source), Some(made)) = (source, infer::traced_view(op, &types)) else {
-            return Ok(false);
-        };
-        let made = made.map_err(|e| b.error(format!("'{}' op {e}", name_of(op))))?;
-        let mut view = self.registers(source, b)?;
-        for term in &made.terms {
-            let (Index::Known(i), Some(flat)) = (term.index, term.layout.flat()) else {
-                return Err(unknown(b));
-            };
-            view.offset += flat.checked_at(i).ok_or_else(|| unknown(b))?;
-        }
-        view.layout = made.layout;
-        self.views.insert(key(result_of(op, 0)), view);
-        Ok(true)
-    }
-
-    /// A coordinate, with what is known of its leaves.
-    fn known_tuple(&self, value: Val<'c>, tuple: &IntTuple) -> IntTuple {
-        let leaves = defining_op(self.map(value))
-            .filter(|op| matches!(name_of(*op), cute::MAKE_COORD | cute::MAKE_INT_TUPLE))
-            .map(operands_of)
-            .unwrap_or_default();
-        let mut leaves = leaves.into_iter();
-        fn put(tuple: &IntTuple, next: &mut dyn FnMut() -> Option<i64>) -> IntTuple {
-            match tuple {
-                IntTuple::Leaf(Leaf::Dynamic(_)) => next().map_or_else(|| tuple.clone(), int),
-                IntTuple::Leaf(_) => tuple.clone(),
-                IntTuple::Tuple(parts) => {
-                    IntTuple::Tuple(parts.iter().map(|part| put(part, next)).collect())
-                }
-            }
-        }
-        put(tuple, &mut || {
-            leaves.next().and_then(|leaf| self.known(leaf))
-        })
-    }
-
-    fn known_offset(&self, value: Val<'c>) -> Option<i64> {
-        let Some(CuteType::IntTuple(tuple)) = CuteType::of(value.r#type()) else {
-            return None;
-        };
-        match self.known_tuple(value, &tuple) {
-            IntTuple::Leaf(leaf) => leaf.as_static(),
-            IntTuple::Tuple(_) => None,
-        }
-    }
-
-    /// The integer that a value of the new body is, where it follows from constants.
-    fn known(&self, value: Val<'c>) -> Option<i64> {
-        let op = defining_op(value)?;
-        let signed = |value: &Val<'c>| self.known(*value);
-        // Where the op knows no sign, only what is the same with one.
-        let unsigned = |value: &Val<'c>| signed(value).filter(|value| *value >= 0);
-        let number = match (name_of(op), &operands_of(op)[..]) {
-            (arith::CONSTANT, []) => integer_of(op, "value"),
-            (arith::INDEX_CAST | arith::EXTSI | arith::TRUNCI, [a]) => signed(a),
-            (arith::INDEX_CASTUI | arith::EXTUI, [a]) => unsigned(a),
-            (name, [a, b]) => cute_arith::Op::named(name)?.exact(signed(a)?, signed(b)?),
-            (cute::GET_SCALARS, [tuple]) if op.result_count() == 1 => {
-                match CuteType::of(tuple.r#type())? {
-                    CuteType::IntTuple(IntTuple::Leaf(leaf)) => leaf.as_static(),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        // What wraps around is another number.
-        number.filter(|number| match types::element_bits(value.r#type()) {
-            Some(bits @ 2..=63) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(number),
-            _ => true,
-        })
+            .op(&mut Known::new(op, b, &self.mapping, &mut self.files), op)
     }
 }
 

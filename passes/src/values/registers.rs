@@ -1,9 +1,10 @@
 //! Register tensors as SSA vectors, and views of them.
 
-use super::Values;
+use super::{Values, known::Start};
 use cute_ir::ops::{ub, vector};
 use cute_ir::{
     Failure, diag,
+    interpret::Place,
     mlir::*,
     types::{self, MemRef},
 };
@@ -84,11 +85,22 @@ fn is_run(offsets: &[i64]) -> bool {
         .all(|(i, o)| *o == offsets[0] + i as i64)
 }
 
-fn bits(ty: Type) -> i64 {
+/// Bits of an element of a file.
+pub(super) fn bits(ty: Type) -> i64 {
     types::element_bits(ty).unwrap_or(8)
 }
 
 impl<'c> View<'c> {
+    /// The registers at a place.
+    pub fn at(place: &Place<'c, Start>) -> Self {
+        Self {
+            file: place.start.file,
+            element: types::register_type(place.memref.element),
+            offset: place.start.offset,
+            layout: place.memref.layout.clone(),
+        }
+    }
+
     /// The places of all elements, colexicographically.
     pub fn places(&self, b: Builder<'c>) -> Result<Vec<i64>, Failure> {
         places(&self.layout, self.offset, b)

@@ -1,6 +1,6 @@
 //! Loops that are written out in part: `{cute.unroll = 4}` makes four turns one.
 
-use super::Values;
+use super::known::known;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
 use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*, types};
@@ -40,8 +40,7 @@ pub(super) fn by_factors<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>) -> Resu
 
 /// The bounds of a loop as far as they are constants.
 fn bounds(op: scf::For<'_>) -> [Option<i64>; 3] {
-    let values = Values::default();
-    [op.lower_bound(), op.upper_bound(), op.step()].map(|value| values.known(value))
+    [op.lower_bound(), op.upper_bound(), op.step()].map(known)
 }
 
 /// The turns of a loop of integers of type `ty` from `from` to `to`.

@@ -5,7 +5,7 @@
 mod tensors;
 mod written;
 
-pub use tensors::traced_view;
+pub use tensors::{Viewed, dynamic_leaves, traced_view};
 pub(crate) use written::{compatible, operand_types};
 
 use crate::{

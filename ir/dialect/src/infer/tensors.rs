@@ -9,7 +9,7 @@ use crate::{
     types::{self, CuteType, MemRef},
     view::{self, View},
 };
-use cute_layout::{Layout, Leaf, with_divisors};
+use cute_layout::{IntTuple, Layout, Leaf, with_divisors};
 use melior::{
     Context,
     ir::{Attribute, Location, Type},
@@ -23,8 +23,8 @@ pub(super) fn infer<'c>(
     attributes: Attribute<'c>,
 ) -> Option<Result<Vec<Type<'c>>, String>> {
     let operand_id = || integer_attribute(attributes, "operand_id");
-    if let Some((tensor, view)) = find_view(name, operands, &|name| entry_of(attributes, name)) {
-        return Some(view.and_then(|(view, indices)| tensor_type(context, tensor, view, &indices)));
+    if let Some(viewed) = find_view(name, operands, &|name| entry_of(attributes, name)) {
+        return Some(viewed.and_then(|viewed| tensor_type(context, operands, viewed)));
     }
     if name == cute::SIZE
         && let [tensor] = operands
@@ -108,20 +108,27 @@ fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<
     ty.map(|ty| vec![ty]).map_err(|_| invalid())
 }
 
-type Viewed = Result<(View, Vec<Leaf>), String>;
+/// A view that an op makes: of which of its operands, and which gives the coordinate that it starts at.
+pub struct Viewed {
+    pub view: View,
+    pub tensor: usize,
+    pub coordinate: Option<usize>,
+}
 
-/// Finds the view of a tensor that op `name` makes, if any: the tensor, the view, and the coordinate's dynamic leaves.
-fn find_view<'a, 'c>(
+/// Finds the view of a tensor that op `name` makes, if any.
+fn find_view<'c>(
     name: &str,
-    operands: &'a [CuteType<'c>],
+    operands: &[CuteType<'c>],
     find: &dyn Fn(&str) -> Option<Attribute<'c>>,
-) -> Option<(&'a CuteType<'c>, Viewed)> {
-    let at = operands
+) -> Option<Result<Viewed, String>> {
+    let tensor = operands
         .iter()
         .position(|operand| operand.tensor_layout().is_some())?;
-    let tensor = &operands[at];
+    let coordinate = operands
+        .iter()
+        .position(|operand| matches!(operand, CuteType::Coord(_)));
     let others: Vec<CuteType<'c>> = (operands.iter().enumerate())
-        .filter(|(i, _)| *i != at)
+        .filter(|(i, _)| *i != tensor)
         .map(|(_, operand)| operand.clone())
         .collect();
     let proj = find("proj").map(|proj| {
@@ -130,42 +137,54 @@ fn find_view<'a, 'c>(
     });
     let proj = match proj.transpose() {
         Ok(proj) => proj,
-        Err(error) => return Some((tensor, Err(error))),
+        Err(error) => return Some(Err(error)),
     };
     let view = with_divisors(|| {
         view::apply(
             name,
-            tensor.tensor_layout()?,
+            operands.get(tensor)?.tensor_layout()?,
             &others,
             &algebra::attrs_of(find),
             proj.as_ref(),
             find("operand_id").and_then(integer_value),
         )
     })?;
-    let indices = others
-        .iter()
-        .find_map(|operand| match operand {
-            CuteType::Coord(coord) => Some(
-                coord
-                    .leaves()
-                    .into_iter()
-                    .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
-                    .cloned()
-                    .collect(),
-            ),
-            _ => None,
-        })
-        .unwrap_or_default();
-    Some((tensor, view.map(|view| (view, indices))))
+    Some(view.map(|view| Viewed {
+        view,
+        tensor,
+        coordinate,
+    }))
 }
 
-/// The type of a view of `tensor`.
+impl Viewed {
+    /// The dynamic leaves of the coordinate among an op's operands.
+    pub fn leaves(&self, operands: &[CuteType<'_>]) -> Vec<Leaf> {
+        match self.coordinate.and_then(|at| operands.get(at)) {
+            Some(CuteType::Coord(coord)) => dynamic_leaves(coord),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The dynamic leaves of a coordinate, as they are.
+pub fn dynamic_leaves(coord: &IntTuple) -> Vec<Leaf> {
+    coord
+        .leaves()
+        .into_iter()
+        .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
+        .cloned()
+        .collect()
+}
+
+/// The type of a view of one of the operands.
 fn tensor_type<'c>(
     context: &'c Context,
-    tensor: &CuteType<'c>,
-    view: View,
-    indices: &[Leaf],
+    operands: &[CuteType<'c>],
+    viewed: Viewed,
 ) -> Result<Vec<Type<'c>>, String> {
+    let indices = &viewed.leaves(operands);
+    let Viewed { view, tensor, .. } = viewed;
+    let tensor = operands.get(tensor).ok_or("expected a tensor")?;
     match tensor {
         CuteType::CoordTensor { start, .. } => {
             let start = with_divisors(|| view.start(start, indices))?;
@@ -203,11 +222,9 @@ fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
         .ok_or_else(|| format!("expected {name} = an integer, found {attribute}"))
 }
 
-/// The view that `op` makes of a tensor, for these values of its operands instead of their types' own: the tensor's
-/// layout, and those of the operands behind it. The operand that is the tensor is given by its place.
+/// The view that `op` makes of a tensor, for these values of its operands instead of their types' own.
 ///
 /// Dynamic leaves that carry how they are computed give a layout whose leaves do.
-pub fn traced_view<'c>(op: Op<'c>, operands: &[CuteType<'c>]) -> Option<Result<View, String>> {
-    let (_, view) = find_view(name_of(op), operands, &|name| attribute_of(op, name))?;
-    Some(view.map(|(view, _)| view))
+pub fn traced_view<'c>(op: Op<'c>, operands: &[CuteType<'c>]) -> Option<Result<Viewed, String>> {
+    find_view(name_of(op), operands, &|name| attribute_of(op, name))
 }

@@ -1,6 +1,6 @@
 //! Pipelines, run on a module.
 
-use super::ffi;
+use super::{OwnedCopy, ffi};
 use melior::{
     StringRef,
     diagnostic::Diagnostic,
@@ -14,18 +14,37 @@ use std::ffi::c_void;
 /// # Errors
 /// Text that is no pipeline: what is wrong with it. A pass that fails: nothing, as diagnostics have said it.
 pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<(), Option<String>> {
+    // SAFETY: the module is borrowed for this call alone, so that no handle of it is left when passes change it.
+    unsafe { run_on(module.as_operation().to_raw(), pipeline) }
+}
+
+impl OwnedCopy<'_> {
+    /// Runs a pipeline on the copy of a module, as [`run_pipeline`] does.
+    ///
+    /// # Errors
+    /// Those of [`run_pipeline`], and a copy of another op.
+    pub fn run_pipeline(&mut self, pipeline: &str) -> Result<(), Option<String>> {
+        // SAFETY: the copy is borrowed for this call alone; nobody else has a handle of it.
+        unsafe { run_on(self.raw(), pipeline) }
+    }
+}
+
+/// Runs a pipeline on an operation that is in no other one.
+///
+/// # Safety
+/// The operation lives, and nobody has a handle of it or of what is within it.
+unsafe fn run_on(operation: MlirOperation, pipeline: &str) -> Result<(), Option<String>> {
     unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
         // SAFETY: `user` is the text below, which nobody else has meanwhile.
         let said = unsafe { &mut *user.cast::<String>() };
         // SAFETY: the text outlives the call.
         said.push_str(&String::from_utf8_lossy(unsafe { ffi::bytes(text) }));
     }
-    let operation = module.as_operation();
     let mut said = String::new();
-    // SAFETY: the module is borrowed for this call alone, so that no handle of it is left when passes change it.
+    // SAFETY: the operation is the caller's, who has no handle of it while passes change it.
     let (known, done) = unsafe {
         let anchor = StringRef::new("builtin.module");
-        let context = mlirOperationGetContext(operation.to_raw());
+        let context = mlirOperationGetContext(operation);
         let manager = mlirPassManagerCreateOnOperation(context, anchor.to_raw());
         let parsed = mlirOpPassManagerAddPipeline(
             mlirPassManagerGetAsOpPassManager(manager),
@@ -34,7 +53,7 @@ pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<(), Option<St
             (&raw mut said).cast(),
         );
         let known = parsed.value != 0;
-        let done = known && mlirPassManagerRunOnOp(manager, operation.to_raw()).value != 0;
+        let done = known && mlirPassManagerRunOnOp(manager, operation).value != 0;
         mlirPassManagerDestroy(manager);
         (known, done)
     };

@@ -270,6 +270,10 @@ impl<'c> OwnedCopy<'c> {
         Self(unsafe { melior::ir::Operation::from_raw(mlirOperationClone(op.to_raw())) })
     }
 
+    pub(super) fn raw(&mut self) -> MlirOperation {
+        self.0.to_raw()
+    }
+
     /// Calls `body` with the copy, and with the right to erase within it.
     pub fn with<T>(&mut self, body: impl for<'r> FnOnce(&'r Rewriter<'r>, Op<'r>) -> T) -> T {
         // SAFETY: the copy is borrowed for this call alone.

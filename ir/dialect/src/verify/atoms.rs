@@ -90,7 +90,7 @@ fn check_auto_vector(what: &str, ty: Type, memref: &MemRef, at: &[i64]) -> Check
             ));
         }
     };
-    let start = tensor::atom_access(&memref.layout, at)?.offset;
+    let start = tensor::atom_start(&memref.layout, at)?;
     let (align, size) = (memref.align, length * bytes);
     let missing = (start..start + length).find(|offset| !tensor::covers(&memref.layout, *offset));
     if let Some(offset) = missing {

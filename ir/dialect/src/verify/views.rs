@@ -4,11 +4,12 @@ use super::{Checked, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
-    algebra, infer,
+    algebra,
+    infer::{self, dynamic_leaves},
     types::{self, CuteType, MemRef},
     view,
 };
-use cute_layout::{IntTuple, Layout, Leaf, ops::Value};
+use cute_layout::{IntTuple, Layout, ops::Value};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// An operand's type; diagnostics name its place.
@@ -29,13 +30,6 @@ fn element_at(coord: Val<'_>) -> Result<IntTuple, String> {
 }
 
 /// The dynamic leaves of a coordinate.
-fn dynamic(coord: &IntTuple) -> Vec<Leaf> {
-    let all = coord.leaves().into_iter();
-    all.filter(|leaf| matches!(leaf, Leaf::Dynamic(_)))
-        .cloned()
-        .collect()
-}
-
 /// The operands are those that the result's type says; a layout that is left out is static.
 pub(super) fn verify_make_view(op: cute::MakeView<'_>) -> Checked {
     let result = op.result().r#type();
@@ -73,12 +67,12 @@ pub(super) fn verify_load(op: cute::MemrefLoad<'_>) -> Checked {
     match decoded(0, op.tensor())? {
         CuteType::MemRef(memref) => {
             memref.check_addressable()?;
-            view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
+            view::slice(&memref.layout, &coord)?.of(&memref, &dynamic_leaves(&coord))?;
             same("a result", value, memref.element)
         }
         CuteType::CoordTensor { start, layout } => {
             let view = view::slice(&layout, &coord)?;
-            let element = view.start(&start, &dynamic(&coord))?;
+            let element = view.start(&start, &dynamic_leaves(&coord))?;
             let context = context_of_type(value);
             same("a result", value, types::coord_type(context, &element))
         }
@@ -90,7 +84,7 @@ pub(super) fn verify_store(op: cute::MemrefStore<'_>) -> Checked {
     let coord = element_at(op.coord())?;
     let memref = tensor(0, op.tensor())?;
     memref.check_addressable()?;
-    view::slice(&memref.layout, &coord)?.of(&memref, &dynamic(&coord))?;
+    view::slice(&memref.layout, &coord)?.of(&memref, &dynamic_leaves(&coord))?;
     same("a value", op.value().r#type(), memref.element)
 }
 
