@@ -12,16 +12,24 @@ pub enum Element {
     F8E4M3FN,
     /// 5 bits of exponent, 2 of significand, as IEEE 754 would have it.
     F8E5M2,
+    /// IEEE 754's binary16: 5 bits of exponent, 10 of significand.
     F16,
+    /// The upper half of an `f32`: 8 bits of exponent, 7 of significand.
     Bf16,
     /// The 19 bits of an `f32` that tensor cores multiply, in four bytes; the others are ignored. (PTX ISA, "Alternate
     /// floating-point data formats".)
     Tf32,
+    /// IEEE 754's binary32: 8 bits of exponent, 23 of significand.
     F32,
+    /// IEEE 754's binary64: 11 bits of exponent, 52 of significand.
     F64,
+    /// An integer of 8 bits with a sign.
     I8,
+    /// An integer of 8 bits without a sign.
     U8,
+    /// An integer of 32 bits with a sign.
     I32,
+    /// An integer of 64 bits with a sign.
     I64,
 }
 
@@ -33,6 +41,7 @@ pub enum Element {
 pub struct UnknownElement(pub String);
 
 impl Element {
+    /// All element types, in the order of their declaration.
     pub const ALL: [Element; 11] = [
         Element::F8E4M3FN,
         Element::F8E5M2,
@@ -47,6 +56,7 @@ impl Element {
         Element::I64,
     ];
 
+    /// Returns MLIR's name of the type, such as `f16`.
     pub fn name(self) -> &'static str {
         match self {
             Element::F8E4M3FN => "f8E4M3FN",
@@ -73,6 +83,7 @@ impl Element {
         }
     }
 
+    /// Tells whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         self.precision().is_some()
     }

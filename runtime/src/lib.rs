@@ -10,6 +10,7 @@
 //!
 //! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the
 //! driver.
+#![warn(missing_docs, unreachable_pub)]
 
 pub mod cuda;
 pub mod device;

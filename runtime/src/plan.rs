@@ -7,6 +7,7 @@ use crate::tensor::{ArgError, HostTensor};
 /// A launch whose every number is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
+    /// The name of the kernel.
     pub kernel: String,
     /// Blocks.
     pub grid: [u32; 3],
@@ -16,6 +17,7 @@ pub struct Planned {
     pub cluster: [u32; 3],
     /// Bytes of a block.
     pub dynamic_smem: u32,
+    /// The values of the kernel's parameters, in their order.
     pub params: Vec<Value>,
 }
 

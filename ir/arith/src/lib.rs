@@ -4,6 +4,7 @@
 //! result over the integers, its result at a width, and what is known of results from what is known of operands ([`Facts`]). The
 //! expressions of traced layouts, of launches, of the index simplifier and of the report are views of these rows.
 #![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 
 mod facts;
 mod gcd;

@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What each operation means, said once more in another way.
+    /// The meaning of each operation, said once more in another way.
     fn meaning(op: Op, a: i64, b: i64) -> Option<i64> {
         use Op::*;
         let exact = a as f64 / b as f64;

@@ -13,6 +13,7 @@
 //! - `coalesce` drops size-1 modes, but keeps the stride of a layout that is nothing else: `1:5` stays `1:5`.
 //! - A layout is extended beyond its domain by its last leaf, so `(4,3):(3,1)` at 12 is 4.
 //! - At a negative index a layout is extended as an odd function: `L(-i) = -L(i)`.
+#![warn(missing_docs, unreachable_pub)]
 
 // The generators of the tests name the crate from outside.
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! *Invariant:* nothing here compares numbers of architectures to find out whether an instruction exists. sm_90a is not
 //! sm_90, and sm_120 is no superset of sm_90a: an instruction has a [`Requirement`], and [`Arch::has`] answers.
+#![warn(missing_docs, unreachable_pub)]
 
 mod arch;
 pub mod banks;

@@ -144,6 +144,7 @@ pub struct Limits {
 /// The number of blocks of a kernel that one multiprocessor runs at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
+    /// Blocks that run at once: the fewest of [`Occupancy::by`].
     pub blocks: u32,
     /// Warps of these blocks.
     pub warps: u32,

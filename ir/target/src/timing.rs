@@ -51,8 +51,11 @@ impl Unit {
 /// The cost of an instruction: the cycles for which it occupies its unit, and those until its result may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
+    /// The unit that executes the instruction.
     pub unit: Unit,
+    /// Cycles for which the instruction occupies the unit.
     pub cycles: i64,
+    /// Cycles until its result may be used.
     pub latency: i64,
 }
 

@@ -25,6 +25,7 @@
 //! The answer depends on the region and the limits alone: not on the clock, on threads, or on regions seen before.
 //! Leaves that change more often should have higher numbers (loop counters last): sums put what changes least first,
 //! so that it can be hoisted out of loops.
+#![warn(missing_docs, unreachable_pub)]
 
 mod cost;
 mod extract;

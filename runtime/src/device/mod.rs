@@ -29,7 +29,9 @@ pub enum DeviceKind {
 /// The properties that a device states of itself. What the emulator does not have is 0.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DeviceInfo {
+    /// The kind of device: a GPU, or the emulator.
     pub kind: DeviceKind,
+    /// The name that the device gives itself, such as `NVIDIA H100 PCIe`; `emulator` for the emulator.
     pub name: String,
     /// Major and minor.
     pub compute_capability: (u32, u32),
@@ -47,6 +49,7 @@ pub struct DeviceInfo {
 
 /// Something that executes packages.
 pub trait Device {
+    /// Returns the properties of the device.
     fn info(&self) -> &DeviceInfo;
 
     /// Loads the image that suits the device. Nothing is launched.
@@ -102,83 +105,127 @@ pub trait Stopwatch {
     /// the order of the calls.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The error that the device reports.
     fn enqueue(&mut self) -> Result<(), DeviceError>;
 
     /// Waits, and returns the seconds of every run queued since the last call.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The error that the device reports.
     fn collect(&mut self) -> Result<Vec<f64>, DeviceError>;
 
     /// Seconds from the first of `count` runs in a row to the end of the last, with no event
     /// between them.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The error that the device reports.
     fn batch(&mut self, count: usize) -> Result<f64, DeviceError>;
 }
 
 /// Why a function did not run, or ran out of bounds.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
+    /// No library of the CUDA driver was found.
     #[error(
         "no CUDA driver found (libcuda.so.1); install an NVIDIA driver, or run on a machine that has one; \
          `cute-run --device=emulator` runs a package without a GPU"
     )]
     NoDriver,
+    /// The driver finds no GPU, or not the one that was asked for, with the reason.
     #[error(
         "the CUDA driver finds no GPU ({0}); check that nvidia-smi lists one and that CUDA_VISIBLE_DEVICES does not hide it"
     )]
     NoGpu(String),
+    /// The driver is older than the oldest one that suffices.
     #[error(
         "the NVIDIA driver supports CUDA {}.{}, {}.{} or newer is needed; update the driver",
         found / 1000, found % 1000 / 10, needed / 1000, needed % 1000 / 10
     )]
-    OldDriver { found: u32, needed: u32 },
+    OldDriver {
+        /// The newest CUDA version that the driver supports: 12040 is 12.4.
+        found: u32,
+        /// The oldest CUDA version that suffices, in the same form.
+        needed: u32,
+    },
+    /// A call of the driver failed.
     #[error("{what} failed: {code} ({message}){hint}")]
     Driver {
+        /// The call, or the task that it was part of.
         what: String,
+        /// The driver's name of the error, or its number.
         code: String,
+        /// The driver's description of the error.
         message: String,
+        /// The cure, with `; ` before it; may be empty.
         hint: String,
         /// A kernel faulted: the driver refuses everything else that this process asks for.
         fault: bool,
     },
+    /// No image of the package suits the GPU.
     #[error(transparent)]
     Select(#[from] SelectError),
+    /// The arguments do not suit the function.
     #[error(transparent)]
     Args(#[from] ArgError),
+    /// The package asks for something that the device does not have or cannot do.
     #[error("{place}: expected {expected}, found {found}; {cure}")]
     Unsupported {
+        /// The place: `launch of gemm on NVIDIA H100 PCIe`.
         place: String,
+        /// The values or the form that the device can take.
         expected: String,
+        /// The value or the form that the package has.
         found: String,
+        /// The cure that the message ends with.
         cure: &'static str,
     },
+    /// The GPU has not enough free memory for the arguments.
     #[error(
         "not enough memory on the GPU: {needed} bytes needed, {free} free; use smaller tensors or free the GPU"
     )]
-    Memory { needed: u64, free: u64 },
+    Memory {
+        /// Bytes of the allocation that failed.
+        needed: u64,
+        /// Bytes that are free on the GPU.
+        free: u64,
+    },
+    /// A kernel wrote beside a tensor.
     #[error(
         "argument {name}: {count} bytes outside of the tensor were overwritten, the first {distance} bytes {side} it; \
          the kernel writes out of bounds"
     )]
     OutOfBounds {
+        /// The name of the argument.
         name: String,
+        /// Bytes that were overwritten on that side of the tensor.
         count: usize,
+        /// Bytes from the tensor to the nearest of them; 1 is the byte next to it.
         distance: usize,
+        /// The side of the tensor: `before` or `after`.
         side: &'static str,
     },
+    /// A kernel wrote to an argument that the function only reads.
     #[error(
         "argument {name}: byte {byte} was overwritten, although the function only reads the argument"
     )]
-    InputChanged { name: String, byte: usize },
+    InputChanged {
+        /// The name of the argument.
+        name: String,
+        /// The first byte that changed, from 0 at the start of the tensor.
+        byte: usize,
+    },
+    /// The emulator cannot read or execute the PTX of an image.
     #[error("the PTX for {arch}: {message}")]
-    Ptx { arch: String, message: String },
+    Ptx {
+        /// The architecture of the image, such as `sm_90a`.
+        arch: String,
+        /// The place in the PTX, and the reason.
+        message: String,
+    },
     /// The emulator ran the function to its end, or as far as it could, and saw mistakes.
     #[error("{}", listed(.0))]
     Findings(Vec<Finding>),
+    /// The device, whose name it holds, has no clock to measure runs with.
     #[error("{0} does not measure time")]
     NoClock(String),
 }

@@ -55,6 +55,7 @@ impl fmt::Display for Choice {
 
 /// A device, and why it is not a GPU where a GPU would have been taken.
 pub struct Opened {
+    /// The device that was opened.
     pub device: Box<dyn Device>,
     /// [`DeviceError::NoDriver`] or [`DeviceError::NoGpu`], for [`Choice::Auto`].
     pub no_gpu: Option<DeviceError>,

@@ -8,6 +8,7 @@ use cute_target::Arch;
 /// The form of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
+    /// Machine code of one architecture, in an ELF file.
     Cubin,
     /// Compiled by the driver when it is loaded.
     Ptx,
@@ -16,9 +17,13 @@ pub enum Code {
 /// Code that the GPU can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection<'p> {
+    /// The image that holds the code.
     pub image: &'p Image,
+    /// The architecture of the image.
     pub arch: Arch,
+    /// The form of the code.
     pub code: Code,
+    /// The bytes of the code in the package.
     pub blob: Blob,
 }
 

@@ -27,10 +27,15 @@ impl Default for TimingConfig {
 /// Times in seconds. Percentiles are interpolated between the two nearest samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stats {
+    /// The median, in seconds.
     pub median: f64,
+    /// The shortest time, in seconds.
     pub min: f64,
+    /// The longest time, in seconds.
     pub max: f64,
+    /// The 10th percentile, in seconds: a tenth of the runs took less.
     pub p10: f64,
+    /// The 90th percentile, in seconds: a tenth of the runs took more.
     pub p90: f64,
 }
 
@@ -70,7 +75,9 @@ pub struct Measurement {
     pub each: Stats,
     /// A batch's time divided by its runs, seconds: launches overlap the end of the run before.
     pub batch: f64,
+    /// Runs that were timed one by one, and as many in the batch.
     pub reps: usize,
+    /// Runs before the first one that was timed.
     pub warmup: usize,
     /// Copies of the arguments that the runs went through.
     pub sets: usize,
@@ -140,7 +147,7 @@ impl Work {
 /// clocks, heat and neighbours are the same for all; `work` is that of each.
 ///
 /// # Errors
-/// What the device reports.
+/// The error that the device reports.
 pub fn measure(
     watches: &mut [Box<dyn Stopwatch + '_>],
     work: &[Work],

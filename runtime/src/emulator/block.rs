@@ -140,7 +140,7 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    pub fn start(launch: &'a Launch<'a>, linear: u64) -> Block<'a> {
+    pub(super) fn start(launch: &'a Launch<'a>, linear: u64) -> Block<'a> {
         let [gx, gy, _] = launch.grid.map(u64::from);
         let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
         let threads = launch.block.iter().product::<u32>();
@@ -176,12 +176,12 @@ impl<'a> Block<'a> {
     }
 
     /// The number of the block.
-    pub fn linear(&self) -> u64 {
+    pub(super) fn linear(&self) -> u64 {
         self.context.linear
     }
 
     /// Runs the block to its end, or for about so many instructions of its warps. Counts go to those of the core.
-    pub fn advance(&mut self, counts: &mut Vec<Counts>, instructions: u64) -> Option<End> {
+    pub(super) fn advance(&mut self, counts: &mut Vec<Counts>, instructions: u64) -> Option<End> {
         std::mem::swap(counts, &mut self.context.gathered.counts);
         let until = self.context.executed.saturating_add(instructions);
         let end = schedule(&mut self.context, &mut self.warps, self.turn, until);
@@ -190,7 +190,7 @@ impl<'a> Block<'a> {
     }
 
     /// Findings and printed text of the block.
-    pub fn finish(self) -> (Collector, String) {
+    pub(super) fn finish(self) -> (Collector, String) {
         (self.context.gathered.findings, self.context.printed)
     }
 }

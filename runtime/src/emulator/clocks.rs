@@ -27,7 +27,7 @@ pub(super) struct Told {
 
 impl Told {
     /// The knowledge of nothing, the first of its chain.
-    pub fn nothing() -> Told {
+    pub(super) fn nothing() -> Told {
         Told {
             blocks: BTreeMap::new(),
             chain: CHAINS.fetch_add(1, Relaxed),
@@ -37,7 +37,7 @@ impl Told {
 
     /// The next version, which knows of a block and of what that was told. Of a chain nothing but the newest version may
     /// get a next one.
-    pub fn add(&mut self, block: u64, view: &View) {
+    pub(super) fn add(&mut self, block: u64, view: &View) {
         if let Some(others) = view.others.as_ref().filter(|told| told.chain != self.chain) {
             self.merge(others);
         }
@@ -79,7 +79,7 @@ pub(super) struct View {
 
 impl View {
     /// Adds what another view of the same block has.
-    pub fn join(&mut self, new: &View) {
+    pub(super) fn join(&mut self, new: &View) {
         join_times(&mut self.times, &new.times);
         join_others(&mut self.others, new.others.as_ref());
     }
@@ -133,7 +133,7 @@ impl Clocks {
     /// Clocks of a block of `threads` threads. If `copiers` holds, each thread has a second one behind all threads, in which
     /// its asynchronous copies happen that arrive at an `mbarrier` object: what it does is known to those who wait there, and
     /// not to the thread itself.
-    pub fn new(threads: usize, copiers: bool) -> Clocks {
+    pub(super) fn new(threads: usize, copiers: bool) -> Clocks {
         let all = if copiers { 2 * threads } else { threads };
         let nothing = Knowledge {
             times: vec![0; all].into(),
@@ -146,12 +146,12 @@ impl Clocks {
     }
 
     /// Threads of the block.
-    pub fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         self.knows.len()
     }
 
     /// A meeting that nobody has come to yet.
-    pub fn meeting(&self) -> Release {
+    pub(super) fn meeting(&self) -> Release {
         Release {
             times: vec![0; self.own.len()],
             joined: Vec::new(),
@@ -160,12 +160,12 @@ impl Clocks {
     }
 
     /// The thread that stands for a thread's copies.
-    pub fn copier(&self, thread: u32) -> u32 {
+    pub(super) fn copier(&self, thread: u32) -> u32 {
         self.threads() as u32 + thread
     }
 
     /// Does as [`Clocks::release_alone`], with what the thread's copies have done by then. Returns that time of theirs, too.
-    pub fn release_copies(&mut self, thread: u32) -> (View, u32) {
+    pub(super) fn release_copies(&mut self, thread: u32) -> (View, u32) {
         let mut times = self.release_times(thread);
         let copier = self.copier(thread) as usize;
         let time = self.own[copier];
@@ -175,7 +175,7 @@ impl Clocks {
     }
 
     /// The thread has waited for copies of its own, until that time of theirs.
-    pub fn acquire_copies(&mut self, thread: u32, time: u32) {
+    pub(super) fn acquire_copies(&mut self, thread: u32, time: u32) {
         let copier = self.copier(thread) as usize;
         let knows = &mut self.knows[thread as usize];
         let mut times = knows.times.to_vec();
@@ -184,17 +184,23 @@ impl Clocks {
     }
 
     /// The thread's own time now.
-    pub fn now(&self, thread: u32) -> u32 {
+    pub(super) fn now(&self, thread: u32) -> u32 {
         self.own[thread as usize]
     }
 
     /// Tells whether what `other` did at that time of its own happens before what `thread` does now.
-    pub fn ordered(&self, thread: u32, other: u32, time: u32) -> bool {
+    pub(super) fn ordered(&self, thread: u32, other: u32, time: u32) -> bool {
         thread == other || self.knows[thread as usize].times[other as usize] >= time
     }
 
     /// The same, for a thread of another block.
-    pub fn ordered_after_block(&self, thread: u32, block: u64, other: u32, time: u32) -> bool {
+    pub(super) fn ordered_after_block(
+        &self,
+        thread: u32,
+        block: u64,
+        other: u32,
+        time: u32,
+    ) -> bool {
         let others = self.knows[thread as usize].others.as_ref();
         let times = others.and_then(|others| others.blocks.get(&block));
         times.is_some_and(|times| times[other as usize] >= time)
@@ -202,7 +208,7 @@ impl Clocks {
 
     /// A thread of the block that does something at the time given for it which does not happen before what `thread` does now. A
     /// time of 0 stands for nothing done.
-    pub fn unordered(&self, thread: u32, times: &[u32]) -> Option<u32> {
+    pub(super) fn unordered(&self, thread: u32, times: &[u32]) -> Option<u32> {
         let knows = &self.knows[thread as usize].times;
         let own = (thread as usize).min(times.len());
         let rest = (own + 1).min(times.len());
@@ -215,7 +221,12 @@ impl Clocks {
     }
 
     /// The same, for threads of another block.
-    pub fn unordered_after_block(&self, thread: u32, block: u64, times: &[u32]) -> Option<u32> {
+    pub(super) fn unordered_after_block(
+        &self,
+        thread: u32,
+        block: u64,
+        times: &[u32],
+    ) -> Option<u32> {
         let others = self.knows[thread as usize].others.as_ref();
         let late = match others.and_then(|others| others.blocks.get(&block)) {
             Some(known) => times.iter().zip(known.iter()).position(|(t, k)| t > k),
@@ -225,7 +236,7 @@ impl Clocks {
     }
 
     /// Adds what a thread has done and knows to a release, and starts a new time for it.
-    pub fn release(&mut self, thread: u32, release: &mut Release) {
+    pub(super) fn release(&mut self, thread: u32, release: &mut Release) {
         let t = thread as usize;
         release.join(&self.knows[t]);
         release.times[t] = release.times[t].max(self.own[t]);
@@ -233,7 +244,7 @@ impl Clocks {
     }
 
     /// A release of one thread.
-    pub fn release_alone(&mut self, thread: u32) -> View {
+    pub(super) fn release_alone(&mut self, thread: u32) -> View {
         let times = self.release_times(thread);
         self.view(thread, times)
     }
@@ -254,12 +265,12 @@ impl Clocks {
     }
 
     /// The thread learns what was released at a barrier that it was part of.
-    pub fn acquire(&mut self, thread: u32, released: &Knowledge) {
+    pub(super) fn acquire(&mut self, thread: u32, released: &Knowledge) {
         self.knows[thread as usize] = released.clone();
     }
 
     /// The thread learns what a thread of its block had done and known.
-    pub fn acquire_view(&mut self, thread: u32, view: &View) {
+    pub(super) fn acquire_view(&mut self, thread: u32, view: &View) {
         self.acquire_times(thread, &view.times);
         join_others(
             &mut self.knows[thread as usize].others,
@@ -268,7 +279,7 @@ impl Clocks {
     }
 
     /// The thread, which is one of `block`, learns what is known of some blocks.
-    pub fn acquire_others(&mut self, thread: u32, block: u64, told: &Others) {
+    pub(super) fn acquire_others(&mut self, thread: u32, block: u64, told: &Others) {
         if let Some(times) = told.blocks.get(&block) {
             self.acquire_times(thread, times);
         }
@@ -307,7 +318,7 @@ impl Release {
         }
     }
 
-    pub fn finish(self) -> Knowledge {
+    pub(super) fn finish(self) -> Knowledge {
         Knowledge {
             times: self.times.into(),
             others: self.others,

@@ -59,6 +59,7 @@ fn cores() -> usize {
 }
 
 impl Emulator {
+    /// An emulator that runs kernels as `config` says.
     pub fn new(config: Config) -> Emulator {
         Emulator {
             info: DeviceInfo {

@@ -114,7 +114,9 @@ impl fmt::Display for Site {
 pub struct Thread {
     /// Index of the block in the grid: x, y, z.
     pub block: [u32; 3],
+    /// Index of the warp in the block, from 0.
     pub warp: u32,
+    /// Lane of the warp, 0 to 31.
     pub lane: u32,
 }
 
@@ -132,12 +134,15 @@ impl fmt::Display for Thread {
 /// One mistake: the first time that it was seen, and how often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// The kind of mistake.
     pub kind: Kind,
+    /// The name of the kernel.
     pub kernel: String,
     /// None for what is found after the launch.
     pub site: Option<Site>,
     /// The access that it conflicts with.
     pub other: Option<Site>,
+    /// The thread that made the mistake; none where it is about no single one.
     pub thread: Option<Thread>,
     /// The place in memory: `shared memory at byte 4096`, `A at element (3,17)`.
     pub address: Option<String>,
@@ -253,12 +258,12 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// Counts one more, and keeps what `make` says if it is the first.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         kind: Kind,
         inst: u32,
@@ -283,7 +288,7 @@ impl Collector {
 
     /// Takes the findings of other blocks; of two of a kind, that of the first block is kept, so
     /// that the result does not depend on which core ran what.
-    pub fn merge(&mut self, other: Collector) {
+    pub(super) fn merge(&mut self, other: Collector) {
         for (key, raw) in other.found {
             match self.found.entry(key) {
                 std::collections::btree_map::Entry::Vacant(slot) => {
@@ -304,7 +309,7 @@ impl Collector {
         }
     }
 
-    pub fn into_raw(self) -> impl Iterator<Item = Raw> {
+    pub(super) fn into_raw(self) -> impl Iterator<Item = Raw> {
         self.found.into_values()
     }
 }

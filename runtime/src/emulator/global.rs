@@ -52,7 +52,7 @@ struct Near {
 
 impl Buffer {
     /// `init` tells the initialised bytes; none if all are. [`Buffer::start_launch`] comes before writes.
-    pub fn new(
+    pub(super) fn new(
         name: String,
         base: u64,
         contents: &[u8],
@@ -100,14 +100,14 @@ impl Buffer {
     }
 
     /// Tells whether a range lies inside; offsets are from the base.
-    pub fn holds(&self, offset: u64, bytes: u64) -> bool {
+    pub(super) fn holds(&self, offset: u64, bytes: u64) -> bool {
         offset
             .checked_add(bytes)
             .is_some_and(|end| end <= self.bytes)
     }
 
     /// Tells whether bytes of a range lie between the elements.
-    pub fn leaves_out(&self, offset: u64, bytes: usize) -> bool {
+    pub(super) fn leaves_out(&self, offset: u64, bytes: usize) -> bool {
         let Some((has, size)) = &self.elements else {
             return false;
         };
@@ -118,7 +118,7 @@ impl Buffer {
     }
 
     /// Reads an aligned range that the buffer [`Buffer::holds`].
-    pub fn read(&self, offset: u64, out: &mut [u8]) {
+    pub(super) fn read(&self, offset: u64, out: &mut [u8]) {
         self.load(offset + self.lead, out);
     }
 
@@ -143,7 +143,7 @@ impl Buffer {
     }
 
     /// Reads a range of any length, which starts aligned to 4 bytes.
-    pub fn read_bytes(&self, offset: u64, out: &mut [u8]) {
+    pub(super) fn read_bytes(&self, offset: u64, out: &mut [u8]) {
         for (i, part) in out.chunks_mut(4).enumerate() {
             let word = self.word(offset + self.lead + 4 * i as u64);
             let length = part.len();
@@ -152,7 +152,7 @@ impl Buffer {
     }
 
     /// Tells whether every byte of an aligned range of at most 32 bytes is initialised.
-    pub fn initialized(&self, offset: u64, bytes: usize) -> bool {
+    pub(super) fn initialized(&self, offset: u64, bytes: usize) -> bool {
         let Some(init) = &self.init else { return true };
         let at = offset + self.lead;
         let mask = bits(bytes) << (at % 32);
@@ -161,7 +161,7 @@ impl Buffer {
 
     /// Reads an aligned range that the buffer [`Buffer::holds`], notes it, and says what it collides with. What strong writes
     /// handed on is seen by strong reads.
-    pub fn read_noted(
+    pub(super) fn read_noted(
         &self,
         offset: u64,
         out: &mut [u8],
@@ -185,7 +185,12 @@ impl Buffer {
     }
 
     /// Notes a read of a range that happens elsewhere.
-    pub fn note_read(&self, offset: u64, bytes: usize, by: &Accessor<'_>) -> Option<Unordered> {
+    pub(super) fn note_read(
+        &self,
+        offset: u64,
+        bytes: usize,
+        by: &Accessor<'_>,
+    ) -> Option<Unordered> {
         if self.writers.is_empty() {
             return None;
         }
@@ -277,7 +282,7 @@ impl Buffer {
     }
 
     /// Writes an aligned range, hands something on there, and says what the write collides with.
-    pub fn write(
+    pub(super) fn write(
         &self,
         offset: u64,
         value: &[u8],
@@ -302,7 +307,7 @@ impl Buffer {
 
     /// Changes an aligned value of at most 8 bytes as one operation; returns what it was, what the operation collides with and
     /// what it sees. Nothing is handed on where the value stays because of a comparison.
-    pub fn modify(
+    pub(super) fn modify(
         &self,
         offset: u64,
         bytes: usize,
@@ -360,7 +365,7 @@ impl Buffer {
 
     /// Forgets who wrote what: the launches of a function happen one after another. `granule` is the smallest
     /// write of the launch, in bytes.
-    pub fn start_launch(&mut self, granule: u32) {
+    pub(super) fn start_launch(&mut self, granule: u32) {
         self.granule_bits = granule.clamp(1, 4).trailing_zeros();
         let granules = if self.writable {
             (self.lead + self.bytes).div_ceil(1 << self.granule_bits)
@@ -375,7 +380,7 @@ impl Buffer {
     }
 
     /// The memory as it is now.
-    pub fn contents(&self) -> Vec<u8> {
+    pub(super) fn contents(&self) -> Vec<u8> {
         let words = self
             .words
             .iter()
@@ -428,14 +433,14 @@ pub(super) struct Global {
 
 impl Global {
     /// The buffer that holds a range, and the offset of its start.
-    pub fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
+    pub(super) fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         self.find(address)
             .filter(|(buffer, offset)| buffer.holds(*offset, bytes))
     }
 
     /// The buffer whose window an address lies in, and the offset from its base, which may be far
     /// outside.
-    pub fn find(&self, address: u64) -> Option<(&Buffer, u64)> {
+    pub(super) fn find(&self, address: u64) -> Option<(&Buffer, u64)> {
         let window = address::window(address);
         let buffer = if window >= address::FIRST_VARIABLE {
             self.variables

@@ -76,7 +76,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Tells whether the access is not weak.
-    pub fn strong(self) -> bool {
+    pub(super) fn strong(self) -> bool {
         self.width != 0
     }
 }
@@ -468,7 +468,7 @@ pub(super) struct Kernel {
 
 impl Kernel {
     /// The end of shared memory, in bytes, with `dynamic` bytes of dynamic memory.
-    pub fn shared_end(&self, dynamic: u32) -> u64 {
+    pub(super) fn shared_end(&self, dynamic: u32) -> u64 {
         match self.dynamic_at {
             Some(at) => at + u64::from(dynamic),
             None => self.static_end,
@@ -476,7 +476,7 @@ impl Kernel {
     }
 
     /// Bytes of shared memory of a block, without the system's.
-    pub fn shared_bytes(&self, dynamic: u32) -> u64 {
+    pub(super) fn shared_bytes(&self, dynamic: u32) -> u64 {
         self.shared_end(dynamic) - SHARED_START
     }
 }

@@ -45,7 +45,9 @@ pub struct Counts {
     pub warps: u64,
     /// Executions by a thread.
     pub threads: u64,
+    /// Passes over the banks of shared memory.
     pub shared: Passes,
+    /// Traffic of global memory.
     pub global: Traffic,
 }
 
@@ -65,9 +67,12 @@ impl Counts {
 /// One instruction of the text that touches memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
+    /// The instruction and its place.
     #[serde(flatten)]
     pub site: Site,
+    /// The kind of work that it does.
     pub class: Class,
+    /// Executions of the instruction, and their accesses to memory.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -76,10 +81,13 @@ pub struct Line {
 /// it was compiled from, each of its lines is a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
+    /// The place in the program that was compiled; none where the PTX does not say.
     pub source: Option<Place>,
+    /// The kind of work that the instructions do.
     pub class: Class,
     /// Lines of the PTX, from 1, ascending.
     pub ptx_lines: Vec<u32>,
+    /// The sums over all of the instructions.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -123,7 +131,9 @@ pub struct Occupancy {
     pub arch: String,
     /// Registers of a thread, if the package says.
     pub registers: Option<u32>,
+    /// Blocks of the kernel that run at once.
     pub blocks: u32,
+    /// Warps of these blocks.
     pub warps: u32,
     /// Warps that the multiprocessor has room for.
     pub most_warps: u32,
@@ -150,15 +160,19 @@ impl Occupancy {
 /// The report of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LaunchReport {
+    /// The name of the kernel.
     pub kernel: String,
+    /// Blocks of the grid.
     pub blocks: u64,
     /// Threads of a block.
     pub threads: u32,
     /// Bytes of a block, static and dynamic.
     pub shared_memory: u64,
+    /// The occupancy of a multiprocessor by the kernel.
     pub occupancy: Occupancy,
     /// Instructions by warps and by threads.
     pub warp_instructions: u64,
+    /// Instructions by threads.
     pub thread_instructions: u64,
     /// The same and what memory did, by kind; kinds that were not executed are left out.
     pub instructions: BTreeMap<Class, Counts>,
@@ -173,7 +187,9 @@ pub struct LaunchReport {
 /// The report of a run, with what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
+    /// The launches that ran, in order.
     pub launches: Vec<LaunchReport>,
+    /// The mistakes that were found.
     pub findings: Vec<Finding>,
     /// The text that the kernels printed, block after block.
     pub printed: String,

@@ -110,7 +110,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// `end` is where the window ends; `granule` the smallest access.
-    pub fn new(end: u64, granule: u32) -> Shared {
+    pub(super) fn new(end: u64, granule: u32) -> Shared {
         let length = (end - SHARED_START).next_multiple_of(16) as usize;
         let granule_bits = granule.trailing_zeros();
         Shared {
@@ -125,7 +125,7 @@ impl Shared {
     }
 
     /// Bytes in the window.
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.size
     }
 
@@ -134,7 +134,7 @@ impl Shared {
     }
 
     /// Tells whether an access lies inside.
-    pub fn holds(&self, at: u64, bytes: u64) -> bool {
+    pub(super) fn holds(&self, at: u64, bytes: u64) -> bool {
         at >= SHARED_START
             && (at - SHARED_START)
                 .checked_add(bytes)
@@ -142,12 +142,12 @@ impl Shared {
     }
 
     /// The memory of an access that [`Shared::holds`].
-    pub fn get(&self, at: u64, bytes: usize) -> &[u8] {
+    pub(super) fn get(&self, at: u64, bytes: usize) -> &[u8] {
         let start = Self::offset(at);
         &self.bytes[start..start + bytes]
     }
 
-    pub fn get_mut(&mut self, at: u64, bytes: usize) -> &mut [u8] {
+    pub(super) fn get_mut(&mut self, at: u64, bytes: usize) -> &mut [u8] {
         let start = Self::offset(at);
         &mut self.bytes[start..start + bytes]
     }
@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// Notes an aligned read, and says what it collides with.
-    pub fn read(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+    pub(super) fn read(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
         let mine = by.epoch();
         let mut found = None;
         for index in self.range(at, bytes) {
@@ -252,12 +252,12 @@ impl Shared {
     }
 
     /// Notes an aligned write, and says what it collides with.
-    pub fn write(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+    pub(super) fn write(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
         self.note_write(at, bytes, by, by.epoch())
     }
 
     /// Notes that an asynchronous copy starts.
-    pub fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+    pub(super) fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
         self.note_write(at, bytes, by, by.epoch() | IN_FLIGHT)
     }
 
@@ -314,13 +314,13 @@ impl Shared {
     }
 
     /// Notes that the thread has waited for its copy: from now on it is a write of this time.
-    pub fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
+    pub(super) fn finish_copy(&mut self, at: u64, bytes: usize, by: By<'_>) {
         let time = by.clocks.now(by.thread);
         self.finish_copy_as(at, bytes, by.thread, (by.thread, time));
     }
 
     /// Notes that a thread's copy is done, as a write of another thread and time.
-    pub fn finish_copy_as(
+    pub(super) fn finish_copy_as(
         &mut self,
         at: u64,
         bytes: usize,

@@ -30,7 +30,9 @@ pub struct Parsed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("layout `{text}`: {reason}")]
 pub struct LayoutError {
+    /// The text that was to be a layout.
     pub text: String,
+    /// The reason why it is not one that a tensor can have.
     pub reason: String,
 }
 

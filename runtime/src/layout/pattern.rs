@@ -124,7 +124,7 @@ impl Pattern {
     /// The values of [`Pattern::dynamic_leaves`] in a tensor of layout `found`.
     ///
     /// # Errors
-    /// What the tensor's layout is and the type's is not, with the cure.
+    /// The difference between the tensor's layout and the type's, with the cure.
     pub fn leaves_of(&self, found: &Parsed) -> Result<Vec<i64>, String> {
         let layout = Layout::parse(found.text()).map_err(|error| error.to_string())?;
         if !self.shape.congruent(layout.shape()) {
@@ -191,7 +191,7 @@ impl Pattern {
     /// the first where the last one has stride 1 (rows), else from the first to the last (CuTe's default).
     ///
     /// # Errors
-    /// What does not fit, with the cure.
+    /// The size or the mode that does not fit, with the cure.
     pub fn for_shape(&self, sizes: &[i64]) -> Result<Parsed, String> {
         let modes = self.shape.modes();
         if sizes.len() != modes.len() {

@@ -10,21 +10,29 @@ use super::manifest::{Access, Arg, Function};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Compute {
+    /// A product of matrices.
     Gemm(Gemm),
     /// `dst = src`, converted where the element types differ.
     Copy {
+        /// Index of the tensor that is read.
         src: usize,
+        /// Index of the tensor that is written, of the same shape.
         dst: usize,
     },
     /// `dst(j,i) = src(i,j)`
     Transpose {
+        /// Index of the (M,N) tensor that is read.
         src: usize,
+        /// Index of the (N,M) tensor that is written.
         dst: usize,
     },
     /// `out = a + b`, element by element.
     Add {
+        /// Index of the first addend.
         a: usize,
+        /// Index of the second addend, of the same shape.
         b: usize,
+        /// Index of the sum, of the same shape.
         out: usize,
         /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,26 +40,39 @@ pub enum Compute {
     },
     /// `y = alpha x + beta y`, element by element.
     Axpby {
+        /// Index of the tensor that `alpha` multiplies.
         x: usize,
+        /// Index of the tensor that is written, and read too unless `beta` is 0.
         y: usize,
+        /// The factor of `x`.
         alpha: Factor,
+        /// The factor of the values that `y` has before.
         beta: Factor,
+        /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
     /// `out(..,j) = exp(x(..,j)) / sum over l of exp(x(..,l))`, over the last mode.
     Softmax {
+        /// Index of the tensor that is read.
         x: usize,
+        /// Index of the tensor that is written, of the same shape.
         out: usize,
+        /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
     /// `out(..,j) = x(..,j) * weight(j) / sqrt(mean over l of x(..,l)^2 + epsilon)`, over the last mode.
     RmsNorm {
+        /// Index of the tensor that is normalised.
         x: usize,
+        /// Index of the weights: one for each element of the last mode of `x`.
         weight: usize,
+        /// Index of the tensor that is written, of the shape of `x`.
         out: usize,
+        /// The number that is added to the mean of the squares.
         epsilon: Factor,
+        /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
@@ -65,7 +86,9 @@ pub enum Compute {
         v: usize,
         /// An (M,E) tensor.
         out: usize,
+        /// The factor of the sums of products, before the softmax.
         scale: Factor,
+        /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
@@ -118,7 +141,9 @@ impl Gemm {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Factor {
+    /// A number that is the same in every run.
     Constant(f64),
+    /// The value of an argument of the function.
     Argument {
         /// Index of a scalar argument.
         scalar: usize,
@@ -134,6 +159,7 @@ impl Factor {
 /// A tensor of a compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Role {
+    /// The name of the tensor in the formula, such as `src`.
     pub name: &'static str,
     /// Index into [`Function::args`].
     pub arg: usize,
@@ -382,7 +408,7 @@ impl Compute {
     /// Checks that the tensors' shapes fit, as far as they are known; `sizes` are those of the roles.
     ///
     /// # Errors
-    /// What is expected, what was found, and the cure.
+    /// The shapes that are expected, those that were found, and the cure.
     pub(crate) fn check_shapes(&self, sizes: &[Sizes]) -> Result<(), [String; 3]> {
         let roles = self.roles();
         let ranks: Vec<usize> = sizes.iter().map(Vec::len).collect();

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// An integer that a launch computes, in 64 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
+    /// A number that is the same for all arguments.
     Constant(i64),
     /// An argument, and which dynamic leaf of its layout: those of the shape come before those of the stride.
     Leaf(usize, usize),
@@ -21,6 +22,7 @@ pub enum Expr {
     Scalar(usize),
     /// The number of multiprocessors of the device that runs the launch.
     SmCount,
+    /// An operation on as many operands as its arity says.
     Apply(Op, Vec<Expr>),
 }
 
@@ -31,6 +33,7 @@ macro_rules! ops {
         pub enum Op { $(#[doc = $doc] $op,)* }
 
         impl Op {
+            /// All operations, in the order of their declaration.
             pub const ALL: &[Op] = &[$(Op::$op,)*];
 
             /// Its name in a package.
@@ -55,7 +58,7 @@ macro_rules! ops {
 enum Meaning {
     /// The table of operations on integers.
     Arith(Arith),
-    /// That of comparisons, which give 1 or 0.
+    /// The table of comparisons, which give 1 or 0.
     Compare(Predicate),
     /// Here: it is no operation of `arith` on two integers.
     Own,

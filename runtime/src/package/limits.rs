@@ -8,8 +8,11 @@ use super::manifest::{Launch, Param};
 pub struct Limits;
 
 impl Limits {
+    /// The most threads of a block along x, y and z.
     pub const BLOCK: [u32; 3] = [1024, 1024, 64];
+    /// The most threads of a block, over all three axes.
     pub const THREADS_PER_BLOCK: u64 = cute_target::THREADS_PER_BLOCK as u64;
+    /// The most blocks of a grid along x, y and z.
     pub const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
     /// Blocks of a cluster with the opt-in for non-portable cluster sizes.
     pub const BLOCKS_PER_CLUSTER: u64 = 16;
@@ -33,7 +36,7 @@ impl Sizes {
     ///
     /// # Errors
     /// As [`Sizes::check`].
-    pub fn new(
+    pub(crate) fn new(
         grid: [i64; 3],
         block: [i64; 3],
         cluster: [u32; 3],
@@ -71,7 +74,7 @@ impl Sizes {
     }
 
     /// Threads of a block.
-    pub fn threads(&self) -> u64 {
+    pub(crate) fn threads(&self) -> u64 {
         volume(self.block)
     }
 

@@ -13,15 +13,20 @@ use crate::layout::Pattern;
 pub struct Manifest {
     /// The program that wrote the package, with its version (`cute-opt 0.1.0`).
     pub producer: String,
+    /// The functions that the package offers, each with a name of its own.
     pub functions: Vec<Function>,
+    /// The code of the kernels, one image for each architecture.
     pub images: Vec<Image>,
 }
 
 /// A host function: its arguments, the launches that execute it in order, and what it means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Function {
+    /// The name by which the function is chosen.
     pub name: String,
+    /// The arguments, in their order.
     pub args: Vec<Arg>,
+    /// The launches, in the order in which they run.
     pub launches: Vec<Launch>,
     /// The computes of the launches together. Empty: the result cannot be verified, nor its speed
     /// stated in FLOP/s.
@@ -35,6 +40,7 @@ pub struct Function {
 pub enum Arg {
     /// A tensor in global memory.
     Tensor {
+        /// The name that messages and options use for the argument.
         name: String,
         /// MLIR's name of the element type, such as `f16`: one of [`crate::Element::ALL`].
         element: String,
@@ -42,10 +48,12 @@ pub enum Arg {
         layout: String,
         /// The alignment that the kernels assume of the base address, in bytes; a power of two.
         align: u32,
+        /// The access of the kernels to the tensor.
         access: Access,
     },
     /// A number.
     Scalar {
+        /// The name that messages and options use for the argument.
         name: String,
         /// MLIR's name of its type: `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`.
         #[serde(rename = "type")]
@@ -57,6 +65,7 @@ pub enum Arg {
 }
 
 impl Arg {
+    /// Returns the name of the argument.
     pub fn name(&self) -> &str {
         match self {
             Arg::Tensor { name, .. } | Arg::Scalar { name, .. } => name,
@@ -78,6 +87,7 @@ impl Arg {
         }
     }
 
+    /// Tells whether it is a tensor, and not a scalar.
     pub fn is_tensor(&self) -> bool {
         matches!(self, Arg::Tensor { .. })
     }
@@ -87,7 +97,9 @@ impl Arg {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
+    /// A number without fraction or exponent.
     Integer(i64),
+    /// A number with a fraction or an exponent.
     Real(f64),
 }
 
@@ -116,17 +128,21 @@ impl std::fmt::Display for Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
+    /// Elements are read, and none is written.
     Read,
     /// Every element of the layout is written, and none is read before.
     Write,
+    /// Elements are read and written.
     ReadWrite,
 }
 
 impl Access {
+    /// Tells whether the kernels read elements.
     pub fn reads(self) -> bool {
         !matches!(self, Access::Write)
     }
 
+    /// Tells whether the kernels write elements.
     pub fn writes(self) -> bool {
         !matches!(self, Access::Read)
     }
@@ -135,6 +151,7 @@ impl Access {
 /// One kernel launch. Its sizes are constants, or follow from the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
+    /// The name of the kernel, the same in every image.
     pub kernel: String,
     /// Blocks.
     pub grid: [Expr; 3],
@@ -232,6 +249,7 @@ pub struct Image {
     /// An ELF cubin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cubin: Option<Blob>,
+    /// The figures of the kernels that the code holds.
     pub kernels: Vec<KernelInfo>,
 }
 
@@ -248,6 +266,7 @@ pub struct Blob {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelInfo {
+    /// The name of the kernel.
     pub name: String,
     /// Registers of a thread.
     pub registers: u32,

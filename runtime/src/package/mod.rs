@@ -44,8 +44,11 @@ pub struct Package {
 pub struct ImageSource {
     /// `sm_80`, `sm_90a`, ...
     pub arch: String,
+    /// PTX text, without a terminating zero; none where there is only a cubin.
     pub ptx: Option<String>,
+    /// An ELF cubin; none where there is only PTX.
     pub cubin: Option<Vec<u8>>,
+    /// The figures of the kernels that the code holds.
     pub kernels: Vec<KernelInfo>,
 }
 
@@ -57,12 +60,14 @@ pub struct PackageBuilder {
 }
 
 impl PackageBuilder {
+    /// Adds a function.
     #[must_use]
     pub fn function(mut self, function: Function) -> Self {
         self.manifest.functions.push(function);
         self
     }
 
+    /// Adds the code of one architecture.
     #[must_use]
     pub fn image(mut self, source: ImageSource) -> Self {
         let ptx = source.ptx.map(|text| self.blob(text.as_bytes()));
@@ -112,6 +117,7 @@ impl Package {
         }
     }
 
+    /// Returns the manifest, which was checked where the package is valid.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }

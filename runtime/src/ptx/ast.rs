@@ -9,25 +9,33 @@ pub struct Module<'a> {
     pub target: Vec<&'a str>,
     /// The width of an address in bits: 32 where the text does not say.
     pub address_size: Option<u32>,
+    /// The parts of the text, in their order.
     pub items: Vec<Item<'a>>,
 }
 
 /// A part of a text at module scope.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item<'a> {
+    /// A variable at module scope.
     Variable(Variable<'a>),
+    /// A kernel or a function, defined or only declared.
     Function(Function<'a>),
     /// A file that `.loc` refers to.
     File(File<'a>),
     /// `.alias NAME, OF;`
     Alias {
+        /// The name that the alias adds.
         name: &'a str,
+        /// The function that the alias stands for.
         of: &'a str,
     },
+    /// `.pragma`: strings for the assembler, without their quotes.
     Pragma(Vec<&'a str>),
     /// A section with debug information; what it holds is not looked at.
     Section {
+        /// The name of the section without its dot: `debug_info`.
         name: &'a str,
+        /// The text between the braces.
         text: &'a str,
     },
 }
@@ -35,6 +43,7 @@ pub enum Item<'a> {
 /// `.file 1 "kernel.mlir", 0, 0`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File<'a> {
+    /// The number that `.loc` knows the file by.
     pub index: u32,
     /// The name as it is written between the quotes.
     pub name: &'a str,
@@ -42,80 +51,155 @@ pub struct File<'a> {
     pub stamp: Option<(u64, u64)>,
 }
 
-/// The modules that see a name.
+/// The modules that see a name. (PTX ISA, "Linking Directives".)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
+    /// `.extern`: another module defines the name.
     Extern,
+    /// `.visible`: other modules see the name.
     Visible,
+    /// `.weak`: other modules see the name, and may define it as well.
     Weak,
+    /// `.common`: other modules see the name, and those that define it share one variable.
     Common,
 }
 
-/// The kind of memory that a variable lives in.
+/// The kind of memory that a variable lives in. (PTX ISA, "State Spaces".)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
+    /// `.global`: memory of the device, which all threads access.
     Global,
+    /// `.const`: constant memory, which threads only read.
     Const,
+    /// `.shared`: memory of a block, which the other blocks of its cluster reach too.
     Shared,
+    /// `.local`: memory of one thread.
     Local,
+    /// `.param`: parameters of a kernel or of a call.
     Param,
+    /// `.reg`: registers of a thread.
     Reg,
 }
 
-/// The type of a variable, a register or a parameter.
+/// The type of a variable, a register or a parameter. (PTX ISA, "Types".)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[rustfmt::skip]
 pub enum Type {
-    B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64,
-    F16, F16x2, Bf16, Bf16x2, Tf32, F32, F32x2, F64, Pred, TexRef, SamplerRef, SurfRef,
+    /// `.b8`: 8 bits without a type.
+    B8,
+    /// `.b16`: 16 bits without a type.
+    B16,
+    /// `.b32`: 32 bits without a type.
+    B32,
+    /// `.b64`: 64 bits without a type.
+    B64,
+    /// `.b128`: 128 bits without a type.
+    B128,
+    /// `.u8`: an integer of 8 bits without a sign.
+    U8,
+    /// `.u16`: an integer of 16 bits without a sign.
+    U16,
+    /// `.u32`: an integer of 32 bits without a sign.
+    U32,
+    /// `.u64`: an integer of 64 bits without a sign.
+    U64,
+    /// `.s8`: an integer of 8 bits with a sign.
+    S8,
+    /// `.s16`: an integer of 16 bits with a sign.
+    S16,
+    /// `.s32`: an integer of 32 bits with a sign.
+    S32,
+    /// `.s64`: an integer of 64 bits with a sign.
+    S64,
+    /// `.f16`: a floating-point number of half precision.
+    F16,
+    /// `.f16x2`: two `.f16` in 32 bits.
+    F16x2,
+    /// `.bf16`: a floating-point number with 8 bits of exponent and 7 of significand.
+    Bf16,
+    /// `.bf16x2`: two `.bf16` in 32 bits.
+    Bf16x2,
+    /// `.tf32`: a number for tensor cores, with the exponent of `.f32` and 10 bits of significand, in 32 bits.
+    Tf32,
+    /// `.f32`: a floating-point number of single precision.
+    F32,
+    /// `.f32x2`: two `.f32` in 64 bits.
+    F32x2,
+    /// `.f64`: a floating-point number of double precision.
+    F64,
+    /// `.pred`: a predicate, true or false.
+    Pred,
+    /// `.texref`: an opaque reference to a texture.
+    TexRef,
+    /// `.samplerref`: an opaque reference to a sampler.
+    SamplerRef,
+    /// `.surfref`: an opaque reference to a surface.
+    SurfRef,
 }
 
 /// A variable in memory, or a parameter in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'a> {
+    /// The modules that see the variable; none where the text does not say.
     pub linkage: Option<Linkage>,
+    /// The state space that the variable lives in.
     pub space: Space,
+    /// The attributes, in their order.
     pub attributes: Vec<Attribute<'a>>,
     /// The alignment, in bytes.
     pub align: Option<u32>,
     /// 2, 4 or 8 elements.
     pub vector: Option<u32>,
+    /// The type of the variable, or of the elements of its vectors and arrays.
     pub ty: Type,
+    /// The name of the variable.
     pub name: &'a str,
     /// Elements of an array; none for one whose size is given elsewhere.
     pub dims: Vec<Option<u64>>,
+    /// The value that the variable starts with; none where the text gives none.
     pub init: Option<Init<'a>>,
 }
 
 /// `.attribute(.managed)`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute<'a> {
+    /// The name of the attribute without its dot: `managed`.
     pub name: &'a str,
+    /// The numbers in parentheses after the name; empty where there are none.
     pub values: Vec<u64>,
 }
 
 /// The value that a variable starts with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init<'a> {
+    /// A number, which is the value itself.
     Value(Immediate),
     /// The address of a symbol, plus `offset`, of which `mask` selects bits.
     Address {
+        /// The variable or the function whose address it is.
         symbol: &'a str,
+        /// Bytes from the symbol to the address.
         offset: i64,
         /// Tells whether it is a generic address.
         generic: bool,
+        /// The mask of `0xFF00(symbol)`; none where the value is the whole address.
         mask: Option<u64>,
     },
+    /// `{a, b}`: values of elements, which may be lists again.
     List(Vec<Init<'a>>),
 }
 
 /// A kernel (`.entry`) or a function (`.func`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function<'a> {
+    /// The modules that see the function; none where the text does not say.
     pub linkage: Option<Linkage>,
+    /// Tells whether it is a kernel.
     pub is_entry: bool,
+    /// The name of the function.
     pub name: &'a str,
+    /// The results, in their order; empty for a kernel.
     pub returns: Vec<Param<'a>>,
+    /// The parameters, in their order.
     pub params: Vec<Param<'a>>,
     /// `.maxntid 64, 1, 1`, `.noreturn`, ...
     pub directives: Vec<Directive<'a>>,
@@ -128,9 +212,12 @@ pub struct Function<'a> {
 pub enum Directive<'a> {
     /// A name without its dot, and numbers.
     Limit {
+        /// The name without its dot: `maxntid`.
         name: &'a str,
+        /// The numbers after the name, three at most.
         values: Vec<u64>,
     },
+    /// `.pragma`: strings for the assembler, without their quotes.
     Pragma(Vec<&'a str>),
 }
 
@@ -139,12 +226,17 @@ pub enum Directive<'a> {
 pub struct Param<'a> {
     /// [`Space::Param`] or [`Space::Reg`].
     pub space: Space,
+    /// The alignment, in bytes; none where the text does not say.
     pub align: Option<u32>,
+    /// 2, 4 or 8 elements of a vector; none for a scalar.
     pub vector: Option<u32>,
+    /// The type of the parameter, or of the elements of its vectors and arrays.
     pub ty: Type,
+    /// The memory that the parameter points to; none where the text does not say.
     pub pointer: Option<Pointer>,
     /// `_` in a prototype.
     pub name: &'a str,
+    /// Elements of an array, one number for each dimension; none for one whose size is left open.
     pub dims: Vec<Option<u64>>,
 }
 
@@ -160,23 +252,36 @@ pub struct Pointer {
 /// A part of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement<'a> {
+    /// A declaration of registers.
     Registers(Registers<'a>),
+    /// A variable of the function.
     Variable(Variable<'a>),
+    /// A label, without its colon.
     Label(&'a str),
+    /// `{ ... }`: statements whose declarations nothing outside sees.
     Scope(Vec<Statement<'a>>),
+    /// An instruction, with its guard and its operands.
     Instruction(Instruction<'a>),
+    /// `.pragma`: strings for the assembler, without their quotes.
     Pragma(Vec<&'a str>),
     /// `NAME: .callprototype ...`, what an indirect call calls.
     Prototype {
+        /// The label by which calls name the prototype.
         name: &'a str,
+        /// The results of a call, in their order.
         returns: Vec<Param<'a>>,
+        /// The parameters of a call, in their order.
         params: Vec<Param<'a>>,
+        /// Tells whether a call does not return (`.noreturn`).
         noreturn: bool,
     },
     /// `NAME: .branchtargets ...` or `NAME: .calltargets ...`.
     Targets {
+        /// The label by which instructions name the list.
         name: &'a str,
+        /// True for `.calltargets`, false for `.branchtargets`.
         calls: bool,
+        /// The labels or the functions of the list.
         targets: Vec<&'a str>,
     },
 }
@@ -184,7 +289,9 @@ pub enum Statement<'a> {
 /// `.reg .b32 %r<123>, %x;`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers<'a> {
+    /// 2, 4 or 8 elements of each register; none for scalars.
     pub vector: Option<u32>,
+    /// The type of each register, or of its elements.
     pub ty: Type,
     /// A name; with a number n, the names with 0 to n - 1 after it.
     pub names: Vec<(&'a str, Option<u32>)>,
@@ -193,14 +300,17 @@ pub struct Registers<'a> {
 /// One instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction<'a> {
+    /// The predicate under which a thread executes it; none where every thread does.
     pub guard: Option<Guard<'a>>,
     /// `mma` of `mma.sync.aligned`.
     pub opcode: &'a str,
     /// `sync` and `aligned` of `mma.sync.aligned`.
     pub modifiers: Vec<&'a str>,
+    /// The operands, in the order of the text.
     pub operands: Vec<Operand<'a>>,
     /// The place in the program that PTX was compiled from, by the last `.loc`.
     pub source: Option<Source<'a>>,
+    /// The line of the PTX text with its opcode.
     pub line: TextLine,
 }
 
@@ -217,16 +327,22 @@ impl PartialEq for TextLine {
 /// `@%p1` or `@!%p1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard<'a> {
+    /// True for `@!%p1`: threads execute the instruction where the predicate is false.
     pub negated: bool,
+    /// The name of the predicate: `%p1`.
     pub register: &'a str,
 }
 
 /// A place in a [`File`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source<'a> {
+    /// The number of a [`File`], as `.loc` gives it.
     pub file: u32,
+    /// The line of that file, from 1, as `.loc` gives it.
     pub line: u32,
+    /// The column of that line, as `.loc` gives it.
     pub column: u32,
+    /// The function that was inlined there; none where the place is in no inlined code.
     pub inlined: Option<Inlined<'a>>,
 }
 
@@ -235,21 +351,28 @@ pub struct Source<'a> {
 pub struct Inlined<'a> {
     /// A label in a debug section, and an offset from it.
     pub function: (&'a str, u64),
+    /// The number of the [`File`] with the call that was inlined.
     pub file: u32,
+    /// The line of that call, from 1.
     pub line: u32,
+    /// The column of that call.
     pub column: u32,
 }
 
 /// A thing that an instruction works on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
+    /// A register that the text declares: `%r1`.
     Register(Register<'a>),
     /// A register that PTX defines, such as `%tid.x`.
     Special(Register<'a>),
+    /// A number in the text: `4`, `0f3F800000`.
     Immediate(Immediate),
     /// A variable, a function, a label, or a register that was declared without `%`.
     Symbol {
+        /// The name as it is written.
         name: &'a str,
+        /// Bytes from the symbol to the place.
         offset: i64,
     },
     /// `!%p1`
@@ -258,6 +381,7 @@ pub enum Operand<'a> {
     Pair(Box<Operand<'a>>, Box<Operand<'a>>),
     /// `{a, b}`
     Vector(Vec<Operand<'a>>),
+    /// `[base+offset]`: a place in memory.
     Address(Address<'a>),
     /// `(a, b)` of a call.
     List(Vec<Operand<'a>>),
@@ -268,6 +392,7 @@ pub enum Operand<'a> {
 /// `%v.x`; a register without `%` is a [`Operand::Symbol`], unless an element is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register<'a> {
+    /// The name without the element: `%tid` of `%tid.x`.
     pub name: &'a str,
     /// `x` of `%tid.x`.
     pub element: Option<&'a str>,
@@ -276,18 +401,22 @@ pub struct Register<'a> {
 /// `[base+offset]`, or with more operands `[map, {x, y}]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Address<'a> {
+    /// The start, to which the offset is added.
     pub base: Base<'a>,
     /// The distance from the base, in bytes.
     pub offset: i64,
+    /// The operands after the first comma; empty for a plain address.
     pub more: Vec<Operand<'a>>,
 }
 
 /// The start of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base<'a> {
+    /// A register that holds an address.
     Register(Register<'a>),
     /// A variable, or a register without `%`.
     Symbol(&'a str),
+    /// An address that the text gives as a number, in bytes.
     Absolute(u64),
 }
 
@@ -296,10 +425,14 @@ pub enum Base<'a> {
 pub enum Immediate {
     /// Two's complement.
     Int {
+        /// The 64 bits of the number.
         bits: u64,
+        /// True where the text marks it with `U`, or where it is too large for 64 bits with a sign.
         unsigned: bool,
     },
+    /// The bits of a number of single precision: `0f3F800000` is 1.
     F32(u32),
+    /// The bits of a number of double precision: `0d3FF0000000000000` or `1.0` is 1.
     F64(u64),
 }
 

@@ -16,9 +16,13 @@ pub enum Class {
     StoreMatrix,
     /// Asynchronous copies, bulk ones too.
     AsyncCopy,
+    /// Loads of global memory by an address of that space: `ld.global`.
     GlobalLoad,
+    /// Stores to global memory by an address of that space: `st.global`.
     GlobalStore,
+    /// Loads of shared memory by an address of that space: `ld.shared`.
     SharedLoad,
+    /// Stores to shared memory by an address of that space: `st.shared`.
     SharedStore,
     /// Loads and stores of local memory.
     Local,

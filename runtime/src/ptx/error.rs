@@ -17,8 +17,11 @@ pub struct ParseError {
     pub line: u32,
     /// The place in the line, in characters, from 1.
     pub column: u32,
+    /// The text that could stand there.
     pub expected: String,
+    /// The text that stands there.
     pub found: String,
+    /// The cure that the message ends with.
     pub cure: &'static str,
 }
 

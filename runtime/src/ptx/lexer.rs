@@ -19,7 +19,7 @@ pub(super) enum Token<'a> {
 
 impl Token<'_> {
     /// The name of the token in an error.
-    pub fn describe(self) -> String {
+    pub(super) fn describe(self) -> String {
         match self {
             Token::Word(text) | Token::Number(text) => excerpt(text),
             Token::Dotted(text) => format!("`.{}", excerpt(text).trim_start_matches('`')),
@@ -52,7 +52,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    pub fn new(text: &'a str) -> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Lexer<'a> {
         Lexer {
             text,
             at: 0,
@@ -60,7 +60,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub fn text(&self) -> &'a str {
+    pub(super) fn text(&self) -> &'a str {
         self.text
     }
 
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub fn next(&mut self) -> Result<Lexed<'a>, ParseError> {
+    pub(super) fn next(&mut self) -> Result<Lexed<'a>, ParseError> {
         self.skip_blank()?;
         let (start, line) = (self.at, self.line);
         let token = match self.byte(0) {
@@ -219,7 +219,7 @@ impl<'a> Lexer<'a> {
 
     /// The text up to the brace that closes a block whose opening brace was the last token, and
     /// moves behind that brace.
-    pub fn raw_block(&mut self) -> Result<&'a str, ParseError> {
+    pub(super) fn raw_block(&mut self) -> Result<&'a str, ParseError> {
         let (start, line) = (self.at, self.line);
         let mut open = 1u64;
         loop {

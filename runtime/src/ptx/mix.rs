@@ -21,14 +21,21 @@ pub struct Mix {
     pub ldmatrix: u64,
     /// [`Class::AsyncCopy`].
     pub cp_async: u64,
+    /// [`Class::GlobalLoad`], by the bytes a thread loads.
     pub global_loads: Accesses,
+    /// [`Class::GlobalStore`], by the bytes a thread stores.
     pub global_stores: Accesses,
+    /// [`Class::SharedLoad`], by the bytes a thread loads.
     pub shared_loads: Accesses,
+    /// [`Class::SharedStore`], by the bytes a thread stores.
     pub shared_stores: Accesses,
     /// [`Class::Sync`].
     pub barriers: u64,
+    /// [`Class::Integer`].
     pub integer: u64,
+    /// [`Class::FloatingPoint`].
     pub floating_point: u64,
+    /// [`Class::Control`].
     pub control: u64,
     /// Moves, parameters, local and generic memory, atomics, shuffles, and what is not known.
     pub other: u64,

@@ -116,14 +116,17 @@ impl<'a> Matrix<'a> {
         &self.tensor.bytes[at..at + size]
     }
 
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
 
+    /// Returns the type of the elements.
     pub fn element(&self) -> Element {
         self.tensor.element
     }

@@ -13,7 +13,12 @@ pub enum Distribution {
     /// Normal with mean 0 and standard deviation 1, rounded to the element type.
     Normal,
     /// Integers from `low` to `high`, both included, all equally likely.
-    Integers { low: i32, high: i32 },
+    Integers {
+        /// The smallest integer that can occur.
+        low: i32,
+        /// The largest integer that can occur.
+        high: i32,
+    },
 }
 
 impl Distribution {

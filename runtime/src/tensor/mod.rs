@@ -105,10 +105,12 @@ impl HostTensor {
         })
     }
 
+    /// Returns the type of the elements.
     pub fn element(&self) -> Element {
         self.element
     }
 
+    /// Returns the layout that places the elements in memory.
     pub fn layout(&self) -> &Parsed {
         &self.layout
     }
@@ -118,6 +120,7 @@ impl HostTensor {
         &self.bytes
     }
 
+    /// The same memory, to be changed: bytes between elements too.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
@@ -146,28 +149,41 @@ impl HostTensor {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a tensor of {bytes} bytes does not fit into this machine's memory; use smaller tensors")]
 pub struct OutOfMemory {
+    /// Bytes of the tensor's memory.
     pub bytes: u64,
 }
 
 /// An argument that a function cannot take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
+    /// The number of arguments is wrong.
     #[error("function {function} takes {expected} arguments, found {found}")]
     Count {
+        /// The name of the function.
         function: String,
+        /// Arguments that the function takes.
         expected: usize,
+        /// Arguments that were given.
         found: usize,
     },
+    /// A tensor's elements are of another type than the argument's.
     #[error("argument {name}: expected elements of type {expected}, found {found}")]
     Element {
+        /// The name of the argument.
         name: String,
+        /// MLIR's name of the argument's type: `f16`.
         expected: String,
+        /// The type of the tensor's elements.
         found: Element,
     },
+    /// A tensor's layout is none that the argument can have.
     #[error("argument {name}: expected layout {expected}, found {found}{}{reason}", if reason.is_empty() { "" } else { ": " })]
     Layout {
+        /// The name of the argument.
         name: String,
+        /// CuTe text of the argument's layout.
         expected: String,
+        /// CuTe text of the tensor's layout.
         found: String,
         /// The difference, and the cure; may be empty.
         reason: String,
@@ -175,29 +191,63 @@ pub enum ArgError {
     /// Tensors that do not fit together.
     #[error("function {function}: expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
     Shapes {
+        /// The name of the function.
         function: String,
+        /// The shapes that fit together.
         expected: String,
+        /// The shapes of the tensors.
         found: String,
+        /// The cure; may be empty.
         cure: String,
     },
     /// A launch that these arguments do not allow.
     #[error("launch of {kernel}: {reason}")]
-    Launch { kernel: String, reason: String },
+    Launch {
+        /// The name of the kernel.
+        kernel: String,
+        /// The condition that does not hold, or the size that is beyond a limit.
+        reason: String,
+    },
+    /// The caller leaves open what the package leaves open too.
     #[error("argument {name}: expected {what}, which the package leaves open; {cure}")]
     Missing {
+        /// The name of the argument.
         name: String,
+        /// The missing statement: `a value of type f32`.
         what: String,
+        /// The cure that the message ends with.
         cure: &'static str,
     },
+    /// The caller's statement does not suit the argument.
     #[error("argument {name}: {reason}")]
-    Unsuitable { name: String, reason: String },
+    Unsuitable {
+        /// The name of the argument.
+        name: String,
+        /// The reason, with what the argument takes.
+        reason: String,
+    },
+    /// A layout cannot be read, or has not the modes that are needed.
     #[error("argument {name}: {error}")]
-    BadLayout { name: String, error: LayoutError },
+    BadLayout {
+        /// The name of the argument.
+        name: String,
+        /// The text of the layout, and the reason.
+        error: LayoutError,
+    },
+    /// The host has no memory for a tensor.
     #[error("argument {name}: {error}")]
-    OutOfMemory { name: String, error: OutOfMemory },
+    OutOfMemory {
+        /// The name of the argument.
+        name: String,
+        /// The bytes that the tensor takes.
+        error: OutOfMemory,
+    },
+    /// The package names an element type that there is not.
     #[error("argument {name}: {error}")]
     BadElement {
+        /// The name of the argument.
         name: String,
+        /// The name that is no element type's.
         error: crate::element::UnknownElement,
     },
 }

@@ -18,35 +18,58 @@ const LONGEST_HEADER: u32 = 1 << 16;
 /// Why an `.npy` file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum NpyError {
+    /// The file could not be read or written.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
+        /// The action that failed: `read` or `write`.
         action: &'static str,
+        /// Path of the file.
         path: PathBuf,
+        /// The reason that the operating system gives.
         error: io::Error,
     },
+    /// The file does not begin as `.npy` files do.
     #[error("{}: expected an .npy file, which begins with \\x93NUMPY; save one with numpy.save", path.display())]
-    Foreign { path: PathBuf },
+    Foreign {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The header is damaged, or of a kind that is not read.
     #[error("{}: the .npy header cannot be understood: expected {expected}; save the file again", path.display())]
     Header {
+        /// Path of the file.
         path: PathBuf,
+        /// The text or the values that could stand in the header.
         expected: &'static str,
     },
+    /// The array's elements are of another type than the tensor's.
     #[error("{}: expected elements of type {expected}, found {found}; convert them with array.astype", path.display())]
     Type {
+        /// Path of the file.
         path: PathBuf,
+        /// The type of the tensor's elements, with NumPy's name.
         expected: String,
+        /// NumPy's name of the type in the file: `<f4`.
         found: String,
     },
+    /// The array's shape is not the tensor's.
     #[error("{}: expected shape {expected:?}, found {found:?}", path.display())]
     Shape {
+        /// Path of the file.
         path: PathBuf,
+        /// Elements of each top-level mode of the tensor.
         expected: Vec<i64>,
+        /// Elements of each axis of the array.
         found: Vec<u64>,
     },
+    /// The file ends before the last element.
     #[error("{}: file is truncated: expected {expected} bytes of elements, found {found}", path.display())]
     Truncated {
+        /// Path of the file.
         path: PathBuf,
+        /// Bytes that the elements take.
         expected: u64,
+        /// Bytes of elements that the file has.
         found: u64,
     },
 }

@@ -32,13 +32,13 @@ pub(super) struct Attention<'a> {
     values: Vec<Vec<f64>>,
     scale: f64,
     line: Line,
-    /// What an addition of products loses.
+    /// The relative error of an addition of products.
     product: f64,
     /// The type to which weights may be rounded.
     weight: Element,
 }
 
-/// What is summed up over the keys for one element.
+/// The sums over the keys for one element.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     value: f64,

@@ -54,6 +54,7 @@ pub enum Data {
     /// Data as [`crate::tensor::generate`] makes them: rounding errors then cancel better than in
     /// general.
     IndependentMeanZero,
+    /// Any finite data, of which nothing else is known.
     Any,
 }
 
@@ -62,6 +63,7 @@ pub enum Data {
 pub struct Config {
     /// Seed of the probes' signs and of the sampled rows and columns.
     pub seed: u64,
+    /// The facts that are known of the inputs.
     pub data: Data,
     /// Multiply-adds up to which every element is computed.
     pub full_limit: u64,
@@ -86,45 +88,63 @@ impl Default for Config {
 /// Why nothing can be said about a result.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
+    /// The function of that name does not say what it computes.
     #[error(
         "function {0} does not say what it computes, so its result cannot be verified; pass --no-verify"
     )]
     NoMeaning(String),
+    /// The arguments do not suit the function.
     #[error(transparent)]
     Args(#[from] ArgError),
+    /// The package names an element type that there is not.
     #[error(transparent)]
     Element(#[from] UnknownElement),
+    /// An output of that name is read too, and its values from before the launch were not given.
     #[error(
         "argument {0} is read and written, so that its values from before the launch are needed to verify it; \
          pass them to verify_from"
     )]
     NoBefore(String),
+    /// A factor has a value that the result cannot be verified for.
     #[error(
         "{name} is {value}; the result can be verified for {expected} only: change it, or pass --no-verify"
     )]
     Factor {
+        /// The name of the factor in the formula: `alpha`, `beta`, `epsilon` or `scale`.
         name: &'static str,
+        /// The value of the factor.
         value: f64,
+        /// The values that the result can be verified for.
         expected: &'static str,
     },
+    /// An input holds an infinity or a NaN.
     #[error(
         "argument {name} is {value} at ({row},{column}); the result can be verified for finite inputs only: \
          change the input, or pass --no-verify"
     )]
     NotFinite {
+        /// The name of the argument.
         name: String,
+        /// The value of the first such element.
         value: f64,
+        /// The row of that element, from 0.
         row: usize,
+        /// The column of that element, from 0.
         column: usize,
     },
+    /// The exact result is beyond the largest number of the output's type.
     #[error(
         "the exact result at ({row},{column}) is {value}, which {element} cannot hold; \
          scale the inputs down, or pass --no-verify"
     )]
     Overflow {
+        /// The exact result.
         value: f64,
+        /// The row of that element, from 0.
         row: usize,
+        /// The column of that element, from 0.
         column: usize,
+        /// The type of the output's elements.
         element: Element,
     },
 }

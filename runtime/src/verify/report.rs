@@ -14,9 +14,13 @@ pub enum Method {
     Full,
     /// Every element entered every probe; some rows and columns were computed and compared in full.
     Probed {
+        /// Probes that every element entered.
         probes: usize,
+        /// Elements of a segment of a row, at most.
         segment: usize,
+        /// Rows that were computed and compared in full.
         rows: usize,
+        /// Columns that were computed and compared in full.
         columns: usize,
     },
     /// The result was refused before any comparison.
@@ -26,9 +30,13 @@ pub enum Method {
 /// One element and how far it is off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Deviation {
+    /// The row of the element, from 0.
     pub row: usize,
+    /// The column of the element, from 0.
     pub column: usize,
+    /// The value that the output holds.
     pub found: f64,
+    /// The value that the reference has there.
     pub expected: f64,
     /// The largest |found - expected| of a right element.
     pub allowed: f64,
@@ -55,38 +63,66 @@ impl Deviation {
 pub enum Failure {
     /// Elements still hold the bytes from before the launch.
     Unwritten {
+        /// The name of the output.
         name: String,
+        /// Elements that were not written.
         count: u64,
+        /// The row of the first of them, from 0.
         row: usize,
+        /// The column of the first of them, from 0.
         column: usize,
     },
     /// Elements are NaN, although all inputs are finite.
     NotANumber {
+        /// The name of the output.
         name: String,
+        /// Elements that are NaN.
         count: u64,
+        /// The row of the first of them, from 0.
         row: usize,
+        /// The column of the first of them, from 0.
         column: usize,
     },
     /// A byte between the elements of an output was written.
-    Padding { name: String, byte: usize },
+    Padding {
+        /// The name of the output.
+        name: String,
+        /// The first such byte, from 0 at the start of the tensor.
+        byte: usize,
+    },
     /// Elements are further off than rounding explains.
     Elements {
+        /// The name of the output.
         name: String,
+        /// Compared elements that are wrong.
         count: u64,
+        /// The element that is furthest off, in units of what it may be.
         worst: Deviation,
     },
     /// Sums of segments are further off than rounding explains.
     Segments {
+        /// The name of the output.
         name: String,
+        /// Segments with a wrong sum.
         count: u64,
+        /// The row of the worst of them, from 0.
         row: usize,
+        /// The first column of the worst of them, from 0.
         first_column: usize,
+        /// Columns of the worst of them.
         columns: usize,
+        /// The largest |found - expected| of its sums; infinite where an element is NaN.
         off_by: f64,
+        /// The largest |found - expected| of a right segment's sum.
         allowed: f64,
     },
     /// All deviations together are larger than rounding explains.
-    Norm { relative_error: f64, limit: f64 },
+    Norm {
+        /// `|out - ref| / |ref|`, Frobenius norms over all elements.
+        relative_error: f64,
+        /// The largest relative error that rounding explains, or that the package promises.
+        limit: f64,
+    },
 }
 
 impl fmt::Display for Failure {
@@ -160,6 +196,7 @@ pub struct Report {
     pub name: String,
     /// M, N and K of a `gemm`, else the output's modes.
     pub shape: Vec<usize>,
+    /// The way in which the elements were checked.
     pub method: Method,
     /// Elements compared with a computed reference.
     pub compared: u64,

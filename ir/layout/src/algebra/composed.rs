@@ -59,7 +59,7 @@ impl ComposedLayout {
     /// The modes at `_` of `coord`, and what has to be added to the values: `self(c) = slice(x) + offset` where `c` is
     /// `coord` with `x` in the place of `_`.
     ///
-    /// What the fixed coordinates contribute is added to the inner offset, and nothing is left to add. Under a swizzle, as
+    /// The contribution of the fixed coordinates is added to the inner offset, and nothing is left to add. Under a swizzle, as
     /// in CuTe, only the bits that it moves or reads stay inside, where bits cannot carry; and where the modes that are
     /// left do not hold both a bit that is moved and the one that moves it, the swizzle becomes strides, which are dynamic
     /// where the coordinate is. Dynamic coordinates are taken to be in range (a condition of [`crate::record`]); symbols,

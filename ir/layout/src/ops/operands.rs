@@ -12,12 +12,12 @@ pub(super) struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    pub fn new(op: &'static str, all: &'a [Value], attrs: &'a Attrs) -> Self {
+    pub(super) fn new(op: &'static str, all: &'a [Value], attrs: &'a Attrs) -> Self {
         Operands { op, all, attrs }
     }
 
     /// Exactly `N` operands.
-    pub fn exactly<const N: usize>(&self) -> Result<&'a [Value; N], OpError> {
+    pub(super) fn exactly<const N: usize>(&self) -> Result<&'a [Value; N], OpError> {
         self.all.try_into().map_err(|_| OpError::Count {
             op: self.op,
             expected: N.to_string(),
@@ -26,7 +26,7 @@ impl<'a> Operands<'a> {
     }
 
     /// One operand, and an optional second.
-    pub fn one_or_two(&self) -> Result<(&'a Value, Option<&'a Value>), OpError> {
+    pub(super) fn one_or_two(&self) -> Result<(&'a Value, Option<&'a Value>), OpError> {
         match self.all {
             [a] => Ok((a, None)),
             [a, b] => Ok((a, Some(b))),
@@ -39,7 +39,9 @@ impl<'a> Operands<'a> {
     }
 
     /// Two operands, and an optional third.
-    pub fn two_or_three(&self) -> Result<(&'a Value, &'a Value, Option<&'a Value>), OpError> {
+    pub(super) fn two_or_three(
+        &self,
+    ) -> Result<(&'a Value, &'a Value, Option<&'a Value>), OpError> {
         match self.all {
             [a, b] => Ok((a, b, None)),
             [a, b, c] => Ok((a, b, Some(c))),
@@ -51,7 +53,12 @@ impl<'a> Operands<'a> {
         }
     }
 
-    pub fn kind(&self, operand: &'static str, expected: &'static str, found: &Value) -> OpError {
+    pub(super) fn kind(
+        &self,
+        operand: &'static str,
+        expected: &'static str,
+        found: &Value,
+    ) -> OpError {
         OpError::Kind {
             op: self.op,
             operand,
@@ -60,7 +67,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    pub fn refuse(
+    pub(super) fn refuse(
         &self,
         expected: impl Into<String>,
         found: impl ToString,
@@ -74,39 +81,59 @@ impl<'a> Operands<'a> {
         }
     }
 
-    pub fn attr(&self, name: &'static str, value: Option<i64>) -> Result<i64, OpError> {
+    pub(super) fn attr(&self, name: &'static str, value: Option<i64>) -> Result<i64, OpError> {
         value.ok_or(OpError::MissingAttr { op: self.op, name })
     }
 
-    pub fn shape(&self, operand: &'static str, v: &'a Value) -> Result<&'a IntTuple, OpError> {
+    pub(super) fn shape(
+        &self,
+        operand: &'static str,
+        v: &'a Value,
+    ) -> Result<&'a IntTuple, OpError> {
         match v {
             Value::Shape(t) => Ok(t),
             _ => Err(self.kind(operand, "!cute.shape", v)),
         }
     }
 
-    pub fn stride(&self, operand: &'static str, v: &'a Value) -> Result<&'a IntTuple, OpError> {
+    pub(super) fn stride(
+        &self,
+        operand: &'static str,
+        v: &'a Value,
+    ) -> Result<&'a IntTuple, OpError> {
         match v {
             Value::Stride(t) => Ok(t),
             _ => Err(self.kind(operand, "!cute.stride", v)),
         }
     }
 
-    pub fn coord(&self, operand: &'static str, v: &'a Value) -> Result<&'a IntTuple, OpError> {
+    pub(super) fn coord(
+        &self,
+        operand: &'static str,
+        v: &'a Value,
+    ) -> Result<&'a IntTuple, OpError> {
         match v {
             Value::Coord(t) => Ok(t),
             _ => Err(self.kind(operand, "!cute.coord", v)),
         }
     }
 
-    pub fn int_tuple(&self, operand: &'static str, v: &'a Value) -> Result<&'a IntTuple, OpError> {
+    pub(super) fn int_tuple(
+        &self,
+        operand: &'static str,
+        v: &'a Value,
+    ) -> Result<&'a IntTuple, OpError> {
         match v {
             Value::IntTuple(t) => Ok(t),
             _ => Err(self.kind(operand, "!cute.int_tuple", v)),
         }
     }
 
-    pub fn layout(&self, operand: &'static str, v: &'a Value) -> Result<&'a Layout, OpError> {
+    pub(super) fn layout(
+        &self,
+        operand: &'static str,
+        v: &'a Value,
+    ) -> Result<&'a Layout, OpError> {
         match v {
             Value::Layout(l) => Ok(l),
             _ => Err(self.kind(operand, "!cute.layout", v)),

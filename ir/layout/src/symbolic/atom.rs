@@ -57,7 +57,7 @@ impl PartialOrd for Atom {
 
 impl Atom {
     /// A power of it: signs have only the powers 1 and 2, or 1 and 0 where they are never 0.
-    pub fn power(&self, e: u32) -> (Atom, u32) {
+    pub(super) fn power(&self, e: u32) -> (Atom, u32) {
         let reduced = match self {
             Atom::Sign(_) if e % 2 == 1 => 1,
             Atom::Sign(p) if e > 0 => 2 * u32::from(!p.is_nonzero()),
@@ -67,7 +67,7 @@ impl Atom {
     }
 
     /// Levels of opaque terms, and terms in all.
-    pub fn extent(&self) -> (u32, u32) {
+    pub(super) fn extent(&self) -> (u32, u32) {
         let all = |ps: &mut dyn Iterator<Item = &Poly>| {
             ps.map(Poly::extent).fold((1, 1u32), |(d, w), (d2, w2)| {
                 (d.max(d2 + 1), w.saturating_add(w2))
@@ -81,7 +81,7 @@ impl Atom {
         }
     }
 
-    pub fn range(&self) -> Range {
+    pub(super) fn range(&self) -> Range {
         match self {
             Atom::Unit(s) => s.unit_range(),
             Atom::Floor(p, q) => p.bounds().floor(q.bounds()),
@@ -104,7 +104,7 @@ impl Atom {
         }
     }
 
-    pub fn eval(&self, values: &dyn Fn(&Symbol) -> Option<i64>) -> Option<i128> {
+    pub(super) fn eval(&self, values: &dyn Fn(&Symbol) -> Option<i64>) -> Option<i128> {
         match self {
             Atom::Unit(s) => s.eval(values).map(|(_, unit)| unit),
             Atom::Floor(p, q) => {

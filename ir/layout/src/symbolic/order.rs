@@ -13,31 +13,31 @@ use super::{SymError, SymResult, limits};
 pub(super) struct Mono(pub SmallVec<[(Atom, u32); 2]>);
 
 impl Mono {
-    pub fn one() -> Mono {
+    pub(super) fn one() -> Mono {
         Mono::default()
     }
 
-    pub fn of(atom: Atom) -> Mono {
+    pub(super) fn of(atom: Atom) -> Mono {
         Mono(SmallVec::from_iter([(atom, 1)]))
     }
 
-    pub fn is_one(&self) -> bool {
+    pub(super) fn is_one(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn degree(&self) -> u32 {
+    pub(super) fn degree(&self) -> u32 {
         self.0.iter().map(|(_, e)| e).sum()
     }
 
     /// The exponent of an atom.
-    pub fn power(&self, atom: &Atom) -> u32 {
+    pub(super) fn power(&self, atom: &Atom) -> u32 {
         self.0
             .iter()
             .find(|(a, _)| a == atom)
             .map_or(0, |(_, e)| *e)
     }
 
-    pub fn mul(&self, other: &Mono) -> SymResult<Mono> {
+    pub(super) fn mul(&self, other: &Mono) -> SymResult<Mono> {
         if self.degree() + other.degree() > limits::DEGREE {
             return Err(SymError::TooLarge {
                 what: "factors in a term",
@@ -67,7 +67,7 @@ impl Mono {
     }
 
     /// `self / other`, where `other` divides it atom by atom.
-    pub fn div(&self, other: &Mono) -> Option<Mono> {
+    pub(super) fn div(&self, other: &Mono) -> Option<Mono> {
         let mut out = SmallVec::new();
         let mut rest = other.0.iter().peekable();
         for (a, e) in &self.0 {
@@ -82,7 +82,7 @@ impl Mono {
     }
 
     /// The largest common divisor, atom by atom.
-    pub fn common(&self, other: &Mono) -> Mono {
+    pub(super) fn common(&self, other: &Mono) -> Mono {
         let shared = self
             .0
             .iter()

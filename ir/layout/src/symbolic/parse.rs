@@ -44,7 +44,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(text: &'a str, scope: &'a Scope) -> PResult<Cursor<'a>> {
+    pub(super) fn new(text: &'a str, scope: &'a Scope) -> PResult<Cursor<'a>> {
         let cursor = Cursor {
             text,
             pos: 0,
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
         Ok(cursor)
     }
 
-    pub fn error<T>(&self, span: Range<usize>, message: String) -> PResult<T> {
+    pub(super) fn error<T>(&self, span: Range<usize>, message: String) -> PResult<T> {
         Err(SymParseError {
             span,
             message,
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    pub fn peek(&mut self) -> Option<u8> {
+    pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while bytes.get(self.pos).is_some_and(u8::is_ascii_whitespace) {
             self.pos += 1;
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         bytes.get(self.pos).copied()
     }
 
-    pub fn eat(&mut self, word: &str) -> bool {
+    pub(super) fn eat(&mut self, word: &str) -> bool {
         self.peek();
         let hit = self.text.as_bytes()[self.pos..].starts_with(word.as_bytes());
         if hit {
@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
         hit
     }
 
-    pub fn fail<T>(&mut self, expected: &str) -> PResult<T> {
+    pub(super) fn fail<T>(&mut self, expected: &str) -> PResult<T> {
         self.peek();
         let next = self.text.get(self.pos..).and_then(|t| t.chars().next());
         let (found, len) = match next {
@@ -99,14 +99,14 @@ impl<'a> Cursor<'a> {
         )
     }
 
-    pub fn end(&mut self) -> PResult<()> {
+    pub(super) fn end(&mut self) -> PResult<()> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.fail("an operator or the end"),
         }
     }
 
-    pub fn name(&mut self) -> Option<&'a str> {
+    pub(super) fn name(&mut self) -> Option<&'a str> {
         let first = self.peek()?;
         if !first.is_ascii_alphabetic() && first != b'_' {
             return None;
@@ -165,7 +165,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    pub fn sum(&mut self) -> PResult<Poly> {
+    pub(super) fn sum(&mut self) -> PResult<Poly> {
         self.depth += 1;
         if self.depth > limits::NESTING {
             return self.error(
@@ -214,7 +214,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub fn unary(&mut self, mut negative: bool) -> PResult<Poly> {
+    pub(super) fn unary(&mut self, mut negative: bool) -> PResult<Poly> {
         while self.eat("-") {
             negative = !negative;
         }

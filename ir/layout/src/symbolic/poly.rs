@@ -50,14 +50,14 @@ impl std::fmt::Debug for Poly {
 pub(super) struct Sum(BTreeMap<Mono, i128>);
 
 impl Sum {
-    pub fn add(&mut self, mono: Mono, by: i128, op: &'static str) -> SymResult<()> {
+    pub(super) fn add(&mut self, mono: Mono, by: i128, op: &'static str) -> SymResult<()> {
         let at = self.0.entry(mono).or_insert(0);
         *at = at.checked_add(by).ok_or(SymError::Overflow { op })?;
         Ok(())
     }
 
     /// Adds `scale * mono * p`.
-    pub fn add_poly(
+    pub(super) fn add_poly(
         &mut self,
         p: &Poly,
         scale: i128,
@@ -79,11 +79,11 @@ impl Sum {
     }
 
     /// Takes the largest term out.
-    pub fn pop(&mut self) -> Option<(Mono, i128)> {
+    pub(super) fn pop(&mut self) -> Option<(Mono, i128)> {
         self.0.pop_last()
     }
 
-    pub fn finish(self, op: &'static str) -> SymResult<Poly> {
+    pub(super) fn finish(self, op: &'static str) -> SymResult<Poly> {
         let mut terms = Vec::with_capacity(self.0.len());
         for (m, c) in self.0.into_iter().rev().filter(|(_, c)| *c != 0) {
             let c = i64::try_from(c).map_err(|_| SymError::Overflow { op })?;

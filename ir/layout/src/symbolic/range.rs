@@ -21,20 +21,20 @@ pub(super) struct Range {
 }
 
 impl Range {
-    pub const ANY: Range = Range { lo: None, hi: None };
+    pub(super) const ANY: Range = Range { lo: None, hi: None };
 
-    pub fn exactly(v: i128) -> Range {
+    pub(super) fn exactly(v: i128) -> Range {
         Range {
             lo: Some(v),
             hi: Some(v),
         }
     }
 
-    pub fn holds(&self, v: i128) -> bool {
+    pub(super) fn holds(&self, v: i128) -> bool {
         self.lo.is_none_or(|lo| lo <= v) && self.hi.is_none_or(|hi| v <= hi)
     }
 
-    pub fn add(self, other: Range) -> Range {
+    pub(super) fn add(self, other: Range) -> Range {
         let sum = |a: Option<i128>, b: Option<i128>| a?.checked_add(b?);
         Range {
             lo: sum(self.lo, other.lo),
@@ -42,7 +42,7 @@ impl Range {
         }
     }
 
-    pub fn mul(self, other: Range) -> Range {
+    pub(super) fn mul(self, other: Range) -> Range {
         if self == Range::exactly(0) || other == Range::exactly(0) {
             return Range::exactly(0);
         }
@@ -89,7 +89,7 @@ impl Range {
         }
     }
 
-    pub fn pow(self, e: u32) -> Range {
+    pub(super) fn pow(self, e: u32) -> Range {
         let mut out = (0..e).fold(Range::exactly(1), |r, _| r.mul(self));
         if e.is_multiple_of(2) {
             out.lo = Some(out.lo.map_or(0, |lo| lo.max(0)));
@@ -97,7 +97,7 @@ impl Range {
         out
     }
 
-    pub fn meet(self, other: Range) -> Range {
+    pub(super) fn meet(self, other: Range) -> Range {
         let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| match (a, b) {
             (Some(a), Some(b)) => Some(f(a, b)),
             (a, b) => a.or(b),
@@ -109,7 +109,7 @@ impl Range {
     }
 
     /// Bounds of the floor of a quotient, where the divisor is at least 1.
-    pub fn floor(self, by: Range) -> Range {
+    pub(super) fn floor(self, by: Range) -> Range {
         let (small, large) = (by.lo.unwrap_or(1).max(1), by.hi);
         // Towards 0 by the largest divisor, away from it by the smallest.
         let lo = self.lo.map(|lo| match (lo < 0, large) {

@@ -5,38 +5,38 @@
 use cute_layout::{IntTuple, Layout, Tile, int};
 
 /// Choices, read from bytes; zeros when they have run out.
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     bytes: &'a [u8],
     pos: usize,
 }
 
 impl<'a> Source<'a> {
-    pub fn new(bytes: &'a [u8]) -> Source<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Source<'a> {
         Source { bytes, pos: 0 }
     }
 
-    pub fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         let b = self.bytes.get(self.pos).copied().unwrap_or(0);
         self.pos += 1;
         b
     }
 
     /// A number from 0 to `n - 1`; `n` is at most 256.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::from(self.byte()) * n / 256
     }
 
     /// A number from `low` to `high`.
-    pub fn range(&mut self, low: i64, high: i64) -> i64 {
+    pub(crate) fn range(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as usize) as i64
     }
 
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
     /// A shape of depth at most 3 with extents up to 8, of at most `limit` elements and 7 leaves.
-    pub fn shape(&mut self, limit: i64) -> IntTuple {
+    pub(crate) fn shape(&mut self, limit: i64) -> IntTuple {
         let (mut room, mut leaves) = (limit, 7);
         self.shape_within(0, &mut room, &mut leaves)
     }
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
     }
 
     /// Another nesting of that many leaves, all 1.
-    pub fn profile(&mut self, leaves: usize) -> IntTuple {
+    pub(crate) fn profile(&mut self, leaves: usize) -> IntTuple {
         let mut out = Vec::new();
         let mut left = leaves;
         while left > 0 {
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
 
     /// A layout of at most `limit` elements: compact in any order, with gaps, broadcasts, one stride that is off, anything;
     /// `negative` strides where allowed.
-    pub fn layout(&mut self, limit: i64, negative: bool) -> Layout {
+    pub(crate) fn layout(&mut self, limit: i64, negative: bool) -> Layout {
         let shape = self.shape(limit);
         let extents = shape.static_leaves().expect("static");
         let mut order: Vec<usize> = (0..extents.len()).collect();
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
     }
 
     /// A tile for a layout of this shape: a layout, or mode by mode, sometimes as deep as the shape.
-    pub fn tile(&mut self, shape: &IntTuple, depth: usize) -> Tile {
+    pub(crate) fn tile(&mut self, shape: &IntTuple, depth: usize) -> Tile {
         match (self.below(8), shape) {
             (0..=3, IntTuple::Tuple(modes)) if depth < 2 && !modes.is_empty() => {
                 let n = 1 + self.below(modes.len());
@@ -144,7 +144,7 @@ impl<'a> Source<'a> {
 }
 
 /// A tuple of this nesting with other leaves.
-pub fn refill(shape: &IntTuple, it: &mut impl Iterator<Item = i64>) -> IntTuple {
+pub(crate) fn refill(shape: &IntTuple, it: &mut impl Iterator<Item = i64>) -> IntTuple {
     match shape {
         IntTuple::Leaf(_) => int(it.next().unwrap_or(0)),
         IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| refill(t, it)).collect()),
@@ -152,7 +152,7 @@ pub fn refill(shape: &IntTuple, it: &mut impl Iterator<Item = i64>) -> IntTuple 
 }
 
 /// Runs `f` on `cases` streams of bytes that follow from `seed`.
-pub fn streams(seed: u64, cases: usize, mut f: impl FnMut(&mut Source<'_>)) {
+pub(crate) fn streams(seed: u64, cases: usize, mut f: impl FnMut(&mut Source<'_>)) {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut bytes = [0u8; 96];
     for _ in 0..cases {

@@ -38,7 +38,7 @@ use crate::ptx::Type;
 
 /// The computation of an instruction.
 #[derive(Clone, Debug)]
-pub struct Alu {
+pub(super) struct Alu {
     pub kind: Kind,
     /// The type that each source operand is read as. Packed 8-bit floats count as [`Type::B16`].
     pub sources: Vec<Type>,
@@ -49,7 +49,7 @@ pub struct Alu {
 /// The function behind an instruction. Rows of operands that it does not have may hold anything; higher bits
 /// than a source's type has are not looked at; results are zero-extended from the result's type.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     /// d = f(a, b, c)
     Value(fn(&mut Row, &Row, &Row, &Row)),
     /// d = f(a, b, c, e)
@@ -90,12 +90,12 @@ pub enum Kind {
 }
 
 /// The function by which `setp` and `set` combine their test with a predicate.
-pub type Combine = fn(Mask, Mask) -> Mask;
+pub(super) type Combine = fn(Mask, Mask) -> Mask;
 
 /// An instruction that this emulator does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown instruction `{instruction}`: expected {expected}, found {found}")]
-pub struct Unknown {
+pub(super) struct Unknown {
     /// The opcode with its modifiers.
     pub instruction: String,
     pub expected: String,
@@ -113,7 +113,7 @@ impl Alu {
 
     /// The function that puts a result into a wider register of `bits`, as `cvt` may: by its sign if it has one. None where
     /// the result stands in it already.
-    pub fn widen(&self, bits: u32) -> Option<fn(&mut Row, u32)> {
+    pub(super) fn widen(&self, bits: u32) -> Option<fn(&mut Row, u32)> {
         let narrow = match self.result {
             Some(Type::S8) => 8,
             Some(Type::S16) => 16,
@@ -136,7 +136,7 @@ fn sign_extend<const FROM: u32>(row: &mut Row, bits: u32) {
 }
 
 /// Tells whether [`lookup`] is where an opcode is to be looked up.
-pub fn is_alu(opcode: &str) -> bool {
+pub(super) fn is_alu(opcode: &str) -> bool {
     FAMILIES.iter().any(|family| family.0.contains(&opcode))
 }
 
@@ -153,7 +153,7 @@ const FAMILIES: &[(&[&str], Family)] = &[
 ];
 
 /// The computation of the instruction. Errors: an opcode or a modifier that is not known, or not in its place.
-pub fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
+pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
     let mut mods = Mods::new(opcode, modifiers);
     let is_float = modifiers
         .last()

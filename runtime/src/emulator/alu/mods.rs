@@ -12,7 +12,7 @@ pub(in crate::emulator) struct Mods<'a> {
 }
 
 impl<'a> Mods<'a> {
-    pub fn new(opcode: &'a str, modifiers: &'a [&'a str]) -> Self {
+    pub(crate) fn new(opcode: &'a str, modifiers: &'a [&'a str]) -> Self {
         Mods {
             opcode,
             modifiers,
@@ -21,29 +21,29 @@ impl<'a> Mods<'a> {
     }
 
     /// The next one, which stays.
-    pub fn peek(&self) -> Option<&'a str> {
+    pub(crate) fn peek(&self) -> Option<&'a str> {
         self.modifiers.get(self.at).copied()
     }
 
     /// All that are not read yet.
-    pub fn rest(&self) -> &'a [&'a str] {
+    pub(crate) fn rest(&self) -> &'a [&'a str] {
         &self.modifiers[self.at.min(self.modifiers.len())..]
     }
 
     /// Tells whether the next one is `name`, which is then read.
-    pub fn eat(&mut self, name: &str) -> bool {
+    pub(crate) fn eat(&mut self, name: &str) -> bool {
         let found = self.peek() == Some(name);
         self.at += usize::from(found);
         found
     }
 
     /// Past the next one.
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.at += 1;
     }
 
     /// The value of the next one in a table, if it is there.
-    pub fn one_of<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn one_of<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let name = self.peek()?;
         let value = table.iter().find(|row| row.0 == name)?.1;
         self.at += 1;
@@ -51,7 +51,7 @@ impl<'a> Mods<'a> {
     }
 
     /// The next one, which must be in the table.
-    pub fn required<T: Copy>(&mut self, table: &[(&str, T)]) -> Result<T, Unknown> {
+    pub(crate) fn required<T: Copy>(&mut self, table: &[(&str, T)]) -> Result<T, Unknown> {
         match self.one_of(table) {
             Some(value) => Ok(value),
             None => {
@@ -62,7 +62,7 @@ impl<'a> Mods<'a> {
     }
 
     /// A direction of rounding, if there is one.
-    pub fn rounding(&mut self) -> Option<Mode> {
+    pub(crate) fn rounding(&mut self) -> Option<Mode> {
         self.one_of(&[
             ("rn", Mode::Rn),
             ("rz", Mode::Rz),
@@ -72,7 +72,7 @@ impl<'a> Mods<'a> {
     }
 
     /// A type, one of those that the instruction takes.
-    pub fn ty(&mut self, allowed: &[Type]) -> Result<Type, Unknown> {
+    pub(crate) fn ty(&mut self, allowed: &[Type]) -> Result<Type, Unknown> {
         let found = self.peek().and_then(Type::of);
         match found {
             Some(ty) if allowed.contains(&ty) => {
@@ -87,7 +87,7 @@ impl<'a> Mods<'a> {
     }
 
     /// Error: something is left.
-    pub fn end(&self) -> Result<(), Unknown> {
+    pub(crate) fn end(&self) -> Result<(), Unknown> {
         match self.peek() {
             None => Ok(()),
             Some(_) => Err(self.unexpected("no more modifiers")),
@@ -95,7 +95,7 @@ impl<'a> Mods<'a> {
     }
 
     /// The error that the next modifier is not what it should be.
-    pub fn unexpected(&self, expected: &str) -> Unknown {
+    pub(crate) fn unexpected(&self, expected: &str) -> Unknown {
         match self.peek() {
             Some(name) => self.unknown(expected, &format!(".{name}")),
             None => Unknown {
@@ -106,7 +106,7 @@ impl<'a> Mods<'a> {
         }
     }
 
-    pub fn unknown(&self, expected: &str, found: &str) -> Unknown {
+    pub(crate) fn unknown(&self, expected: &str, found: &str) -> Unknown {
         Unknown {
             instruction: self.text(),
             expected: expected.to_string(),

@@ -29,14 +29,14 @@ pub(in crate::emulator) struct Format {
 }
 
 impl Format {
-    pub const F16: Format = Format::ieee(5, 10, 0x7fff);
-    pub const BF16: Format = Format::ieee(8, 7, 0x7fff);
+    pub(crate) const F16: Format = Format::ieee(5, 10, 0x7fff);
+    pub(crate) const BF16: Format = Format::ieee(8, 7, 0x7fff);
     /// Without the 13 low bits of the register.
-    pub const TF32: Format = Format::ieee(8, 10, 0x3ffff);
-    pub const F32: Format = Format::ieee(8, 23, 0x7fff_ffff);
-    pub const F64: Format = Format::ieee(11, 52, 0xfff8_0000_0000_0000);
-    pub const E5M2: Format = Format::ieee(5, 2, 0x7f);
-    pub const E4M3: Format = Format {
+    pub(crate) const TF32: Format = Format::ieee(8, 10, 0x3ffff);
+    pub(crate) const F32: Format = Format::ieee(8, 23, 0x7fff_ffff);
+    pub(crate) const F64: Format = Format::ieee(11, 52, 0xfff8_0000_0000_0000);
+    pub(crate) const E5M2: Format = Format::ieee(5, 2, 0x7f);
+    pub(crate) const E4M3: Format = Format {
         exponent: 4,
         mantissa: 3,
         above: 0x7f,
@@ -58,12 +58,12 @@ impl Format {
         (1 << (self.exponent - 1)) - 1
     }
 
-    pub const fn sign(self) -> u64 {
+    pub(crate) const fn sign(self) -> u64 {
         1 << (self.exponent + self.mantissa)
     }
 
     /// The bits of the largest finite number.
-    pub const fn max(self) -> u64 {
+    pub(crate) const fn max(self) -> u64 {
         self.above - 1
     }
 }

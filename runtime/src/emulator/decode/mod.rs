@@ -23,6 +23,7 @@ pub struct DecodeError {
     pub line: u32,
     /// The place in what was compiled.
     pub from: Option<Place>,
+    /// The text of the error: what was expected, what was found, the cure.
     pub message: String,
 }
 

@@ -49,28 +49,28 @@ pub(super) struct Names<'a> {
 pub(super) struct Caller<'a>(Vec<Scope<'a>>);
 
 impl<'a> Names<'a> {
-    pub fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());
     }
 
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.scopes.pop();
     }
 
     /// Hides all but the module's names, for the body of another function.
-    pub fn enter(&mut self) -> Caller<'a> {
+    pub(super) fn enter(&mut self) -> Caller<'a> {
         let caller = self.scopes.split_off(1);
         self.open();
         Caller(caller)
     }
 
     /// Back to the caller's names.
-    pub fn leave(&mut self, caller: Caller<'a>) {
+    pub(super) fn leave(&mut self, caller: Caller<'a>) {
         self.scopes.truncate(1);
         self.scopes.extend(caller.0);
     }
 
-    pub fn insert(&mut self, name: &'a str, value: Name) {
+    pub(super) fn insert(&mut self, name: &'a str, value: Name) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name, value);
         }
@@ -82,7 +82,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    pub fn get(&self, name: &str) -> Option<Name> {
+    pub(super) fn get(&self, name: &str) -> Option<Name> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (prefix, number) = name.split_at(name.len() - digits);
         // `%r01` is no name of a range.

@@ -30,7 +30,7 @@ impl<'a> Context<'a> {
     }
 
     /// Names the thing that lies at an address.
-    pub fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
+    pub(crate) fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
         match Self::resolve(space, at) {
             (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
                 Some(offset) => format!("shared memory at byte {offset}"),

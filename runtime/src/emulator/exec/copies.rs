@@ -50,7 +50,7 @@ struct Copy {
 }
 
 impl Copies {
-    pub fn commit(&mut self, active: Mask) {
+    pub(super) fn commit(&mut self, active: Mask) {
         for lane in lanes(active) {
             self.committed[lane] += 1;
         }
@@ -126,7 +126,7 @@ impl Context<'_> {
     }
 
     /// Lets a copy of the warp land that nobody waits for yet.
-    pub fn land_some(&mut self, warp: &mut Warp) {
+    pub(crate) fn land_some(&mut self, warp: &mut Warp) {
         let pending = warp.copies.pending.len();
         if pending != 0 && self.random.below(2) == 0 {
             let at = self.random.below(pending as u64) as usize;

@@ -31,7 +31,7 @@ struct Object {
 
 impl Mbarriers {
     /// The things that a phase lacks, in words.
-    pub fn missing(&self, at: u64) -> String {
+    pub(crate) fn missing(&self, at: u64) -> String {
         match self.objects.get(&at) {
             Some(object) => format!(
                 "lacks {} of {} arrivals and {} bytes",
@@ -289,7 +289,7 @@ impl Context<'_> {
     }
 
     /// Tells those who wait for phases that are over.
-    pub fn wake_completed(&mut self, warps: &mut [Warp]) {
+    pub(crate) fn wake_completed(&mut self, warps: &mut [Warp]) {
         for at in std::mem::take(&mut self.mbarriers.completed) {
             for group in warps.iter_mut().flat_map(|warp| &mut warp.groups) {
                 if group.wait == Wait::Phase(at) {
@@ -301,7 +301,7 @@ impl Context<'_> {
 
     /// Wakes a block in which nobody can go on: lets what is under way arrive, else lets waits time out. Returns whether
     /// somebody can go on then.
-    pub fn wake(&mut self, warps: &mut [Warp]) -> bool {
+    pub(crate) fn wake(&mut self, warps: &mut [Warp]) -> bool {
         let mut arrived = false;
         for warp in warps.iter_mut() {
             while self.next_arrival(warp) {

@@ -78,12 +78,12 @@ pub(super) struct Warp {
 
 impl Warp {
     /// Tells whether some of its threads can go on.
-    pub fn is_ready(&self) -> bool {
+    pub(super) fn is_ready(&self) -> bool {
         self.groups.iter().any(|group| group.wait == Wait::Nothing)
     }
 
     /// The contents of a register.
-    pub fn row(&self, reg: Reg) -> &Row {
+    pub(super) fn row(&self, reg: Reg) -> &Row {
         &self.rows[reg as usize]
     }
 
@@ -96,12 +96,12 @@ impl Warp {
         (self.split_for >> 16 & 15 == 15).then_some(self.split_for >> 6 & 31)
     }
 
-    pub fn live(&self) -> Mask {
+    pub(super) fn live(&self) -> Mask {
         self.groups.iter().fold(0, |mask, group| mask | group.mask)
     }
 
     /// The thread's number in the block.
-    pub fn thread(&self, lane: usize) -> u32 {
+    pub(super) fn thread(&self, lane: usize) -> u32 {
         self.index * LANES as u32 + lane as u32
     }
 }
@@ -195,7 +195,7 @@ pub(super) enum Next {
 }
 
 impl Context<'_> {
-    pub fn warp(&self, index: u32) -> Warp {
+    pub(super) fn warp(&self, index: u32) -> Warp {
         let kernel = self.launch.kernel;
         let [x, y, z] = self.launch.block;
         let threads = x * y * z;
@@ -282,7 +282,7 @@ impl Context<'_> {
     }
 
     /// Runs threads of a warp for at most `turn` instructions.
-    pub fn run(&mut self, warp: &mut Warp, turn: u32) -> Stop {
+    pub(super) fn run(&mut self, warp: &mut Warp, turn: u32) -> Stop {
         for _ in 0..turn {
             let Some(at) = self.choose(warp) else {
                 return Stop::Blocked;
@@ -360,7 +360,7 @@ impl Context<'_> {
     }
 
     /// The lanes of `mask` where a guard holds.
-    pub fn predicate(&mut self, warp: &mut Warp, guard: Guard, mask: Mask, pc: u32) -> Mask {
+    pub(super) fn predicate(&mut self, warp: &mut Warp, guard: Guard, mask: Mask, pc: u32) -> Mask {
         let undefined = mask & !warp.preds_defined[guard.pred as usize];
         if undefined != 0 {
             self.undefined(warp, undefined, pc, "a predicate");
@@ -370,7 +370,7 @@ impl Context<'_> {
     }
 
     /// Notes lanes that read a register that they have not written.
-    pub fn check(&mut self, warp: &Warp, reg: Reg, mask: Mask, pc: u32) {
+    pub(super) fn check(&mut self, warp: &Warp, reg: Reg, mask: Mask, pc: u32) {
         let undefined = mask & !warp.defined[reg as usize];
         if undefined != 0 {
             self.undefined(warp, undefined, pc, "a register");
@@ -392,7 +392,7 @@ impl Context<'_> {
 
     /// Notes a finding of one lane.
     #[expect(clippy::too_many_arguments, reason = "what a finding consists of")]
-    pub fn find(
+    pub(super) fn find(
         &mut self,
         kind: Kind,
         pc: u32,
@@ -427,7 +427,7 @@ impl Context<'_> {
     }
 
     /// Writes a result in the lanes of a mask.
-    pub fn set(warp: &mut Warp, reg: Reg, value: &Row, mask: Mask) {
+    pub(super) fn set(warp: &mut Warp, reg: Reg, value: &Row, mask: Mask) {
         let row = &mut warp.rows[reg as usize];
         if mask == Mask::MAX {
             *row = *value;
@@ -441,7 +441,7 @@ impl Context<'_> {
         warp.defined[reg as usize] |= mask;
     }
 
-    pub fn set_pred(warp: &mut Warp, pred: Pred, value: Mask, mask: Mask) {
+    pub(super) fn set_pred(warp: &mut Warp, pred: Pred, value: Mask, mask: Mask) {
         let slot = &mut warp.preds[pred as usize];
         *slot = *slot & !mask | value & mask;
         warp.preds_defined[pred as usize] |= mask;

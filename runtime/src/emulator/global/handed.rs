@@ -27,7 +27,7 @@ pub(in crate::emulator) struct Seen {
 }
 
 impl Handed {
-    pub fn join(&mut self, new: &Handed) {
+    pub(crate) fn join(&mut self, new: &Handed) {
         Arc::make_mut(&mut self.near).join(&new.near);
         match (&mut self.far, &new.far) {
             (Some(far), Some(new)) => Arc::make_mut(far).join(new),
@@ -38,11 +38,11 @@ impl Handed {
 }
 
 impl Seen {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.near.is_none() && self.far.is_none()
     }
 
-    pub fn join(&mut self, new: &Seen) {
+    pub(crate) fn join(&mut self, new: &Seen) {
         match (&mut self.near, &new.near) {
             (Some(near), Some(new)) => {
                 if !Arc::ptr_eq(near, new) {
@@ -67,7 +67,7 @@ pub(super) struct Place {
 
 impl Place {
     /// A write of a block hands something on.
-    pub fn add(&mut self, block: u64, handed: &Handed) {
+    pub(super) fn add(&mut self, block: u64, handed: &Handed) {
         match self.near.entry(block) {
             std::collections::btree_map::Entry::Vacant(slot) => {
                 slot.insert(Arc::clone(&handed.near));
@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// The state that a read of a block sees.
-    pub fn seen(&self, block: u64) -> Seen {
+    pub(super) fn seen(&self, block: u64) -> Seen {
         Seen {
             near: self.near.get(&block).cloned(),
             far: self.far.clone(),

@@ -89,7 +89,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub fn add(&mut self, class: Class, who: Who) {
+    pub(super) fn add(&mut self, class: Class, who: Who) {
         let same = |set: &&mut Set| set.class == class && set.block == who.block;
         match self.sets.iter_mut().find(same) {
             Some(set) => set.times.add(who.thread, who.time),
@@ -102,7 +102,12 @@ impl Record {
     }
 
     /// Notes an access, and says what it collides with; `equal` if it writes the value that is there.
-    pub fn access(&mut self, by: &Accessor<'_>, class: Class, equal: bool) -> Option<(Class, Who)> {
+    pub(super) fn access(
+        &mut self,
+        by: &Accessor<'_>,
+        class: Class,
+        equal: bool,
+    ) -> Option<(Class, Who)> {
         let mut found = None;
         self.sets.retain(|set| {
             let same_block = set.block == by.block;
@@ -136,7 +141,7 @@ impl Record {
     }
 
     /// The only weak write and the only weak read, where there is nothing else.
-    pub fn simple(&self) -> Option<[Option<Who>; 2]> {
+    pub(super) fn simple(&self) -> Option<[Option<Who>; 2]> {
         if self.sets.len() > 2 {
             return None;
         }

@@ -7,11 +7,11 @@ use crate::emulator::alu::{Mods, Unknown};
 use crate::emulator::{LANES, Row};
 
 /// Rows of matrices as they lie in memory, by the lane that gives the address.
-pub type Rows = [[u8; 16]; LANES];
+pub(super) type Rows = [[u8; 16]; LANES];
 
 /// `ldmatrix` or `stmatrix`, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matrices {
+pub(crate) struct Matrices {
     /// 1, 2 or 4; as many registers a lane.
     pub count: usize,
     pub transposed: bool,
@@ -22,7 +22,7 @@ pub struct Matrices {
 impl Matrices {
     /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` by its opcode and modifiers. Errors: modifiers that are not known or
     /// not in their place; shapes with elements of 8 bits and less.
-    pub fn of(opcode: &str, modifiers: &[&str]) -> Result<Matrices, Unknown> {
+    pub(crate) fn of(opcode: &str, modifiers: &[&str]) -> Result<Matrices, Unknown> {
         let mut mods = Mods::new(opcode, modifiers);
         for name in ["sync", "aligned", "m8n8"] {
             mods.required(&[(name, ())])?;
@@ -40,12 +40,12 @@ impl Matrices {
     }
 
     /// Lanes whose addresses count: the first of them.
-    pub fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         8 * self.count
     }
 
     /// `ldmatrix`: what each register gets. Registers beyond [`Matrices::count`] stay.
-    pub fn load(&self, rows: &Rows, d: &mut [Row]) {
+    pub(crate) fn load(&self, rows: &Rows, d: &mut [Row]) {
         for (matrix, d) in rows.chunks_exact(8).zip(d).take(self.count) {
             for (lane, value) in d.iter_mut().enumerate() {
                 let [low, high] = self
@@ -57,7 +57,7 @@ impl Matrices {
     }
 
     /// `stmatrix`: what each row becomes. Rows that no matrix has stay.
-    pub fn store(&self, registers: &[Row], rows: &mut Rows) {
+    pub(crate) fn store(&self, registers: &[Row], rows: &mut Rows) {
         for (matrix, register) in rows.chunks_exact_mut(8).zip(registers).take(self.count) {
             for (lane, value) in register.iter().enumerate() {
                 for (part, (row, column)) in self.elements(lane).into_iter().enumerate() {
@@ -85,7 +85,7 @@ fn half(row: &[u8; 16], column: usize) -> u16 {
 }
 
 /// `movmatrix.sync.aligned.m8n8.trans.b16`: the transposed matrix.
-pub fn transpose(d: &mut Row, a: &Row) {
+pub(crate) fn transpose(d: &mut Row, a: &Row) {
     let element = |row: usize, column: usize| a[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
     for (lane, d) in d.iter_mut().enumerate() {
         let (row, column) = (lane / 4, 2 * (lane % 4));

@@ -16,7 +16,7 @@ mod tests;
 
 use cute_layout::atoms::{Elem, MmaAtom};
 
-pub use matrix::{Matrices, transpose};
+pub(super) use matrix::{Matrices, transpose};
 
 use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, from_bits, narrow};
 use super::{LANES, Row};
@@ -24,7 +24,7 @@ use table::Table;
 
 /// `mma.sync` of one shape and types, decoded.
 #[derive(Clone, Debug)]
-pub struct Mma {
+pub(super) struct Mma {
     /// M, N, K of one product, and how many products a warp makes at once.
     shape: [usize; 3],
     tiles: usize,
@@ -61,7 +61,7 @@ const LAYOUTS: &[(&str, bool)] = &[("row", false), ("col", true)];
 impl Mma {
     /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` without its first word. Errors: a modifier that is
     /// not known or not in its place; a shape that has no such types.
-    pub fn of(modifiers: &[&str]) -> Result<Mma, Unknown> {
+    pub(super) fn of(modifiers: &[&str]) -> Result<Mma, Unknown> {
         let mut mods = Mods::new("mma", modifiers);
         mods.required(&[("sync", ())])?;
         mods.required(&[("aligned", ())])?;
@@ -111,23 +111,23 @@ impl Mma {
     }
 
     /// Registers of D, A, B and C: of 64 bits for `f64`, else of 32.
-    pub fn registers(&self) -> [usize; 4] {
+    pub(super) fn registers(&self) -> [usize; 4] {
         [&self.d, &self.a, &self.b, &self.c].map(Table::registers)
     }
 
     /// Tells whether the registers of D, A, B and C have 64 bits.
-    pub fn is_double(&self) -> bool {
+    pub(super) fn is_double(&self) -> bool {
         self.types[0] == Elem::F64
     }
 
     /// Multiplications with an addition.
-    pub fn macs(&self) -> u64 {
+    pub(super) fn macs(&self) -> u64 {
         let [m, n, k] = self.shape;
         (m * n * k * self.tiles) as u64
     }
 
     /// D = A B + C, where each has the registers that [`Mma::registers`] says; registers that are missing are zeros.
-    pub fn execute(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
+    pub(super) fn execute(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
         let [_, _, k] = self.shape;
         match (self.types[1], k) {
             (Elem::F64, _) => self.doubles(a, b, c, d),

@@ -20,7 +20,7 @@ const QUAD: usize = 4;
 impl Table {
     /// The table of a layout that maps (thread, value) to the column-major index in a matrix; the places are those by rows, or
     /// by rows of the transposed matrix. None for a layout that is not static, or leaves the matrix.
-    pub fn of(
+    pub(super) fn of(
         threads: &Layout,
         tv: &Layout,
         [rows, columns]: [usize; 2],
@@ -58,7 +58,7 @@ impl Table {
     }
 
     /// The number of registers of a lane, of 64 bits if that is an element's width, else of 32.
-    pub fn registers(&self) -> usize {
+    pub(super) fn registers(&self) -> usize {
         (self.places.len() * self.bits).div_ceil(self.bits.max(32))
     }
 
@@ -70,7 +70,7 @@ impl Table {
 
     /// Puts what the registers hold into its places. `f` gets a register's bits, with the element's lowest first.
     #[inline(always)]
-    pub fn read<T: Copy + Default>(&self, rows: &[Row], to: &mut [T], f: impl Fn(u64) -> T) {
+    pub(super) fn read<T: Copy + Default>(&self, rows: &[Row], to: &mut [T], f: impl Fn(u64) -> T) {
         for (value, places) in self.places.iter().enumerate() {
             let (register, shift) = self.part(value);
             let Some(row) = rows.get(register) else {
@@ -90,7 +90,7 @@ impl Table {
 
     /// The other way; `f` gives an element's bits.
     #[inline(always)]
-    pub fn write<T: Copy>(&self, from: &[T], rows: &mut [Row], f: impl Fn(T) -> u64) {
+    pub(super) fn write<T: Copy>(&self, from: &[T], rows: &mut [Row], f: impl Fn(T) -> u64) {
         for (value, places) in self.places.iter().enumerate() {
             let (register, shift) = self.part(value);
             let Some(row) = rows.get_mut(register) else {

@@ -16,7 +16,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub fn read(by: &By<'_>) -> Access {
+    pub(super) fn read(by: &By<'_>) -> Access {
         Access {
             epoch: by.epoch(),
             inst: by.inst,
@@ -25,7 +25,7 @@ impl Access {
         }
     }
 
-    pub fn write(by: &By<'_>) -> Access {
+    pub(super) fn write(by: &By<'_>) -> Access {
         Access {
             writes: true,
             ..Access::read(by)
@@ -33,7 +33,7 @@ impl Access {
     }
 
     /// One that was before there was a history.
-    pub fn weak(epoch: Epoch, inst: u32, writes: bool) -> Access {
+    pub(super) fn weak(epoch: Epoch, inst: u32, writes: bool) -> Access {
         Access {
             epoch,
             inst,
@@ -67,7 +67,7 @@ pub(super) struct Histories {
 
 impl Histories {
     /// A new one, with accesses of which at most the first is a write.
-    pub fn start(&mut self, accesses: Vec<Access>) -> u32 {
+    pub(super) fn start(&mut self, accesses: Vec<Access>) -> u32 {
         let writes = accesses.iter().filter(|access| access.writes);
         let history = History {
             first: writes.map(|access| access.epoch).collect(),
@@ -86,13 +86,13 @@ impl Histories {
     }
 
     /// Forgets one.
-    pub fn end(&mut self, slot: u32) {
+    pub(super) fn end(&mut self, slot: u32) {
         self.all[slot as usize] = History::default();
         self.free.push(slot);
     }
 
     /// Notes an access, and says what it collides with.
-    pub fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
+    pub(super) fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
         let history = &mut self.all[slot as usize];
         let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && by.knows(epoch);
         let mut found = history
@@ -121,7 +121,7 @@ impl Histories {
     }
 
     /// A thread's copy is done.
-    pub fn finish_copy(&mut self, slot: u32, thread: u32, done: Epoch) {
+    pub(super) fn finish_copy(&mut self, slot: u32, thread: u32, done: Epoch) {
         let history = &mut self.all[slot as usize];
         let accesses = history.accesses.iter_mut().map(|access| &mut access.epoch);
         for epoch in accesses.chain(&mut history.first) {

@@ -19,7 +19,7 @@ use crate::package::{Access, Arg, Function, ImageSource, Launch, Package};
 use crate::tensor::{HostTensor, tensor_for};
 
 /// A kernel on tensors of 32-bit integers.
-pub struct Run {
+pub(super) struct Run {
     body: String,
     /// Tells whether the body is the text of a whole module.
     whole: bool,
@@ -33,13 +33,13 @@ pub struct Run {
 }
 
 /// The results of a run.
-pub struct Ran {
+pub(super) struct Ran {
     pub report: Report,
     pub tensors: Vec<HostTensor>,
 }
 
 /// A kernel with that body, after declarations of registers `%r`, `%s` (64 bits), `%p`, `%h` (16 bits), `%f`.
-pub fn kernel(body: &str) -> Run {
+pub(super) fn kernel(body: &str) -> Run {
     Run {
         body: body.into(),
         whole: false,
@@ -54,7 +54,7 @@ pub fn kernel(body: &str) -> Run {
 
 impl Run {
     /// A tensor of `i32` that is read; its address is `%s90` for the first argument, `%s91` for the second, ...
-    pub fn input(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+    pub(super) fn input(mut self, values: impl IntoIterator<Item = i64>) -> Run {
         let values: Vec<i64> = values.into_iter().collect();
         self.args
             .push((format!("{}:1", values.len()), Access::Read));
@@ -63,18 +63,18 @@ impl Run {
     }
 
     /// A tensor of `count` `i32` that is written.
-    pub fn output(self, count: usize) -> Run {
+    pub(super) fn output(self, count: usize) -> Run {
         self.output_at(&format!("{count}:1"))
     }
 
-    pub fn output_at(mut self, layout: &str) -> Run {
+    pub(super) fn output_at(mut self, layout: &str) -> Run {
         self.args.push((layout.into(), Access::Write));
         self.inputs.push(Vec::new());
         self
     }
 
     /// A tensor that is read and written.
-    pub fn in_out(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+    pub(super) fn in_out(mut self, values: impl IntoIterator<Item = i64>) -> Run {
         self = self.input(values);
         if let Some(last) = self.args.last_mut() {
             last.1 = Access::ReadWrite;
@@ -82,28 +82,28 @@ impl Run {
         self
     }
 
-    pub fn grid(mut self, blocks: u32) -> Run {
+    pub(super) fn grid(mut self, blocks: u32) -> Run {
         self.grid = blocks;
         self
     }
 
-    pub fn block(mut self, threads: u32) -> Run {
+    pub(super) fn block(mut self, threads: u32) -> Run {
         self.block = threads;
         self
     }
 
-    pub fn smem(mut self, bytes: u32) -> Run {
+    pub(super) fn smem(mut self, bytes: u32) -> Run {
         self.dynamic_smem = bytes;
         self
     }
 
-    pub fn limit(mut self, instructions: u64) -> Run {
+    pub(super) fn limit(mut self, instructions: u64) -> Run {
         self.limit = instructions;
         self
     }
 
     /// Declares that the text that was given as the body is a module.
-    pub fn module(mut self) -> Run {
+    pub(super) fn module(mut self) -> Run {
         self.whole = true;
         self
     }
@@ -170,7 +170,7 @@ impl Run {
     }
 
     /// Runs it with that seed.
-    pub fn seeded(&self, seed: u64) -> Result<Ran, DeviceError> {
+    pub(super) fn seeded(&self, seed: u64) -> Result<Ran, DeviceError> {
         let (package, function) = self.package();
         let emulator = Emulator::new(Config {
             seed,
@@ -198,12 +198,12 @@ impl Run {
         }
     }
 
-    pub fn run(&self) -> Ran {
+    pub(super) fn run(&self) -> Ran {
         self.seeded(0).unwrap()
     }
 
     /// Why it cannot be run.
-    pub fn refused(&self) -> String {
+    pub(super) fn refused(&self) -> String {
         match self.seeded(0) {
             Ok(_) => panic!("it runs"),
             Err(error) => error.to_string(),
@@ -213,12 +213,12 @@ impl Run {
 
 impl Ran {
     /// A tensor's elements; the run must be without findings.
-    pub fn clean(&self, tensor: usize) -> Vec<i64> {
+    pub(super) fn clean(&self, tensor: usize) -> Vec<i64> {
         assert_eq!(self.report.findings, [], "{:#?}", self.report.findings);
         self.values(tensor)
     }
 
-    pub fn values(&self, tensor: usize) -> Vec<i64> {
+    pub(super) fn values(&self, tensor: usize) -> Vec<i64> {
         let tensor = &self.tensors[tensor];
         (0..tensor.layout().size())
             .map(|i| tensor.get(i).unwrap() as i64)
@@ -226,7 +226,7 @@ impl Ran {
     }
 
     /// Kinds of findings with their PTX lines, counted from the first line of the body.
-    pub fn kinds(&self) -> Vec<(Kind, i64)> {
+    pub(super) fn kinds(&self) -> Vec<(Kind, i64)> {
         let line = |finding: &super::Finding| {
             finding
                 .site

@@ -12,7 +12,7 @@
 //! 3. nothing else is found.
 
 mod graph;
-pub mod programs;
+pub(super) mod programs;
 
 use super::*;
 use graph::Troubles;

@@ -7,32 +7,32 @@ use num_bigint::{BigInt, Sign};
 
 /// Bits of exponent and mantissa, and the NaN.
 #[derive(Clone, Copy)]
-pub struct Float {
+pub(super) struct Float {
     pub exponent: u32,
     pub mantissa: u32,
     pub nan: u64,
     pub name: &'static str,
 }
 
-pub const F16: Float = Float {
+pub(super) const F16: Float = Float {
     exponent: 5,
     mantissa: 10,
     nan: 0x7fff,
     name: "f16",
 };
-pub const BF16: Float = Float {
+pub(super) const BF16: Float = Float {
     exponent: 8,
     mantissa: 7,
     nan: 0x7fff,
     name: "bf16",
 };
-pub const F32: Float = Float {
+pub(super) const F32: Float = Float {
     exponent: 8,
     mantissa: 23,
     nan: 0x7fff_ffff,
     name: "f32",
 };
-pub const F64: Float = Float {
+pub(super) const F64: Float = Float {
     exponent: 11,
     mantissa: 52,
     nan: 0xfff8_0000_0000_0000,
@@ -40,7 +40,7 @@ pub const F64: Float = Float {
 };
 
 #[derive(Clone)]
-pub enum Number {
+pub(super) enum Number {
     Nan,
     Infinite { negative: bool },
     Zero { negative: bool },
@@ -49,7 +49,7 @@ pub enum Number {
 
 use Number::*;
 
-pub fn integer(x: i128) -> Number {
+pub(super) fn integer(x: i128) -> Number {
     match x {
         0 => Zero { negative: false },
         _ => Fraction {
@@ -60,7 +60,7 @@ pub fn integer(x: i128) -> Number {
 }
 
 impl Number {
-    pub fn negative(&self) -> bool {
+    pub(super) fn negative(&self) -> bool {
         match self {
             Nan => false,
             Infinite { negative } | Zero { negative } => *negative,
@@ -68,7 +68,7 @@ impl Number {
         }
     }
 
-    pub fn negate(self) -> Number {
+    pub(super) fn negate(self) -> Number {
         match self {
             Nan => Nan,
             Infinite { negative } => Infinite {
@@ -84,7 +84,7 @@ impl Number {
         }
     }
 
-    pub fn multiply(&self, other: &Number) -> Number {
+    pub(super) fn multiply(&self, other: &Number) -> Number {
         let negative = self.negative() != other.negative();
         match (self, other) {
             (Nan, _) | (_, Nan) => Nan,
@@ -98,7 +98,7 @@ impl Number {
         }
     }
 
-    pub fn invert(&self) -> Number {
+    pub(super) fn invert(&self) -> Number {
         let negative = self.negative();
         match self {
             Nan => Nan,
@@ -118,7 +118,7 @@ impl Number {
     }
 
     /// Rounding down makes the zero between numbers of opposite sign negative.
-    pub fn add(&self, other: &Number, mode: &str) -> Number {
+    pub(super) fn add(&self, other: &Number, mode: &str) -> Number {
         match (self, other) {
             (Nan, _) | (_, Nan) => Nan,
             (Infinite { negative: a }, Infinite { negative: b }) if a != b => Nan,
@@ -146,11 +146,11 @@ impl Number {
 }
 
 impl Float {
-    pub fn sign(self) -> u64 {
+    pub(super) fn sign(self) -> u64 {
         1 << (self.exponent + self.mantissa)
     }
 
-    pub fn infinity(self) -> u64 {
+    pub(super) fn infinity(self) -> u64 {
         ((1 << self.exponent) - 1) << self.mantissa
     }
 
@@ -164,7 +164,7 @@ impl Float {
         ((fraction | hidden).into(), scale)
     }
 
-    pub fn read(self, bits: u64) -> Number {
+    pub(super) fn read(self, bits: u64) -> Number {
         let negative = bits & self.sign() != 0;
         let magnitude = bits & (self.sign() - 1);
         if magnitude == 0 {
@@ -207,7 +207,7 @@ impl Float {
     }
 
     /// Rounded: `rn`, `rna` (ties away from zero), `rz`, `rm` or `rp`.
-    pub fn write(self, number: &Number, mode: &str) -> u64 {
+    pub(super) fn write(self, number: &Number, mode: &str) -> u64 {
         let sign = if number.negative() { self.sign() } else { 0 };
         let (above, below) = match number {
             Nan => return self.nan,
@@ -252,7 +252,7 @@ impl Float {
     }
 
     /// The square root, whose square the candidates are compared by.
-    pub fn root(self, bits: u64, mode: &str) -> u64 {
+    pub(super) fn root(self, bits: u64, mode: &str) -> u64 {
         let number = self.read(bits);
         let (above, below) = match &number {
             Zero { .. } => return bits,
@@ -291,7 +291,7 @@ impl Float {
     }
 
     /// Subnormal numbers as zeros.
-    pub fn flush(self, bits: u64) -> u64 {
+    pub(super) fn flush(self, bits: u64) -> u64 {
         match bits & self.infinity() {
             0 => bits & self.sign(),
             _ => bits,
@@ -299,7 +299,7 @@ impl Float {
     }
 
     /// Taken into [0, 1], and NaN to 0.
-    pub fn saturate(self, bits: u64) -> u64 {
+    pub(super) fn saturate(self, bits: u64) -> u64 {
         let one = ((1 << (self.exponent - 1)) - 1) << self.mantissa;
         match self.read(bits) {
             Nan => 0,
@@ -309,7 +309,7 @@ impl Float {
     }
 
     /// Negative ones as zeros.
-    pub fn relu(self, bits: u64) -> u64 {
+    pub(super) fn relu(self, bits: u64) -> u64 {
         match self.read(bits) {
             Nan => bits,
             number if number.negative() => 0,

@@ -7,7 +7,7 @@ use super::programs::{FLAGS, How, MBARRIERS, Place, Program, Step, Strength};
 
 /// The mistakes of a program, by numbers of steps.
 #[derive(Debug, Default)]
-pub struct Troubles {
+pub(super) struct Troubles {
     /// Pairs that conflict, the lower first; also a step with itself.
     pub conflicts: BTreeSet<(usize, usize)>,
     /// The conflicting pairs of which one step is a copy.
@@ -16,7 +16,7 @@ pub struct Troubles {
 }
 
 impl Troubles {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.conflicts.is_empty() && self.uninitialized.is_empty()
     }
 }
@@ -60,7 +60,7 @@ fn threads(warp: u32, mask: u32) -> impl Iterator<Item = usize> {
         .map(move |lane| (warp * LANES + lane) as usize)
 }
 
-pub fn troubles(program: &Program) -> Troubles {
+pub(super) fn troubles(program: &Program) -> Troubles {
     let count = (program.warps * LANES) as usize;
     let mut graph = Graph {
         before: Vec::new(),

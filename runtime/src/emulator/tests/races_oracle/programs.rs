@@ -6,13 +6,13 @@ use super::LANES;
 use crate::tensor::SplitMix;
 
 /// The byte at which data ends and flags begin, that at which `mbarrier` objects begin, and that at which they end.
-pub const FLAGS: u32 = 128;
-pub const MBARRIERS: u32 = 192;
-pub const BYTES: u32 = 256;
+pub(crate) const FLAGS: u32 = 128;
+pub(crate) const MBARRIERS: u32 = 192;
+pub(crate) const BYTES: u32 = 256;
 
 /// An access of some lanes of a warp: lane `i` is at `at + i * stride`.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     pub warp: u32,
     pub mask: u32,
     pub at: u32,
@@ -20,7 +20,7 @@ pub struct Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strength {
+pub(crate) enum Strength {
     Weak,
     Volatile,
     Relaxed,
@@ -28,7 +28,7 @@ pub enum Strength {
 
 /// The way in which a flag is raised or seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     /// Released, acquired.
     Ordered,
     /// Relaxed, with a fence before or after.
@@ -38,7 +38,7 @@ pub enum How {
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// `width` bytes for each of `count` elements.
     Load(Place, u32, u32, Strength),
     Store(Place, u32, u32, Strength),
@@ -101,7 +101,7 @@ pub enum Step {
     },
 }
 
-pub struct Program {
+pub(crate) struct Program {
     pub warps: u32,
     pub steps: Vec<Step>,
 }
@@ -132,7 +132,7 @@ struct Maker {
     strong: bool,
 }
 
-pub fn random(seed: u64) -> Program {
+pub(crate) fn random(seed: u64) -> Program {
     let mut random = SplitMix(seed.wrapping_mul(0x1234_5678_9abc_def1));
     let warps = 2 + random.below(3) as u32;
     let strong = random.below(2) == 0;
@@ -445,7 +445,7 @@ impl Maker {
 type Lines = Vec<(String, Option<usize>)>;
 
 /// The body, and the step of each line.
-pub fn text(program: &Program) -> (String, Vec<Option<usize>>) {
+pub(crate) fn text(program: &Program) -> (String, Vec<Option<usize>>) {
     let mut head = String::from(
         "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; shr.u32 %r2, %r0, 5; mov.u64 %s10, smem; mov.u32 %r20, 1; mov.u64 %s20, 0; ",
     );
