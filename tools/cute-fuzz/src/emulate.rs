@@ -206,3 +206,24 @@ fn compare(tensors: &[HostTensor], first: usize, elements: &[Vec<f64>]) -> Resul
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_runtime::{Element, Parsed};
+
+    #[test]
+    fn each_element_is_compared() {
+        let layout = Parsed::parse("(2,2):(2,1)").unwrap();
+        let mut tensor = HostTensor::zeroed(Element::F32, layout).unwrap();
+        tensor.set(1, 3.0);
+        let tensors = [tensor];
+        assert!(compare(&tensors, 0, &[vec![0.0, 3.0, 0.0, 0.0]]).is_ok());
+        let said = compare(&tensors, 0, &[vec![0.0, 3.0, 0.0, 1.0]]).unwrap_err();
+        assert!(
+            said.starts_with("wrong result: argument 0 at [1, 1]"),
+            "{said}"
+        );
+        assert!(compare(&tensors, 1, &[vec![0.0]]).is_err());
+    }
+}

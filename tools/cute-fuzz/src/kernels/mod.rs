@@ -13,7 +13,7 @@ use crate::opt::{Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
 use cute_runtime::package::{Compute, Gemm};
-use whole::Wholes;
+use whole::{Ways, Wholes};
 
 /// Kernels without a result that go through a pass in one process.
 const BATCH: usize = 16;
@@ -44,7 +44,7 @@ const ALONE: [&[&str]; 16] = [
 /// If the compiler cannot be run.
 pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
     let mut batch = Vec::new();
-    let mut wholes = Wholes::new(opt);
+    let mut wholes = Wholes::new(opt, Ways::Two);
     for index in first..first + inputs {
         let mut random = Random::of(seed, index);
         tally.inputs += 1;

@@ -225,3 +225,17 @@ pub fn condition(text: &mut Text, random: &mut Random) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_one_kernel_are_not_those_of_another() {
+        let text = "!X = !cute.memref<f32>\n%a : (!X, !Xs, !cute.coord<\"?\">) -> !X";
+        assert_eq!(
+            renamed(text, &["!X"], 3),
+            "!X_3 = !cute.memref<f32>\n%a : (!X_3, !Xs, !cute.coord<\"?\">) -> !X_3"
+        );
+    }
+}

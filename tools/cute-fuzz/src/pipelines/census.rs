@@ -176,3 +176,46 @@ fn list<'a>(counts: impl Iterator<Item = (&'a u64, &'a u64)>) -> String {
         .collect();
     all.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_and_rings_are_counted() {
+        let mut census = Census::default();
+        let two = "%p = cute.pipeline.create : !cute.pipeline<3>, !cute.token\n\
+                   %q = cute.pipeline.create : !cute.pipeline<2, immediate>, !cute.token\n\
+                   a {cute.order = 0 : i32, cute.stage = 2 : i32}\nb {cute.order = 10 : i32, cute.stage = 0 : i32}\n\
+                   c {cute.order = 0 : i32, cute.stage = 0 : i32}";
+        census.count(two, true);
+        census.count("scf.for", true);
+        let Census {
+            pipelined,
+            rings,
+            depths,
+            manners,
+            dynamic,
+            several,
+            ..
+        } = census;
+        assert_eq!(
+            [pipelined, rings, depths, manners, dynamic, several],
+            [1; 6]
+        );
+        assert_eq!(census.stages, [(1, 1), (3, 1)].into());
+    }
+
+    #[test]
+    fn inputs_that_test_nothing_are_an_error() {
+        let mut census = Census {
+            plain: ENOUGH,
+            ..Census::default()
+        };
+        let error = census.require().unwrap_err().to_string();
+        assert!(error.contains("only 0 are pipelined"), "{error}");
+        // Few may be what they are.
+        census.plain = ENOUGH - 1;
+        assert!(census.require().is_ok());
+    }
+}

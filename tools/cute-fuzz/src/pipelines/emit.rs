@@ -13,6 +13,8 @@ pub struct Style {
     pub hoists: bool,
     /// A tile is cut out before it is dealt out to threads, and not behind that.
     pub slices_first: bool,
+    /// Loops over the elements of a tile are written out.
+    pub unrolls: bool,
     /// Arguments are said to be apart.
     pub noalias: bool,
     /// The kernel says that the compiler is to synchronise it, loops or not.
@@ -332,7 +334,11 @@ impl Writer<'_> {
         let row = text.value(format!("arith.divui {e}, {columns} : i32"));
         let column = text.value(format!("arith.remui {e}, {columns} : i32"));
         each(self, &row, &column);
-        self.text.close("}");
+        let few = size / self.program.threads <= 8;
+        self.text.close(match self.style.unrolls && few {
+            true => "} {cute.unroll}",
+            false => "}",
+        });
     }
 
     fn load(&mut self, tensor: &str, ty: &str, at: &[&str], element: Element) -> String {

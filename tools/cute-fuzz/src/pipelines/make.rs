@@ -2,13 +2,13 @@
 
 use super::emit::{Style, product};
 use super::program::{
-    Bound, Buffer, By, Condition, For, How, Index, Output, Program, Statement, Sum,
+    Bound, Buffer, By, Condition, For, How, Index, Output, Program, Statement, Sum, walk,
 };
 use super::tile::{Element, Move, Tile};
 use crate::random::Random;
 
 /// Bytes that a tile has at most.
-const BYTES: i64 = 4096;
+const BYTES: i64 = 2048;
 
 /// Programs that are tried before one that takes no risk is made.
 const TRIES: usize = 40;
@@ -24,9 +24,11 @@ pub fn program(random: &mut Random) -> (Program, Style, Vec<Vec<f64>>) {
             around: Vec::new(),
             careful: tries > TRIES,
         };
-        let style = maker.style();
+        let mut style = maker.style();
         maker.make();
         let program = maker.program;
+        // Passes of MLIR take such loops away, and with them what they say of the kernel.
+        style.synchronize |= program.has_a_known_turn();
         if let Some(results) = program.results() {
             return (program, style, results);
         }
@@ -47,7 +49,8 @@ impl Maker<'_> {
         Style {
             hoists: self.random.chance(50),
             slices_first: self.random.chance(40),
-            noalias: self.random.chance(60),
+            unrolls: self.random.chance(80),
+            noalias: self.random.chance(70),
             synchronize: self.random.chance(10),
         }
     }
@@ -124,7 +127,10 @@ impl Maker<'_> {
         }
         let (lower, upper, step) = self.bounds(trips);
         // A loop that synchronises itself by hand is none to be pipelined.
-        let by_hand = body.iter().any(|one| matches!(one, Statement::Barrier));
+        let mut by_hand = false;
+        walk(&body, &mut |one| {
+            by_hand |= matches!(one, Statement::Barrier)
+        });
         let stages = (!by_hand && self.random.chance(12)).then(|| self.random.range(1, 3));
         vec![Statement::For(Box::new(For {
             id,
@@ -305,7 +311,7 @@ impl Maker<'_> {
         }
         let output = self.output(&tile)?;
         let slot = self.index(turns);
-        if kind < 6 {
+        if kind < 5 {
             return Some(Statement::OutElements {
                 from: buffer,
                 output,
@@ -330,7 +336,7 @@ impl Maker<'_> {
         other: Option<Statement>,
         turns: usize,
     ) -> Statement {
-        if !self.random.chance(12) {
+        if !self.random.chance(8) {
             return statement;
         }
         let condition = match self.random.chance(35) {

@@ -252,6 +252,20 @@ impl Program {
         found
     }
 
+    /// Tells whether a loop that is to be pipelined has one turn or none, as everybody can see.
+    pub fn has_a_known_turn(&self) -> bool {
+        let mut found = false;
+        walk(&self.body, &mut |one| {
+            if let Statement::For(of) = one
+                && of.stages.is_some()
+            {
+                let dynamic = of.lower.dynamic || of.upper.dynamic || of.step.dynamic;
+                found |= !dynamic && of.upper.value - of.lower.value <= of.step.value;
+            }
+        });
+        found
+    }
+
     /// The elements of each output, in the order of their indices; none if it reads what was never written.
     pub fn results(&self) -> Option<Vec<Vec<f64>>> {
         let first = self.buffers.len();

@@ -21,7 +21,7 @@ impl Maker<'_> {
         let local = self.random.chance(35);
         let known = self.program.buffers.len();
         let mut turn = Turn::default();
-        for _ in 0..self.random.range(1, 3) {
+        for _ in 0..*self.random.pick(&[1, 1, 2, 2, 3]) {
             let others: Vec<usize> = (0..known)
                 .filter(|i| !self.program.buffers[*i].local)
                 .collect();
@@ -46,7 +46,7 @@ impl Maker<'_> {
         if self.random.chance(10) {
             all.push(Statement::Barrier);
         }
-        let stages = *self.random.pick(&[1, 2, 2, 3, 3, 4]);
+        let stages = *self.random.pick(&[1, 2, 2, 2, 3, 3, 3, 4]);
         let trips = match self.random.below(8) {
             0 => 0,
             1 => 1,
