@@ -1,6 +1,7 @@
 // Prologue, steady state, drain and tail, for loops longer and shorter than the pipeline.
 //
 // RUN: cute-opt %s --cute-expand-pipeline --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-assign-latencies --cute-schedule --cute-expand-pipeline --split-input-file | FileCheck %s --check-prefix=BEHIND
 
 // Five iterations: two intervals of prologue, a loop that runs on while only the producer has run
 // out, and the last interval.
@@ -246,6 +247,39 @@ gpu.module @kernels {
       %x = cute.memref.load(%g, %at) {cute.order = 0 : i32, cute.stage = 0 : i32} : (!t, !cute.coord<"?">) -> f32
       cute.memref.store(%h, %at, %x) {cute.order = 1 : i32, cute.stage = 1 : i32} : (!t, !cute.coord<"?">, f32) -> ()
     }
+    gpu.return
+  }
+}
+
+// -----
+
+!g = !cute.memref<f32, gmem, align<16>, "((4,1),1,1):((1,0),0,0)">
+!read = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"(1,4):(0,1)">, tiler_mn = <"[1:1;4:1]">>
+
+// A part of what an operation makes, which only stands behind the loop: it is carried as it is, from the argument's initial value on.
+// CHECK-LABEL:  gpu.func @behind
+// BEHIND-LABEL: gpu.func @behind
+// BEHIND-SAME:    %[[V:[a-z0-9]+]]: vector<2xf32>
+// BEHIND:         scf.for {{.*}}= %[[V]]
+// BEHIND:         vector.extract_strided_slice
+// BEHIND:         scf.yield
+// BEHIND:         vector.reduction
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @behind(%g: !g {cute.noalias}, %h: !g, %n: i32, %v: vector<2xf32>) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %two = arith.constant dense<2.0> : vector<4xf32>
+    %at = cute.static : !cute.coord<"0">
+    %read = cute.static : !read
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%last = %v) -> (vector<2xf32>) : i32 {
+      %x = cute.atom_load(%read, %g) at [0, 0, 0] : (!read, !g) -> vector<4xf32>
+      %y = arith.mulf %x, %two : vector<4xf32>
+      cute.atom_store(%read, %y, %h) at [0, 0, 0] : (!read, vector<4xf32>, !g)
+      %z = vector.extract_strided_slice %y {offsets = [0], sizes = [2], strides = [1]} : vector<4xf32> to vector<2xf32>
+      scf.yield %z : vector<2xf32>
+    } {cute.stages = 2 : i64}
+    %sum = vector.reduction <add>, %r : vector<2xf32> into f32
+    cute.memref.store(%h, %at, %sum) : (!g, !cute.coord<"0">, f32) -> ()
     gpu.return
   }
 }

@@ -314,3 +314,25 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Two places that are given back without being waited for: in every other turn a barrier is missing, so that the ages at the start of
+// a turn never come to rest. From some round on the least of them counts.
+// CHECK-LABEL: gpu.func @by_turns
+// CHECK:         scf.for
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NOT:     gpu.barrier
+gpu.module @kernels {
+  gpu.func @by_turns(%n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
+    %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %free, %b = %free) -> (!cute.token, !cute.token) : i32 {
+      %slot = cute.pipeline.producer_acquire(%p, %a, %k) : !cute.pipeline<2>
+      %done = cute.pipeline.consumer_release(%p) : !cute.pipeline<2>
+      scf.yield %b, %done : !cute.token, !cute.token
+    }
+    gpu.return
+  }
+}

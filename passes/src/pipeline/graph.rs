@@ -110,11 +110,17 @@ pub(super) fn has_a_place<'c>(body: Blk<'c>) -> HashMap<OpKey, bool> {
             block == body && index > 0 && !token && yielded.get(index - 1) != Some(&value)
         })
     };
-    // What the next turn uses is made once, where it is more than what another operation makes.
+    // What the next turn uses, and what stands behind the loop, is made once, where it is more than what another operation makes.
+    let results = owner_of(body).map(results_of).unwrap_or_default();
     let handed_on: HashSet<ValueKey> = yielded
         .iter()
         .enumerate()
-        .filter(|(index, _)| !users_of(argument(body, index + 1)).is_empty())
+        .filter(|(index, _)| {
+            let behind = results
+                .get(*index)
+                .is_some_and(|r| !users_of(*r).is_empty());
+            behind || !users_of(argument(body, index + 1)).is_empty()
+        })
         .map(|(_, value)| key(*value))
         .collect();
     // What an operation depends on: something that has a place, and what the turn is handed.

@@ -120,18 +120,36 @@ fn one(
     ran
 }
 
-/// Runs the only function of a package on random data, and says what is wrong with what it did: findings of the emulator, or elements
-/// that are not what `computes` says.
+/// The result that a kernel is to have.
+#[derive(Clone, Debug)]
+pub enum Expected {
+    Computes(Compute),
+    /// The elements of the arguments from the `first` on, in the order of their indices. Before, each argument has the elements that
+    /// `given` says of its number and their indices.
+    Holds {
+        given: fn(usize, i64) -> f64,
+        first: usize,
+        elements: Vec<Vec<f64>>,
+    },
+}
+
+/// Runs a function of a package, the only one where none is named, and says what is wrong with what it did: findings of the emulator, or
+/// elements that are not what they are expected to be.
 ///
 /// # Errors
 /// The kind of mistake.
-pub fn check(package: &Package, computes: Option<Compute>, seed: u64) -> Result<(), String> {
+pub fn check(
+    package: &Package,
+    name: Option<&str>,
+    expected: Option<&Expected>,
+    seed: u64,
+) -> Result<(), String> {
     let mut function = package
-        .function(None)
+        .function(name)
         .map_err(|error| error.to_string())?
         .clone();
-    if let Some(computes) = computes {
-        function.computes = vec![computes];
+    if let Some(Expected::Computes(computes)) = expected {
+        function.computes = vec![computes.clone()];
     }
     let emulator = Emulator::new(Config {
         seed,
@@ -142,10 +160,21 @@ pub fn check(package: &Package, computes: Option<Compute>, seed: u64) -> Result<
         .load(package, &function)
         .map_err(|error| error.to_string())?;
     let mut tensors = generate_given(&function, &[], seed).map_err(|error| error.to_string())?;
+    if let Some(Expected::Holds { given, .. }) = expected {
+        for (argument, tensor) in tensors.iter_mut().enumerate() {
+            tensor.fill_with(|index| given(argument, index));
+        }
+    }
     let before = tensors.clone();
     program
         .run(&mut tensors)
         .map_err(|error| error.to_string())?;
+    if let Some(Expected::Holds {
+        first, elements, ..
+    }) = expected
+    {
+        return compare(&tensors, *first, elements);
+    }
     let config = verify::Config {
         data: verify::Data::IndependentMeanZero,
         ..verify::Config::default()
@@ -155,5 +184,46 @@ pub fn check(package: &Package, computes: Option<Compute>, seed: u64) -> Result<
     match reports.iter().find(|report| !report.passed()) {
         None => Ok(()),
         Some(report) => Err(format!("wrong result: {:?}", report.failures)),
+    }
+}
+
+/// Compares elements with what they have to be, exactly.
+fn compare(tensors: &[HostTensor], first: usize, elements: &[Vec<f64>]) -> Result<(), String> {
+    for (i, expected) in elements.iter().enumerate() {
+        let argument = first + i;
+        let tensor = tensors
+            .get(argument)
+            .ok_or_else(|| format!("wrong arguments: there is no argument {argument}"))?;
+        for (index, expected) in expected.iter().enumerate() {
+            let found = tensor.get(index as i64);
+            if found != Some(*expected) {
+                return Err(format!(
+                    "wrong result: argument {argument} at {:?}: expected {expected}, found {found:?}",
+                    tensor.coordinate(index as i64)
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_runtime::{Element, Parsed};
+
+    #[test]
+    fn each_element_is_compared() {
+        let layout = Parsed::parse("(2,2):(2,1)").unwrap();
+        let mut tensor = HostTensor::zeroed(Element::F32, layout).unwrap();
+        tensor.set(1, 3.0);
+        let tensors = [tensor];
+        assert!(compare(&tensors, 0, &[vec![0.0, 3.0, 0.0, 0.0]]).is_ok());
+        let said = compare(&tensors, 0, &[vec![0.0, 3.0, 0.0, 1.0]]).unwrap_err();
+        assert!(
+            said.starts_with("wrong result: argument 0 at [1, 1]"),
+            "{said}"
+        );
+        assert!(compare(&tensors, 1, &[vec![0.0]]).is_err());
     }
 }

@@ -107,6 +107,8 @@ pub struct Tally {
     pub accepted: u64,
     /// Processes, or runs on the emulator.
     pub runs: u64,
+    /// What else there is to say of the inputs.
+    pub notes: Vec<String>,
     kinds: BTreeMap<Kind, u64>,
     seen: BTreeMap<(Kind, String), Seen>,
     /// Names of the files that were written.
@@ -123,6 +125,7 @@ impl Tally {
             inputs: 0,
             accepted: 0,
             runs: 0,
+            notes: Vec::new(),
             kinds: BTreeMap::new(),
             seen: BTreeMap::new(),
             stems: BTreeSet::new(),
@@ -204,6 +207,9 @@ pub fn table(tallies: &[(Tally, Duration)]) -> String {
     }
     let mut text = format!("{table}\n");
     for (tally, _) in tallies {
+        for note in &tally.notes {
+            text += &format!("{}: {note}\n", tally.target);
+        }
         for ((kind, signature), seen) in &tally.seen {
             text += &format!(
                 "{}: {kind}, {} times, first by input {}: {signature}\n",

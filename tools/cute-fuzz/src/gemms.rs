@@ -87,7 +87,7 @@ fn one(
     for seed in [seed ^ index, index] {
         let checked = catch_unwind(AssertUnwindSafe(|| {
             let package = Package::read_file(&path).map_err(|error| error.to_string())?;
-            emulate::check(&package, None, seed)
+            emulate::check(&package, None, None, seed)
         }));
         match checked {
             Ok(Ok(())) => {}

@@ -8,6 +8,7 @@ mod gemms;
 mod kernels;
 mod opt;
 mod packages;
+mod pipelines;
 mod ptx;
 mod random;
 mod seeds;
@@ -41,6 +42,8 @@ enum Target {
     Gemms(Options),
     /// Kernels of structured control flow, pipelines, copies and shared tensors, through every pass; whole ones are emulated.
     Kernels(Options),
+    /// Loops that are to be pipelined, in loops and branches, and rings by tokens: compiled, emulated, compared.
+    Pipelines(Options),
     /// The IR of tests and examples with tokens changed, through every pipeline.
     Tokens(Options),
     /// Packages with values, bits and lengths changed: opened, loaded, emulated.
@@ -100,8 +103,9 @@ struct Options {
 }
 
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
-const CI: [(&str, u64); 5] = [
+const CI: [(&str, u64); 6] = [
     ("kernels", 160),
+    ("pipelines", 200),
     ("tokens", 2048),
     ("gemms", 60),
     ("packages", 1400),
@@ -124,6 +128,7 @@ fn run(cli: Cli) -> Result<bool> {
     let (names, options): (Vec<&'static str>, Options) = match cli.target {
         Target::Gemms(options) => (vec!["gemms"], options),
         Target::Kernels(options) => (vec!["kernels"], options),
+        Target::Pipelines(options) => (vec!["pipelines"], options),
         Target::Tokens(options) => (vec!["tokens"], options),
         Target::Packages(options) => (vec!["packages"], options),
         Target::Ptx(options) => (vec!["ptx"], options),
@@ -245,6 +250,7 @@ fn target(
     match name {
         "gemms" => gemms::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "pipelines" => pipelines::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "tokens" => tokens::run(
             &Opt::new(program, time)?,
             &options.root,

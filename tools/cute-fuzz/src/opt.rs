@@ -167,6 +167,19 @@ impl Opt {
         Ok(all)
     }
 
+    /// Runs it on all of the inputs; what comes out for each, and all that is said. What is wrong with them, others ask.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn outputs(&self, inputs: &[&str], arguments: &[String]) -> Result<(Vec<String>, String)> {
+        if inputs.is_empty() {
+            return Ok((Vec::new(), String::new()));
+        }
+        let text = inputs.join(&format!("\n{MARKER}\n"));
+        let ran = self.run(&text, arguments, inputs.len(), PATIENCE)?;
+        Ok((split(&ran.stdout), ran.stderr))
+    }
+
     /// Returns the passes, in text, that a command line stands for.
     ///
     /// # Errors

@@ -1,19 +1,19 @@
 //! Kernels made at random: whole ones, whose result is known, are compiled and emulated; all go through every pass.
 
-mod ring;
+pub mod ring;
 mod soup;
 mod swizzled;
-mod text;
+pub mod text;
 mod tiles;
+pub mod whole;
 
-use crate::emulate;
+use crate::emulate::Expected;
 use crate::finding::{Finding, Kind, Tally, signature};
 use crate::opt::{Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
-use cute_runtime::Package;
 use cute_runtime::package::{Compute, Gemm};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use whole::{Ways, Wholes};
 
 /// Kernels without a result that go through a pass in one process.
 const BATCH: usize = 16;
@@ -38,45 +38,24 @@ const ALONE: [&[&str]; 16] = [
     &["--cute-compile=arch=sm_80"],
 ];
 
-/// Messages by which the compiler may refuse kernels that are right: what the documentation says is not supported, and spills, which ptxas decides.
-const LIMITS: [&str; 2] = ["not supported", "spills registers"];
-
-/// Ways to compile that may make no difference.
-const WAYS: [&[&str]; 4] = [
-    &["--cute-compile=arch=sm_80 package=@"],
-    &["--cute-compile=arch=sm_80 simplify=false package=@"],
-    &[
-        "--canonicalize",
-        "--cse",
-        "--cute-compile=arch=sm_80 package=@",
-    ],
-    &["--cute-compile=arch=sm_90a package=@"],
-];
-
 /// Runs the inputs of those numbers.
 ///
 /// # Errors
 /// If the compiler cannot be run.
 pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
     let mut batch = Vec::new();
+    let mut wholes = Wholes::new(opt, Ways::Two);
     for index in first..first + inputs {
         let mut random = Random::of(seed, index);
         tally.inputs += 1;
-        let copies = || Compute::Copy { src: 0, dst: 1 };
+        let copies = Expected::Computes(Compute::Copy { src: 0, dst: 1 });
         match index % 4 {
             0 => batch.push((index, soup::module(&mut random))),
-            1 => {
-                let module = swizzled::kernel(&mut random).module();
-                whole(opt, index, &module, copies(), &mut random, tally)?;
-            }
-            2 => {
-                let module = ring::kernel(&mut random).module();
-                whole(opt, index, &module, copies(), &mut random, tally)?;
-            }
+            1 => wholes.add(index, swizzled::kernel(&mut random), copies, tally)?,
+            2 => wholes.add(index, ring::kernel(&mut random), copies, tally)?,
             _ => {
-                let module = tiles::kernel(&mut random).module();
-                let product = Compute::Gemm(Gemm::new(0, 1, 2, "f32"));
-                whole(opt, index, &module, product, &mut random, tally)?;
+                let product = Expected::Computes(Compute::Gemm(Gemm::new(0, 1, 2, "f32")));
+                wholes.add(index, tiles::kernel(&mut random), product, tally)?;
             }
         }
         if batch.len() == BATCH {
@@ -84,6 +63,7 @@ pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> 
         }
     }
     through(opt, &batch, tally)?;
+    wholes.finish(tally)?;
     tally.runs = opt.runs();
     Ok(())
 }
@@ -153,87 +133,6 @@ fn add(
         input: text.as_bytes().to_vec(),
         extension: "mlir",
     })
-}
-
-/// Compiles a kernel that is right in two ways, and runs what comes out.
-fn whole(
-    opt: &Opt,
-    index: u64,
-    text: &str,
-    computes: Compute,
-    random: &mut Random,
-    tally: &mut Tally,
-) -> Result<()> {
-    let path = opt.scratch().join("kernel.cutepkg");
-    let other = 1 + random.below(WAYS.len() - 1);
-    for (nth, way) in [WAYS[0], WAYS[other]].into_iter().enumerate() {
-        let package = path.display().to_string();
-        let arguments: Vec<String> = way
-            .iter()
-            .map(|option| option.replace('@', &package))
-            .collect();
-        let shown: Vec<String> = way
-            .iter()
-            .map(|option| option.replace('@', "kernel.cutepkg"))
-            .collect();
-        let status = opt.verified(&[text], &arguments)?.into_iter().next();
-        match status {
-            Some(Status::Done) | None => {}
-            Some(Status::Dead(death)) => {
-                return add(
-                    opt,
-                    tally,
-                    (index, death.kind, death.signature, death.detail),
-                    text,
-                    &shown,
-                );
-            }
-            Some(Status::Refused(said)) => {
-                if LIMITS.iter().any(|limit| said.contains(limit)) {
-                    return Ok(());
-                }
-                let signature = format!("a right kernel is refused: {}", signature(message(&said)));
-                return add(
-                    opt,
-                    tally,
-                    (index, Kind::Refused, signature, said),
-                    text,
-                    &shown,
-                );
-            }
-        }
-        if nth == 0 {
-            tally.accepted += 1;
-        }
-        let run = || {
-            let package = Package::read_file(&path).map_err(|error| error.to_string())?;
-            emulate::check(&package, Some(computes.clone()), index)
-        };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(Ok(())) => {}
-            Ok(Err(said)) => {
-                let short = said.split(':').next().unwrap_or_default();
-                return add(
-                    opt,
-                    tally,
-                    (index, Kind::Wrong, signature(short), said.clone()),
-                    text,
-                    &shown,
-                );
-            }
-            Err(_) => {
-                let signature = "the emulator panics".to_string();
-                return add(
-                    opt,
-                    tally,
-                    (index, Kind::Panic, signature, String::new()),
-                    text,
-                    &shown,
-                );
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

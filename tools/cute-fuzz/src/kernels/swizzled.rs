@@ -1,7 +1,7 @@
 //! Kernels that carry a matrix through tensors in shared memory, of odd extents, strides and swizzles, in any order of its elements. What
 //! comes out is what went in.
 
-use super::text::{Kernel, Text, condition};
+use super::text::{Argument, Kernel, Text, condition};
 use crate::random::Random;
 use cute_layout::Swizzle;
 
@@ -171,7 +171,8 @@ pub fn kernel(random: &mut Random) -> Kernel {
     }
     Kernel {
         types,
-        tensors: vec![("X", "!X"), ("Y", "!X")],
+        tensors: vec![Argument::new("X", "!X", ""), Argument::new("Y", "!X", "")],
+        numbers: Vec::new(),
         attributes: String::new(),
         body: text.into_string(),
         blocks,

@@ -81,12 +81,36 @@ pub fn plan(warps: (i64, i64), stages: i64, swizzle: &str) -> String {
     )
 }
 
+/// A tensor that a kernel is given, which is an argument of the host function too.
+pub struct Argument {
+    name: String,
+    ty: String,
+    /// Attributes of the kernel's argument.
+    attributes: &'static str,
+}
+
+impl Argument {
+    /// An argument; of no attributes where the text is empty.
+    pub fn new(
+        name: impl Into<String>,
+        ty: impl Into<String>,
+        attributes: &'static str,
+    ) -> Argument {
+        Argument {
+            name: name.into(),
+            ty: ty.into(),
+            attributes,
+        }
+    }
+}
+
 /// A kernel that is whole: what a host function launches, how often, and on what.
 pub struct Kernel {
-    /// Definitions of types.
+    /// Definitions of types, a line each.
     pub types: String,
-    /// Names and types of the kernel's tensors; the host function has the same.
-    pub tensors: Vec<(&'static str, &'static str)>,
+    pub tensors: Vec<Argument>,
+    /// Numbers of 32 bits that only the host knows: `%a0`, `%a1` and so on.
+    pub numbers: Vec<i64>,
     /// Attributes of the kernel beside the block's size.
     pub attributes: String,
     /// Its body, which may use `%n` of 32 bits, a number that only the host knows, `%odd`, whether the block's number is, `%bx`, the
@@ -98,19 +122,32 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The module.
+    /// The module of this kernel alone, which function `f0` launches.
     pub fn module(&self) -> String {
-        let arguments: Vec<String> = self
-            .tensors
-            .iter()
-            .map(|(name, ty)| format!("%{name}: {ty}"))
+        module(&[self])
+    }
+
+    /// The definitions of types, the kernel and the host function, with names that have a number.
+    fn parts(&self, number: usize) -> (String, String, String) {
+        let each = |with: &dyn Fn(&Argument) -> String| -> Vec<String> {
+            self.tensors.iter().map(with).collect()
+        };
+        let numbered = |separator: &str| -> Vec<String> {
+            let numbers = 0..self.numbers.len();
+            numbers.map(|i| format!("%a{i}{separator} i32")).collect()
+        };
+        let given = each(&|a| format!("%{}: {}", a.name, a.ty)).join(", ");
+        let arguments = each(&|a| match a.attributes {
+            "" => format!("%{}: {}", a.name, a.ty),
+            attributes => format!("%{}: {} {{{attributes}}}", a.name, a.ty),
+        });
+        let arguments = [arguments, numbered(":")].concat().join(", ");
+        let passed = each(&|a| format!("%{} : {}", a.name, a.ty));
+        let passed = [passed, numbered(" :")].concat().join(", ");
+        let constants = self.numbers.iter().enumerate();
+        let constants: String = constants
+            .map(|(i, value)| format!("%a{i} = arith.constant {value} : i32\n"))
             .collect();
-        let passed: Vec<String> = self
-            .tensors
-            .iter()
-            .map(|(name, ty)| format!("%{name} : {ty}"))
-            .collect();
-        let (arguments, passed) = (arguments.join(", "), passed.join(", "));
         let Kernel {
             types,
             attributes,
@@ -120,18 +157,61 @@ impl Kernel {
             n,
             ..
         } = self;
-        format!(
-            "{types}module attributes {{gpu.container_module}} {{\ngpu.module @kernels {{\n\
-             gpu.func @kernel({arguments}, %n: i32) kernel attributes {{{attributes}known_block_size = array<i32: {threads}, 1, 1>}} {{\n\
+        let kernel = format!(
+            "gpu.func @kernel{number}({arguments}, %n: i32) kernel attributes {{{attributes}known_block_size = array<i32: {threads}, 1, 1>}} {{\n\
              %bxi = gpu.block_id x\n%bx = arith.index_cast %bxi : index to i32\n%ti = gpu.thread_id x\n%t = arith.index_cast %ti : index to i32\n\
              %zero = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n%low = arith.andi %bx, %one : i32\n%odd = arith.cmpi eq, %low, %one : i32\n\
-             {body}gpu.return\n}}\n}}\n\
-             func.func @f({arguments}) {{\n%c1 = arith.constant 1 : index\n%blocks = arith.constant {blocks} : index\n%threads = arith.constant {threads} : index\n\
-             %smem = arith.constant 0 : i32\n%n = arith.constant {n} : i32\n\
-             gpu.launch_func @kernels::@kernel blocks in (%blocks, %c1, %c1) threads in (%threads, %c1, %c1) dynamic_shared_memory_size %smem args({passed}, %n : i32)\n\
-             return\n}}\n}}\n"
-        )
+             {body}gpu.return\n}}\n"
+        );
+        let host = format!(
+            "func.func @f{number}({given}) {{\n%c1 = arith.constant 1 : index\n%blocks = arith.constant {blocks} : index\n%threads = arith.constant {threads} : index\n\
+             %smem = arith.constant 0 : i32\n{constants}%n = arith.constant {n} : i32\n\
+             gpu.launch_func @kernels::@kernel{number} blocks in (%blocks, %c1, %c1) threads in (%threads, %c1, %c1) dynamic_shared_memory_size %smem args({passed}, %n : i32)\n\
+             return\n}}\n"
+        );
+        let names: Vec<&str> = types
+            .lines()
+            .filter_map(|line| line.split_once(" = "))
+            .map(|(name, _)| name)
+            .collect();
+        let own = |text: &str| renamed(text, &names, number);
+        (own(types), own(&kernel), own(&host))
     }
+}
+
+/// The module of some kernels, each with its host function: `f0`, `f1` and so on.
+pub fn module(kernels: &[&Kernel]) -> String {
+    let (mut types, mut devices, mut hosts) = (String::new(), String::new(), String::new());
+    for (number, kernel) in kernels.iter().enumerate() {
+        let (ty, device, host) = kernel.parts(number);
+        types += &ty;
+        devices += &device;
+        hosts += &host;
+    }
+    format!(
+        "{types}module attributes {{gpu.container_module}} {{\ngpu.module @kernels {{\n{devices}}}\n{hosts}}}\n"
+    )
+}
+
+/// A text with a number behind each of these names of types.
+fn renamed(text: &str, names: &[&str], number: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('!') {
+        out += &rest[..at];
+        rest = &rest[at..];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let end = rest[1..]
+            .find(|c| !is_part(c))
+            .map_or(rest.len(), |end| end + 1);
+        let (name, behind) = rest.split_at(end);
+        out += name;
+        if names.contains(&name) {
+            out += &format!("_{number}");
+        }
+        rest = behind;
+    }
+    out + rest
 }
 
 /// Writes a condition that is the same for all threads of a block, and that no compiler knows.
@@ -143,5 +223,19 @@ pub fn condition(text: &mut Text, random: &mut Random) -> String {
             let predicate = random.pick(&["slt", "sge", "eq", "ne"]);
             text.value(format!("arith.cmpi {predicate}, %n, {bound} : i32"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_one_kernel_are_not_those_of_another() {
+        let text = "!X = !cute.memref<f32>\n%a : (!X, !Xs, !cute.coord<\"?\">) -> !X";
+        assert_eq!(
+            renamed(text, &["!X"], 3),
+            "!X_3 = !cute.memref<f32>\n%a : (!X_3, !Xs, !cute.coord<\"?\">) -> !X_3"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Kernels on the tiles of a block: whole-tile copies and products, in branches and loops that the host decides, still to be dealt out to
 //! threads. What comes out is the product.
 
-use super::text::{Kernel, Text, condition, plan};
+use super::text::{Argument, Kernel, Text, condition, plan};
 use crate::random::Random;
 
 /// Writes a step once, or in both branches of a condition, or in one after it was done already, or in a loop of one turn.
@@ -105,7 +105,12 @@ pub fn kernel(random: &mut Random) -> Kernel {
     let attributes = format!("cute.plan = {}, ", plan(warps, stages, swizzle));
     Kernel {
         types,
-        tensors: vec![("A", "!A"), ("B", "!A"), ("C", "!C")],
+        tensors: vec![
+            Argument::new("A", "!A", ""),
+            Argument::new("B", "!A", ""),
+            Argument::new("C", "!C", ""),
+        ],
+        numbers: Vec::new(),
         attributes,
         body: text.into_string(),
         blocks: 1,
