@@ -5,7 +5,7 @@
 
 use super::{
     graph::{self, Body},
-    schedule::interval,
+    resources::interval,
 };
 use crate::kernel::kernels;
 use cute_ir::ops::scf;

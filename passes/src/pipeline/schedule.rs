@@ -11,11 +11,16 @@
 //!
 //! Other places for loads and copies were measured: see `docs/performance.md`.
 
-use super::graph::{self, Body, Dep, Graph, Role};
+use super::{
+    graph::{self, Body},
+    place::{self, Computed},
+    registers::registers,
+    resources::interval,
+};
 use crate::kernel::kernels;
 use cute_ir::ops::scf;
 use cute_ir::{
-    Expected, Failure, PassSpec,
+    Expected, Failure, OptionSpec, PassSpec,
     attributes::{ORDER, STAGE, STAGES},
     diag,
     mlir::*,
@@ -23,12 +28,7 @@ use cute_ir::{
 };
 use cute_target::Unit;
 use melior::ir::operation::OperationLike;
-use petgraph::{
-    Direction,
-    algo::toposort,
-    graph::NodeIndex,
-    visit::{EdgeFiltered, EdgeRef},
-};
+use petgraph::{graph::NodeIndex, visit::EdgeRef};
 use std::collections::HashMap;
 
 /// The pass.
@@ -36,11 +36,28 @@ pub const PASS: PassSpec = PassSpec {
     name: "cute-schedule",
     description: "Give each operation of a loop that is to be pipelined its stage and its order",
     anchor: builtin::MODULE,
-    options: &[],
+    options: &[OptionSpec {
+        name: "overlap",
+        description: "Whether what a turn computes may overlap with what the next one does, where registers allow: true or false",
+        default: "false",
+    }],
     run,
 };
 
-fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let overlap = match options {
+        ["true"] => true,
+        ["false"] => false,
+        _ => {
+            return Err(diag::error(
+                module.location(),
+                format!(
+                    "cute-schedule: expected overlap=true or overlap=false, found '{}'",
+                    options.join(" ")
+                ),
+            ));
+        }
+    };
     for kernel in kernels(module) {
         let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
         for op in loops.collect::<Vec<_>>() {
@@ -50,7 +67,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
             remove_attribute(op.op(), STAGES);
             let body = op.region().expected(op.op(), "a body")?;
             let graph = graph::build(body);
-            let schedule = schedule(&graph, stages);
+            let schedule = schedule(&graph, stages, overlap);
             if stages > 1 && schedule.is_flat() {
                 let why = "is to be pipelined, but nothing of it can run ahead of the rest: no buffer between two parts of a \
                            turn has places for several turns, and no load from global memory has an address that only \
@@ -79,282 +96,43 @@ pub(crate) struct Schedule {
     pub order: Vec<NodeIndex>,
 }
 
-/// Schedules a body whose turns overlap by `stages` at most.
-pub(crate) fn schedule(body: &Body<'_>, stages: i64) -> Schedule {
-    let interval = interval(&body.graph);
-    let paced = Pace::of(body, interval);
-    // A slice is loaded while the one before it is multiplied: half of the latency would do for one warp, but all warps load at
-    // once. One load's time more lets ptxas do with fewer registers. Where a ring of two leaves no room for that, later.
-    let latency = paced.most(body, |node| node.latency);
-    let apart = paced.most(body, |node| node.cycles);
-    let slice = latency.max(paced.slice);
-    [slice + apart, slice, slice / 2, latency, 0]
-        .into_iter()
-        .find_map(|lead| place(body, stages, interval, &paced, lead))
-        .unwrap_or_else(|| list(body))
+/// Schedules a body whose turns overlap by `stages` at most, what it computes by one more where it is to `overlap`.
+pub(crate) fn schedule(body: &Body<'_>, stages: i64, overlap: bool) -> Schedule {
+    let least = interval(&body.graph);
+    let feeds = place::feeds(body);
+    let nodes = place::computed(body, &feeds);
+    let in_order = Computed::in_order(body, &nodes, least);
+    let in_order = place::around(body, &feeds, &in_order, stages);
+    if overlap
+        && is_mixed(body, &nodes)
+        && let Some(in_order) = &in_order
+        && let Some(computed) = Computed::overlapped(body, &nodes, least)
+        && let Some(overlapped) = place::around(body, &feeds, &computed, stages)
+        && fits(registers(body, &overlapped), registers(body, in_order))
+    {
+        return overlapped;
+    }
+    in_order.unwrap_or_else(|| list(body))
 }
 
-/// The least cycles from a turn to the next: what the busiest unit takes, and what a chain of dependences around the loop does.
-pub(super) fn interval(graph: &Graph<'_>) -> i64 {
-    let busy = |unit| {
-        let nodes = graph.node_weights().filter(|node| node.unit == unit);
-        nodes.map(|node| node.cycles).sum::<i64>()
-    };
-    let nodes = graph.node_count() as i64;
-    let resources = Unit::ALL
-        .into_iter()
-        .map(busy)
-        .max()
-        .unwrap_or(0)
-        .max(nodes)
-        .max(1);
-    if !is_too_short(graph, resources) {
-        return resources;
-    }
-    let (mut short, mut long) = (resources, resources * 2);
-    while is_too_short(graph, long) && long < 1 << 40 {
-        (short, long) = (long, long * 2);
-    }
-    while long - short > 1 {
-        let middle = short + (long - short) / 2;
-        if is_too_short(graph, middle) {
-            short = middle;
-        } else {
-            long = middle;
+/// Tells whether more than one unit has work worth overlapping: in program order a unit that has nearly all of it is never idle.
+fn is_mixed(body: &Body<'_>, nodes: &[NodeIndex]) -> bool {
+    let mut cycles = [0i64; Unit::ALL.len()];
+    for node in nodes {
+        let node = &body.graph[*node];
+        let at = Unit::ALL.iter().position(|unit| *unit == node.unit);
+        if let Some(cycles) = at.and_then(|at| cycles.get_mut(at)) {
+            *cycles = cycles.saturating_add(node.cycles);
         }
     }
-    long
+    let total = cycles.iter().copied().fold(0, i64::saturating_add);
+    let most = cycles.iter().copied().max().unwrap_or(0);
+    most < total - total / 8
 }
 
-/// Tells whether a chain of dependences around the loop takes longer than the turns that it spans: whether there is a cycle of
-/// positive weight `latency - distance * interval` (Bellman and Ford).
-fn is_too_short(graph: &Graph<'_>, interval: i64) -> bool {
-    let mut time = vec![0i64; graph.node_count()];
-    for _ in 0..=graph.node_count() {
-        let mut changed = false;
-        for edge in graph.edge_references() {
-            let Dep { latency, distance } = *edge.weight();
-            let least = time[edge.source().index()] + latency - distance * interval;
-            if least > time[edge.target().index()] {
-                time[edge.target().index()] = least;
-                changed = true;
-            }
-        }
-        if !changed {
-            return false;
-        }
-    }
-    true
-}
-
-/// What a turn computes, spread over the interval in program order.
-struct Pace {
-    time: HashMap<NodeIndex, i64>,
-    /// Nodes that only prepare what is stored into a ring.
-    feeds: Vec<NodeIndex>,
-    /// Cycles that one slice takes: the operations that start the chains of those that add to one another.
-    slice: i64,
-}
-
-impl Pace {
-    fn of(body: &Body<'_>, interval: i64) -> Pace {
-        let graph = &body.graph;
-        let mut feeds: Vec<NodeIndex> = Vec::new();
-        for node in body.program.iter().rev() {
-            let pure = graph[*node]
-                .op
-                .is_some_and(|op| is_pure(op) && op.region_count() == 0);
-            let mut users = graph.edges(*node).peekable();
-            let fed = users.peek().is_some()
-                && users.all(|edge| {
-                    let to = edge.target();
-                    edge.weight().distance == 0
-                        && (graph[to].role == Role::Fill || feeds.contains(&to))
-                });
-            if graph[*node].role == Role::Compute && pure && fed {
-                feeds.push(*node);
-            }
-        }
-        let computed: Vec<NodeIndex> = body
-            .program
-            .iter()
-            .copied()
-            .filter(|node| graph[*node].role == Role::Compute && !feeds.contains(node))
-            .collect();
-        let weight = |node: &NodeIndex| graph[*node].cycles;
-        let total = computed.iter().map(weight).sum::<i64>().max(1);
-        let mut time = HashMap::new();
-        let mut now = 0;
-        let mut slice = 0;
-        for node in &computed {
-            time.insert(*node, now);
-            let span = weight(node) * interval / total;
-            let chained = graph
-                .edges_directed(*node, Direction::Incoming)
-                .any(|edge| {
-                    graph[edge.source()].role == Role::Compute && edge.weight().distance == 0
-                });
-            if !chained {
-                slice += span;
-            }
-            now += span;
-        }
-        Pace {
-            time,
-            feeds,
-            slice: if slice == 0 { interval } else { slice },
-        }
-    }
-
-    /// The most of something that a load from a ring has.
-    fn most(&self, body: &Body<'_>, of: impl Fn(&graph::Node<'_>) -> i64) -> i64 {
-        let loads = body
-            .graph
-            .node_weights()
-            .filter(|node| node.role == Role::Load);
-        loads.map(of).max().unwrap_or(0)
-    }
-}
-
-/// The cycles of an interval in which a unit is taken.
-struct Reservation {
-    taken: Vec<bool>,
-}
-
-impl Reservation {
-    /// The first time from `at` on at which the unit is free for so many cycles; `at` where it never is.
-    fn reserve(&mut self, at: i64, cycles: i64) -> i64 {
-        let interval = self.taken.len() as i64;
-        let slot = |time: i64| time.rem_euclid(interval) as usize;
-        let is_free = |start: &i64| (0..cycles).all(|i| !self.taken[slot(start + i)]);
-        let found = (at..at + interval).find(|start| cycles <= interval && is_free(start));
-        let start = found.unwrap_or(at);
-        for i in 0..cycles.min(interval) {
-            self.taken[slot(start + i)] = true;
-        }
-        start
-    }
-}
-
-/// Places everything, the loads `lead` before their first use; nothing where a dependence cannot be honoured.
-fn place(body: &Body<'_>, stages: i64, interval: i64, pace: &Pace, lead: i64) -> Option<Schedule> {
-    let graph = &body.graph;
-    let within = EdgeFiltered::from_fn(graph, |edge| edge.weight().distance == 0);
-    let rank: HashMap<NodeIndex, usize> = toposort(&within, None)
-        .ok()?
-        .into_iter()
-        .enumerate()
-        .map(|(i, node)| (node, i))
-        .collect();
-    let mut time = pace.time.clone();
-    let mut memory = Reservation {
-        taken: vec![false; interval as usize],
-    };
-
-    // The time at which a node's results are first used.
-    let first_use = |node: NodeIndex, time: &HashMap<NodeIndex, i64>| {
-        let uses = graph
-            .edges(node)
-            .filter_map(|edge| Some(time.get(&edge.target())? + edge.weight().distance * interval));
-        uses.min()
-    };
-    let of_role = |role| {
-        body.program
-            .iter()
-            .copied()
-            .filter(move |node| graph[*node].role == role)
-    };
-
-    // Loads, one after the other, from a slice before their first use on.
-    let mut wanted: Vec<(i64, NodeIndex)> = of_role(Role::Load)
-        .map(|load| (first_use(load, &time).unwrap_or(0) - lead, load))
-        .collect();
-    wanted.sort_by_key(|(at, load)| (*at, rank[load]));
-    let mut earliest = i64::MIN;
-    for (at, load) in wanted {
-        let at = memory.reserve(at.max(earliest), graph[load].cycles);
-        time.insert(load, at);
-        earliest = at + graph[load].cycles;
-    }
-
-    for ring in &body.rings {
-        let readers = || {
-            let edges = graph
-                .edges(ring.wait)
-                .filter(|edge| edge.weight().distance == 0);
-            edges.filter_map(|edge| time.get(&edge.target()).copied())
-        };
-        let wait = readers().min().unwrap_or(0);
-        let release = readers().max().unwrap_or(0).max(wait);
-        time.insert(ring.wait, wait);
-        time.insert(ring.release, release);
-
-        // As many intervals before the last read as there are places beyond the one in use, copies all at once: what they cost
-        // is latency, and spread out they stand in the way of the loads.
-        let start = (release.max(0).div_euclid(interval) - (ring.depth - 1)) * interval;
-        let filling = |role| {
-            let edges = graph.edges(ring.acquire);
-            let mut all: Vec<_> = edges
-                .map(|edge| edge.target())
-                .filter(|node| graph[*node].role == role)
-                .collect();
-            all.sort_by_key(|node| rank[node]);
-            all.dedup();
-            all
-        };
-        let (copies, fills) = (filling(Role::Copy), filling(Role::Fill));
-        let cycles = fills
-            .iter()
-            .map(|node| graph[*node].cycles.max(1))
-            .sum::<i64>();
-        let mut now = (wait - 1 - cycles).max(start);
-        let first = if copies.is_empty() { now } else { start };
-        let mut last = start;
-        for copy in copies {
-            time.insert(copy, start);
-        }
-        for fill in fills {
-            time.insert(fill, now);
-            last = now;
-            now += graph[fill].cycles.max(1);
-        }
-        time.insert(ring.acquire, first);
-        time.insert(ring.commit, last);
-    }
-
-    // What prepares a store runs with it.
-    for node in &pace.feeds {
-        let at = first_use(*node, &time).unwrap_or(0);
-        time.insert(*node, at);
-    }
-    let earliest = -(stages - 1) * interval;
-    for node in of_role(Role::Fetch) {
-        let used = first_use(node, &time).unwrap_or(0);
-        let at = (used - graph[node].latency).div_euclid(interval) * interval;
-        time.insert(node, at.max(earliest));
-    }
-    // Events of a pipeline that a turn does not go through whole, and what else has no place yet, stay where they are.
-    if body.program.iter().any(|node| !time.contains_key(node)) {
-        return None;
-    }
-
-    // Stages from the earliest interval on.
-    let origin = time
-        .values()
-        .map(|t| t.div_euclid(interval))
-        .min()
-        .unwrap_or(0)
-        * interval;
-    let stage: HashMap<_, _> = time
-        .iter()
-        .map(|(node, t)| (*node, (t - origin).div_euclid(interval)))
-        .collect();
-    let mut order: Vec<NodeIndex> = graph.node_indices().collect();
-    // At one time a place is waited for before another is acquired: the wait's barrier frees it.
-    let tie = |node: &NodeIndex| (graph[*node].role != Role::Wait, rank[node]);
-    order.sort_by_key(|node| ((time[node] - origin).rem_euclid(interval), tie(node)));
-    let schedule = Schedule { stage, order };
-    schedule.honours(body).then_some(schedule)
+/// Tells whether so many registers are few enough where program order needs so many: an eighth more at most.
+fn fits(overlapped: i64, in_order: i64) -> bool {
+    overlapped <= in_order + in_order / 8
 }
 
 /// The operations in program order, none of them ahead of the turn.
@@ -367,7 +145,7 @@ fn list(body: &Body<'_>) -> Schedule {
 
 impl Schedule {
     /// Tells whether every dependence is honoured by the order in which things are issued.
-    fn honours(&self, body: &Body<'_>) -> bool {
+    pub(super) fn honours(&self, body: &Body<'_>) -> bool {
         let place: HashMap<_, _> = self
             .order
             .iter()
@@ -389,7 +167,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::{Node, Ring};
+    use super::super::graph::{Dep, Graph, Node, Ring, Role};
     use super::*;
 
     fn node(role: Role, unit: Unit, cycles: i64, latency: i64) -> Node<'static> {
@@ -514,55 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_as_long_as_the_busiest_unit_and_the_longest_way_around() {
+    fn an_interval_is_as_long_as_the_busiest_unit() {
         // 16 products of 16 cycles; 8 loads and 4 copies of 16.
         assert_eq!(interval(&body(2, 4, 8, 4, 3).graph), 256);
         // 16 copies make the way to memory the busiest.
         assert_eq!(interval(&body(2, 4, 8, 16, 3).graph), 384);
-        // Two products one after the other, 300 cycles each until the result may be used.
-        let mut graph = Graph::new();
-        let a = graph.add_node(node(Role::Compute, Unit::Tensor, 16, 300));
-        let b = graph.add_node(node(Role::Compute, Unit::Tensor, 16, 300));
-        graph.add_edge(
-            a,
-            b,
-            Dep {
-                latency: 300,
-                distance: 0,
-            },
-        );
-        graph.add_edge(
-            b,
-            a,
-            Dep {
-                latency: 300,
-                distance: 1,
-            },
-        );
-        assert_eq!(interval(&graph), 600);
-        // Two turns to go around.
-        graph.add_edge(
-            b,
-            a,
-            Dep {
-                latency: 0,
-                distance: 2,
-            },
-        );
-        assert_eq!(interval(&graph), 600);
-    }
-
-    #[test]
-    fn a_unit_is_reserved_once_in_an_interval() {
-        let mut unit = Reservation {
-            taken: vec![false; 8],
-        };
-        assert_eq!(unit.reserve(6, 4), 6);
-        // 6, 7, 0 and 1 are taken, of every interval.
-        assert_eq!(unit.reserve(8, 2), 10);
-        assert_eq!(unit.reserve(-2, 2), 4);
-        // Nothing is free any more.
-        assert_eq!(unit.reserve(3, 1), 3);
     }
 
     #[test]
