@@ -31,6 +31,8 @@ pub(super) struct Computed {
     pub(super) units: Reservations,
     /// Cycles that one slice takes: the operations that start the chains of those that add to one another.
     slice: i64,
+    /// It spans more than one turn.
+    overlaps: bool,
 }
 
 /// The nodes that only prepare what is stored into a ring, users first.
@@ -79,6 +81,7 @@ impl Computed {
             time,
             units: Reservations::new(interval),
             slice: slice(body, nodes, interval, total),
+            overlaps: false,
         }
     }
 }
@@ -101,6 +104,7 @@ impl Computed {
         (times.turns(interval) > 1).then(|| Self {
             interval,
             slice: slice(body, nodes, interval, interval),
+            overlaps: true,
             time: times.time,
             units: times.units,
         })
@@ -159,6 +163,7 @@ struct Place<'a, 'c> {
     body: &'a Body<'c>,
     interval: i64,
     slice: i64,
+    overlaps: bool,
     time: HashMap<NodeIndex, i64>,
     units: Reservations,
     /// The place of each node in an order of all dependences within a turn.
@@ -173,6 +178,7 @@ impl<'a, 'c> Place<'a, 'c> {
             body,
             interval: computed.interval,
             slice: computed.slice,
+            overlaps: computed.overlaps,
             time: computed.time,
             units: computed.units,
             rank: order.map(|(i, node)| (node, i)).collect(),
@@ -329,19 +335,16 @@ impl<'a, 'c> Place<'a, 'c> {
         let stage = self.time.iter();
         let stage = stage.map(|(node, t)| (*node, (t - origin).div_euclid(interval)));
         let stage: HashMap<NodeIndex, i64> = stage.collect();
-        // At one time a place is waited for before another is acquired: the wait's barrier frees it. Where what one turn computes
-        // feeds the next one at once, earlier turns come first.
-        [false, true].into_iter().find_map(|turns| {
-            let tie = |node: &NodeIndex| {
-                let waits = body.graph[*node].role == Role::Wait;
-                let turn = if turns { stage[node] } else { 0 };
-                (!waits, Reverse(turn), self.rank[node])
-            };
-            let mut order: Vec<NodeIndex> = body.graph.node_indices().collect();
-            order.sort_by_key(|node| ((self.time[node] - origin).rem_euclid(interval), tie(node)));
-            let stage = stage.clone();
-            let schedule = Schedule { stage, order };
-            schedule.honours(body).then_some(schedule)
-        })
+        // At one time a place is waited for before another is acquired: the wait's barrier frees it. Where turns overlap in
+        // what they compute, earlier ones come first, for what they make may be used by the next one at once.
+        let tie = |node: &NodeIndex| {
+            let waits = body.graph[*node].role == Role::Wait;
+            let turn = if self.overlaps { stage[node] } else { 0 };
+            (!waits, Reverse(turn), self.rank[node])
+        };
+        let mut order: Vec<NodeIndex> = body.graph.node_indices().collect();
+        order.sort_by_key(|node| ((self.time[node] - origin).rem_euclid(interval), tie(node)));
+        let schedule = Schedule { stage, order };
+        schedule.honours(body).then_some(schedule)
     }
 }

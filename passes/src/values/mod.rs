@@ -13,6 +13,8 @@ mod products;
 mod registers;
 mod unroll;
 
+pub(crate) use unroll::UNSIGNED;
+
 use crate::kernel::{body_of_kernel, kernels, second_body};
 use crate::memory::space_of;
 use cute_ir::ops::{arith, cute, scf};
