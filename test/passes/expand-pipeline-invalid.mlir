@@ -1,21 +1,6 @@
 // RUN: cute-opt %s --cute-expand-pipeline --split-input-file --verify-diagnostics
 
 gpu.module @kernels {
-  gpu.func @unsigned(%n: i32) kernel {
-    %zero = arith.constant 0 : i32
-    %one = arith.constant 1 : i32
-    %p, %free = cute.pipeline.create : !cute.pipeline<2>, !cute.token
-    // expected-error @below {{found an unsigned comparison and bounds that are not known, or negative}}
-    scf.for unsigned %k = %zero to %n step %one : i32 {
-      %slot = cute.pipeline.producer_acquire(%p, %free, %k) {cute.stage = 0 : i32, cute.order = 0 : i32} : !cute.pipeline<2>
-    }
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @two_beginnings(%n: i32, %a: f32, %b: f32) kernel {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32

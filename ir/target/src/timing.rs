@@ -9,7 +9,7 @@ use crate::Arch;
 /// A unit of a quarter of a multiprocessor that instructions of a warp occupy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
-    /// The scheduler alone.
+    /// The scheduler, which issues an instruction a cycle.
     Issue,
     /// The tensor core.
     Tensor,
@@ -17,7 +17,8 @@ pub enum Unit {
     Arithmetic,
     /// The lanes for functions such as the exponential.
     Special,
-    /// The way to memory: shared memory's ports and the load and store unit.
+    /// The way to memory: the load and store unit and the ports of shared memory behind it, which what comes from global memory
+    /// and what comes from shared memory go through alike.
     Memory,
 }
 
@@ -40,6 +41,18 @@ impl Unit {
             Unit::Special => "special",
             Unit::Memory => "memory",
         }
+    }
+
+    /// The cycles in which an operation that occupies the unit for so many is issued: an instruction is for 32 lanes of sums at
+    /// most, for 4 lanes of functions, for 16 bytes a thread, or a whole product.
+    pub fn issues(self, cycles: i64) -> i64 {
+        let instructions = match self {
+            Unit::Issue | Unit::Arithmetic => cycles,
+            Unit::Tensor => 1,
+            Unit::Special => cycles / 8,
+            Unit::Memory => cycles / 16,
+        };
+        instructions.max(1).min(cycles)
     }
 
     /// The unit of that name.
@@ -155,6 +168,11 @@ mod tests {
             assert_eq!(Unit::find(unit.name()), Some(unit));
         }
         assert_eq!(Unit::find("nothing"), None);
+        let issued = Unit::ALL.map(|unit| (unit.issues(0), unit.issues(4), unit.issues(32)));
+        assert_eq!(
+            issued,
+            [(0, 4, 32), (0, 1, 1), (0, 4, 32), (0, 1, 4), (0, 1, 2)]
+        );
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) struct Bounds<'c> {
     stride: Option<i64>,
     /// The number of iterations, where all is known.
     trips: Option<i64>,
+    /// The counter is a number without a sign.
+    unsigned: bool,
     /// The number of iterations and the counter behind the last one, once they have been computed.
     measured: Option<(Val<'c>, Val<'c>)>,
 }
@@ -35,25 +37,29 @@ impl<'c> Bounds<'c> {
         if step.is_some_and(|step| step < 1) {
             return Err(b.error("expected a loop that counts up"));
         }
-        if op.unsigned_cmp().is_some()
-            && (lower.is_none_or(|v| v < 0) || upper.is_none_or(|v| v < 0))
-        {
-            return Err(b.error(
-                "expected a pipelined loop with bounds that are the same numbers with a sign and without; found an unsigned \
-                 comparison and bounds that are not known, or negative",
-            ));
-        }
         let ty = argument(body, 0).r#type();
+        let unsigned = op.unsigned_cmp().is_some();
+        // Bounds that are not negative are the same numbers with a sign and without. Others are computed with as if they were not
+        // known, and so is a step by which the counter soon has no sign to spare.
+        let alike = |value: Option<i64>| value.filter(|value| !unsigned || *value >= 0);
+        let all = alike(lower).is_some() && alike(upper).is_some() && step.is_some();
+        let limit = match int_width(ty) {
+            Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
+            _ => i64::MAX.into(),
+        };
+        let (lower, step) = match unsigned && !all {
+            true => (
+                lower.filter(|lower| *lower == 0),
+                step.filter(|step| i128::from(*step) * i128::from(MOST_STAGES + 1) <= limit),
+            ),
+            false => (lower, step),
+        };
         let mut trips = None;
-        if let (Some(lower), Some(upper), Some(step)) = (lower, upper, step) {
+        if let (true, Some(lower), Some(upper), Some(step)) = (all, lower, upper, step) {
             let count = (i128::from(upper) - i128::from(lower) + i128::from(step) - 1).max(0)
                 / i128::from(step);
             // The counter runs past the end by no more iterations than there are stages.
             let most = i128::from(lower) + (count + i128::from(MOST_STAGES)) * i128::from(step);
-            let limit = match int_width(ty) {
-                Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
-                _ => i64::MAX.into(),
-            };
             if most > limit {
                 return Err(b.error(format!(
                     "expected a pipelined loop whose counter, up to {MOST_STAGES} iterations after the last, stays below the \
@@ -70,6 +76,7 @@ impl<'c> Bounds<'c> {
             first: lower,
             stride: step,
             trips,
+            unsigned,
             measured: None,
         })
     }
@@ -84,9 +91,22 @@ impl<'c> Bounds<'c> {
         Some((self.trips?, self.first?, self.stride?))
     }
 
+    /// Tells whether the counter is a number without a sign, of which not all bounds are known.
+    pub(super) fn unsigned(&self) -> bool {
+        self.unsigned && self.trips.is_none()
+    }
+
+    /// The comparison of counters.
+    fn less(&self) -> Predicate {
+        match self.unsigned() {
+            true => Predicate::Ult,
+            false => Predicate::Slt,
+        }
+    }
+
     /// Computes the number of iterations, which is not known.
     pub(super) fn measure(&mut self, b: Builder<'c>) -> Result<(), Failure> {
-        let any = b.compare(Predicate::Slt, self.lower, self.upper)?;
+        let any = b.compare(self.less(), self.lower, self.upper)?;
         let zero = b.constant(self.ty, 0)?;
         let span = match self.first {
             Some(0) => self.upper,
@@ -225,6 +245,12 @@ impl<'c> Bounds<'c> {
             let most = b.constant(self.ty, first + (trips - 1) * step)?;
             return self.binary(b, arith::MINSI, counter, most);
         }
+        if stops && self.unsigned() {
+            // Numbers below the lower bound may not be any.
+            let counter = self.ahead(b, counter, last - stage)?;
+            let most = self.counter_behind(b, -1)?;
+            return self.binary(b, arith::MINUI, counter, most);
+        }
         let counter = if stops {
             let most = self.counter_behind(b, stage - last - 1)?;
             self.binary(b, arith::MINSI, counter, most)?
@@ -242,6 +268,11 @@ impl<'c> Bounds<'c> {
         last: i64,
         stage: i64,
     ) -> Result<Val<'c>, Failure> {
+        if self.unsigned() {
+            let counter = self.ahead(b, counter, last - stage)?;
+            let end = self.counter_behind(b, 0)?;
+            return b.compare(Predicate::Ult, counter, end);
+        }
         let end = match self.known() {
             Some((trips, first, step)) => b.constant(self.ty, first + (trips + stage) * step)?,
             None => self.counter_behind(b, stage - last)?,

@@ -15,7 +15,7 @@ use super::{
     graph::has_a_place,
     rings::is_ring,
 };
-use crate::{memory::root_of, synchronize};
+use crate::{memory::root_of, synchronize, values::UNSIGNED};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -664,7 +664,12 @@ impl<'c> Expand<'c> {
         let mut arguments = vec![(ty, b.location)];
         arguments.extend(types.iter().map(|ty| (*ty, b.location)));
         let (region, new) = Detached::with_block(&arguments);
-        let built = b.with_regions(scf::FOR, &operands, &types, &[], vec![region])?;
+        let unsigned = [(UNSIGNED, b.unit())];
+        let attributes = match self.bounds.unsigned() {
+            true => &unsigned[..],
+            false => &[],
+        };
+        let built = b.with_regions(scf::FOR, &operands, &types, attributes, vec![region])?;
 
         let inner = Builder::at_end(b.context, new, b.location);
         let mut now: HashMap<(ValueKey, i64), Val<'c>> = HashMap::new();

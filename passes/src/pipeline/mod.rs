@@ -1,7 +1,8 @@
 //! Loops as pipelines: what overlaps what, in steps that each leave what they decide in the IR.
 //!
 //! `rings.rs` gives buffers a place for each stage and says who waits for what by tokens; `latencies.rs` what operations cost;
-//! `graph.rs` and `schedule.rs` which of them runs when, which `print.rs` shows; `expand.rs` writes that out (`bounds.rs`), and
+//! `graph.rs` has the dependences and `resources.rs` the units; `schedule.rs` says which of them runs when (`modulo.rs` overlaps what
+//! is computed, `place.rs` puts everything else around it, `registers.rs` estimates what that takes), which `print.rs` shows; `expand.rs` writes that out (`bounds.rs`), and
 //! `lower.rs` turns tokens into groups of copies and barriers.
 
 mod bounds;
@@ -9,6 +10,10 @@ pub(crate) mod expand;
 mod graph;
 pub(crate) mod latencies;
 pub(crate) mod lower;
+mod modulo;
+mod place;
 pub(crate) mod print;
+mod registers;
+mod resources;
 pub(crate) mod rings;
 pub(crate) mod schedule;

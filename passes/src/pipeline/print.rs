@@ -1,11 +1,12 @@
 //! `cute-print-schedule`: shows which operation of a loop runs when.
 //!
-//! Reads what `cute-schedule` left in the IR and writes it to standard output: as a table, or as a graph in DOT, the language of
+//! Reads what `cute-schedule` left in the IR and writes it to standard output: as a table, with
+//! how long each unit is busy in a turn, or as a graph in DOT, the language of
 //! Graphviz, with the dependences and a box for each stage.
 
 use super::{
     graph::{self, Body},
-    schedule::interval,
+    resources::{busy, interval},
 };
 use cute_ir::ops::scf;
 use cute_ir::{
@@ -120,12 +121,17 @@ fn stages(body: &Body<'_>) -> i64 {
 
 fn table(text: &mut String, title: &str, body: &Body<'_>) -> std::fmt::Result {
     let plural = if stages(body) == 1 { "" } else { "s" };
+    let interval = interval(&body.graph);
     writeln!(
         text,
-        "{title}: {} stage{plural}, a turn every {} cycles",
-        stages(body),
-        interval(&body.graph)
+        "{title}: {} stage{plural}, a turn every {interval} cycles at least",
+        stages(body)
     )?;
+    writeln!(text, "unit        busy  of a turn")?;
+    for (unit, cycles) in busy(&body.graph) {
+        let part = i128::from(cycles) * 100 / i128::from(interval);
+        writeln!(text, "{:<10}  {cycles:>4}  {part:>7} %", unit.name())?;
+    }
     writeln!(text, "order  stage  unit        cycles  latency  operation")?;
     for node in in_order(body) {
         let what = &body.graph[node];

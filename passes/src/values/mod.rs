@@ -14,6 +14,8 @@ mod products;
 mod registers;
 mod unroll;
 
+pub(crate) use unroll::UNSIGNED;
+
 use crate::kernel::{body_of_kernel, second_body};
 use cute_ir::ops::{cute, scf};
 use cute_ir::{

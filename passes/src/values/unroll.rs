@@ -7,7 +7,7 @@ use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*, types};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The attribute of a loop whose bounds are compared without a sign.
-const UNSIGNED: &str = "unsignedCmp";
+pub(crate) const UNSIGNED: &str = "unsignedCmp";
 
 /// The way in which a loop is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
