@@ -8,6 +8,7 @@ mod parts;
 mod records;
 
 use records::Records;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -121,7 +122,59 @@ fn main() {
     for source in SOURCES {
         build.file(Path::new("shim").join(source));
     }
-    build.compile("cute_shim");
+    compile(&build, &out);
+}
+
+/// Compiles the shim, or takes it from an earlier build in the same target folder: `cargo check`, `clippy`, `test` and each
+/// profile have a build of their own, but the C++ is the same in all of them.
+fn compile(build: &cc::Build, out: &Path) {
+    const ARCHIVE: &str = "libcute_shim.a";
+    let archive = out.join(ARCHIVE);
+    // target/PROFILE/build/PACKAGE/out
+    let target = out.ancestors().nth(4).unwrap_or(out);
+    let shared = target.join(format!("cute-shim-{:016x}", fingerprint(build, out)));
+    let kept = shared.join(ARCHIVE);
+    if fs::copy(&kept, &archive).is_err() {
+        let mut build = build.clone();
+        build.cargo_metadata(false).out_dir(out);
+        build.compile("cute_shim");
+        // A build that runs beside this one finds a whole file or none. Without room for it the next build compiles again.
+        let half = shared.join(format!("{}.half", std::process::id()));
+        let _ = fs::create_dir_all(&shared)
+            .and_then(|()| fs::copy(&archive, &half))
+            .and_then(|_| fs::rename(&half, &kept));
+    }
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=cute_shim");
+    println!("cargo:rustc-link-lib=stdc++");
+}
+
+/// A number for all that the compiled shim depends on: sources, generated headers, the compiler and its arguments.
+fn fingerprint(build: &cc::Build, out: &Path) -> u64 {
+    let mut files = Vec::new();
+    for (folder, ending) in [(Path::new("shim"), ""), (out, ".inc")] {
+        let entries = fs::read_dir(folder).expect("the folders of the shim");
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        files.extend(paths.filter(|path| path.to_string_lossy().ends_with(ending)));
+    }
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.file_name().hash(&mut hasher);
+        fs::read(&file).ok().hash(&mut hasher);
+    }
+    let compiler = build.get_compiler();
+    let own = out.to_string_lossy();
+    for argument in compiler.to_command().get_args() {
+        // The folder of generated headers is another one for each build.
+        let argument = argument.to_string_lossy();
+        if !argument.contains(&*own) {
+            argument.hash(&mut hasher);
+        }
+    }
+    let version = compiler.to_command().arg("--version").output();
+    version.ok().map(|said| said.stdout).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Dialects of MLIR whose ops the passes build and read: where they are defined, and whether they get accessors beside names.

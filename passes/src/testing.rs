@@ -6,7 +6,7 @@ use cute_ir::{
 };
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-test-panic",
     description: "Panic, to test that a panic becomes a diagnostic",
     anchor: Anchor::Module,

@@ -16,7 +16,7 @@ pub(super) struct Emitter<'a, 'c> {
 }
 
 impl<'a, 'c> Emitter<'a, 'c> {
-    pub fn new(builder: Builder<'c>, inputs: &'a [Val<'c>]) -> Self {
+    pub(super) fn new(builder: Builder<'c>, inputs: &'a [Val<'c>]) -> Self {
         Self {
             builder,
             inputs,
@@ -25,7 +25,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// A number as an integer of `width` bits.
-    pub fn leaf(&mut self, leaf: &Leaf, width: u32) -> Result<Val<'c>, Failure> {
+    pub(super) fn leaf(&mut self, leaf: &Leaf, width: u32) -> Result<Val<'c>, Failure> {
         match leaf {
             Leaf::Static(v) => self.constant(*v, width),
             Leaf::Dynamic(d) => match &d.term {
@@ -38,7 +38,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// The leaves of `have` at which `want`, which may know less, has dynamic ones; nothing where their forms differ.
-    pub fn leaves_for(
+    pub(super) fn leaves_for(
         &mut self,
         want: &Value,
         have: &Value,
@@ -56,7 +56,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// A condition as an `i1`.
-    pub fn truth(&mut self, truth: &Truth) -> Result<Val<'c>, Failure> {
+    pub(super) fn truth(&mut self, truth: &Truth) -> Result<Val<'c>, Failure> {
         match truth {
             Truth::Known(v) => self.constant(i64::from(*v), 1),
             Truth::Unknown(Term::Traced(e)) => self.at_width(e, 1),
@@ -65,7 +65,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// The value of an expression at a width; 1 is for conditions.
-    pub fn at_width(&mut self, e: &Arc<Expr>, width: u32) -> Result<Val<'c>, Failure> {
+    pub(super) fn at_width(&mut self, e: &Arc<Expr>, width: u32) -> Result<Val<'c>, Failure> {
         if let Expr::Const(v) = **e {
             return self.constant(v, width);
         }
@@ -145,7 +145,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
     }
 
     /// Emits the comparison of two integers for equality.
-    pub fn equal(&self, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn equal(&self, a: Val<'c>, b: Val<'c>) -> Result<Val<'c>, Failure> {
         self.builder.compare(Predicate::Eq, a, b)
     }
 

@@ -77,7 +77,7 @@ pub(super) struct Operands<'c> {
 
 impl<'c> Operands<'c> {
     /// The operands, their leaves traced.
-    pub fn traced(&self, wide: bool) -> Vec<CuteType<'c>> {
+    pub(super) fn traced(&self, wide: bool) -> Vec<CuteType<'c>> {
         self.types
             .iter()
             .zip(&self.first)

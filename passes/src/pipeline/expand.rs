@@ -27,7 +27,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-expand-pipeline",
     description: "Expand scheduled loops into prologue, steady state and drain",
     anchor: Anchor::Kernel,

@@ -21,7 +21,7 @@ use cute_target::{Cost, Timing, Unit};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-assign-latencies",
     description: "Say of each operation of a loop that is to be pipelined which unit it occupies, and how long",
     anchor: Anchor::Kernel,

@@ -18,7 +18,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, HashMap};
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-lower-pipeline",
     description: "Lower pipelines to asynchronous groups and barriers",
     anchor: Anchor::Kernel,

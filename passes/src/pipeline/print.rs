@@ -23,7 +23,7 @@ use std::io::Write as _;
 
 /// The form in which schedules are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// A table.
     Text,
     /// A graph for Graphviz.
@@ -55,7 +55,7 @@ cute_ir::options! {
 }
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-print-schedule",
     description: "Print the schedules of loops, as text or as DOT",
     anchor: Anchor::Any,

@@ -24,7 +24,7 @@ use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-make-rings",
     description: "Give the buffers of loops that are to be pipelined a place for each stage",
     anchor: Anchor::Kernel,

@@ -38,7 +38,7 @@ cute_ir::options! {
 }
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-schedule",
     description: "Give each operation of a loop that is to be pipelined its stage and its order",
     anchor: Anchor::Kernel,

@@ -52,7 +52,7 @@ impl From<i64> for Linear {
 }
 
 impl Linear {
-    pub fn symbol(symbol: Symbol) -> Self {
+    pub(super) fn symbol(symbol: Symbol) -> Self {
         Self {
             constant: 0,
             terms: vec![(symbol, 1)],
@@ -60,11 +60,11 @@ impl Linear {
     }
 
     /// The number, where it is known.
-    pub fn known(&self) -> Option<i64> {
+    pub(super) fn known(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    pub fn add(&self, other: &Linear) -> Option<Linear> {
+    pub(super) fn add(&self, other: &Linear) -> Option<Linear> {
         let constant = self.constant.checked_add(other.constant)?;
         if other.terms.is_empty() {
             return Some(Linear {
@@ -87,7 +87,7 @@ impl Linear {
         Some(Linear { constant, terms })
     }
 
-    pub fn scale(&self, by: i64) -> Option<Linear> {
+    pub(super) fn scale(&self, by: i64) -> Option<Linear> {
         if by == 0 {
             return Some(0.into());
         }
@@ -101,14 +101,14 @@ impl Linear {
         })
     }
 
-    pub fn sub(&self, other: &Linear) -> Option<Linear> {
+    pub(super) fn sub(&self, other: &Linear) -> Option<Linear> {
         self.add(&other.scale(-1)?)
     }
 }
 
 impl Symbols {
     /// A new unknown number that `divisor` divides.
-    pub fn fresh(&mut self, divisor: i64) -> Symbol {
+    pub(super) fn fresh(&mut self, divisor: i64) -> Symbol {
         self.divisors.push(kept(Some(divisor)));
         (self.divisors.len() - 1) as Symbol
     }
@@ -123,7 +123,7 @@ impl Symbols {
     }
 
     /// A number that divides all that is not known of `value`; 0 where all is known.
-    pub fn divisor(&self, value: &Linear) -> i64 {
+    pub(super) fn divisor(&self, value: &Linear) -> i64 {
         value.terms.iter().fold(0, |all, (symbol, k)| {
             let own = self.divisors[*symbol as usize];
             gcd(all, kept(k.checked_mul(own)))
@@ -131,12 +131,12 @@ impl Symbols {
     }
 
     /// Returns the result of an operation that is not looked into, on these numbers.
-    pub fn other(&mut self, name: &'static str, of: &[&Linear]) -> Linear {
+    pub(super) fn other(&mut self, name: &'static str, of: &[&Linear]) -> Linear {
         let of = of.iter().map(|l| (*l).clone()).collect();
         Linear::symbol(self.make(Made::Other(name, of), 1))
     }
 
-    pub fn mul(&mut self, a: &Linear, b: &Linear) -> Option<Linear> {
+    pub(super) fn mul(&mut self, a: &Linear, b: &Linear) -> Option<Linear> {
         if let Some(k) = b.known() {
             return a.scale(k);
         }
@@ -159,7 +159,7 @@ impl Symbols {
     }
 
     /// `floor(a / d)`. For numbers that are not negative, as indices are, that is what every division of `arith` gives.
-    pub fn div(&mut self, a: &Linear, d: i64) -> Option<Linear> {
+    pub(super) fn div(&mut self, a: &Linear, d: i64) -> Option<Linear> {
         if d <= 0 {
             return None;
         }
@@ -193,7 +193,7 @@ impl Symbols {
     }
 
     /// Returns what [`Symbols::div`] leaves: what is known below the unknown numbers' divisor, and multiples of that.
-    pub fn rem(&mut self, a: &Linear, d: i64) -> Option<Linear> {
+    pub(super) fn rem(&mut self, a: &Linear, d: i64) -> Option<Linear> {
         if d <= 0 {
             return None;
         }
@@ -210,7 +210,7 @@ impl Symbols {
     }
 
     /// A bitwise operation: known where both are, or where `b` is known and all that is not known of `a` is above it.
-    pub fn bits(&mut self, op: Op, a: &Linear, b: &Linear) -> Option<Linear> {
+    pub(super) fn bits(&mut self, op: Op, a: &Linear, b: &Linear) -> Option<Linear> {
         let name = op.name();
         let (a, b) = if b.known().is_some() { (a, b) } else { (b, a) };
         let Some(mask) = b.known() else {

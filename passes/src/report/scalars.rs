@@ -13,36 +13,36 @@ use std::{collections::HashMap, rc::Rc};
 pub(super) struct Lanes(Rc<Vec<Option<Linear>>>);
 
 impl Lanes {
-    pub fn uniform(value: Linear) -> Self {
+    pub(super) fn uniform(value: Linear) -> Self {
         Self(Rc::new(vec![Some(value)]))
     }
 
-    pub fn unknown() -> Self {
+    pub(super) fn unknown() -> Self {
         Self(Rc::new(vec![None]))
     }
 
-    pub fn each(values: Vec<Option<Linear>>) -> Self {
+    pub(super) fn each(values: Vec<Option<Linear>>) -> Self {
         Self(Rc::new(values))
     }
 
     /// Returns the value of one thread.
-    pub fn at(&self, thread: usize) -> Option<&Linear> {
+    pub(super) fn at(&self, thread: usize) -> Option<&Linear> {
         let index = if self.0.len() == 1 { 0 } else { thread };
         self.0.get(index)?.as_ref()
     }
 
     /// The value where all threads have one and the same.
-    pub fn shared(&self) -> Option<&Linear> {
+    pub(super) fn shared(&self) -> Option<&Linear> {
         let first = self.0.first()?.as_ref()?;
         let same = self.0[1..].iter().all(|v| v.as_ref() == Some(first));
         same.then_some(first)
     }
 
-    pub fn map(&self, mut f: impl FnMut(&Linear) -> Option<Linear>) -> Self {
+    pub(super) fn map(&self, mut f: impl FnMut(&Linear) -> Option<Linear>) -> Self {
         Self::each(self.0.iter().map(|v| f(v.as_ref()?)).collect())
     }
 
-    pub fn zip(
+    pub(super) fn zip(
         &self,
         other: &Lanes,
         mut f: impl FnMut(&Linear, &Linear) -> Option<Linear>,
@@ -113,7 +113,7 @@ impl Symbols {
 }
 
 impl Scalars {
-    pub fn new(block: [i64; 3]) -> Self {
+    pub(super) fn new(block: [i64; 3]) -> Self {
         Self {
             symbols: Symbols::default(),
             block,
@@ -121,23 +121,23 @@ impl Scalars {
         }
     }
 
-    pub fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         self.block.iter().product::<i64>() as usize
     }
 
-    pub fn get(&self, value: Val) -> Lanes {
+    pub(super) fn get(&self, value: Val) -> Lanes {
         self.values
             .get(&key(value))
             .cloned()
             .unwrap_or_else(Lanes::unknown)
     }
 
-    pub fn set(&mut self, value: Val, lanes: Lanes) {
+    pub(super) fn set(&mut self, value: Val, lanes: Lanes) {
         self.values.insert(key(value), lanes);
     }
 
     /// A number that is the same for all threads, and that `divisor` divides.
-    pub fn symbol(&mut self, divisor: i64) -> Lanes {
+    pub(super) fn symbol(&mut self, divisor: i64) -> Lanes {
         Lanes::uniform(Linear::symbol(self.symbols.fresh(divisor)))
     }
 
@@ -152,7 +152,7 @@ impl Scalars {
     }
 
     /// Evaluates an op without regions; results that it does not know of stay unknown.
-    pub fn op(&mut self, op: Op) {
+    pub(super) fn op(&mut self, op: Op) {
         if op_results(op) != 1 {
             return;
         }

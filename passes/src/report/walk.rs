@@ -121,7 +121,7 @@ pub(super) struct Walk<'c> {
 
 impl<'c> Walk<'c> {
     /// Everything in a kernel's body; `divisors` are what is known of its arguments.
-    pub fn of(arch: Arch, block: [i64; 3], body: Blk<'c>, divisors: &[i64]) -> Self {
+    pub(super) fn of(arch: Arch, block: [i64; 3], body: Blk<'c>, divisors: &[i64]) -> Self {
         let mut walk = Walk {
             arch,
             scalars: Scalars::new(block),

@@ -36,7 +36,7 @@ pub(super) fn no_start(b: Builder<'_>) -> Failure {
 
 impl<'c, 'a> Known<'c, 'a> {
     /// The registers at `op` of the old body, whose values `mapping` leads to the new one.
-    pub fn new(
+    pub(super) fn new(
         op: Op<'c>,
         b: Builder<'c>,
         mapping: &'a Mapping<'c>,

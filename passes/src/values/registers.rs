@@ -39,7 +39,7 @@ pub(super) struct View<'c> {
 const MOST_REGISTERS: i64 = 65536;
 
 impl<'c> File<'c> {
-    pub fn new(memref: &MemRef<'c>, made: Location<'c>) -> Result<Self, String> {
+    pub(super) fn new(memref: &MemRef<'c>, made: Location<'c>) -> Result<Self, String> {
         let total = memref.layout.cosize().map_err(|e| e.to_string())?;
         if total > MOST_REGISTERS {
             return Err(format!(
@@ -92,7 +92,7 @@ pub(super) fn bits(ty: Type) -> i64 {
 
 impl<'c> View<'c> {
     /// The registers at a place.
-    pub fn at(place: &Place<'c, Start>) -> Self {
+    pub(super) fn at(place: &Place<'c, Start>) -> Self {
         Self {
             file: place.start.file,
             element: types::register_type(place.memref.element),
@@ -102,7 +102,7 @@ impl<'c> View<'c> {
     }
 
     /// The places of all elements, colexicographically.
-    pub fn places(&self, b: Builder<'c>) -> Result<Vec<i64>, Failure> {
+    pub(super) fn places(&self, b: Builder<'c>) -> Result<Vec<i64>, Failure> {
         places(&self.layout, self.offset, b)
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum Unroll {
 
 impl Unroll {
     /// Returns the way in which a loop asks to be written out, if any. The verifier has seen to the attribute's form.
-    pub fn of(op: Op<'_>) -> Option<Self> {
+    pub(super) fn of(op: Op<'_>) -> Option<Self> {
         attribute_of(op, UNROLL)?;
         Some(integer_of(op, UNROLL).map_or(Self::Whole, Self::By))
     }
