@@ -9,8 +9,9 @@
 use cute_ir::{
     Failure, diag,
     mlir::{
-        Builder, Lines, LocationKey, Op, body_of, context_of, location_key, location_of_diagnostic,
-        name_of, nested_ops, place_of, set_location,
+        Builder, Lines, LocationKey, Op, arguments_of, blocks_of, body_of, context_of,
+        location_key, location_of, location_of_diagnostic, name_of, nested_ops, place_of,
+        set_argument_location, set_location,
     },
     ops::llvm,
 };
@@ -81,19 +82,29 @@ pub(crate) fn number(module: Op) -> Places {
         .filter(|op| name_of(*op) == llvm::FUNC && body_of(*op, 0).is_some())
         .map(|function| {
             let own = places.number(function.location());
+            // LLVM gives what joins values of several blocks the location of the argument; those of the function are from nowhere.
+            let arguments: Vec<_> = blocks_of(function)
+                .into_iter()
+                .skip(1)
+                .flat_map(arguments_of)
+                .map(|argument| (argument, places.number(location_of(argument))))
+                .collect();
             let ops: Vec<_> = nested_ops(function)
                 .into_iter()
                 .map(|op| (op, places.number(op.location())))
                 .collect();
-            (function, own, ops)
+            (function, own, arguments, ops)
         })
         .collect();
     if places.places.0.is_empty() {
         return places;
     }
     let lines = Lines::new(context_of(module));
-    for (function, own, ops) in functions {
+    for (function, own, arguments, ops) in functions {
         lines.set(function, own);
+        for (argument, number) in arguments {
+            set_argument_location(argument, lines.line(number));
+        }
         // What is from nowhere gets a location as well: LLVM demands one of every call.
         for (op, number) in ops {
             set_location(op, lines.line(number));

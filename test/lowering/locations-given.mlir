@@ -76,3 +76,32 @@ module attributes {gpu.container_module} {
     } loc("a.py":6:1)
   }
 }
+
+// -----
+
+// What a loop carries from turn to turn is from where the argument of the block is: a line like those of operations.
+// CHECK-LABEL: @turns
+// CHECK:       .loc\091 9 5\0A\09mov
+// CHECK-SAME:  .file\091 \22a.py\22
+module attributes {gpu.container_module} {
+  func.func private @turns()
+  gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+    llvm.func @k(%to: !llvm.ptr<1>, %n: i32, %by: i32) attributes {gpu.kernel, nvvm.kernel} {
+      %zero = llvm.mlir.constant(0 : i32) : i32 loc("a.py":1:1)
+      %one = llvm.mlir.constant(1 : i32) : i32 loc("a.py":1:1)
+      llvm.br ^bb1(%zero, %n, %by : i32, i32, i32) loc("a.py":2:1)
+    ^bb1(%i: i32 loc("a.py":9:5), %x: i32 loc("a.py":9:5), %y: i32 loc("a.py":9:5)):
+      llvm.store volatile %y, %to : i32, !llvm.ptr<1> loc("a.py":5:1)
+      %read = llvm.load volatile %to : !llvm.ptr<1> -> i32 loc("a.py":5:1)
+      llvm.store volatile %x, %to : i32, !llvm.ptr<1> loc("a.py":5:1)
+      %next = llvm.add %i, %one : i32 loc("a.py":6:1)
+      %more = llvm.icmp "slt" %read, %n : i32 loc("a.py":3:1)
+      llvm.cond_br %more, ^bb1(%next, %read, %x : i32, i32, i32), ^bb3 loc("a.py":3:1)
+    ^bb3:
+      llvm.store volatile %i, %to : i32, !llvm.ptr<1> loc("a.py":5:1)
+      llvm.store volatile %x, %to : i32, !llvm.ptr<1> loc("a.py":5:1)
+      llvm.store volatile %y, %to : i32, !llvm.ptr<1> loc("a.py":5:1)
+      llvm.return loc("a.py":7:1)
+    } loc("a.py":1:1)
+  }
+}

@@ -147,6 +147,16 @@ pub fn set_location<'c>(op: Op<'c>, location: Location<'c>) {
     unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) }
 }
 
+/// Changes the location of a block's argument; that of another value is its operation's.
+pub fn set_argument_location<'c>(value: Val<'c>, location: Location<'c>) {
+    // SAFETY: both live, and only arguments are given.
+    unsafe {
+        if mlirValueIsABlockArgument(value.to_raw()) {
+            mlirBlockArgumentSetLocation(value.to_raw(), location.to_raw());
+        }
+    }
+}
+
 /// The values that `op` uses: its operands, and what its regions take from around it.
 pub fn values_used_by<'c>(op: Op<'c>) -> Vec<Val<'c>> {
     let mut used = operands_of(op);
