@@ -82,9 +82,10 @@ pub(crate) fn number(module: Op) -> Places {
         .filter(|op| name_of(*op) == llvm::FUNC && body_of(*op, 0).is_some())
         .map(|function| {
             let own = places.number(function.location());
-            // LLVM gives what joins values of several blocks the location of the argument.
+            // LLVM gives what joins values of several blocks the location of the argument; those of the function are from nowhere.
             let arguments: Vec<_> = blocks_of(function)
                 .into_iter()
+                .skip(1)
                 .flat_map(arguments_of)
                 .map(|argument| (argument, places.number(location_of(argument))))
                 .collect();

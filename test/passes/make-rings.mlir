@@ -141,3 +141,34 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!g = !cute.memref<f16, gmem, align<16>, "((8,1),1,1):((1,0),0,0)">
+!s = !cute.memref<f16, smem, align<16>, "((8,1),1,1):((1,0),0,0)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"(1,8):(0,1)">, tiler_mn = <"[1:1;8:1]">>
+!read = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"(1,8):(0,1)">, tiler_mn = <"[1:1;8:1]">>
+
+// A tensor that each turn makes for itself: its ring stands in front of the loop.
+// CHECK-LABEL: gpu.func @within
+// CHECK:         %[[RING:.*]] = cute.memref.alloca() {cute.ring}
+// CHECK:         scf.for
+// CHECK-NOT:       cute.memref.alloca
+// CHECK:           cute.pipeline.producer_acquire
+// CHECK:           cute.slice(%[[RING]]
+// CHECK:           cute.atom_copy
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @within(%g: !g, %h: !g, %n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %copy = cute.static : !copy
+    %read = cute.static : !read
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      %a = cute.memref.alloca() : !s
+      cute.atom_copy(%copy, %g, %a) at [0, 0, 0] : (!copy, !g, !s)
+      %x = cute.atom_load(%read, %a) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
+      cute.atom_store(%read, %x, %h) at [0, 0, 0] : (!read, vector<8xf16>, !g)
+    } {cute.stages = 2 : i64}
+    gpu.return
+  }
+}

@@ -394,12 +394,12 @@ impl<'c> Rings<'c> {
                     .map_err(|e| outside.error(e))?;
                 let made = defining_op(buffer.tensor).expected(outside, "an allocation")?;
                 let ring = [(RING, outside.unit())];
-                let ring = Builder::before(made).at_location(outside.location).value(
-                    cute::MEMREF_ALLOCA,
-                    &[],
-                    ty,
-                    &ring,
-                )?;
+                // A tensor of each turn's own is one for all of them now.
+                let place = match self.position.contains_key(&op_key(made)) {
+                    true => outside,
+                    false => Builder::before(made).at_location(outside.location),
+                };
+                let ring = place.value(cute::MEMREF_ALLOCA, &[], ty, &ring)?;
                 for (side, slot, place) in [
                     (Side::Fills, acquire.slot(), start),
                     (Side::Reads, wait.slot(), ahead),

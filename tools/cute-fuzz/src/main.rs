@@ -105,7 +105,7 @@ struct Options {
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
 const CI: [(&str, u64); 6] = [
     ("kernels", 160),
-    ("pipelines", 200),
+    ("pipelines", 64),
     ("tokens", 2048),
     ("gemms", 60),
     ("packages", 1400),

@@ -13,7 +13,7 @@ const PASSES: &str = "--pass-pipeline=builtin.module(cute-tile{arch=sm_80},cute-
                       cute-make-rings,cute-assign-latencies,cute-schedule)";
 
 /// Inputs from which on there have to be enough of each kind.
-const ENOUGH: u64 = 100;
+const ENOUGH: u64 = 40;
 
 /// Counts of inputs.
 #[derive(Default)]
@@ -147,7 +147,7 @@ impl Census {
     /// If they are not: then nothing is known of the pipeliner, whatever was found.
     pub fn require(&self) -> Result<()> {
         let counts = [
-            ("are pipelined", self.pipelined, 50),
+            ("are pipelined", self.pipelined, 40),
             ("have rings", self.rings, 50),
             ("have rings of different depths", self.depths, 10),
             ("have rings filled in different manners", self.manners, 5),

@@ -134,7 +134,7 @@ impl Maker<'_> {
         let stages = (!by_hand && self.random.chance(12)).then(|| self.random.range(1, 3));
         vec![Statement::For(Box::new(For {
             id,
-            ty: *self.random.pick(&["i32", "index"]),
+            ty: ["i32", "index"][self.random.below(2)],
             lower,
             upper,
             step,

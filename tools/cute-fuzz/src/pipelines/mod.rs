@@ -125,10 +125,12 @@ mod tests {
                 if !of.carried.is_empty() {
                     found.push("numbers that are carried");
                 }
-                walk(&of.body, &mut |inner| {
-                    if matches!(inner, Statement::For(inner) if inner.stages.is_some()) {
+                walk(&of.body, &mut |inner| match inner {
+                    Statement::For(inner) if inner.stages.is_some() => {
                         found.push("pipelined in a pipelined one");
                     }
+                    Statement::Allocate(_) => found.push("of a turn's own"),
+                    _ => {}
                 });
             }
             Statement::While { .. } => found.push("while"),
@@ -206,6 +208,7 @@ mod tests {
             ("dynamic", 150),
             ("a known turn", 10),
             ("local", 100),
+            ("of a turn's own", 20),
             ("swizzles", 150),
         ];
         for (feature, least) in least {

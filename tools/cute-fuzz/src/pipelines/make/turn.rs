@@ -38,10 +38,23 @@ impl Maker<'_> {
         if self.random.chance(20) {
             self.products(&mut turn, id, local)?;
         }
-        let mut all: Vec<Statement> = (known..self.program.buffers.len())
+        let allocated = (known..self.program.buffers.len())
             .filter(|i| self.program.buffers[*i].local)
-            .map(Statement::Allocate)
-            .collect();
+            .map(Statement::Allocate);
+        let allocated: Vec<Statement> = allocated.collect();
+        // Nothing but a turn uses them: they may be of each turn's own.
+        let alone = turn
+            .before
+            .iter()
+            .chain(&turn.behind)
+            .all(|one| matches!(one, Statement::Clear(_) | Statement::OutSum { .. }));
+        let mut all = Vec::new();
+        if alone && self.random.chance(25) {
+            turn.steps
+                .extend(allocated.into_iter().map(|one| (-1, one)));
+        } else {
+            all = allocated;
+        }
         all.append(&mut turn.before);
         if self.random.chance(10) {
             all.push(Statement::Barrier);
@@ -60,7 +73,7 @@ impl Maker<'_> {
         turn.steps.sort_by_key(|(at, _)| *at);
         all.push(Statement::For(Box::new(For {
             id,
-            ty: *self.random.pick(&["i32", "i32", "index", "i64"]),
+            ty: ["i32", "i32", "index", "i64"][self.random.below(4)],
             lower,
             upper,
             step,
