@@ -293,11 +293,16 @@ impl<'a, 'c> Place<'a, 'c> {
             cycles.fold(0, i64::saturating_add)
         };
         // All at once: what copies cost is latency, and spread out they stand in the way of the loads. As long as they take they
-        // have the way to memory to themselves, where there is such a gap.
+        // have the way to memory to themselves, where there is such a gap in the interval's first half: later, too little of the
+        // latency is hidden.
         let copied = match copies.first() {
             Some(first) => {
-                let unit = graph[*first].unit;
-                self.units.reserve(*first, unit, cycles(&copies), start)
+                let (unit, cycles) = (graph[*first].unit, cycles(&copies));
+                let gap = self.units.free(unit, cycles, start);
+                let at = gap.filter(|gap| *gap <= start + interval / 2);
+                let at = at.unwrap_or(start);
+                self.units.take(*first, unit, cycles, at);
+                at
             }
             None => start,
         };
