@@ -2,7 +2,7 @@
 //!
 //! What is computed sets the pace. Loads from a ring stand a slice before their first use, so that there are two sets of
 //! fragments and no more: those that are used together are loaded together, one behind the other as the way to memory is free;
-//! those that are used one after the other each on its own. Stores into a ring stand just before it is waited for; asynchronous
+//! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand just before it is waited for; asynchronous
 //! copies as early as the ring has room, which hides as much of memory's latency as there are places for, all at once, where
 //! loads leave the way to memory free; loads from global memory early enough for their latency, as far as the stages of the loop
 //! go.
@@ -150,13 +150,11 @@ pub(super) fn around(
     // once. Where loads leave nearly no gap, one that is late does not catch up: one load's time more. Where a ring of two leaves
     // no room for that, later.
     let slice = latency.max(computed.slice);
-    let more = match total >= computed.interval - computed.interval / 8 {
-        true => longest,
-        false => 0,
-    };
+    let crowded = total >= computed.interval - computed.interval / 8;
+    let more = if crowded { longest } else { 0 };
     [slice + more, slice, slice / 2, latency, 0]
         .into_iter()
-        .find_map(|lead| Place::new(body, computed.clone())?.all(feeds, stages, lead))
+        .find_map(|lead| Place::new(body, computed.clone(), crowded)?.all(feeds, stages, lead))
 }
 
 struct Place<'a, 'c> {
@@ -164,6 +162,8 @@ struct Place<'a, 'c> {
     interval: i64,
     slice: i64,
     overlaps: bool,
+    /// Loads leave nearly no gap on the way to memory.
+    crowded: bool,
     time: HashMap<NodeIndex, i64>,
     units: Reservations,
     /// The place of each node in an order of all dependences within a turn.
@@ -171,7 +171,7 @@ struct Place<'a, 'c> {
 }
 
 impl<'a, 'c> Place<'a, 'c> {
-    fn new(body: &'a Body<'c>, computed: Computed) -> Option<Self> {
+    fn new(body: &'a Body<'c>, computed: Computed, crowded: bool) -> Option<Self> {
         let within = EdgeFiltered::from_fn(&body.graph, |edge| edge.weight().distance == 0);
         let order = toposort(&within, None).ok()?.into_iter().enumerate();
         Some(Self {
@@ -179,6 +179,7 @@ impl<'a, 'c> Place<'a, 'c> {
             interval: computed.interval,
             slice: computed.slice,
             overlaps: computed.overlaps,
+            crowded,
             time: computed.time,
             units: computed.units,
             rank: order.map(|(i, node)| (node, i)).collect(),
@@ -229,11 +230,13 @@ impl<'a, 'c> Place<'a, 'c> {
     fn loads(&mut self, lead: i64) {
         let graph = &self.body.graph;
         // By first use: those used before all that came ahead of them was used for the last time are used together with it, but
-        // for no longer than a slice.
+        // for no longer than a slice. Where there is nearly no gap anyway, each is on its own, and
+        // among those that are first used at once the order of dependences, which was measured, decides.
         let mut loads: Vec<(i64, i64, usize, NodeIndex)> = Vec::new();
         for (at, load) in self.of_role(Role::Load).into_iter().enumerate() {
             let first = self.first_use(load).unwrap_or(0);
             let last = self.uses(load).max().unwrap_or(first);
+            let at = if self.crowded { self.rank[&load] } else { at };
             loads.push((first, last, at, load));
         }
         loads.sort_by_key(|(first, _, at, _)| (*first, *at));
@@ -241,7 +244,8 @@ impl<'a, 'c> Place<'a, 'c> {
         for load in loads {
             match sets.last_mut() {
                 Some((start, set))
-                    if load.0 - *start < self.slice
+                    if !self.crowded
+                        && load.0 - *start < self.slice
                         && set.iter().any(|(_, last, ..)| load.0 <= *last) =>
                 {
                     set.push(load);
