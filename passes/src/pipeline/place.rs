@@ -2,10 +2,10 @@
 //!
 //! What is computed sets the pace. Loads from a ring stand a slice before their first use, so that there are two sets of
 //! fragments and no more: those that are used together are loaded together, one behind the other as the way to memory is free;
-//! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand just before it is waited for; asynchronous
-//! copies as early as the ring has room, which hides as much of memory's latency as there are places for, all at once, where
-//! loads leave the way to memory free; loads from global memory early enough for their latency, as far as the stages of the loop
-//! go.
+//! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand
+//! just before it is waited for; asynchronous copies as early as the ring has room, which hides as much of memory's latency as
+//! there are places for, all at once, where loads leave the way to memory free; loads from global memory early enough for their
+//! latency, as far as the stages of the loop go.
 
 use super::{
     graph::{self, Body, Node, Role},
@@ -157,6 +157,15 @@ pub(super) fn around(
         .find_map(|lead| Place::new(body, computed.clone(), crowded)?.all(feeds, stages, lead))
 }
 
+/// A load from a ring, and the times of its first and its last use.
+struct Load {
+    node: NodeIndex,
+    first: i64,
+    last: i64,
+    /// Its place among loads that are first used at once.
+    at: usize,
+}
+
 struct Place<'a, 'c> {
     body: &'a Body<'c>,
     interval: i64,
@@ -232,34 +241,40 @@ impl<'a, 'c> Place<'a, 'c> {
         // By first use: those used before all that came ahead of them was used for the last time are used together with it, but
         // for no longer than a slice. Where there is nearly no gap anyway, each is on its own, and
         // among those that are first used at once the order of dependences, which was measured, decides.
-        let mut loads: Vec<(i64, i64, usize, NodeIndex)> = Vec::new();
-        for (at, load) in self.of_role(Role::Load).into_iter().enumerate() {
-            let first = self.first_use(load).unwrap_or(0);
-            let last = self.uses(load).max().unwrap_or(first);
-            let at = if self.crowded { self.rank[&load] } else { at };
-            loads.push((first, last, at, load));
+        let mut loads: Vec<Load> = Vec::new();
+        for (at, node) in self.of_role(Role::Load).into_iter().enumerate() {
+            let first = self.first_use(node).unwrap_or(0);
+            let last = self.uses(node).max().unwrap_or(first);
+            let at = if self.crowded { self.rank[&node] } else { at };
+            loads.push(Load {
+                node,
+                first,
+                last,
+                at,
+            });
         }
-        loads.sort_by_key(|(first, _, at, _)| (*first, *at));
-        let mut sets: Vec<(i64, Vec<(i64, i64, usize, NodeIndex)>)> = Vec::new();
+        loads.sort_by_key(|load| (load.first, load.at));
+        let mut sets: Vec<Vec<Load>> = Vec::new();
         for load in loads {
-            match sets.last_mut() {
-                Some((start, set))
-                    if !self.crowded
-                        && load.0 - *start < self.slice
-                        && set.iter().any(|(_, last, ..)| load.0 <= *last) =>
-                {
-                    set.push(load);
-                }
-                _ => sets.push((load.0, vec![load])),
+            let together = |set: &&mut Vec<Load>| {
+                let start = set.first().map_or(load.first, |first| first.first);
+                !self.crowded
+                    && load.first - start < self.slice
+                    && set.iter().any(|other| load.first <= other.last)
+            };
+            match sets.last_mut().filter(together) {
+                Some(set) => set.push(load),
+                None => sets.push(vec![load]),
             }
         }
         let mut earliest = i64::MIN;
-        for (start, set) in sets {
-            for (_, _, _, load) in set {
-                let Node { unit, cycles, .. } = graph[load];
+        for set in sets {
+            let start = set.iter().map(|load| load.first).min().unwrap_or(0);
+            for load in set {
+                let Node { unit, cycles, .. } = graph[load.node];
                 let at = earliest.max(start - lead);
-                let at = self.units.reserve(load, unit, cycles, at);
-                self.time.insert(load, at);
+                let at = self.units.reserve(load.node, unit, cycles, at);
+                self.time.insert(load.node, at);
                 earliest = at + cycles;
             }
         }
