@@ -2,8 +2,8 @@
 //!
 //! `rings.rs` gives buffers a place for each stage and says who waits for what by tokens; `latencies.rs` what operations cost;
 //! `graph.rs` has the dependences and `resources.rs` the units; `schedule.rs` says which of them runs when (`modulo.rs` overlaps what
-//! is computed, `place.rs` puts everything else around it, `registers.rs` estimates what that takes), which `print.rs` shows; `expand.rs` writes that out (`bounds.rs`), and
-//! `lower.rs` turns tokens into groups of copies and barriers.
+//! is computed, `place.rs` puts everything else around it, `registers.rs` estimates what that takes), which `print.rs` shows;
+//! `expand.rs` writes that out (`bounds.rs`), and `lower.rs` turns tokens into groups of copies and barriers.
 
 mod bounds;
 pub(crate) mod expand;

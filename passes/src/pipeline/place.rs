@@ -2,10 +2,10 @@
 //!
 //! What is computed sets the pace. Loads from a ring stand a slice before their first use, so that there are two sets of
 //! fragments and no more: those that are used together are loaded together, one behind the other as the way to memory is free;
-//! those that are used one after the other each on its own. Stores into a ring stand just before it is waited for; asynchronous
-//! copies as early as the ring has room, which hides as much of memory's latency as there are places for, all at once, where
-//! loads leave the way to memory free; loads from global memory early enough for their latency, as far as the stages of the loop
-//! go.
+//! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand
+//! just before it is waited for; asynchronous copies as early as the ring has room, which hides as much of memory's latency as
+//! there are places for, all at once, where loads leave the way to memory free; loads from global memory early enough for their
+//! latency, as far as the stages of the loop go.
 
 use super::{
     graph::{self, Body, Node, Role},
@@ -150,13 +150,20 @@ pub(super) fn around(
     // once. Where loads leave nearly no gap, one that is late does not catch up: one load's time more. Where a ring of two leaves
     // no room for that, later.
     let slice = latency.max(computed.slice);
-    let more = match total >= computed.interval - computed.interval / 8 {
-        true => longest,
-        false => 0,
-    };
+    let crowded = total >= computed.interval - computed.interval / 8;
+    let more = if crowded { longest } else { 0 };
     [slice + more, slice, slice / 2, latency, 0]
         .into_iter()
-        .find_map(|lead| Place::new(body, computed.clone())?.all(feeds, stages, lead))
+        .find_map(|lead| Place::new(body, computed.clone(), crowded)?.all(feeds, stages, lead))
+}
+
+/// A load from a ring, and the times of its first and its last use.
+struct Load {
+    node: NodeIndex,
+    first: i64,
+    last: i64,
+    /// Its place among loads that are first used at once.
+    at: usize,
 }
 
 struct Place<'a, 'c> {
@@ -164,6 +171,8 @@ struct Place<'a, 'c> {
     interval: i64,
     slice: i64,
     overlaps: bool,
+    /// Loads leave nearly no gap on the way to memory.
+    crowded: bool,
     time: HashMap<NodeIndex, i64>,
     units: Reservations,
     /// The place of each node in an order of all dependences within a turn.
@@ -171,7 +180,7 @@ struct Place<'a, 'c> {
 }
 
 impl<'a, 'c> Place<'a, 'c> {
-    fn new(body: &'a Body<'c>, computed: Computed) -> Option<Self> {
+    fn new(body: &'a Body<'c>, computed: Computed, crowded: bool) -> Option<Self> {
         let within = EdgeFiltered::from_fn(&body.graph, |edge| edge.weight().distance == 0);
         let order = toposort(&within, None).ok()?.into_iter().enumerate();
         Some(Self {
@@ -179,6 +188,7 @@ impl<'a, 'c> Place<'a, 'c> {
             interval: computed.interval,
             slice: computed.slice,
             overlaps: computed.overlaps,
+            crowded,
             time: computed.time,
             units: computed.units,
             rank: order.map(|(i, node)| (node, i)).collect(),
@@ -229,33 +239,42 @@ impl<'a, 'c> Place<'a, 'c> {
     fn loads(&mut self, lead: i64) {
         let graph = &self.body.graph;
         // By first use: those used before all that came ahead of them was used for the last time are used together with it, but
-        // for no longer than a slice.
-        let mut loads: Vec<(i64, i64, usize, NodeIndex)> = Vec::new();
-        for (at, load) in self.of_role(Role::Load).into_iter().enumerate() {
-            let first = self.first_use(load).unwrap_or(0);
-            let last = self.uses(load).max().unwrap_or(first);
-            loads.push((first, last, at, load));
+        // for no longer than a slice. Where there is nearly no gap anyway, each is on its own, and
+        // among those that are first used at once the order of dependences, which was measured, decides.
+        let mut loads: Vec<Load> = Vec::new();
+        for (at, node) in self.of_role(Role::Load).into_iter().enumerate() {
+            let first = self.first_use(node).unwrap_or(0);
+            let last = self.uses(node).max().unwrap_or(first);
+            let at = if self.crowded { self.rank[&node] } else { at };
+            loads.push(Load {
+                node,
+                first,
+                last,
+                at,
+            });
         }
-        loads.sort_by_key(|(first, _, at, _)| (*first, *at));
-        let mut sets: Vec<(i64, Vec<(i64, i64, usize, NodeIndex)>)> = Vec::new();
+        loads.sort_by_key(|load| (load.first, load.at));
+        let mut sets: Vec<Vec<Load>> = Vec::new();
         for load in loads {
-            match sets.last_mut() {
-                Some((start, set))
-                    if load.0 - *start < self.slice
-                        && set.iter().any(|(_, last, ..)| load.0 <= *last) =>
-                {
-                    set.push(load);
-                }
-                _ => sets.push((load.0, vec![load])),
+            let together = |set: &&mut Vec<Load>| {
+                let start = set.first().map_or(load.first, |first| first.first);
+                !self.crowded
+                    && load.first - start < self.slice
+                    && set.iter().any(|other| load.first <= other.last)
+            };
+            match sets.last_mut().filter(together) {
+                Some(set) => set.push(load),
+                None => sets.push(vec![load]),
             }
         }
         let mut earliest = i64::MIN;
-        for (start, set) in sets {
-            for (_, _, _, load) in set {
-                let Node { unit, cycles, .. } = graph[load];
+        for set in sets {
+            let start = set.iter().map(|load| load.first).min().unwrap_or(0);
+            for load in set {
+                let Node { unit, cycles, .. } = graph[load.node];
                 let at = earliest.max(start - lead);
-                let at = self.units.reserve(load, unit, cycles, at);
-                self.time.insert(load, at);
+                let at = self.units.reserve(load.node, unit, cycles, at);
+                self.time.insert(load.node, at);
                 earliest = at + cycles;
             }
         }
@@ -293,11 +312,16 @@ impl<'a, 'c> Place<'a, 'c> {
             cycles.fold(0, i64::saturating_add)
         };
         // All at once: what copies cost is latency, and spread out they stand in the way of the loads. As long as they take they
-        // have the way to memory to themselves, where there is such a gap.
+        // have the way to memory to themselves, where there is such a gap in the interval's first half: later, too little of the
+        // latency is hidden.
         let copied = match copies.first() {
             Some(first) => {
-                let unit = graph[*first].unit;
-                self.units.reserve(*first, unit, cycles(&copies), start)
+                let (unit, cycles) = (graph[*first].unit, cycles(&copies));
+                let gap = self.units.free(unit, cycles, start);
+                let at = gap.filter(|gap| *gap <= start + interval / 2);
+                let at = at.unwrap_or(start);
+                self.units.take(*first, unit, cycles, at);
+                at
             }
             None => start,
         };
