@@ -16,7 +16,7 @@ use cute_target::Arch;
 use melior::ir::{Attribute, ValueLike, operation::OperationLike};
 
 /// LLVM's part.
-pub const EMIT_PTX: PassSpec = PassSpec {
+pub(crate) const EMIT_PTX: PassSpec = PassSpec {
     name: "cute-emit-ptx",
     description: "Compile GPU modules in the LLVM dialect to a gpu.binary of PTX",
     anchor: Anchor::Module,
@@ -25,7 +25,7 @@ pub const EMIT_PTX: PassSpec = PassSpec {
 };
 
 /// The assembler's part.
-pub const ASSEMBLE: PassSpec = PassSpec {
+pub(crate) const ASSEMBLE: PassSpec = PassSpec {
     name: "cute-assemble",
     description: "Assemble the PTX of gpu.binary ops, and add the cubin and what kernels use",
     anchor: Anchor::Module,

@@ -12,7 +12,7 @@ use cute_target::Requirement;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-check-atoms",
     description: "Refuse atoms that have no instruction, or none on the kernel's architectures",
     anchor: Anchor::Kernel,

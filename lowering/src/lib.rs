@@ -13,6 +13,7 @@ mod places;
 mod ptxas;
 mod to_nvvm;
 
+pub use binary::AssembleOptions;
 pub use compile::{CompileError, Compiled, Compiler};
 pub use cute_ir::mlir::exit_on_fatal_errors;
 pub use cute_ir::options::Options;

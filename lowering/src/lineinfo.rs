@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// The text with `.loc`, `.file` and debug sections blanked. Lines keep their numbers, so that what
 /// ptxas says of them stays true. Where such a directive shares its line with something else, as no
 /// compiler writes it, everything is left as it is.
-pub fn without(ptx: &str) -> Cow<'_, str> {
+pub(crate) fn without(ptx: &str) -> Cow<'_, str> {
     // Nothing to take away, or nothing that can be told by lines.
     if !ptx.contains(".loc") || ptx.contains("/*") {
         return Cow::Borrowed(ptx);

@@ -15,7 +15,7 @@ use cute_target::Arch;
 use std::path::PathBuf;
 
 /// The pipeline.
-pub const PIPELINE: PipelineSpec = PipelineSpec {
+pub(crate) const PIPELINE: PipelineSpec = PipelineSpec {
     name: "cute-compile",
     description: "Compile algorithms on whole tensors to a gpu.binary",
     options: CompileOptions::SPECS,

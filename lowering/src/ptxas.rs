@@ -11,7 +11,7 @@ use std::{
 
 /// The resources that ptxas reports of one kernel, in bytes but for the registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub(crate) struct Usage {
     pub kernel: String,
     pub registers: u32,
     pub stack: u32,
@@ -25,14 +25,14 @@ pub struct Usage {
 
 /// A cubin and what its kernels use.
 #[derive(Clone, Debug)]
-pub struct Assembled {
+pub(crate) struct Assembled {
     pub cubin: Vec<u8>,
     pub kernels: Vec<Usage>,
 }
 
 /// Why PTX was not assembled.
 #[derive(Debug, thiserror::Error)]
-pub enum PtxasError {
+pub(crate) enum PtxasError {
     #[error(
         "ptxas not found: looked at $CUTE_PTXAS, {}, and PATH; run `cargo xtask setup`, or set CUTE_PTXAS",
         looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
@@ -49,7 +49,7 @@ pub enum PtxasError {
 }
 
 /// Finds ptxas: `CUTE_PTXAS`, then beside this program's build folder, then on the path.
-pub fn find() -> Result<PathBuf, PtxasError> {
+pub(crate) fn find() -> Result<PathBuf, PtxasError> {
     if let Some(path) = std::env::var_os("CUTE_PTXAS").filter(|path| !path.is_empty()) {
         return Ok(PathBuf::from(path));
     }
@@ -73,7 +73,7 @@ pub fn find() -> Result<PathBuf, PtxasError> {
 
 /// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant. The line
 /// table goes into the cubin only if it is asked for.
-pub fn assemble(ptx: &str, arch: Arch, lineinfo: bool) -> Result<Assembled, PtxasError> {
+pub(crate) fn assemble(ptx: &str, arch: Arch, lineinfo: bool) -> Result<Assembled, PtxasError> {
     let path = find()?;
     let folder = scratch()?;
     let (input, output) = (

@@ -24,7 +24,9 @@ pub enum Purpose {
 /// A pass in its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
+    /// The name of the pass.
     pub pass: &'static str,
+    /// The purpose, by which a user of the order picks passes.
     pub purpose: Purpose,
 }
 

@@ -37,7 +37,7 @@ cute_ir::options! {
 }
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-emit-package",
     description: "Write the compiled module as a kernel package",
     anchor: Anchor::Module,
@@ -46,7 +46,7 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 /// The program that writes packages.
-pub const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
 fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), message);

@@ -27,7 +27,7 @@ const NARROW: i64 = i32::MAX as i64;
 
 impl<'c> Address<'c> {
     /// A kernel's argument that spans `bytes`.
-    pub fn global(base: Val<'c>, bytes: i64) -> Self {
+    pub(crate) fn global(base: Val<'c>, bytes: i64) -> Self {
         let width = if bytes <= NARROW { 32 } else { 64 };
         Self {
             base,
@@ -39,7 +39,7 @@ impl<'c> Address<'c> {
     }
 
     /// A kernel's argument of which only the start is known.
-    pub fn pointer_to(base: Val<'c>) -> Self {
+    pub(crate) fn pointer_to(base: Val<'c>) -> Self {
         Self {
             base,
             dynamic: None,
@@ -50,7 +50,7 @@ impl<'c> Address<'c> {
     }
 
     /// A tensor at `offset` bytes in shared memory.
-    pub fn shared(base: Val<'c>, offset: i64) -> Self {
+    pub(crate) fn shared(base: Val<'c>, offset: i64) -> Self {
         Self {
             base,
             dynamic: None,
@@ -61,14 +61,14 @@ impl<'c> Address<'c> {
     }
 
     /// Tells whether a swizzle leaves the start where it is.
-    pub fn is_where_swizzled(&self, swizzle: Option<Swizzle>) -> bool {
+    pub(crate) fn is_where_swizzled(&self, swizzle: Option<Swizzle>) -> bool {
         swizzle.is_none_or(|swizzle| {
             self.dynamic.is_none() && swizzle.apply(self.constant) == self.constant
         })
     }
 
     /// Moves the start by a computed number of bytes.
-    pub fn add(&mut self, b: Builder<'c>, bytes: Option<Val<'c>>) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, b: Builder<'c>, bytes: Option<Val<'c>>) -> Result<(), Failure> {
         self.dynamic = match (self.dynamic, bytes) {
             (old, None) => old,
             (None, new) => new,
@@ -80,7 +80,7 @@ impl<'c> Address<'c> {
     }
 
     /// Moves the start by a computed number of elements, each of `bytes` bytes; the number may be negative.
-    pub fn add_elements(
+    pub(crate) fn add_elements(
         &mut self,
         b: Builder<'c>,
         elements: Val<'c>,
@@ -101,7 +101,11 @@ impl<'c> Address<'c> {
     }
 
     /// The pointer to the start, swizzled.
-    pub fn pointer(&self, b: Builder<'c>, swizzle: Option<Swizzle>) -> Result<Val<'c>, Failure> {
+    pub(crate) fn pointer(
+        &self,
+        b: Builder<'c>,
+        swizzle: Option<Swizzle>,
+    ) -> Result<Val<'c>, Failure> {
         let space = if self.shared {
             "!llvm.ptr<3>"
         } else {

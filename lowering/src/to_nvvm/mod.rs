@@ -41,7 +41,7 @@ use starts::SharedMemory;
 use std::collections::HashMap;
 
 /// The pass.
-pub const PASS: PassSpec = PassSpec {
+pub(crate) const PASS: PassSpec = PassSpec {
     name: "cute-to-nvvm",
     description: "Lower views and atoms to pointers and NVVM instructions",
     anchor: Anchor::Module,

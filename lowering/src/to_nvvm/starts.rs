@@ -36,7 +36,7 @@ pub(super) fn no_start(b: Builder<'_>) -> Failure {
 }
 
 impl<'c> SharedMemory<'c> {
-    pub fn of(kernel: Op<'c>) -> Self {
+    pub(crate) fn of(kernel: Op<'c>) -> Self {
         Self {
             kernel,
             start: None,
@@ -44,7 +44,7 @@ impl<'c> SharedMemory<'c> {
     }
 
     /// The numbers of what `op` does.
-    pub fn at(&mut self, op: Op<'c>) -> Starts<'c, '_> {
+    pub(crate) fn at(&mut self, op: Op<'c>) -> Starts<'c, '_> {
         Starts {
             op,
             b: Builder::before(op),

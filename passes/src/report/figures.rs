@@ -17,7 +17,9 @@ pub(super) const LANES: usize = 32;
 /// A count that is known, or known to be between two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
+    /// The least number.
     pub least: u32,
+    /// The greatest number.
     pub most: u32,
 }
 
@@ -43,6 +45,7 @@ impl Range {
         }
     }
 
+    /// Tells whether the number is the same for all that is not known.
     pub fn is_known(self) -> bool {
         self.least == self.most
     }
@@ -51,10 +54,13 @@ impl Range {
 /// The demands of a warp's access on global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Global {
+    /// Sectors of 32 bytes.
     pub sectors: Range,
+    /// Lines of 128 bytes.
     pub lines: Range,
     /// The fewest that the bytes fill.
     pub ideal_sectors: u32,
+    /// Lines of the same bytes, side by side.
     pub ideal_lines: u32,
     /// Tells whether lanes lie at distances that are not known, and were taken to share no line.
     pub apart: bool,
@@ -70,7 +76,9 @@ impl Global {
 /// Passes over the banks of a warp's access to shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
+    /// Passes over the banks.
     pub wavefronts: Range,
+    /// Passes that the same bytes need without conflicts.
     pub ideal: u32,
     /// The passes that the arrangement of shared memory is the reason for; fewer than `wavefronts` for `cp.async` only.
     pub banks: Range,

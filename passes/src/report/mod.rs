@@ -105,6 +105,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), 
 
 /// The costs of a module's kernels.
 pub struct Report<'c> {
+    /// The kernels, in the order of the module.
     pub kernels: Vec<KernelReport<'c>>,
     /// Products of whole tensors that no kernel computes yet.
     pub untiled: usize,
@@ -112,8 +113,11 @@ pub struct Report<'c> {
 
 /// The costs of one kernel.
 pub struct KernelReport<'c> {
+    /// The name of the kernel.
     pub name: String,
+    /// The location of the kernel.
     pub location: Location<'c>,
+    /// The architecture that it is reported on for.
     pub arch: Arch,
     /// Tells whether the architecture was assumed.
     pub assumed_arch: bool,
@@ -125,6 +129,7 @@ pub struct KernelReport<'c> {
     pub shared: Option<i64>,
     /// Each tensor in shared memory: its op in `ops`' order of places, its bytes and where it begins.
     pub parts: Vec<Part>,
+    /// The ops that access memory, in the order of the kernel.
     pub ops: Vec<OpReport<'c>>,
     /// The place of what could not be found out, and the reason.
     pub unknown: Option<(Location<'c>, String)>,
@@ -133,18 +138,25 @@ pub struct KernelReport<'c> {
 /// A tensor in shared memory.
 #[derive(Clone, Debug)]
 pub struct Part {
+    /// The place in the user's text; none where the IR says none.
     pub place: Option<Place>,
+    /// The bytes of the tensor.
     pub bytes: i64,
+    /// The offset in the block's shared memory, in bytes; none where it has not been placed.
     pub offset: Option<i64>,
 }
 
 /// The costs of one op.
 pub struct OpReport<'c> {
+    /// The location of the op.
     pub location: Location<'c>,
+    /// The place in the user's text; none where the IR says none.
     pub place: Option<Place>,
+    /// The name of the op.
     pub name: String,
     /// The text that it says of threads, line by line.
     pub lines: Vec<String>,
+    /// The accesses that it makes, one for each kind of instruction.
     pub accesses: Vec<AccessReport>,
 }
 

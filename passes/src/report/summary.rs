@@ -18,7 +18,9 @@ pub struct Sum<T> {
     pub threads: u64,
     /// Sectors, or passes: what is known to be needed, and what may be.
     pub least: u64,
+    /// The greatest sum.
     pub most: u64,
+    /// The sum where every access is ideal.
     pub ideal: u64,
     /// The figures of the warp and instruction that needs most.
     pub worst: T,
@@ -27,18 +29,23 @@ pub struct Sum<T> {
 /// The costs of the instructions of one kind that an op becomes.
 #[derive(Clone, Debug)]
 pub struct AccessReport {
+    /// The kind of instruction.
     pub kind: Kind,
     /// Bytes that a thread moves at once; of a matrix, those of a row.
     pub bytes: u32,
     /// Instructions that a thread executes, each time that the op is.
     pub instructions: u32,
+    /// The cost in global memory; an error says why it is not known.
     pub global: Option<Result<Sum<Global>, String>>,
+    /// The cost in shared memory; an error says why it is not known.
     pub shared: Option<Result<Sum<Shared>, String>>,
     /// The arrangement of the first warp in global memory: runs of so many threads and bytes.
     pub runs: Option<(usize, u64)>,
     /// Tells whether threads were taken to take part of which that is not known.
     pub assumed: bool,
+    /// What would help in global memory, if anything does.
     pub global_cure: Option<String>,
+    /// What would help in shared memory, if anything does.
     pub shared_cure: Option<String>,
 }
 

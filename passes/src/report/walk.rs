@@ -25,13 +25,21 @@ use melior::ir::{ValueLike, operation::OperationLike};
 /// The kind of an access in the machine; the names are those of the emulator's classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
+    /// A load from global memory.
     GlobalLoad,
+    /// A store to global memory.
     GlobalStore,
+    /// A load from shared memory.
     SharedLoad,
+    /// A store to shared memory.
     SharedStore,
+    /// `ldmatrix`.
     LoadMatrix,
+    /// `stmatrix`.
     StoreMatrix,
+    /// `cp.async`.
     AsyncCopy,
+    /// A reduction in global memory.
     Atomic,
 }
 
@@ -64,6 +72,7 @@ impl Kind {
         }
     }
 
+    /// Tells whether it is a plain load into registers.
     pub fn is_load(self) -> bool {
         matches!(self, Kind::GlobalLoad | Kind::SharedLoad)
     }

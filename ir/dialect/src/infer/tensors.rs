@@ -110,8 +110,11 @@ fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<
 
 /// A view that an op makes: of which of its operands, and which gives the coordinate that it starts at.
 pub struct Viewed {
+    /// The view.
     pub view: View,
+    /// The place of the tensor among the operands.
     pub tensor: usize,
+    /// The place of the coordinate among the operands; none where the view has no coordinate.
     pub coordinate: Option<usize>,
 }
 

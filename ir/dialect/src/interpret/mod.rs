@@ -27,7 +27,9 @@ use std::collections::HashMap;
 /// A tensor or a pointer: its type, with the swizzle on byte addresses, and where it starts.
 #[derive(Clone, Debug)]
 pub struct Place<'c, S> {
+    /// The type; a pointer is a tensor of the layout `1:0`.
     pub memref: MemRef<'c>,
+    /// The start, as the domain counts it.
     pub start: S,
 }
 

@@ -29,6 +29,7 @@ pub trait Numbers {
     type Index;
     /// The start of a tensor or a pointer.
     type Start;
+    /// The reason why a number cannot be had.
     type Error;
 
     /// Adds elements whose number is known.
@@ -191,9 +192,11 @@ impl Numbers for Leaves {
 /// One mode's part in the value of a layout at an index: `index / divisor mod modulus * stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digit {
+    /// The number of elements before the mode repeats its value.
     pub divisor: i64,
     /// The extent of the mode; nothing of the last one, which takes all that is left.
     pub modulus: Option<i64>,
+    /// The factor of what is left, in elements.
     pub stride: i64,
 }
 
