@@ -4,7 +4,7 @@
 // RUN: not cute-opt %s --cute-report=arch=sm_10 -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARCH
 // RUN: not cute-opt %s --cute-report=json=%t.none/report.json -o /dev/null 2>&1 | FileCheck %s --check-prefix=FILE
 
-// ARCH: cute-report: unsupported architecture 'sm_10': expected one of sm_75
+// ARCH: cute-report: arch: unsupported architecture 'sm_10': expected one of sm_75
 // FILE: cute-report: cannot write {{.*}}report.json: {{.*}}; give json= a path in a folder that is there
 
 !g = !cute.memref<f32, gmem, align<16>, "(32,32):(32,1)">

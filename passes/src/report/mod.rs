@@ -25,11 +25,12 @@ pub use walk::Kind;
 
 use crate::{allocate_shared, arch, lower_layouts, order, tile, values};
 use cute_ir::{
-    Anchor, Expected, Failure, OptionSpec, PassSpec,
+    Anchor, Expected, Failure, PassSpec,
     attributes::DYNAMIC_SMEM,
     diag,
     mlir::*,
     mlir::{Place, place_of},
+    options::Options,
     types::memref_of,
     types::{CuteType, Space},
 };
@@ -41,27 +42,27 @@ use melior::{
 };
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 use threads::counted;
+
+cute_ir::options! {
+    /// Options of `cute-report`.
+    pub struct ReportOptions {
+        arch: Option<Arch> = None, "",
+            "The architecture of kernels whose module has no #nvvm.target, from sm_75 to sm_121a; sm_90 where not given";
+        json: Option<PathBuf> = None, "",
+            "A file to write the report to, as JSON, instead of remarks and a table";
+    }
+}
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-report",
     description: "Tell what copies, partitions and kernels cost: remarks and a table, or JSON",
     anchor: Anchor::Module,
-    options: &[
-        OptionSpec {
-            name: "arch",
-            description: "What kernels are for whose module has no #nvvm.target: sm_80, sm_89, sm_90, sm_90a or sm_120",
-            default: "",
-        },
-        OptionSpec {
-            name: "json",
-            description: "A file to write the report to, as JSON, instead of remarks and a table",
-            default: "",
-        },
-    ],
+    options: ReportOptions::SPECS,
     run,
 };
 
@@ -73,16 +74,10 @@ const DEFAULT_ARCH: Arch = Arch {
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let option = |i: usize| options.get(i).copied().unwrap_or_default();
-    let arch = match option(0) {
-        "" => None,
-        name => Some(
-            Arch::find(name)
-                .map_err(|e| diag::error(module.location(), format!("cute-report: {e}")))?,
-        ),
-    };
+    let wrong = |e| diag::error(module.location(), format!("cute-report: {e}"));
+    let ReportOptions { arch, json } = ReportOptions::of(options).map_err(wrong)?;
     let report = of_module(module, arch);
-    if option(1).is_empty() {
+    let Some(file) = json else {
         for kernel in &report.kernels {
             for (location, line) in kernel.located() {
                 diag::remark(location, line);
@@ -90,16 +85,13 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), 
         }
         eprint!("{}", table::text(&report));
         return Ok(());
-    }
+    };
     let text = table::json(&report).to_string();
-    std::fs::write(option(1), text + "\n").map_err(|e| {
-        diag::error(
-            module.location(),
-            format!(
-                "cute-report: cannot write {}: {e}; give json= a path in a folder that is there",
-                option(1)
-            ),
-        )
+    std::fs::write(&file, text + "\n").map_err(|e| {
+        wrong(format!(
+            "cannot write {}: {e}; give json= a path in a folder that is there",
+            file.display()
+        ))
     })
 }
 
