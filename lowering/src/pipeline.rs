@@ -27,7 +27,7 @@ pub(crate) const PIPELINE: PipelineSpec = PipelineSpec {
 pub enum TargetArch {
     /// This one.
     Arch(Arch),
-    /// That of the first GPU of this machine, which also says how many multiprocessors there are.
+    /// The architecture of the first GPU of this machine, which also says how many multiprocessors there are.
     Native,
 }
 

@@ -156,7 +156,7 @@ fn check(example: &Example, arch: Arch) -> Result<usize, String> {
     }
 }
 
-/// Of a chip's targets the last one is taken, which has all that the chip has.
+/// Takes the last one of each chip's targets, which has all that the chip has.
 #[test]
 fn every_example_is_assembled_for_every_chip_that_can_run_it() {
     cute_lowering::initialize();

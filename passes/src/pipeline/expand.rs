@@ -426,7 +426,7 @@ impl<'c> Expand<'c> {
             .collect())
     }
 
-    /// What stands for the results of the loop behind its last interval, where they are used.
+    /// The values that stand for the results of the loop behind its last interval, where they are used.
     fn results(&self, b: Builder<'c>, end: Point) -> Result<Vec<Option<Val<'c>>>, Failure> {
         let at = Use {
             interval: &Interval::Out(end),

@@ -363,7 +363,7 @@ impl<'c> Building<'c> {
             .collect()
     }
 
-    /// What the nodes beside events do to memory, in program order.
+    /// The effects on memory of the nodes beside events, in program order.
     fn memory(&self) -> Vec<(NodeIndex, Touches<'c>)> {
         let nodes = self.program().into_iter();
         nodes

@@ -56,7 +56,7 @@ pub(super) fn feeds(body: &Body<'_>) -> Vec<NodeIndex> {
     feeds
 }
 
-/// What a turn computes, in program order.
+/// The operations that a turn computes, in program order.
 pub(super) fn computed(body: &Body<'_>, feeds: &[NodeIndex]) -> Vec<NodeIndex> {
     let nodes = body.program.iter().copied();
     let computed = nodes.filter(|node| body.graph[*node].role == Role::Compute);
@@ -64,7 +64,7 @@ pub(super) fn computed(body: &Body<'_>, feeds: &[NodeIndex]) -> Vec<NodeIndex> {
 }
 
 impl Computed {
-    /// What a turn computes, spread over the interval in program order. Other warps fill what the units have left then, so that
+    /// The operations that a turn computes, spread over the interval in program order. Other warps fill what the units have left then, so that
     /// nothing of them is taken.
     pub(super) fn in_order(body: &Body<'_>, nodes: &[NodeIndex], interval: i64) -> Self {
         let graph = &body.graph;
@@ -93,7 +93,7 @@ const TRIES: i64 = 16;
 const TURNS: i64 = 2;
 
 impl Computed {
-    /// What a turn computes, as a modulo schedule: each operation with its units to itself, so that a turn's end overlaps with
+    /// The operations that a turn computes, as a modulo schedule: each operation with its units to itself, so that a turn's end overlaps with
     /// the start of the next one. Nothing where no interval of up to twice `least` cycles is found, or where nothing overlaps.
     pub(super) fn overlapped(body: &Body<'_>, nodes: &[NodeIndex], least: i64) -> Option<Self> {
         let step = (least / TRIES).max(1);
@@ -280,7 +280,7 @@ impl<'a, 'c> Place<'a, 'c> {
         }
     }
 
-    /// What goes through a ring: events, and what fills it.
+    /// The nodes that go through a ring: events, and what fills it.
     fn ring(&mut self, ring: &graph::Ring) {
         let graph = &self.body.graph;
         let interval = self.interval;

@@ -43,9 +43,9 @@ pub struct AccessReport {
     pub runs: Option<(usize, u64)>,
     /// Tells whether threads were taken to take part of which that is not known.
     pub assumed: bool,
-    /// What would help in global memory, if anything does.
+    /// The change that would help in global memory, if anything does.
     pub global_cure: Option<String>,
-    /// What would help in shared memory, if anything does.
+    /// The change that would help in shared memory, if anything does.
     pub shared_cure: Option<String>,
 }
 

@@ -107,7 +107,7 @@ pub struct Tally {
     pub accepted: u64,
     /// Processes, or runs on the emulator.
     pub runs: u64,
-    /// What else there is to say of the inputs.
+    /// Lines on whatever else there is to say of the inputs.
     pub notes: Vec<String>,
     kinds: BTreeMap<Kind, u64>,
     seen: BTreeMap<(Kind, String), Seen>,

@@ -29,7 +29,7 @@ pub struct Cli {
     pub facts: Option<String>,
 }
 
-/// What the tool does.
+/// The commands of the tool.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Evaluates an expression and prints the result in canonical text.

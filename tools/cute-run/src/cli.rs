@@ -118,7 +118,7 @@ pub struct Cli {
     pub arch: Option<String>,
 }
 
-/// What can be extracted.
+/// The parts that can be extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
     Ptx,

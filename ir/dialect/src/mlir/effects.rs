@@ -1,4 +1,4 @@
-//! What an op does to memory, and which ways control takes through its regions, as MLIR's interfaces say.
+//! Effects of ops on memory, and the ways control takes through its regions, as MLIR's interfaces say.
 
 use super::{Op, Val, ffi};
 use melior::ir::Value;

@@ -1,4 +1,4 @@
-//! What safe code may do to IR, and what it is kept from.
+//! Tests of the bounds of safe code: what it may do to IR, and what it is kept from.
 
 use super::{ops::arith, *};
 use crate::{catch_panics, types::CuteType};

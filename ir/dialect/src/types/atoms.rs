@@ -134,7 +134,7 @@ fn check_mode(found: &str) -> Result<(), String> {
 }
 
 /// A copy atom of these parts.
-/// What `l1_cache_eviction_priority` may be (PTX ISA, ld: `.level::eviction_priority` of L1).
+/// The values of `l1_cache_eviction_priority` (PTX ISA, ld: `.level::eviction_priority` of L1).
 const EVICTIONS: [&str; 6] = [
     "",
     "evict_normal",

@@ -59,7 +59,7 @@ impl Ring {
         format!("!cute.pipeline<{}{manner}>", self.stages)
     }
 
-    /// What stands at the start of a kernel.
+    /// The text at the start of a kernel.
     pub fn begin(&self, text: &mut Text) {
         let (name, pipeline) = (&self.name, self.pipeline());
         text.line(format!(
@@ -74,7 +74,7 @@ impl Ring {
         ));
     }
 
-    /// What stands at its end.
+    /// The text at the end of a kernel.
     pub fn end(&self, text: &mut Text) {
         let (name, pipeline) = (&self.name, self.pipeline());
         text.line(format!(
@@ -253,7 +253,7 @@ impl Ring {
         self.consumed += 1;
     }
 
-    /// What a turn of a loop does: it fills a buffer and reads one, in an order that the tokens allow.
+    /// The work of a turn of a loop: it fills a buffer and reads one, in an order that the tokens allow.
     fn turn(
         &self,
         text: &mut Text,

@@ -28,7 +28,7 @@ const WAYS: [&[&str]; 4] = [
     &["--cute-compile=arch=sm_90a package=@"],
 ];
 
-/// What keeps LLVM 22 from two transformations that are not what these kernels are to test. Joining loads, it reads neighbours that nobody
+/// Options that keep LLVM 22 from two transformations that are not what these kernels are to test. Joining loads, it reads neighbours that nobody
 /// asked for, in the 16 bytes in which what was asked for lies: nothing is done with them, but the emulator finds them where nothing was
 /// written, or behind the end. And loops over elements at (i + c) mod 2^n it makes loops over vectors, also where the elements begin anew
 /// at 0 within one, having lost the comparison that is to see it.

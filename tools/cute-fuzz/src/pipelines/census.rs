@@ -1,4 +1,4 @@
-//! What became of the loops that were to be pipelined: counts that show that the inputs are what they are meant to be.
+//! A census of the loops that were to be pipelined: counts that show that the inputs are what they are meant to be.
 
 use super::Input;
 use crate::opt::Opt;
@@ -22,7 +22,7 @@ pub struct Census {
     /// Inputs of plain loops, and of tokens.
     plain: u64,
     tokens: u64,
-    /// Of plain loops: with turns that overlap, and in how many stages at most.
+    /// Plain loops with turns that overlap, and in how many stages at most.
     pipelined: u64,
     stages: BTreeMap<u64, u64>,
     /// With a ring, with rings of different depths, and of different manners of being filled.

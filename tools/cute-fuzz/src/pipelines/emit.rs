@@ -26,7 +26,7 @@ struct Writer<'p> {
     style: Style,
     text: Text,
     heads: Vec<String>,
-    /// What is made once: the names of atoms, copies and views by what they are.
+    /// Things that are made once: the names of atoms, copies and views by what they are.
     made: HashMap<String, String>,
     counters: Vec<String>,
     carried: Vec<Vec<String>>,

@@ -83,9 +83,9 @@ pub enum How {
 #[derive(Clone, Debug)]
 pub enum Condition {
     OddBlock,
-    /// Whether a number that only the host knows is less than this.
+    /// True where a number that only the host knows is less than this.
     Number(i64, i64),
-    /// Whether the counter of a loop has this rest.
+    /// True where the counter of a loop has this rest.
     Turn(usize, i64, i64),
 }
 
@@ -138,7 +138,7 @@ pub enum Statement {
         from: usize,
         sum: usize,
         times: i64,
-        /// By operations on vectors, and not on tensors.
+        /// Arithmetic by operations on vectors, and not on tensors.
         vectors: bool,
     },
     Product {

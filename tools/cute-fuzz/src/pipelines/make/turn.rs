@@ -2,7 +2,7 @@
 
 use super::{By, Carried, Element, For, Maker, Statement, Sum, Tile, product};
 
-/// What a turn does, each with a number that orders it, and what stands around the loop.
+/// The steps of a turn, each with a number that orders it, and what stands around the loop.
 #[derive(Default)]
 struct Turn {
     steps: Vec<(i64, Statement)>,
@@ -174,7 +174,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// What a sum begins with, and where it goes.
+    /// The value that a sum begins with, and where it goes.
     fn around_a_sum(&mut self, turn: &mut Turn, sum: usize, output: usize) {
         turn.before.push(Statement::Clear(sum));
         let slot = self.index(None);
