@@ -71,10 +71,16 @@ impl Workspace {
     pub fn build(&self, profile: Profile, packages: &[&str]) -> Result<()> {
         let mut cargo = self.cargo();
         cargo.arg("build");
-        if profile == Profile::Release {
-            cargo.arg("--release");
+        match profile {
+            Profile::Release => {
+                cargo.arg("--release");
+                cargo.args(packages.iter().flat_map(|p| ["--package", p]));
+            }
+            // Of packages alone dependencies would have other features than in `cargo test --workspace`, and would be compiled anew.
+            Profile::Dev => {
+                cargo.args(["--workspace", "--bins", "--tests"]);
+            }
         }
-        cargo.args(packages.iter().flat_map(|p| ["--package", p]));
         if !crate::process::show(&mut cargo)? {
             bail!(
                 "{} did not build: see the compiler's messages above",
