@@ -74,9 +74,17 @@ impl Compiler {
     /// # Errors
     /// [`CompileError::Failed`]: text that is no module, or that cannot be compiled.
     pub fn compile_text(&self, name: &str, text: &str) -> Result<Compiled, CompileError> {
-        let (module, said) = collect(&self.context, || parse_module(&self.context, name, text));
-        let mut module = module.ok_or(CompileError::Failed(said))?;
-        self.compile(&mut module)
+        let (module, mut said) = collect(&self.context, || parse_module(&self.context, name, text));
+        let Some(mut module) = module else {
+            return Err(CompileError::Failed(said));
+        };
+        // What the parser warned of comes first.
+        let compiled = self.compile(&mut module);
+        compiled.map(|mut compiled| {
+            said.append(&mut compiled.diagnostics);
+            compiled.diagnostics = said;
+            compiled
+        })
     }
 
     /// Compiles the functions of `module`, of this compiler's context or of another. The module is changed: what is left of

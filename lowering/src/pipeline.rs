@@ -78,7 +78,7 @@ impl CompileOptions {
     fn target(&self) -> Result<(Arch, Request), String> {
         let mut request = self.request;
         match self.arch {
-            None => Err(Arch::find("").map_or_else(|e| e.to_string(), |arch| arch.to_string())),
+            None => Ok((Arch::read("")?, request)),
             Some(TargetArch::Arch(arch)) => Ok((arch, request)),
             Some(TargetArch::Native) => {
                 let cure = "name the architecture to compile for, such as arch=sm_90a";

@@ -14,7 +14,7 @@ use cute_ir::{
     attributes::{COMPUTES, CONTAINER_MODULE, GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     diag,
     mlir::*,
-    options::Options,
+    options::{OptionValue, Options},
     plan::{OPERANDS, Plan, name_of_operand},
     tensor,
     types::memref_of,
@@ -44,8 +44,7 @@ cute_ir::options! {
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
     let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
-    let arch = arch.map_or_else(|| Arch::find(""), Ok);
-    let arch = arch.map_err(|e| fail(e.to_string()))?;
+    let arch = arch.map_or_else(|| Arch::read(""), Ok).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
     target_modules(module, arch)?;
