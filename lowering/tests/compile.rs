@@ -106,14 +106,15 @@ fn an_architecture_that_is_none_is_an_error_of_the_options() {
 
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
-    let error = package(&source(100, 128, 64), &options("arch=sm_80")).unwrap_err();
+    let asked = options("arch=sm_80 tile=100x128x32");
+    let error = package(&source(128, 128, 64), &asked).unwrap_err();
     let CompileError::Failed(said) = &error else {
         panic!("{error}")
     };
     assert_eq!(said.len(), 1, "{error}");
     let message = &said[0].message;
     assert!(
-        message.contains("does not divide the problem 100x128x64"),
+        message.contains("the tile 100x128x32 is not a multiple of"),
         "{error}"
     );
     let place = said[0].place.as_ref().expect("a place");

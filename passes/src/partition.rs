@@ -17,8 +17,8 @@ use cute_ir::{
     types::memref_of,
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Operand, Swizzle};
-use melior::ir::operation::OperationLike;
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, Operand, Swizzle, atoms::Completion, int, tuple};
+use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -143,7 +143,7 @@ impl<'c> Partition<'c> {
             } else if let Some(gemm) = cute::BlockGemm::of(op) {
                 self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
             } else if let Some(copy) = cute::BlockCopy::of(op) {
-                self.copy(b, copy.source(), copy.destination())?;
+                self.copy(b, copy)?;
             } else {
                 for inner in blocks_of(op) {
                     self.block(inner)?;
@@ -211,69 +211,144 @@ impl<'c> Partition<'c> {
         Ok(())
     }
 
-    fn copy(&self, b: Builder<'c>, source: Val<'c>, destination: Val<'c>) -> Result<(), Failure> {
+    fn copy(&self, b: Builder<'c>, copy: cute::BlockCopy<'c>) -> Result<(), Failure> {
+        let (source, destination) = (copy.source(), copy.destination());
         let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
             return Err(b.error("expected tensors"));
         };
-        let (operand, place) = self.movement(&from, &to).map_err(wrong(b))?;
-        let registers = from.space == Space::Rmem;
-        let source = if registers {
-            self.fragment(b, source)?
-        } else {
-            source
+        let id = integer_of(copy.op(), "operand_id").and_then(|id| usize::try_from(id).ok());
+        let operand = id
+            .and_then(|id| OPERANDS.get(id))
+            .expected(b, "A, B or C")?;
+        let place = self.movement(*operand, &from, &to).map_err(wrong(b))?;
+        let source = match from.space {
+            Space::Rmem => self.fragment(b, source)?,
+            _ => source,
         };
-        let copy = self.tiled_copy(b, operand, place)?;
-        let source = if registers {
-            b.infer(cute::TILED_COPY_RETILE, &[copy, source], &[])?
-        } else {
-            let operands = [copy, source, self.thread];
-            b.infer(cute::TILED_COPY_PARTITION_S, &operands, &[])?
+        let tiled = self.tiled_copy(b, *operand, place)?;
+        let part = |name: &str, tensor: Val<'c>| b.infer(name, &[tiled, tensor, self.thread], &[]);
+        let source = match from.space {
+            Space::Rmem => b.infer(cute::TILED_COPY_RETILE, &[tiled, source], &[])?,
+            _ => part(cute::TILED_COPY_PARTITION_S, source)?,
         };
-        let destination = b.infer(
-            cute::TILED_COPY_PARTITION_D,
-            &[copy, destination, self.thread],
-            &[],
-        )?;
-        b.copy(&[copy, source, destination])?;
+        let destination = part(cute::TILED_COPY_PARTITION_D, destination)?;
+        let predicate = match (copy.coords(), copy.end()) {
+            (Some(coords), Some(end)) => {
+                let coords = part(cute::TILED_COPY_PARTITION_S, coords)?;
+                Some(self.predicate(b, coords, end)?)
+            }
+            _ => None,
+        };
+        let movement = self.plan.path(*operand).get(place);
+        let row = movement
+            .expected(b, "a movement of the plan")?
+            .row()
+            .map_err(wrong(b))?;
+        if [from.space, to.space] != [Space::Gmem, Space::Smem]
+            || row.completion == Completion::Group
+        {
+            let operands = [tiled, source, destination].into_iter().chain(predicate);
+            b.copy(&operands.collect::<Vec<_>>())?;
+            return Ok(());
+        }
+        // Through registers, so that the loads are on their way together. What is not there is 0.
+        let part = memref_of(source).expected(b, "a tensor")?;
+        let layout = Layout::col_major(part.layout.shape()).map_err(wrong(b))?;
+        let ty = cute_ir::tensor::registers(part.element, layout).to_type(b.location)?;
+        let fragment = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
+        if predicate.is_some() {
+            b.op(cute::CLEAR, &[fragment], &[], &[])?;
+        }
+        let load = [tiled, source, fragment].into_iter().chain(predicate);
+        b.copy(&load.collect::<Vec<_>>())?;
+        b.copy(&[tiled, fragment, destination])?;
         Ok(())
     }
 
-    /// The movement of the plan that copies between two tensors: its operand, and its place on the way of that. It is known by
-    /// the spaces, and by the tile that it leaves or reaches in shared memory.
-    fn movement(&self, from: &MemRef<'c>, to: &MemRef<'c>) -> Result<(Operand, usize), String> {
-        let mut tiles = Vec::new();
-        for operand in OPERANDS {
-            let spaces = Plan::spaces(operand);
-            let ends = [from.space, to.space];
-            let Some(place) = spaces.windows(2).position(|two| two == ends) else {
-                continue;
-            };
-            let (planned, _) = self.plan.shared(operand)?;
-            let found = if place == 0 { to } else { from };
-            if found.element == planned.element
-                && found.layout == planned.layout
-                && found.byte_swizzle() == planned.swizzle
-            {
-                return Ok((operand, place));
+    /// Whether each vector of a thread is there: an i1 in registers for each, of the coordinates of their first elements.
+    fn predicate(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
+        let wrong_type = || b.error("expected coordinates and an end");
+        let (Some(CuteType::CoordTensor { layout, .. }), Some(CuteType::Coord(ends))) =
+            (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
+        else {
+            return Err(wrong_type());
+        };
+        // The first of each vector, which is there as a whole or not.
+        let keep = std::iter::repeat_n(IntTuple::underscore(), layout.rank().saturating_sub(1));
+        let first = tuple(std::iter::once(int(0)).chain(keep));
+        let first = b.static_value(types::coord_type(b.context, &first))?;
+        let first = b.infer(cute::SLICE, &[coords, first], &[])?;
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::get(first.r#type()) else {
+            return Err(wrong_type());
+        };
+        let truth = types::int_type(b.context, 1);
+        let shape = Layout::col_major(layout.shape()).map_err(|e| b.error(e.to_string()))?;
+        let ty = cute_ir::tensor::registers(truth, shape).to_type(b.location)?;
+        let predicate = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
+        let width = |leaf: &Leaf| match leaf {
+            Leaf::Dynamic(dynamic) if dynamic.width == 64 => {
+                IntTuple::Leaf(Leaf::Dynamic(Dyn::I64))
             }
-            tiles.push(format!(
-                "{} of {}",
-                text(planned.swizzle, &planned.layout),
-                name_of_operand(operand)
-            ));
+            _ => IntTuple::dynamic(),
+        };
+        let at = tuple(start.leaves().into_iter().map(width));
+        let at = types::coord_type(b.context, &at);
+        let (region, inner) = Detached::with_block(&[(at, b.location)]);
+        b.with_regions(cute::TRANSFORM, &[first, predicate], &[], &[], vec![region])?;
+        let l = Builder::at_end(b.context, inner, b.location);
+        let mut all = None;
+        for (mode, bound) in ends.modes().iter().enumerate() {
+            if bound.has_underscore() {
+                continue;
+            }
+            let mode = [("mode", l.i32_array(&[mode as i32]))];
+            let [here, bound] =
+                [argument(inner, 0), end].map(|value| l.infer(cute::GET, &[value], &mode));
+            let is = l.value(cute::ELEM_LESS, &[here?, bound?], truth, &[])?;
+            all = Some(match all {
+                Some(before) => l.value(arith::ANDI, &[before, is], truth, &[])?,
+                None => is,
+            });
         }
-        if tiles.is_empty() {
+        let all = match all {
+            Some(all) => all,
+            None => l.constant(truth, 1)?,
+        };
+        l.op(cute::YIELD, &[all], &[], &[])?;
+        Ok(predicate)
+    }
+
+    /// The movement of the plan that copies an operand between two tensors, by its place on the operand's way. Errors: spaces
+    /// that are not on it; a tile in shared memory that is not the plan's.
+    fn movement(
+        &self,
+        operand: Operand,
+        from: &MemRef<'c>,
+        to: &MemRef<'c>,
+    ) -> Result<usize, String> {
+        let ends = [from.space, to.space];
+        let place = Plan::spaces(operand).windows(2).position(|two| two == ends);
+        let name = name_of_operand(operand);
+        let Some(place) = place else {
             return Err(format!(
-                "no way to copy a tile from {} to {}",
+                "no way to copy a tile of {name} from {} to {}",
                 from.space, to.space
             ));
+        };
+        let (planned, _) = self.plan.shared(operand)?;
+        let found = if place == 0 { to } else { from };
+        if found.element == planned.element
+            && found.layout == planned.layout
+            && found.byte_swizzle() == planned.swizzle
+        {
+            return Ok(place);
         }
         let found = if to.space == Space::Smem { to } else { from };
         Err(format!(
-            "expected a tile in shared memory that cute.plan copies from {} to {}, {}, found {}",
+            "expected the tile of {name} in shared memory that cute.plan copies from {} to {}, {}, found {}",
             from.space,
             to.space,
-            tiles.join(" or "),
+            text(planned.swizzle, &planned.layout),
             text(found.byte_swizzle(), &found.layout)
         ))
     }

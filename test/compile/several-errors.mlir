@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
     // expected-error @+1 {{copies or multiplies tiles of a block; expected the attribute cute.plan}}
     gpu.func @no_plan() kernel {
       %a = cute.memref.alloca() : !s
-      cute.block.copy(%a, %a) : (!s, !s)
+      cute.block.copy A (%a, %a) : (!s, !s)
       gpu.return
     }
     // expected-error @+1 {{the kernel needs 2097152 bytes of shared memory, sm_90 has}}
@@ -31,7 +31,7 @@ module attributes {gpu.container_module} {
     // expected-error @+1 {{copies or multiplies tiles of a block; expected the attribute cute.plan}}
     gpu.func @no_plan() kernel {
       %a = cute.memref.alloca() : !s
-      cute.block.copy(%a, %a) : (!s, !s)
+      cute.block.copy A (%a, %a) : (!s, !s)
       gpu.return
     }
   }

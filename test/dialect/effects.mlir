@@ -120,8 +120,8 @@ func.func @mma(%m: !mma, %a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>
 // CHECK-COUNT-2: cute.clear
 // CHECK:         return
 func.func @writes(%a: !t, %b: !t, %r: !r) {
-  cute.block.copy(%a, %b) : (!t, !t)
-  cute.block.copy(%a, %b) : (!t, !t)
+  cute.block.copy A (%a, %b) : (!t, !t)
+  cute.block.copy A (%a, %b) : (!t, !t)
   cute.contract ins(%a, %a : !t, !t) outs(%b : !t) accumulate f32
   cute.contract ins(%a, %a : !t, !t) outs(%b : !t) accumulate f32
   cute.clear(%r) : (!r)

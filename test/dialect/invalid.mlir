@@ -488,7 +488,7 @@ func.func @copy_operands(%t: !cute.memref<f16, gmem, "8:1">) {
 
 func.func @copy_foreign(%t: !cute.memref<f16, gmem, "8:1">, %v: vector<8xf16>) {
   // expected-error @below {{'cute.block.copy' op operand #1 must be A tensor: a pointer and a layout in elements, but got 'vector<8xf16>'}}
-  cute.block.copy(%t, %v) : (!cute.memref<f16, gmem, "8:1">, vector<8xf16>)
+  cute.block.copy A (%t, %v) : (!cute.memref<f16, gmem, "8:1">, vector<8xf16>)
   return
 }
 
@@ -496,7 +496,7 @@ func.func @copy_foreign(%t: !cute.memref<f16, gmem, "8:1">, %v: vector<8xf16>) {
 
 func.func @copy_elements(%s: !cute.memref<f16, gmem, "8:1">, %d: !cute.memref<bf16, gmem, "8:1">) {
   // expected-error @below {{expected the same element type on both sides, found f16 and bf16; use cute.convert}}
-  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "8:1">, !cute.memref<bf16, gmem, "8:1">)
+  cute.block.copy A (%s, %d) : (!cute.memref<f16, gmem, "8:1">, !cute.memref<bf16, gmem, "8:1">)
   return
 }
 
@@ -504,7 +504,7 @@ func.func @copy_elements(%s: !cute.memref<f16, gmem, "8:1">, %d: !cute.memref<bf
 
 func.func @copy_shapes(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.memref<f16, smem, "(4,8):(1,4)">) {
   // expected-error @below {{expected the same shape on both sides, found (8,4) and (4,8)}}
-  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "(4,8):(1,4)">)
+  cute.block.copy A (%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "(4,8):(1,4)">)
   return
 }
 
@@ -512,7 +512,7 @@ func.func @copy_shapes(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.mem
 
 func.func @copy_ranks(%s: !cute.memref<f16, gmem, "(8,4):(1,8)">, %d: !cute.memref<f16, smem, "32:1">) {
   // expected-error @below {{expected the same shape on both sides, found (8,4) and 32}}
-  cute.block.copy(%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "32:1">)
+  cute.block.copy A (%s, %d) : (!cute.memref<f16, gmem, "(8,4):(1,8)">, !cute.memref<f16, smem, "32:1">)
   return
 }
 
@@ -643,7 +643,7 @@ func.func @gemm_rank(%a: !a, %b: !b, %c: !c) {
 !b = !cute.memref<f16, gmem, "(16,6):(1,16)">
 !c = !cute.memref<f16, gmem, "(8,16):(1,8)">
 func.func @gemm_k(%a: !a, %b: !b, %c: !c) {
-  // expected-error @below {{expected the same K of A and B, found 4 and 6: A (M,K) is (8,4), B (N,K) is (16,6), C (M,N) is (8,16)}}
+  // expected-error @below {{expected the same K of A and B, found 4 and 6: A is (8,4), B is (16,6), C is (8,16)}}
   cute.contract ins(%a, %b : !a, !b) outs(%c : !c) accumulate f32
   return
 }

@@ -133,8 +133,8 @@ func.func @alloca() {
 
 // CHECK-LABEL: func.func @whole_tiles
 func.func @whole_tiles(%g: !gtile, %s: !stile, %t: !stile, %r: !cute.memref<f32, rmem, "(32,32):(32,1)">) {
-  // CHECK: cute.block.copy(%{{.*}}, %{{.*}}) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">)
-  cute.block.copy(%g, %s) : (!gtile, !stile)
+  // CHECK: cute.block.copy A (%{{.*}}, %{{.*}}) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">)
+  cute.block.copy A (%g, %s) : (!gtile, !stile)
   // CHECK: cute.clear(%{{.*}}) : (!cute.memref<f32, rmem, "(32,32):(32,1)">)
   cute.clear(%r) : (!cute.memref<f32, rmem, "(32,32):(32,1)">)
   // CHECK: cute.block.gemm(%{{.*}}, %{{.*}}, %{{.*}}) : (

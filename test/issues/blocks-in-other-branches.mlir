@@ -30,8 +30,8 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     cute.clear(%acc) : (!r)
     scf.if %c {
     } else {
-      cute.block.copy(%A, %sa) : (!g, !s)
-      cute.block.copy(%B, %sb) : (!g, !s)
+      cute.block.copy A (%A, %sa) : (!g, !s)
+      cute.block.copy B (%B, %sb) : (!g, !s)
     }
     cute.block.gemm(%sa, %sb, %acc) : (!s, !s, !r)
     gpu.return
@@ -60,7 +60,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     %sa = cute.memref.alloca() : !s
     %acc = cute.memref.alloca() : !r
     cute.clear(%acc) : (!r)
-    cute.block.copy(%A, %sa) : (!g, !s)
+    cute.block.copy A (%A, %sa) : (!g, !s)
     scf.if %c {
     } else {
       cute.block.gemm(%sa, %sa, %acc) : (!s, !s, !r)
@@ -98,7 +98,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
       scf.condition(%more) %i : i32
     } do {
     ^bb0(%i: i32):
-      cute.block.copy(%A, %sa) : (!g, !s)
+      cute.block.copy A (%A, %sa) : (!g, !s)
       %next = arith.addi %i, %one : i32
       scf.yield %next : i32
     }
@@ -129,7 +129,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     // expected-note @below {{this depends on the thread}}
     scf.if %c {
       // expected-error @below {{'cute.block.copy' op is done by all threads of the block together, but not all threads of the block need come here alike}}
-      cute.block.copy(%A, %sa) : (!g, !s)
+      cute.block.copy A (%A, %sa) : (!g, !s)
     }
     gpu.return
   }
@@ -157,7 +157,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
       cf.cond_br %c, ^a, ^b
     ^a:
       // expected-error @below {{'cute.block.copy' op is done by all threads of the block together, but not all threads of the block need come here alike; expected it outside of the 'scf.execute_region' around it}}
-      cute.block.copy(%A, %sa) : (!g, !s)
+      cute.block.copy A (%A, %sa) : (!g, !s)
       cf.br ^b
     ^b:
       scf.yield

@@ -17,7 +17,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
   gpu.func @unused() kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
-    cute.block.copy(%a, %a) : (!s, !s)
+    cute.block.copy A (%a, %a) : (!s, !s)
     gpu.return
   }
 }

@@ -17,7 +17,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @whole_copy(%a: !g, %b: !g) kernel {
     // expected-error @below {{'cute.block.copy' has no instruction form; an earlier pass of --cute-compile lowers it}}
-    cute.block.copy(%a, %b) : (!g, !g)
+    cute.block.copy A (%a, %b) : (!g, !g)
     gpu.return
   }
 }

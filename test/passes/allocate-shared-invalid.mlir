@@ -17,7 +17,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_89">] {
   gpu.func @too_large() kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
-    cute.block.copy(%a, %b) : (!s, !s)
+    cute.block.copy A (%a, %b) : (!s, !s)
     gpu.return
   }
 }
@@ -39,8 +39,8 @@ gpu.module @kernels [#nvvm.target<chip = "sm_89">] {
   gpu.func @in_turn() kernel attributes {cute.plan = #plan} {
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
-    cute.block.copy(%a, %a) : (!s, !s)
-    cute.block.copy(%b, %b) : (!s, !s)
+    cute.block.copy A (%a, %a) : (!s, !s)
+    cute.block.copy A (%b, %b) : (!s, !s)
     gpu.return
   }
 }

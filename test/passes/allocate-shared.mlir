@@ -114,9 +114,9 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     %b = cute.memref.alloca() : !large
     %c = cute.memref.alloca() : !large
     %r = cute.memref.alloca() : !cute.memref<f32, rmem, "4:1">
-    cute.block.copy(%a, %a) : (!small, !small)
-    cute.block.copy(%b, %c) : (!large, !large)
-    cute.block.copy(%a, %a) : (!small, !small)
+    cute.block.copy A (%a, %a) : (!small, !small)
+    cute.block.copy A (%b, %c) : (!large, !large)
+    cute.block.copy A (%a, %a) : (!small, !small)
     gpu.return
   }
 }
@@ -142,7 +142,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
   gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
     gpu.func @sized() kernel attributes {cute.plan = #plan, cute.synchronize} {
       %a = cute.memref.alloca() : !s
-      cute.block.copy(%a, %a) : (!s, !s)
+      cute.block.copy A (%a, %a) : (!s, !s)
       gpu.return
     }
     gpu.func @none() kernel attributes {cute.plan = #plan, cute.synchronize} {

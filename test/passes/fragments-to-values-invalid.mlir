@@ -20,7 +20,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @whole_copy(%g: !g, %s: !s) kernel {
     // expected-error @below {{'cute.block.copy' op is done by all threads of the block together; run cute-partition first}}
-    cute.block.copy(%g, %s) : (!g, !s)
+    cute.block.copy A (%g, %s) : (!g, !s)
     gpu.return
   }
 }

@@ -5,7 +5,7 @@
 gpu.module @kernels {
   // expected-error @below {{copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel, as cute-tile leaves it, to say by which atoms}}
   gpu.func @no_config(%a: !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, %s: !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">) kernel {
-    cute.block.copy(%a, %s) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">)
+    cute.block.copy A (%a, %s) : (!cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">, !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">)
     gpu.return
   }
 }
@@ -24,8 +24,8 @@ gpu.module @kernels {
 !g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
 gpu.module @kernels {
   gpu.func @no_way(%a: !g, %b: !g) kernel attributes {cute.plan = #plan} {
-    // expected-error @below {{no way to copy a tile from gmem to gmem}}
-    cute.block.copy(%a, %b) : (!g, !g)
+    // expected-error @below {{no way to copy a tile of A from gmem to gmem}}
+    cute.block.copy A (%a, %b) : (!g, !g)
     gpu.return
   }
 }
@@ -90,7 +90,7 @@ gpu.module @kernels {
   gpu.func @transposed(%a: !g) kernel attributes {cute.plan = #plan} {
     %s = cute.memref.alloca() : !s
     // expected-error @below {{'cute.copy' op failed to vectorize: the values of a thread in the source lie at 8:64, expected places side by side; the contiguous mode of (32,32):(1,64) is another one: use thread layout (4,8):(1,4) with value layout (8,1)}}
-    cute.block.copy(%a, %s) : (!g, !s)
+    cute.block.copy A (%a, %s) : (!g, !s)
     gpu.return
   }
 }
@@ -113,7 +113,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
   gpu.func @other_major(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.plan = #plan} {
     %sa = cute.memref.alloca() : !s
     // expected-error @below {{'cute.copy' op failed to vectorize}}
-    cute.block.copy(%A, %sa) : (!g, !s)
+    cute.block.copy A (%A, %sa) : (!g, !s)
     gpu.return
   }
 }
@@ -135,7 +135,7 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
   // expected-error @below {{expected known_block_size of 32, 1, 1, the threads of the tiled MMA of cute.plan, found 2, 1, 1}}
   gpu.func @fewer_threads(%A: !g) kernel attributes {known_block_size = array<i32: 2, 1, 1>, cute.plan = #plan} {
     %sa = cute.memref.alloca() : !s
-    cute.block.copy(%A, %sa) : (!g, !s)
+    cute.block.copy A (%A, %sa) : (!g, !s)
     gpu.return
   }
 }
@@ -157,8 +157,8 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
 gpu.module @k [#nvvm.target<chip = "sm_80">] {
   gpu.func @other_tile(%A: !g) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.plan = #plan} {
     %sa = cute.memref.alloca() : !s
-    // expected-error @below {{expected a tile in shared memory that cute.plan copies from gmem to smem, S<2,4,3> (32,32):(32,1) of A or S<2,4,3> (32,32):(32,1) of B, found (32,32):(32,1)}}
-    cute.block.copy(%A, %sa) : (!g, !s)
+    // expected-error @below {{expected the tile of A in shared memory that cute.plan copies from gmem to smem, S<2,4,3> (32,32):(32,1), found (32,32):(32,1)}}
+    cute.block.copy A (%A, %sa) : (!g, !s)
     gpu.return
   }
 }

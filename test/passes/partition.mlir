@@ -111,15 +111,15 @@ gpu.module @kernels {
     scf.for %k = %c0 to %c2 step %c1 : i32 {
       %ck = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
       %ta = cute.slice(%ga, %ck) : !gk, !cute.coord<"(_,_,?)">
-      cute.block.copy(%ta, %sa) : (!g, !s)
+      cute.block.copy A (%ta, %sa) : (!g, !s)
       %tb = cute.slice(%gb, %ck) : !gk, !cute.coord<"(_,_,?)">
-      cute.block.copy(%tb, %sb) : (!g, !s)
+      cute.block.copy B (%tb, %sb) : (!g, !s)
       cute.block.gemm(%sa, %sb, %acc) : (!s, !s, !acc)
     }
     %half = cute.convert(%acc) : (!acc) -> !half
     %sc = cute.memref.alloca() : !s
-    cute.block.copy(%half, %sc) : (!half, !s)
-    cute.block.copy(%sc, %C) : (!s, !C)
+    cute.block.copy C (%half, %sc) : (!half, !s)
+    cute.block.copy C (%sc, %C) : (!s, !C)
     gpu.return
   }
 }

@@ -35,7 +35,7 @@ gpu.module @kernels {
   // CHECK: remark: what memory accesses cost is not known: copies or multiplies tiles of a block; expected the attribute cute.plan on the kernel
   gpu.func @tiles(%A: !g) kernel {
     %s = cute.memref.alloca() : !s
-    cute.block.copy(%A, %s) : (!g, !s)
+    cute.block.copy A (%A, %s) : (!g, !s)
     gpu.return
   }
 }

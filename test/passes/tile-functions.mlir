@@ -72,6 +72,6 @@ func.func @one_tile(%A: !t, %B: !t, %C: !t) {
 // CHECK-NEXT:    return
 // CHECK-NOT:   gpu.module
 func.func @nothing(%A: !t, %B: !t) {
-  cute.block.copy(%A, %B) : (!t, !t)
+  cute.block.copy B (%A, %B) : (!t, !t)
   return
 }

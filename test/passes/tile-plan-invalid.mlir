@@ -40,23 +40,6 @@ func.func @gemm(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// The problem.
-!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
-!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
-!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
-#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
-  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
-  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
-  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
-!t = !cute.memref<f16, gmem, align<16>, "(80,80):(80,1)">
-func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.contract' op the tile 32x32x32 does not divide the problem 80x80x80; tails are not supported yet}}
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
-  return
-}
-
-// -----
-
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
 !copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
 !load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
@@ -66,7 +49,7 @@ func.func @gemm(%A: !t, %B: !t, %C: !t) {
   C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
 !t = !cute.memref<f16, gmem, align<8>, "(64,64):(64,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.contract' op copies 16 bytes at a time, but A is aligned to 8 bytes; expected align<16>}}
+  // expected-error @below {{'cute.contract' op has a cute.plan that moves 8 elements of A at once, of which 4 are known to be side by side, aligned together, and there together; expected an atom of at most 64 bits, or a stride, an extent and an alignment of A that are multiples of 8 elements}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
   return
 }
@@ -102,5 +85,23 @@ func.func @gemm(%A: !t, %B: !t, %C: !t) {
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{'cute.contract' op has a cute.plan, and raster is asked for beside it; expected one of them: write it into the plan}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan, cute.raster = 2 : i64}
+  return
+}
+
+// -----
+
+// A lies column by column, and its tile in shared memory row by row.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  B = [<!copy, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!a = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
+func.func @gemm(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{has a cute.plan that moves 8 neighbours along the columns of A at once, whose rows are contiguous; expected a tile of A in shared memory that lies as A does}}
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
   return
 }

@@ -71,9 +71,9 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // CHECK:           scf.for %[[K:.*]] = %[[FROM]] to %[[TO]] step %[[STEP]] : i32 {
 // CHECK:             %[[CK:.*]] = cute.make_coord(%[[K]]) : (i32) -> !cute.coord<"(_,_,?)">
 // CHECK:             %[[TA:.*]] = cute.slice(%[[GA]], %[[CK]])
-// CHECK:             cute.block.copy(%[[TA]], %[[SA]])
+// CHECK:             cute.block.copy A (%[[TA]], %[[SA]])
 // CHECK:             %[[TB:.*]] = cute.slice(%[[GB]], %[[CK]])
-// CHECK:             cute.block.copy(%[[TB]], %[[SB]])
+// CHECK:             cute.block.copy B (%[[TB]], %[[SB]])
 // CHECK:             cute.block.gemm(%[[SA]], %[[SB]], %[[ACC]]) : (
 // How many steps are in flight stands on the loop.
 // CHECK:           } {cute.stages = 1 : i64}
@@ -81,8 +81,8 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // Rounded, and out through shared memory.
 // CHECK:           %[[HALF:.*]] = cute.convert(%[[ACC]]) : (!cute.memref<f32, rmem, "(32,32):(32,1)">) -> !cute.memref<f16, rmem, "(32,32):(32,1)">
 // CHECK:           %[[SC:.*]] = cute.memref.alloca() : !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-// CHECK:           cute.block.copy(%[[HALF]], %[[SC]])
-// CHECK:           cute.block.copy(%[[SC]], %[[GC]])
+// CHECK:           cute.block.copy C (%[[HALF]], %[[SC]])
+// CHECK:           cute.block.copy C (%[[SC]], %[[GC]])
 // CHECK:           gpu.return
 
 // OPTIONS:       arith.constant 6 : index

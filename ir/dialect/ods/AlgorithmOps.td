@@ -33,16 +33,23 @@ class Cute_AlgorithmOp<string mnemonic, list<Trait> traits = [MemoryEffects<[Mem
 }
 
 def Cute_ContractOp : Cute_Op<"contract"> {
-  let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N)";
+  let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N), or a batch of them";
   let description = [{
     C(m,n) is set to the sum over k of A(m,k) B(n,k), summed in the type behind `accumulate` and rounded
     once to C's. The tensors are in global memory. `cute-tile` makes a kernel and a launch of it, by the
     plan that the op has as `cute.plan`, or by one that is chosen.
 
+    Layouts say how each tensor lies: a transposition is another order of strides, what is used for a
+    whole mode has the stride 0. Extents and strides may be dynamic (`?`), and are what a launch brings;
+    what is known of them (`?{div=8}`) decides how many elements are moved at once. A third mode is the
+    batch: A (M,K,L), B (N,K,L), C (M,N,L) are L products, and may be nested.
+
     ```mlir
     !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
-    // Given %A: !half, %B: !half, %C: !half
+    !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
+    cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
@@ -53,22 +60,30 @@ def Cute_ContractOp : Cute_Op<"contract"> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_BlockCopyOp : Cute_Op<"block.copy"> {
-  let summary = "Copies a tile into another of the same shape, by all threads of the block together";
+def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
+  let summary = "Copies a tile of A, B or C into another of the same shape, by all threads of the block together";
   let description = [{
-    Which thread copies which elements by which atom, the plan of the kernel says: `cute-partition`
-    makes `cute.copy` of it, which is of one thread.
+    Which thread copies which elements by which atom, the plan of the kernel says for that operand:
+    `cute-partition` makes `cute.copy` of it, which is of one thread.
+
+    A tile in global memory may reach over the end of its matrix: `within(%coords, %end)` has the
+    coordinates of its elements and the first coordinate that is not there, or `_` for a mode in which the
+    tile never reaches over the end. What is not there is read as 0, and is not written.
 
     ```mlir
     !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
     !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
-    // Given %g: !tile, %s: !smem
-    cute.block.copy(%g, %s) : (!tile, !smem)
+    !at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
+    // Given %g: !tile, %s: !smem, %at: !at, %end: !cute.coord<"(?,_)">
+    cute.block.copy A (%g, %s) : (!tile, !smem)
+    cute.block.copy A (%g, %s) within(%at, %end : !at, !cute.coord<"(?,_)">) : (!tile, !smem)
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source,
-                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination);
-  let assemblyFormat = [{ `(` $source `,` $destination `)` attr-dict `:`
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id);
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $source `,` $destination `)`
+    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
   let opDocGroup = Cute_Algorithms;
 }

@@ -192,21 +192,27 @@ def Cute_AtomsOnValues : Cute_Group<"Atoms on values", [{
   for each mode behind the atom's own values.
 }]>;
 
-def Cute_AtomLoadOp : Cute_Op<"atom_load"> {
+def Cute_AtomLoadOp : Cute_Op<"atom_load", [AttrSizedOperandSegments]> {
   let summary = "One copy atom from memory into a vector";
   let description = [{
-    Every thread of the warp takes part where the atom is one of a warp.
+    Every thread of the warp takes part where the atom is one of a warp. A load of one thread from global memory
+    may have a predicate: where it is false nothing is read, and the value behind `else` is what is loaded.
 
     ```mlir
     !copy = !cute.tiled_copy<!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, layout_copy_tv = <"((4,8,2),((2,2,2),(1,1))):((32,1,0),((16,8,128),(16,256)))">, tiler_mn = <"[16:1;16:1]">>
     !part = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,2):((1,16),512,16)">
-    // Given %copy: !copy, %p: !part
+    !move = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !gpart = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
+    // Given %copy: !copy, %p: !part, %move: !move, %g: !gpart, %is: i1, %old: vector<8xf16>
     %v = cute.atom_load(%copy, %p) at [0, 1, 0] : (!copy, !part) -> vector<8xf16>
+    %w = cute.atom_load(%move, %g) at [0, 1, 0] if %is else %old : (!move, !gpart, vector<8xf16>) -> vector<8xf16>
     ```
   }];
-  let arguments = (ins Cute_TiledCopyType:$copy, Arg<Cute_MemRefType, "", [MemRead]>:$source, DenseI64ArrayAttr:$at);
+  let arguments = (ins Cute_TiledCopyType:$copy, Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Optional<I1>:$predicate, Optional<AnyVectorOfAnyRank>:$otherwise, DenseI64ArrayAttr:$at);
   let results = (outs AnyVectorOfAnyRank:$value);
-  let assemblyFormat = "`(` $copy `,` $source `)` `at` $at attr-dict `:` functional-type(operands, $value)";
+  let assemblyFormat = [{ `(` $copy `,` $source `)` `at` $at (`if` $predicate^ `else` $otherwise)? attr-dict `:`
+    `(` qualified(type($copy)) `,` qualified(type($source)) (`,` type($otherwise)^)? `)` `->` type($value) }];
   let opDocGroup = Cute_AtomsOnValues;
 }
 

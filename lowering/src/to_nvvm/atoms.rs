@@ -85,7 +85,9 @@ impl<'c> Lowering<'c, '_> {
                 transpose,
             } => sm75::ldmatrix(b, (matrices, transpose), pointer, ty),
             CopyOp::Universal { .. } | CopyOp::Auto => {
-                universal::load(b, self.policy(load.copy(), b)?, pointer, ty)
+                let policy = self.policy(load.copy(), b)?;
+                let guard = load.predicate().zip(load.otherwise());
+                universal::load(b, policy, guard, pointer, ty)
             }
             _ => Err(b.error("the atom has no value that it loads")),
         }

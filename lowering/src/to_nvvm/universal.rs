@@ -14,22 +14,23 @@ fn size<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<i64, Failure> {
     bytes_of(ty).ok_or_else(|| b.error("expected a vector of numbers"))
 }
 
-fn is_global<'c>(b: Builder<'c>, pointer: Val<'c>) -> Result<bool, Failure> {
-    Ok(pointer.r#type() == b.ty("!llvm.ptr<1>")?)
+fn is_global<'c>(b: Builder<'c>, pointer: Val<'c>) -> bool {
+    b.ty("!llvm.ptr<1>").is_ok_and(|ty| pointer.r#type() == ty)
 }
 
-/// Loads a vector of type `ty` by one instruction, with an L2 cache policy where there is one and the memory is global.
+/// Loads a vector of type `ty` by one instruction, with an L2 cache policy where there is one and the memory is global; `guard`
+/// is a predicate, and what is loaded where it is false.
 pub(super) fn load<'c>(
     b: Builder<'c>,
     policy: Option<Val<'c>>,
+    guard: Option<(Val<'c>, Val<'c>)>,
     pointer: Val<'c>,
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
     let bytes = size(b, ty)?;
-    if let Some(policy) = policy
-        && is_global(b, pointer)?
-    {
-        return load_with_policy(b, policy, pointer, ty);
+    let policy = policy.filter(|_| is_global(b, pointer));
+    if policy.is_some() || guard.is_some() {
+        return load_by_text(b, policy, guard, pointer, ty);
     }
     // As registers, so that the load is one instruction whatever the element.
     let alignment = [("alignment", b.i64_attribute(bytes))];
@@ -46,7 +47,7 @@ pub(super) fn store<'c>(
 ) -> Result<(), Failure> {
     let bytes = size(b, value.r#type())?;
     if let Some(policy) = policy
-        && is_global(b, pointer)?
+        && is_global(b, pointer)
     {
         return store_with_policy(b, policy, value, pointer);
     }
@@ -80,26 +81,57 @@ fn list(first: usize, count: usize) -> String {
     }
 }
 
-// PTX ISA, ld: `.level::cache_hint` is on global memory, and the policy the last operand.
-fn load_with_policy<'c>(
+/// A vector as registers of a load or a store.
+fn registers_of<'c>(
     b: Builder<'c>,
-    policy: Val<'c>,
+    value: Val<'c>,
+    register: Type<'c>,
+) -> Result<Vec<Val<'c>>, Failure> {
+    Ok(match size(b, value.r#type())? {
+        1 => {
+            let byte = bitcast(b, value, b.ty("i8")?)?;
+            vec![b.value(llvm::ZEXT, &[byte], register, &[])?]
+        }
+        2 => vec![bitcast(b, value, register)?],
+        _ => words(b, value)?,
+    })
+}
+
+// PTX ISA, ld: `.level::cache_hint` is on global memory, and the policy the last operand.
+fn load_by_text<'c>(
+    b: Builder<'c>,
+    policy: Option<Val<'c>>,
+    guard: Option<(Val<'c>, Val<'c>)>,
     pointer: Val<'c>,
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
     let bytes = size(b, ty)?;
     let (modifiers, register, constraint, count) = access(b, bytes)?;
+    let mut operands = vec![pointer];
+    let mut constraints = vec![format!("={constraint}"); count];
+    constraints.push("l".to_owned());
+    let (mut hint, mut cached) = ("", String::new());
+    if let Some(policy) = policy {
+        (hint, cached) = (".L2::cache_hint", format!(", ${}", count + operands.len()));
+        operands.push(policy);
+        constraints.push("l".to_owned());
+    }
+    let mut predicated = String::new();
+    if let Some((holds, old)) = guard {
+        predicated = format!("@${} ", count + operands.len());
+        operands.push(holds);
+        constraints.push("b".to_owned());
+        // What is there before is what is loaded where the predicate is false.
+        operands.extend(registers_of(b, old, register)?);
+        constraints.extend((0..count).map(|i| i.to_string()));
+    }
+    constraints.push("~{memory}".to_owned());
     let text = format!(
-        "ld.global.L2::cache_hint.{modifiers} {}, [${count}], ${};",
+        "{predicated}ld.global{hint}.{modifiers} {}, [${count}]{cached};",
         list(0, count),
-        count + 1
-    );
-    let constraints = format!(
-        "{},l,l,~{{memory}}",
-        vec![format!("={constraint}"); count].join(",")
     );
     let result = results(b, register, count)?;
-    let loaded = assembly(b, &text, &constraints, &[pointer, policy], &[result])?;
+    let loaded = assembly(b, &text, &constraints.join(","), &operands, &[result])?;
     let parts = members(b, result_of(loaded, 0), count, register)?;
     match bytes {
         1 => {
@@ -119,14 +151,7 @@ fn store_with_policy<'c>(
 ) -> Result<(), Failure> {
     let bytes = size(b, value.r#type())?;
     let (modifiers, register, constraint, count) = access(b, bytes)?;
-    let parts = match bytes {
-        1 => {
-            let byte = bitcast(b, value, b.ty("i8")?)?;
-            vec![b.value(llvm::ZEXT, &[byte], register, &[])?]
-        }
-        2 => vec![bitcast(b, value, register)?],
-        _ => words(b, value)?,
-    };
+    let parts = registers_of(b, value, register)?;
     let text = format!(
         "st.global.L2::cache_hint.{modifiers} [$0], {}, ${};",
         list(1, count),

@@ -4,7 +4,11 @@ use super::warps_of;
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
 use crate::shared::{self, Buffer, pack, ring_bytes};
 use cute_ir::plan::{OPERANDS, Plan};
-use cute_layout::{Operand, Residue, atoms::Elem, int, tuple};
+use cute_layout::{
+    Operand, Residue,
+    atoms::{Completion, Elem},
+    int, tuple,
+};
 use cute_target::Arch;
 
 /// Registers of a thread beyond accumulators and fragments: ptxas needed 26 to 34 in the plans that were measured.
@@ -30,7 +34,21 @@ pub(super) fn registers(plan: &Plan<'_>) -> Result<i64, String> {
     let atom = mma.atom();
     let accumulators = of(Operand::C, m, n, atom.d)?;
     let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
-    Ok(accumulators + 2 * fragments + BESIDE)
+    // A tile that goes to shared memory through registers is loaded ahead.
+    let mut held = 0;
+    for operand in [Operand::A, Operand::B] {
+        let row = plan
+            .path(operand)
+            .first()
+            .ok_or("expected a movement")?
+            .row()?;
+        if row.completion == Completion::Immediate {
+            let [rows, columns] = plan.extents(operand);
+            let accesses = rows * columns / (mma.num_threads() * row.num_val).max(1);
+            held += accesses * (row.num_val * row.val_bits).max(REGISTER_BITS) / REGISTER_BITS;
+        }
+    }
+    Ok(accumulators + 2 * fragments + held + BESIDE)
 }
 
 /// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Errors: as of

@@ -11,21 +11,37 @@ mod swizzle;
 
 pub use request::{Request, SwizzleChoice};
 
-use cute_ir::{plan::Plan, types};
-use cute_layout::{MmaAtom, atoms::CopyAtom};
+use cute_ir::{
+    plan::{OPERANDS, Plan, name_of_operand},
+    types,
+};
+use cute_layout::{MmaAtom, Operand, atoms::CopyAtom};
 use cute_target::{Arch, Requirement};
 use melior::ir::Type;
 use std::sync::Arc;
 
-/// A product of whole tensors.
+/// A product of whole tensors, or a batch of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'c> {
-    /// M, N and K.
-    pub extents: [i64; 3],
+    /// M, N and K; none where only a launch knows.
+    pub extents: [Option<i64>; 3],
+    /// The number of products; none where only a launch knows.
+    pub batch: Option<i64>,
     /// The types of the elements of A, B and C.
     pub elements: [Type<'c>; 3],
     /// The type in which products are summed.
     pub accumulate: Type<'c>,
+    /// The accesses to A, B and C in global memory.
+    pub accesses: [Access; 3],
+}
+
+/// The accesses to a matrix in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The mode along which neighbours lie: 0 or 1.
+    pub major: usize,
+    /// Elements that can be moved at once: as many as lie side by side, are all there or all not, and are aligned together.
+    pub vector: i64,
 }
 
 /// Checks that an architecture has the instructions of a builder. Errors: the first one that it lacks.
@@ -39,13 +55,14 @@ pub fn choose<'c>(
     request: &Request,
     arch: Arch,
 ) -> Result<Plan<'c>, String> {
-    sm80::Builder::new(problem.elements, problem.accumulate)?.choose(problem.extents, request, arch)
+    let builder = sm80::Builder::new(problem.elements, problem.accumulate, problem.accesses)?;
+    builder.choose(problem, request, arch)
 }
 
 /// Checks a plan that somebody wrote for a problem on an architecture. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result<(), String> {
     let [a, b, acc] = plan.multiplied()?;
-    let c = plan.element(cute_layout::Operand::C)?;
+    let c = plan.element(Operand::C)?;
     let multiplied = [a, b, c, acc];
     let [a, b, c] = problem.elements;
     let names = ["A", "B", "C", "the accumulators"];
@@ -66,10 +83,45 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result
         let row = movement.row()?;
         require(arch, &row.name, row.requires)?;
     }
-    if !divides(plan.tile, problem.extents) {
-        return Err(not_divided(plan.tile, problem.extents));
+    for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
+        check_access(plan, operand, access)?;
     }
     cost::check(plan, arch)
+}
+
+/// Checks that what a plan moves at once between global and shared memory lies side by side there.
+fn check_access(plan: &Plan<'_>, operand: Operand, access: Access) -> Result<(), String> {
+    let name = name_of_operand(operand);
+    let path = plan.path(operand);
+    let global = match operand {
+        Operand::C => path.last(),
+        Operand::A | Operand::B => path.first(),
+    };
+    let row = global
+        .ok_or_else(|| format!("has a cute.plan that does not move {name}"))?
+        .row()?;
+    if row.num_val > 1 && plan.major(operand)? != access.major {
+        let modes = ["rows", "columns"];
+        return Err(format!(
+            "has a cute.plan that moves {} neighbours along the {} of {name} at once, whose {} are contiguous; expected a \
+             tile of {name} in shared memory that lies as {name} does",
+            row.num_val,
+            modes[plan.major(operand)?],
+            modes[access.major],
+        ));
+    }
+    if access.vector % row.num_val != 0 {
+        return Err(format!(
+            "has a cute.plan that moves {} elements of {name} at once, of which {} are known to be side by side, aligned \
+             together, and there together; expected an atom of at most {} bits, or a stride, an extent and an alignment of \
+             {name} that are multiples of {} elements",
+            row.num_val,
+            access.vector,
+            access.vector * row.val_bits,
+            row.num_val,
+        ));
+    }
+    Ok(())
 }
 
 /// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.
@@ -81,7 +133,7 @@ pub fn lighter<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
 /// A plan for the same problem that an architecture has shared memory for; none where no builder makes plans like this one.
 pub fn smaller<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
     let (builder, choice) = sm80::Builder::of(plan)?;
-    builder.alternative(choice, plan.tile, arch)
+    builder.alternative(choice, arch)
 }
 
 /// The options that ask for a plan, but for its swizzle and its raster: `tile=128x128x32 warps=2x2 stages=4`.
@@ -114,21 +166,11 @@ fn require(arch: Arch, name: &str, requires: Requirement) -> Result<(), String> 
     ))
 }
 
-/// Tells whether a tile divides a problem.
-fn divides(tile: [i64; 3], problem: [i64; 3]) -> bool {
-    problem
-        .iter()
-        .zip(tile)
-        .all(|(extent, tile)| tile > 0 && extent % tile == 0)
-}
-
-fn not_divided(tile: [i64; 3], problem: [i64; 3]) -> String {
-    let text = |[m, n, k]: [i64; 3]| format!("{m}x{n}x{k}");
-    format!(
-        "the tile {} does not divide the problem {}; tails are not supported yet",
-        text(tile),
-        text(problem)
-    )
+/// Tells whether a tile consists of whole smaller ones.
+fn divides(part: [i64; 3], tile: [i64; 3]) -> bool {
+    tile.iter()
+        .zip(part)
+        .all(|(extent, part)| part > 0 && extent % part == 0)
 }
 
 /// The rows of the atoms that types stand for.

@@ -3,7 +3,7 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Request, SwizzleChoice, cost, divides, not_divided, options_of, require, rows,
+    Access, Problem, Request, SwizzleChoice, cost, divides, options_of, require, rows,
     swizzle::conflict_free, warps_of,
 };
 use crate::arch::{THREADS_PER_BLOCK, WARP};
@@ -22,40 +22,58 @@ use cute_target::Arch;
 use melior::ir::{Location, Type};
 use std::sync::Arc;
 
-/// The product.
-const PRODUCT: &str = "SM80_16x8x16_F32F16F16F32_TN";
-
-/// The copy of A and B into shared memory.
-const COPY: CopyOp = CopyOp::SimtAsync {
-    global: true,
-    bits: 128,
-};
-
-/// The load of fragments of A and B.
-const LOAD: CopyOp = CopyOp::Ldsm {
-    matrices: 4,
-    transpose: false,
-};
-
-/// The copy of C out of shared memory.
-const STORE: CopyOp = CopyOp::Universal { bits: 128 };
-
-/// The tiles, warps and stages that were measured, the fastest on large problems first; `docs/performance.md`.
-const TABLE: &[([i64; 3], [i64; 2], i64)] = &[
-    ([128, 256, 64], [2, 4], 3),
-    ([256, 128, 64], [4, 2], 3),
-    ([128, 128, 64], [2, 2], 3),
-    ([128, 128, 32], [2, 2], 4),
-    ([128, 64, 32], [2, 2], 4),
-    ([64, 128, 32], [2, 2], 4),
-    ([64, 64, 32], [2, 2], 4),
-    ([64, 64, 16], [2, 2], 4),
-    ([32, 64, 32], [1, 2], 4),
-    ([64, 32, 32], [2, 1], 4),
-    ([32, 32, 32], [1, 2], 4),
-    ([32, 32, 16], [1, 1], 4),
-    ([16, 16, 16], [1, 1], 3),
+/// The products, the first of which every architecture of this builder has.
+const PRODUCTS: &[&str] = &[
+    "SM80_16x8x16_F32F16F16F32_TN",
+    "SM80_16x8x16_F32BF16BF16F32_TN",
+    "SM80_16x8x16_F16F16F16F16_TN",
 ];
+
+/// The widest copy, of those into shared memory and of those out of it.
+const WIDEST: i64 = 128;
+
+/// The narrowest asynchronous copy; what is narrower goes through registers.
+const NARROWEST_ASYNC: i64 = 32;
+
+/// The copy of A and B into shared memory by accesses of `bits` bits.
+fn copy_of(bits: i64) -> CopyOp {
+    if bits < NARROWEST_ASYNC {
+        return CopyOp::Universal { bits };
+    }
+    // L1 is bypassed where the instruction can: each tile is read once by a block.
+    let global = bits == WIDEST;
+    CopyOp::SimtAsync { global, bits }
+}
+
+/// The load of fragments of A or B, by the mode along which neighbours lie in shared memory. What is not K is transposed.
+fn load_of(major: usize) -> CopyOp {
+    CopyOp::Ldsm {
+        matrices: 4,
+        transpose: major == 0,
+    }
+}
+
+/// The tiles, warps and stages that were measured, and the speed of each on large problems in thousandths of the first's
+/// (`docs/performance.md`).
+const TABLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
+    ([128, 256, 64], [2, 4], 3, 1000),
+    ([256, 128, 64], [4, 2], 3, 990),
+    ([128, 128, 64], [2, 2], 3, 930),
+    ([128, 128, 32], [2, 2], 4, 900),
+    ([128, 128, 32], [2, 4], 4, 850),
+    ([128, 64, 32], [2, 2], 4, 750),
+    ([64, 128, 32], [2, 2], 4, 750),
+    ([64, 64, 32], [2, 2], 4, 560),
+    ([64, 64, 16], [2, 2], 4, 400),
+    ([32, 64, 32], [1, 2], 4, 400),
+    ([64, 32, 32], [2, 1], 4, 400),
+    ([32, 32, 32], [1, 2], 4, 280),
+    ([32, 32, 16], [1, 1], 4, 200),
+    ([16, 16, 16], [1, 1], 3, 60),
+];
+
+/// The extent that is taken where only a launch knows it.
+const UNKNOWN: i64 = 4096;
 
 /// Blocks along M that are neighbours where nothing else is asked for.
 const RASTER: i64 = 8;
@@ -68,16 +86,21 @@ pub(super) struct Choice {
     stages: i64,
     swizzle: SwizzleChoice,
     raster: i64,
+    /// The speed on large problems, in thousandths of the first of the table.
+    speed: i64,
 }
 
 fn table(raster: i64) -> impl Iterator<Item = Choice> {
-    TABLE.iter().map(move |&(tile, warps, stages)| Choice {
-        tile,
-        warps,
-        stages,
-        swizzle: SwizzleChoice::Auto,
-        raster,
-    })
+    TABLE
+        .iter()
+        .map(move |&(tile, warps, stages, speed)| Choice {
+            tile,
+            warps,
+            stages,
+            swizzle: SwizzleChoice::Auto,
+            raster,
+            speed,
+        })
 }
 
 impl Choice {
@@ -112,11 +135,8 @@ impl Choice {
 
 /// Checks that an architecture has the instructions.
 pub(super) fn check_arch(arch: Arch) -> Result<(), String> {
-    let product = MmaAtom::named(PRODUCT).map_err(|e| e.to_string())?;
-    let CopyOp::SimtAsync { bits, .. } = COPY else {
-        return Ok(());
-    };
-    let copy = CopyAtom::cp_async(bits / 8, product.a.bits()).map_err(|e| e.to_string())?;
+    let product = MmaAtom::named(PRODUCTS[0]).map_err(|e| e.to_string())?;
+    let copy = CopyAtom::cp_async(WIDEST / 8, product.a.bits()).map_err(|e| e.to_string())?;
     require(arch, &copy.name, copy.requires)?;
     require(arch, &product.name, product.requires)
 }
@@ -134,6 +154,10 @@ pub(super) struct Builder<'c> {
     fed: [i64; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
+    /// The modes of A, B and C along which neighbours lie.
+    majors: [usize; 3],
+    /// The type of C's elements.
+    result_elem: Elem,
 }
 
 fn said(_: Failure) -> String {
@@ -141,27 +165,15 @@ fn said(_: Failure) -> String {
 }
 
 impl<'c> Builder<'c> {
-    /// The builder for A, B and C of these types. Errors: types that the instructions do not take.
-    pub(super) fn new(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<Self, String> {
-        let product = MmaAtom::named(PRODUCT).map_err(|e| e.to_string())?;
+    /// The builder for A, B and C of these types that are accessed in these ways. Errors: types that the instructions do not
+    /// take.
+    pub(super) fn new(
+        elements: [Type<'c>; 3],
+        accumulate: Type<'c>,
+        accesses: [Access; 3],
+    ) -> Result<Self, String> {
+        let product = product_of(elements, accumulate)?;
         let [a, b, c] = elements;
-        for (name, ty, elem) in [
-            ("A", a, product.a),
-            ("B", b, product.b),
-            ("C", c, product.a),
-        ] {
-            if types::elem(ty) != Ok(elem) {
-                return Err(format!(
-                    "no atom multiplies {ty} here yet: expected {name} of {elem}, found {ty}"
-                ));
-            }
-        }
-        if types::elem(accumulate) != Ok(product.d) {
-            return Err(format!(
-                "no atom accumulates {} products in {accumulate} here yet; expected `accumulate {}`",
-                product.a, product.d
-            ));
-        }
         let location = Location::unknown(context_of_type(a));
         let copy = |element, op| types::copy_atom_type(location, element, op).map_err(said);
         let mma =
@@ -169,11 +181,14 @@ impl<'c> Builder<'c> {
         let pairs = CopyOp::Universal {
             bits: neighbours(&product)? * types::elem(c)?.bits(),
         };
-        let factors = [
-            [copy(a, COPY)?, copy(a, LOAD)?],
-            [copy(b, COPY)?, copy(b, LOAD)?],
-        ];
-        let result = [copy(c, pairs)?, copy(c, STORE)?];
+        let [of_a, of_b, of_c] = accesses;
+        let factor = |ty, access: Access| {
+            let bits = (access.vector * product.a.bits()).min(WIDEST);
+            Ok::<_, String>([copy(ty, copy_of(bits))?, copy(ty, load_of(access.major))?])
+        };
+        let factors = [factor(a, of_a)?, factor(b, of_b)?];
+        let bits = (of_c.vector * types::elem(c)?.bits()).min(WIDEST);
+        let result = [copy(c, pairs)?, copy(c, CopyOp::Universal { bits })?];
         let (row, copies) = rows(mma, &[factors[0], factors[1], result].concat())?;
         let fed = |load: &CopyAtom, values: &Layout| -> Result<i64, String> {
             let held = values.mode(1).and_then(|mode| mode.size());
@@ -185,6 +200,8 @@ impl<'c> Builder<'c> {
             mma,
             fed: [fed(&copies[1], &row.a_tv)?, fed(&copies[3], &row.b_tv)?],
             chunk: copies.iter().map(|copy| copy.align).max().unwrap_or(1),
+            majors: accesses.map(|access| access.major),
+            result_elem: types::elem(c)?,
             row,
             factors,
             result,
@@ -194,9 +211,22 @@ impl<'c> Builder<'c> {
     /// The builder and the choice that give a plan; nothing where it is another one's.
     pub(super) fn of(plan: &Plan<'c>) -> Option<(Self, Choice)> {
         let [a, b, accumulate] = plan.multiplied().ok()?;
-        let builder = Self::new([a, b, plan.element(Operand::C).ok()?], accumulate).ok()?;
+        let access = |operand, place: usize| {
+            let row = plan.path(operand).get(place)?.row().ok()?;
+            Some(Access {
+                major: plan.major(operand).ok()?,
+                vector: row.num_val,
+            })
+        };
+        let accesses = [
+            access(Operand::A, 0)?,
+            access(Operand::B, 0)?,
+            access(Operand::C, 1)?,
+        ];
+        let elements = [a, b, plan.element(Operand::C).ok()?];
+        let builder = Self::new(elements, accumulate, accesses).ok()?;
         let (tile, _) = plan.shared(Operand::A).ok()?;
-        let auto = builder.swizzle(plan.tile[2], builder.row.a);
+        let auto = builder.swizzle(plan.extents(Operand::A)[accesses[0].major], builder.row.a);
         let choice = Choice {
             tile: plan.tile,
             warps: warps_of(plan),
@@ -207,14 +237,16 @@ impl<'c> Builder<'c> {
                 None => SwizzleChoice::None,
             },
             raster: plan.raster,
+            speed: 0,
         };
         choice.check_range().ok()?;
         let same = builder.plan(choice).is_ok_and(|made| made == *plan);
         same.then_some((builder, choice))
     }
 
-    fn swizzle(&self, columns: i64, elem: Elem) -> Option<cute_layout::Swizzle> {
-        conflict_free(columns * elem.bits() / 8, self.chunk)
+    /// The swizzle of lines of `along` elements.
+    fn swizzle(&self, along: i64, elem: Elem) -> Option<cute_layout::Swizzle> {
+        conflict_free(along * elem.bits() / 8, self.chunk)
     }
 
     /// The plan of a choice, which [`Choice::check_range`] has passed.
@@ -227,8 +259,13 @@ impl<'c> Builder<'c> {
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let warps = warps.map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, self.mma, &warps, &step).map_err(said)?;
-        let path = |atoms: [Type<'c>; 2], rows, columns, swizzle, buffers| {
-            let layout = Layout::row_major(&tuple([int(rows), int(columns)])).map_err(wrong)?;
+        let path = |atoms: [Type<'c>; 2], extents: [i64; 2], major, swizzle, buffers| {
+            let shape = tuple(extents.map(int));
+            let layout = match major {
+                0 => Layout::col_major(&shape),
+                _ => Layout::row_major(&shape),
+            }
+            .map_err(wrong)?;
             let shared = [
                 Some(SharedTile {
                     swizzle,
@@ -247,22 +284,33 @@ impl<'c> Builder<'c> {
             });
             path.collect::<Result<Vec<_>, String>>()
         };
-        let swizzle = |elem| match choice.swizzle {
-            SwizzleChoice::Auto => self.swizzle(k, elem),
+        let swizzle = |along| match choice.swizzle {
+            SwizzleChoice::Auto => self.swizzle(along, self.row.a),
             SwizzleChoice::None => None,
             SwizzleChoice::Given(swizzle) => Some(swizzle),
         };
+        let factor = |atoms, extents: [i64; 2], major: usize| {
+            path(
+                atoms,
+                extents,
+                major,
+                swizzle(extents[major]),
+                choice.stages,
+            )
+        };
         let [a, b] = self.factors;
-        let buffers = choice.stages;
+        let [major_a, major_b, major_c] = self.majors;
+        let extents = [m, n];
+        let out = self.swizzle(extents[major_c], self.result_elem);
         Ok(Plan {
             tile: choice.tile,
             stages: choice.stages,
             raster: choice.raster,
             mma,
             paths: [
-                path(a, m, k, swizzle(self.row.a), buffers)?,
-                path(b, n, k, swizzle(self.row.b), buffers)?,
-                path(self.result, m, n, self.swizzle(n, self.row.a), 1)?,
+                factor(a, [m, k], major_a)?,
+                factor(b, [n, k], major_b)?,
+                path(self.result, extents, major_c, out, 1)?,
             ],
         })
     }
@@ -276,10 +324,10 @@ impl<'c> Builder<'c> {
         Ok(plan)
     }
 
-    /// The plan for the problem M, N, K. Errors: the reason why there is none, and one that would do.
+    /// The plan for a problem. Errors: the reason why there is none, and one that would do.
     pub(super) fn choose(
         &self,
-        problem: [i64; 3],
+        problem: &Problem<'c>,
         request: &Request,
         arch: Arch,
     ) -> Result<Plan<'c>, String> {
@@ -290,13 +338,13 @@ impl<'c> Builder<'c> {
             stages: request.stages.unwrap_or(base.stages),
             swizzle: request.swizzle.unwrap_or(base.swizzle),
             raster,
+            speed: base.speed,
         };
         let first = |mut candidates: Vec<Choice>| {
-            candidates.retain(|choice| divides(choice.tile, problem));
             // With nothing left open the candidates are all the same.
             if request.tile.is_none() && request.warps.is_none() {
                 let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
-                prefer_full_waves(&mut candidates, problem, sms);
+                candidates.sort_by_key(|choice| time(choice, problem, sms));
             }
             let mut fitting = candidates.into_iter();
             fitting.find_map(|choice| self.fitting(choice, arch).ok())
@@ -318,26 +366,23 @@ impl<'c> Builder<'c> {
         }
         let asked = table(raster).next().map(complete);
         let asked = asked.ok_or("expected a choice in the table")?;
-        Err(self.refusal(asked, problem, arch))
+        Err(self.refusal(asked, arch))
     }
 
-    /// The reason why a choice cannot be had for a problem, and one that can.
-    fn refusal(&self, asked: Choice, problem: [i64; 3], arch: Arch) -> String {
+    /// The reason why a choice cannot be had, and one that can.
+    fn refusal(&self, asked: Choice, arch: Arch) -> String {
         let mut reason = match self.fitting(asked, arch) {
             Err(reason) => reason,
-            Ok(_) => not_divided(asked.tile, problem),
+            // It fits after all, and was not among what was tried.
+            Ok(plan) => return format!("expected {}", options_of(&plan)),
         };
-        match self.alternative(asked, problem, arch) {
+        match self.alternative(asked, arch) {
             Some(plan) => reason += &format!("; {} fits", options_of(&plan)),
-            None if divides(asked.tile, problem)
-                && matches!(asked.swizzle, SwizzleChoice::Given(..)) =>
-            {
+            None if matches!(asked.swizzle, SwizzleChoice::Given(..)) => {
                 reason += "; nothing fits with this swizzle, whose period is the alignment of each buffer: take a shorter \
                            one, or swizzle=auto";
             }
-            None => {
-                reason += "; no tile divides it: pad M, N and K to multiples of 16, better of 128";
-            }
+            None => {}
         }
         reason
     }
@@ -364,12 +409,7 @@ impl<'c> Builder<'c> {
     }
 
     /// A plan that fits, as near to what was asked for as can be.
-    pub(super) fn alternative(
-        &self,
-        asked: Choice,
-        problem: [i64; 3],
-        arch: Arch,
-    ) -> Option<Plan<'c>> {
+    pub(super) fn alternative(&self, asked: Choice, arch: Arch) -> Option<Plan<'c>> {
         // More buffers than that never fit.
         let most = asked.stages.clamp(1, 64);
         let stages = (1..=most).rev().map(|stages| Choice { stages, ..asked });
@@ -400,7 +440,7 @@ impl<'c> Builder<'c> {
         stages
             .chain(warps)
             .chain(table(asked.raster).map(swizzled))
-            .filter(|choice| *choice != asked && divides(choice.tile, problem))
+            .filter(|choice| *choice != asked)
             .find_map(|choice| self.fitting(choice, arch).ok())
     }
 }
@@ -414,16 +454,80 @@ fn neighbours(product: &MmaAtom) -> Result<i64, String> {
     Ok(run.count() as i64 + 1)
 }
 
-/// Puts the choices first that leave fewer of `sms` multiprocessors idle, where the grid is small.
+/// The row of the product of A, B and C of these types. Errors: types that no product takes.
+fn product_of<'c>(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<MmaAtom, String> {
+    let mut products = Vec::new();
+    for name in PRODUCTS {
+        products.push(MmaAtom::named(name).map_err(|e| e.to_string())?);
+    }
+    let [a, b, c] = elements;
+    let found = types::elem(a);
+    let Some(of_a) = products.iter().find(|product| Ok(product.a) == found) else {
+        let mut known: Vec<_> = products
+            .iter()
+            .map(|product| product.a.to_string())
+            .collect();
+        known.dedup();
+        return Err(format!(
+            "no atom multiplies {a} here yet: expected A of {}, found {a}",
+            known[..known.len().min(2)].join(" or ")
+        ));
+    };
+    if types::elem(b) != found {
+        return Err(format!(
+            "no atom multiplies {b} here yet: expected B of {}, found {b}",
+            of_a.a
+        ));
+    }
+    let sums = products.iter().filter(|product| Ok(product.a) == found);
+    let Some(product) = sums
+        .clone()
+        .find(|product| types::elem(accumulate) == Ok(product.d))
+    else {
+        let known: Vec<_> = sums
+            .map(|product| format!("`accumulate {}`", product.d))
+            .collect();
+        return Err(format!(
+            "no atom accumulates {} products in {accumulate} here yet; expected {}",
+            of_a.a,
+            known.join(" or ")
+        ));
+    };
+    // Rounding goes from the type of the sums to that of C.
+    let results = [product.a, product.d];
+    if !results.iter().any(|elem| types::elem(c) == Ok(*elem)) {
+        return Err(format!(
+            "no product of {} and {} is rounded to {c} here yet: expected C of {}{}, found {c}",
+            product.a,
+            product.b,
+            product.a,
+            match product.d == product.a {
+                true => String::new(),
+                false => format!(" or {}", product.d),
+            }
+        ));
+    }
+    Ok(product.clone())
+}
+
+/// The time of a problem by a choice, in a unit of its own: the tiles that the busiest multiprocessor computes, each by its
+/// elements and by the speed of its shape.
 ///
-/// A grid on more than half of them is not: tiles of half the size would be two for some multiprocessor, which takes as
-/// long as one of the whole size, and longer (`docs/performance.md` has the times).
-fn prefer_full_waves(candidates: &mut [Choice], problem: [i64; 3], sms: i64) {
-    let blocks = |c: &Choice| (problem[0] / c.tile[0]) * (problem[1] / c.tile[1]);
-    candidates.sort_by_key(|choice| match blocks(choice) {
-        enough if 2 * enough > sms => 0,
-        few => sms - few,
-    });
+/// A tile of half the size that is two for some multiprocessor takes as long as one of the whole size, and longer.
+fn time(choice: &Choice, problem: &Problem<'_>, sms: i64) -> i128 {
+    let tiles = |axis: usize| {
+        let extent = problem.extents[axis].unwrap_or(UNKNOWN).max(1);
+        i128::from((extent - 1) / choice.tile[axis].max(1) + 1)
+    };
+    let batch = i128::from(problem.batch.unwrap_or(1).max(1));
+    let sms = i128::from(sms.max(1));
+    let turns = (tiles(0) * tiles(1) * batch + sms - 1) / sms;
+    let tile: i128 = choice
+        .tile
+        .iter()
+        .map(|extent| i128::from(*extent))
+        .product();
+    turns * tiles(2) * tile * 1000 / i128::from(choice.speed.max(1))
 }
 
 #[cfg(test)]

@@ -390,6 +390,14 @@ impl<'c> Walk<'c> {
             AtomOp::Copy(copy) => copy.predicate().filter(|_| kind == Kind::AsyncCopy),
             AtomOp::Load(_) | AtomOp::Store(_) => None,
         };
+        // A lane whose predicate is false loads nothing.
+        let guard = match access {
+            AtomOp::Load(load) => load.predicate(),
+            AtomOp::Store(_) | AtomOp::Copy(_) => None,
+        };
+        let conditions = self.conditions.len();
+        let guard = guard.map(|guard| (self.scalars.get(guard), false));
+        self.conditions.extend(guard);
         let assumed = predicate.is_some_and(|predicate| {
             let predicate = self.scalars.get(predicate);
             let known = |t| predicate.at(t).and_then(Linear::known);
@@ -402,6 +410,7 @@ impl<'c> Walk<'c> {
         for start in (0..bytes).step_by(piece.max(1) as usize) {
             self.record(op, &tensors, start, piece, kind, lanes);
         }
+        self.conditions.truncate(conditions);
         for access in &mut self.accesses[before..] {
             access.assumed |= assumed;
         }

@@ -58,6 +58,15 @@ impl<'c> Values<'c> {
                 )?;
                 continue;
             };
+            if from.space == Space::Gmem && to.space == Space::Rmem && atom.spaces.is_none() {
+                // One instruction, so that others run beside it.
+                let (view, places) = self.atom(op, destination, &at, b)?;
+                let old = self.read(&view, &places, b)?;
+                let tensors = [copy, self.map(source)];
+                let new = b.atom_load(tensors, &at, Some([holds, old]), old.r#type())?;
+                self.write(&view, &places, new, b)?;
+                continue;
+            }
             // Nothing is read or written where the predicate is false.
             let old = match to.space {
                 Space::Rmem => {
@@ -129,7 +138,7 @@ impl<'c> Values<'c> {
         } else {
             let length = register_values(from, to, b)?;
             let ty = b.vector(length, types::register_type(from.element));
-            b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &attribute)?
+            b.atom_load([copy, self.map(source)], at, None, ty)?
         };
         let value = if atom.form == Form::Move {
             b.value(cute::ATOM_MOVE, &[copy, value], value.r#type(), &[])?
@@ -222,7 +231,7 @@ impl<'c> Values<'c> {
                     vector.source.len() as i64,
                     types::register_type(from.element),
                 );
-                b.value(cute::ATOM_LOAD, &[copy, self.map(source)], ty, &at)?
+                b.atom_load([copy, self.map(source)], &vector.at, None, ty)?
             };
             if to.space == Space::Rmem {
                 let view = self.registers(destination, b)?;

@@ -95,7 +95,7 @@ pub enum Compute {
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
-/// element type.
+/// element type. Where the tensors have a third mode, it is so for each of its indices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gemm {
     /// An (M,K) tensor.
@@ -370,6 +370,10 @@ impl Compute {
         };
         let all: Vec<usize> = (0..ranks[0]).collect();
         match self {
+            // A third mode is the batch.
+            Compute::Gemm(_) if ranks[0] == 3 => {
+                fixed(vec![vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]])
+            }
             Compute::Gemm(_) => fixed(vec![vec![0, 2], vec![1, 2], vec![0, 1]]),
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
             Compute::Attention { .. } => {

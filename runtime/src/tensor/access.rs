@@ -84,6 +84,23 @@ impl<'a> Matrix<'a> {
         (tensor.layout().rank() == 2).then(|| Matrix::lines(tensor))
     }
 
+    /// One product of a batch: the first two modes at an index of the third, of which there is one where there is no third.
+    /// None if the tensor has neither two nor three modes, or no such index.
+    pub fn of_batch(tensor: &'a HostTensor, index: usize) -> Option<Matrix<'a>> {
+        let layout = tensor.layout();
+        let start = match layout.rank() {
+            2 if index == 0 => 0,
+            3 => *layout.mode_offsets(2).get(index)?,
+            _ => return None,
+        };
+        let rows = layout.mode_offsets(0);
+        Some(Matrix {
+            tensor,
+            rows: rows.into_iter().map(|row| row + start).collect(),
+            columns: layout.mode_offsets(1),
+        })
+    }
+
     /// The last mode as columns, and all before it together, the first the fastest, as rows.
     pub fn lines(tensor: &'a HostTensor) -> Matrix<'a> {
         let layout = tensor.layout();

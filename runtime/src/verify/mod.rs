@@ -312,23 +312,56 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn matrix(&self, index: usize, tensor: &'a HostTensor) -> Result<Matrix<'a>, VerifyError> {
+    /// One product of a batch of an argument.
+    fn matrix(
+        &self,
+        index: usize,
+        tensor: &'a HostTensor,
+        product: usize,
+    ) -> Result<Matrix<'a>, VerifyError> {
         let bad = || ArgError::BadLayout {
             name: self.name(index).to_string(),
             error: crate::layout::LayoutError {
                 text: tensor.layout().text().to_string(),
-                reason: "expected two modes".into(),
+                reason: "expected two modes, or three".into(),
             },
         };
-        Ok(Matrix::new(tensor).ok_or_else(bad)?)
+        Ok(Matrix::of_batch(tensor, product).ok_or_else(bad)?)
     }
 
     fn verify_gemm(&self, gemm: &Gemm) -> Result<Report, VerifyError> {
-        let config = self.config;
+        let shape = self.tensors[gemm.c].layout().shape();
+        let Some(products) = shape.get(2).and_then(|count| usize::try_from(*count).ok()) else {
+            return self.verify_product(gemm, 0, self.config);
+        };
+        // What may be computed is shared.
+        let each = Config {
+            full_limit: self.config.full_limit / products.max(1) as u64,
+            probe_budget: self.config.probe_budget / products.max(1) as u64,
+            ..self.config.clone()
+        };
+        let mut whole: Option<Report> = None;
+        for product in 0..products {
+            let report = self.verify_product(gemm, product, &each)?;
+            whole = Some(match whole {
+                Some(before) => before.with_product(report, product),
+                None => report.as_batch(products),
+            });
+        }
+        whole.map_or_else(|| self.verify_product(gemm, 0, self.config), Ok)
+    }
+
+    /// One product of a batch, or the only one.
+    fn verify_product(
+        &self,
+        gemm: &Gemm,
+        product: usize,
+        config: &Config,
+    ) -> Result<Report, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
-        let a = self.matrix(gemm.a, self.before(gemm.a)?)?;
-        let b = self.matrix(gemm.b, self.before(gemm.b)?)?;
-        let c = self.matrix(gemm.c, &self.tensors[gemm.c])?;
+        let a = self.matrix(gemm.a, self.before(gemm.a)?, product)?;
+        let b = self.matrix(gemm.b, self.before(gemm.b)?, product)?;
+        let c = self.matrix(gemm.c, &self.tensors[gemm.c], product)?;
         let (m, n, k) = (c.rows(), c.columns(), a.columns());
         let accumulate: Element = gemm.accumulate.parse()?;
         let multiply = gemm.multiply.as_deref().map(str::parse).transpose()?;
@@ -350,7 +383,7 @@ impl<'a> Run<'a> {
         let addend = if beta == 0.0 {
             None
         } else {
-            let before = self.matrix(gemm.c, self.before(gemm.c)?)?;
+            let before = self.matrix(gemm.c, self.before(gemm.c)?, product)?;
             check::row_norms(names[2], &before)?;
             Some((beta, before))
         };

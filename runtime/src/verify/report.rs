@@ -116,6 +116,13 @@ pub enum Failure {
         /// The largest |found - expected| of a right segment's sum.
         allowed: f64,
     },
+    /// One product of a batch is wrong.
+    Product {
+        /// The index of the product.
+        index: usize,
+        /// The reason.
+        failure: Box<Failure>,
+    },
     /// All deviations together are larger than rounding explains.
     Norm {
         /// `|out - ref| / |ref|`, Frobenius norms over all elements.
@@ -175,6 +182,7 @@ impl fmt::Display for Failure {
                  off by {off_by:.3e}, rounding explains {allowed:.3e}",
                 first_column + columns - 1
             ),
+            Failure::Product { index, failure } => write!(f, "product {index}: {failure}"),
             Failure::Norm {
                 relative_error,
                 limit,
@@ -194,7 +202,7 @@ pub struct Report {
     pub kind: &'static str,
     /// The output.
     pub name: String,
-    /// M, N and K of a `gemm`, else the output's modes.
+    /// M, N and K of a `gemm`, with a batch its products behind them; else the output's modes.
     pub shape: Vec<usize>,
     /// The way in which the elements were checked.
     pub method: Method,
@@ -242,6 +250,43 @@ impl Report {
         }
     }
 
+    /// The report of the first of `products` products.
+    pub(super) fn as_batch(mut self, products: usize) -> Report {
+        self.shape.push(products);
+        self.in_product(0)
+    }
+
+    fn in_product(mut self, index: usize) -> Report {
+        let failures = self.failures.into_iter().map(|failure| {
+            let failure = Box::new(failure);
+            Failure::Product { index, failure }
+        });
+        self.failures = failures.collect();
+        self
+    }
+
+    /// Adds the report of another product of the batch: what is worst of either counts.
+    pub(super) fn with_product(mut self, other: Report, index: usize) -> Report {
+        let worse = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(if b.is_nan() || b > a { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        let mut other = other.in_product(index);
+        if other.failures.len() > self.failures.len() {
+            self.method = other.method;
+        }
+        self.compared += other.compared;
+        self.relative_error = worse(self.relative_error, other.relative_error);
+        self.relative_limit = self.relative_limit.max(other.relative_limit);
+        self.max_abs_error = worse(self.max_abs_error, other.max_abs_error);
+        let ratio = |worst: &Option<Deviation>| worst.as_ref().map_or(-1.0, Deviation::ratio);
+        if ratio(&other.worst) > ratio(&self.worst) {
+            self.worst = other.worst;
+        }
+        self.failures.append(&mut other.failures);
+        self
+    }
+
     /// A promise of the package can tighten the limit, never loosen it.
     pub(super) fn apply_norm_limit(&mut self, promised: Option<f64>) {
         let Some(relative_error) = self.relative_error else {
@@ -265,6 +310,13 @@ impl fmt::Display for Report {
         let verdict = if self.passed() { "right" } else { "WRONG" };
         match (self.kind, self.shape.as_slice()) {
             ("gemm", [m, n, k]) => write!(f, "{} ({m},{n}), sums of {k}: {verdict}", self.name)?,
+            ("gemm", [m, n, k, products]) => {
+                write!(
+                    f,
+                    "{} ({m},{n},{products}), sums of {k}: {verdict}",
+                    self.name
+                )?;
+            }
             (kind, shape) => {
                 let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
                 write!(f, "{} ({}), {kind}: {verdict}", self.name, shape.join(","))?;

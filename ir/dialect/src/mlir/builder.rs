@@ -154,12 +154,24 @@ impl<'c> Builder<'c> {
         operands: &[Val<'c>],
         attributes: &[(&str, Attribute<'c>)],
     ) -> Result<Val<'c>, Failure> {
+        let results = self.infer_all(name, operands, attributes)?;
+        let first = results.into_iter().next();
+        first.ok_or_else(|| self.error(format!("'{name}' gives nothing here")))
+    }
+
+    /// The results of an operation that infers their types.
+    pub fn infer_all(
+        &self,
+        name: &str,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Result<Vec<Val<'c>>, Failure> {
         let start = self
             .start(name, operands, attributes)
             .enable_result_type_inference();
         // Inference says itself what is wrong.
         let operation = start.build().map_err(|_| diag::said())?;
-        Ok(result_of(self.place(operation), 0))
+        Ok(results_of(self.place(operation)))
     }
 
     /// A `cute.copy` of a copy, a source, a destination and perhaps a predicate, verified: what it is made of may come from
@@ -168,6 +180,22 @@ impl<'c> Builder<'c> {
         let copy = self.op(cute::COPY, operands, &[], &[])?;
         crate::verify::verify(copy)?;
         Ok(copy)
+    }
+
+    /// A `cute.atom_load` of the atom at a place; with a predicate and what is loaded where it is false.
+    pub fn atom_load(
+        &self,
+        [copy, source]: [Val<'c>; 2],
+        at: &[i64],
+        guard: Option<[Val<'c>; 2]>,
+        ty: Type<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let mut operands = vec![copy, source];
+        operands.extend(guard.into_iter().flatten());
+        let there = i32::from(guard.is_some());
+        let sizes = self.i32_array(&[1, 1, there, there]);
+        let attributes = [("at", self.i64_array(at)), ("operandSegmentSizes", sizes)];
+        self.value(cute::ATOM_LOAD, &operands, ty, &attributes)
     }
 
     /// An operation with regions.

@@ -1,7 +1,8 @@
 //! Effects of ops on memory, and the ways control takes through its regions, as MLIR's interfaces say.
 
 use super::{Op, Val, ffi};
-use melior::ir::Value;
+use crate::types::CuteType;
+use melior::ir::{Value, ValueLike};
 use mlir_sys::MlirValue;
 use std::ffi::{c_int, c_void};
 
@@ -46,7 +47,16 @@ pub fn effects_of<'c>(op: Op<'c>) -> Option<Vec<Effect<'c>>> {
     let mut effects: Vec<Effect<'c>> = Vec::new();
     // SAFETY: the op lives; the sink is handed the list, for the call only.
     let known = unsafe { ffi::cuteOpEffects(op.to_raw(), sink, (&raw mut effects).cast()) };
+    // The elements of coordinate tensors are computed, and are in no memory.
+    effects.retain(|effect| !effect.value.is_some_and(is_coordinates));
     known.then_some(effects)
+}
+
+fn is_coordinates(value: Val<'_>) -> bool {
+    matches!(
+        super::read(value.r#type()),
+        Some(CuteType::CoordTensor { .. })
+    )
 }
 
 /// Tells whether an op, with all that is within it, only computes its results: it neither touches memory nor makes any.

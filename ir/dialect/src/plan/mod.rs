@@ -287,13 +287,34 @@ impl<'c> Plan<'c> {
             }
             .map_err(|e| e.to_string());
         }
-        let [_, columns] = self.extents(operand);
-        let (across, down) = copy_threads(mma.num_threads(), columns, row.num_val);
-        let of = |rows, columns| {
-            Layout::row_major(&tuple([int(rows), int(columns)])).map_err(|e| e.to_string())
+        let major = self.major(operand)?;
+        let along = self.extents(operand)[major];
+        let (across, down) = copy_threads(mma.num_threads(), along, row.num_val);
+        let of = |beside, along| match major {
+            0 => Layout::col_major(&tuple([int(along), int(beside)])),
+            _ => Layout::row_major(&tuple([int(beside), int(along)])),
         };
-        TiledCopy::make_tiled_copy(row.clone(), &of(down, across)?, &of(1, row.num_val)?)
+        of(down, across)
+            .and_then(|threads| Ok((threads, of(1, row.num_val)?)))
+            .and_then(|(threads, values)| {
+                TiledCopy::make_tiled_copy(row.clone(), &threads, &values)
+            })
             .map_err(|e| e.to_string())
+    }
+
+    /// The mode of an operand's tile along which neighbours in shared memory lie, and with them those that are moved
+    /// together: 0 for rows, 1 for columns. Errors: an operand that does not stop there.
+    pub fn major(&self, operand: Operand) -> Result<usize, String> {
+        let (tile, _) = self.shared(operand)?;
+        let is_contiguous = |mode: usize| {
+            let mode = tile.layout.mode(mode);
+            mode.is_ok_and(|mode| {
+                mode.stride()
+                    .static_leaves()
+                    .is_some_and(|all| all.first() == Some(&1))
+            })
+        };
+        Ok(usize::from(is_contiguous(1) || !is_contiguous(0)))
     }
 }
 
@@ -306,13 +327,13 @@ impl SharedTile {
     }
 }
 
-/// The way in which threads cover rows of `columns` elements by vectors of `length`: threads along a row, and rows at a
+/// The way in which threads cover lines of `along` elements by vectors of `length`: threads along a line, and lines at a
 /// time; (0, 0) where they cannot.
-fn copy_threads(threads: i64, columns: i64, length: i64) -> (i64, i64) {
-    if length < 1 || columns % length != 0 {
+fn copy_threads(threads: i64, along: i64, length: i64) -> (i64, i64) {
+    if length < 1 || along % length != 0 {
         return (0, 0);
     }
-    let vectors = columns / length;
+    let vectors = along / length;
     let across = (1..=vectors.min(threads))
         .rev()
         .find(|n| vectors % n == 0 && threads % n == 0);

@@ -87,19 +87,6 @@ impl Plan<'_> {
             self.verify_path(operand, &mma)
                 .map_err(|e| format!("the way of {}: {e}", name_of_operand(operand)))?;
         }
-        self.verify_distinct()
-    }
-
-    /// A copy of a tile is known by its ends, so tiles of A and B that are the same in shared memory come there the same way.
-    fn verify_distinct(&self) -> Result<(), String> {
-        let [a, b] = [Operand::A, Operand::B].map(|operand| &self.path(operand)[0]);
-        if a.shared == b.shared && a.element()? == b.element()? && a.atom != b.atom {
-            return Err(format!(
-                "expected one atom for both A and B, whose tiles in shared memory are the same, found {} and {}",
-                a.row()?.name,
-                b.row()?.name
-            ));
-        }
         Ok(())
     }
 
@@ -206,18 +193,22 @@ impl Plan<'_> {
 
     /// Whole passes of all threads over the tile copy all of it.
     fn verify_cover(&self, operand: Operand, row: &CopyAtom, mma: &TiledMma) -> Result<(), String> {
-        let [rows, columns] = self.extents(operand);
+        let major = self.major(operand)?;
+        let extents = self.extents(operand);
+        let (along, beside) = (extents[major], extents[1 - major]);
+        let lines = ["columns", "rows"][major];
         let threads = mma.num_threads();
-        let (_, down) = copy_threads(threads, columns, row.num_val);
+        let (_, down) = copy_threads(threads, along, row.num_val);
         if down == 0 {
             return Err(format!(
-                "{threads} threads cannot share rows of {columns} elements by the {} of {}",
+                "{threads} threads cannot share {lines} of {along} elements by the {} of {}",
                 row.num_val, row.name
             ));
         }
-        if rows % down != 0 {
+        if beside % down != 0 {
             return Err(format!(
-                "{threads} threads copy {down} rows of the {rows}x{columns} tile at a time, which does not divide {rows}"
+                "{threads} threads copy {down} {lines} of the {}x{} tile at a time, which does not divide {beside}",
+                extents[0], extents[1]
             ));
         }
         Ok(())

@@ -137,6 +137,27 @@ pub(super) fn verify_atom_load(op: cute::AtomLoad<'_>) -> Checked {
     };
     check_spaces(&atom, &source, &destination)?;
     in_memory("the source", &source)?;
+    match (op.predicate(), op.otherwise()) {
+        (None, None) => {}
+        (Some(_), Some(_)) if source.space != Space::Gmem || atom.spaces.is_some() => {
+            return Err(format!(
+                "expected a predicate only where each thread loads from {} by itself, found {} from {}",
+                Space::Gmem,
+                atom.name,
+                source.space
+            ));
+        }
+        (Some(_), Some(otherwise)) if otherwise.r#type() == value => {}
+        (Some(_), Some(otherwise)) => {
+            return Err(format!(
+                "expected {value} behind else, as is loaded, found {}",
+                otherwise.r#type()
+            ));
+        }
+        _ => {
+            return Err("expected both a predicate and a value behind else, or neither".to_owned());
+        }
+    }
     if atom.is_auto_vectorizing() {
         return check_auto_vector("a result", value, &source, &at);
     }

@@ -9,7 +9,27 @@ fn arch(name: &str) -> Arch {
 
 fn builder(context: &Context) -> Builder<'_> {
     let half = Type::parse(context, "f16").unwrap();
-    Builder::new([half; 3], Type::parse(context, "f32").unwrap()).unwrap()
+    Builder::new([half; 3], single(context), [ROWS; 3]).unwrap()
+}
+
+fn single(context: &Context) -> Type<'_> {
+    Type::parse(context, "f32").unwrap()
+}
+
+/// Rows whose elements are moved by eight.
+const ROWS: Access = Access {
+    major: 1,
+    vector: 8,
+};
+
+fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
+    Problem {
+        extents: extents.map(Some),
+        batch: Some(1),
+        elements: [Type::parse(context, "f16").unwrap(); 3],
+        accumulate: single(context),
+        accesses: [ROWS; 3],
+    }
 }
 
 #[test]
@@ -21,7 +41,7 @@ fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
             sms,
             ..Request::default()
         };
-        let plan = builder.choose([1024, 1024, 1024], &request, arch("sm_90a"));
+        let plan = builder.choose(&problem(&context, [1024; 3]), &request, arch("sm_90a"));
         plan.unwrap().tile
     };
     assert_eq!(tile(Some(16)), [128, 256, 64]);
@@ -43,7 +63,9 @@ fn every_entry_of_the_table_fits_every_architecture_somehow() {
                 ..Request::default()
             };
             assert!(
-                builder.choose(choice.tile, &request, arch).is_ok(),
+                builder
+                    .choose(&problem(&context, choice.tile), &request, arch)
+                    .is_ok(),
                 "{choice:?} {arch}"
             );
         }
@@ -101,15 +123,15 @@ fn what_does_not_fit_is_answered_with_what_does() {
         stages: Some(4),
         ..Request::default()
     };
-    let problem = [4096, 4096, 4096];
+    let problem = problem(&context, [4096; 3]);
     let error = builder
-        .choose(problem, &request, arch("sm_90a"))
+        .choose(&problem, &request, arch("sm_90a"))
         .unwrap_err();
     let (_, cure) = error.rsplit_once("; ").unwrap();
     let [tile, warps, stages] = ["tile", "warps", "stages"].map(|name| value(cure, name));
     let cured = Request::of(&[&tile, &warps, &stages]).unwrap();
     assert!(
-        builder.choose(problem, &cured, arch("sm_90a")).is_ok(),
+        builder.choose(&problem, &cured, arch("sm_90a")).is_ok(),
         "{error}"
     );
 }
@@ -132,9 +154,9 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
             swizzle: Some(SwizzleChoice::read(swizzle).unwrap()),
             ..Request::default()
         };
-        let problem = tile.map(|extent| 3 * extent);
+        let problem = problem(&context, tile.map(|extent| 3 * extent));
         // Each cure is asked for, until there is nothing to cure; the first one is right.
-        let Err(error) = builder.choose(problem, &asked, arch) else {
+        let Err(error) = builder.choose(&problem, &asked, arch) else {
             panic!("64 stages of {tile:?} fit");
         };
         let Some((_, cure)) = error
@@ -147,27 +169,53 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
         asked.tile = Some(OptionValue::read(&value(cure, "tile")).unwrap());
         asked.warps = Some(OptionValue::read(&value(cure, "warps")).unwrap());
         asked.stages = value(cure, "stages").parse().ok();
-        assert!(builder.choose(problem, &asked, arch).is_ok(), "{error}");
+        assert!(builder.choose(&problem, &asked, arch).is_ok(), "{error}");
     }
 }
 
 #[test]
-fn a_tile_that_does_not_divide_is_an_error() {
+fn what_no_tile_divides_gets_one_that_is_as_fast() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    let request = Request {
-        tile: Some([128, 128, 32]),
-        ..Request::default()
+    let tile = |extents| {
+        let problem = problem(&context, extents);
+        let plan = builder.choose(&problem, &Request::default(), arch("sm_90a"));
+        plan.unwrap().tile
     };
-    let error = builder
-        .choose([4096, 4000, 4096], &request, arch("sm_80"))
-        .unwrap_err();
+    assert_eq!(tile([4095, 4095, 4096]), tile([4096; 3]));
+    assert_eq!(tile([1000, 1000, 1001]), tile([1024; 3]));
+    // Few rows are no reason for many empty ones.
+    assert!(tile([1, 4096, 4096])[0] <= 64);
+}
+
+#[test]
+fn what_lies_otherwise_is_moved_otherwise() {
+    let context = cute_ir::context();
+    let half = Type::parse(&context, "f16").unwrap();
+    let plan = |access: Access| {
+        let problem = Problem {
+            accesses: [access, ROWS, ROWS],
+            ..problem(&context, [512; 3])
+        };
+        super::super::choose(&problem, &Request::default(), arch("sm_80")).unwrap()
+    };
+    let first = |plan: &Plan<'_>| plan.path(Operand::A)[0].row().unwrap().num_val;
+    for vector in [8, 4, 2, 1] {
+        let made = plan(Access { major: 1, vector });
+        assert_eq!(first(&made), vector);
+        assert_eq!(made.major(Operand::A), Ok(1));
+        assert_eq!(made.element(Operand::A), Ok(half));
+    }
+    let columns = plan(Access {
+        major: 0,
+        vector: 8,
+    });
+    assert_eq!(columns.major(Operand::A), Ok(0));
     assert!(
-        error.contains("does not divide the problem 4096x4000x4096"),
-        "{error}"
+        columns.path(Operand::A)[1]
+            .row()
+            .unwrap()
+            .name
+            .ends_with("_T")
     );
-    let error = builder
-        .choose([1000, 1000, 1001], &Request::default(), arch("sm_80"))
-        .unwrap_err();
-    assert!(error.contains("pad M, N and K"), "{error}");
 }

@@ -222,8 +222,8 @@ impl Soup<'_> {
             }
             18 if self.tiles => {
                 let line = *self.random.pick(&[
-                    "cute.block.copy(%A, %sa) : (!tile, !stile)",
-                    "cute.block.copy(%A, %sb) : (!tile, !stile)",
+                    "cute.block.copy A (%A, %sa) : (!tile, !stile)",
+                    "cute.block.copy B (%A, %sb) : (!tile, !stile)",
                     "cute.block.gemm(%sa, %sb, %acc) : (!stile, !stile, !acc)",
                     "cute.clear(%acc) : (!acc)",
                 ]);

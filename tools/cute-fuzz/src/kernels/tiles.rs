@@ -45,12 +45,14 @@ fn step(text: &mut Text, random: &mut Random, k: &str) {
     let at = text.value(format!(
         "cute.make_coord({k}) : (i32) -> !cute.coord<\"(_,_,?)\">"
     ));
-    for (from, to) in [("%ga", "%sa"), ("%gb", "%sb")] {
+    for (operand, from, to) in [("A", "%ga", "%sa"), ("B", "%gb", "%sb")] {
         let mut copy = |text: &mut Text| {
             let tile = text.value(format!(
                 "cute.slice({from}, {at}) : !gk, !cute.coord<\"(_,_,?)\">"
             ));
-            text.line(format!("cute.block.copy({tile}, {to}) : (!g, !s)"));
+            text.line(format!(
+                "cute.block.copy {operand} ({tile}, {to}) : (!g, !s)"
+            ));
         };
         somewhere(text, random, &mut copy, true);
     }
@@ -91,9 +93,9 @@ pub fn kernel(random: &mut Random) -> Kernel {
     }
     text.line("%half = cute.convert(%acc) : (!acc) -> !half");
     text.line("%sc = cute.memref.alloca() : !s");
-    let mut down = |text: &mut Text| text.line("cute.block.copy(%half, %sc) : (!half, !s)");
+    let mut down = |text: &mut Text| text.line("cute.block.copy C (%half, %sc) : (!half, !s)");
     somewhere(&mut text, random, &mut down, true);
-    let mut out = |text: &mut Text| text.line("cute.block.copy(%sc, %C) : (!s, !C)");
+    let mut out = |text: &mut Text| text.line("cute.block.copy C (%sc, %C) : (!s, !C)");
     somewhere(&mut text, random, &mut out, true);
     let types = format!(
         "!A = !cute.memref<f16, gmem, align<16>, \"(32,{depth}):({depth},1)\">\n!C = !cute.memref<f16, gmem, align<16>, \"(32,32):(32,1)\">\n\

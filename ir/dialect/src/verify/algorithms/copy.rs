@@ -40,7 +40,47 @@ pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
 }
 
 pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
-    verify_whole_copy(&operand(0, op.source())?, &operand(1, op.destination())?)
+    let (source, destination) = (operand(0, op.source())?, operand(1, op.destination())?);
+    verify_whole_copy(&source, &destination)?;
+    let id = integer_of(op.op(), "operand_id");
+    if !id.is_some_and(|id| (0..3).contains(&id)) {
+        return Err("expected operand_id 0, 1 or 2, for A, B or C".to_owned());
+    }
+    match (op.coords(), op.end()) {
+        (None, None) => Ok(()),
+        (Some(coords), Some(end)) => verify_within(&source, &destination, coords, end),
+        _ => Err("expected both coordinates and an end, or neither".to_owned()),
+    }
+}
+
+/// Checks the coordinates of a tile, and the first that is not there.
+fn verify_within(source: &MemRef, destination: &MemRef, coords: Val, end: Val) -> Checked {
+    let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(end))) =
+        (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
+    else {
+        return Err("expected a coordinate tensor and a coordinate".to_owned());
+    };
+    if ![source.space, destination.space].contains(&Space::Gmem) {
+        return Err(format!(
+            "expected a tile in {} where one may reach over the end of a matrix, found {} and {}",
+            Space::Gmem,
+            source.space,
+            destination.space
+        ));
+    }
+    if layout.shape() != source.layout.shape() {
+        return Err(format!(
+            "expected coordinates of each element of {}, found {}",
+            source.layout.shape(),
+            layout.shape()
+        ));
+    }
+    if end.rank() != start.rank() || end.modes().iter().any(|mode| mode.is_tuple()) {
+        return Err(format!(
+            "expected an end for each integer of the coordinates {start}, or _, found {end}"
+        ));
+    }
+    Ok(())
 }
 
 /// The places of a copy's operands, which diagnostics name.

@@ -133,7 +133,7 @@ fn check_product(
 pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
     let c = operand(2, op.c())?;
-    check_matrices([&a, &b, &c])?;
+    check_matrices([&a, &b, &c], true)?;
     let accumulate = op.accumulate().and_then(type_value);
     let accumulate = accumulate.ok_or("expected a type to accumulate in")?;
     if types::element_bits(accumulate).is_none() {
@@ -150,7 +150,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
 pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
     let c = operand(2, op.c())?;
-    check_matrices([&a, &b, &c])?;
+    check_matrices([&a, &b, &c], false)?;
     check_space("A", &a, Space::Smem)?;
     check_space("B", &b, Space::Smem)?;
     check_space("C", &c, Space::Rmem)
@@ -166,29 +166,45 @@ fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
     ))
 }
 
-/// Matrices A (M,K), B (N,K) and C (M,N) of one product.
-fn check_matrices([a, b, c]: [&MemRef; 3]) -> Checked {
+/// Matrices A (M,K), B (N,K) and C (M,N) of one product; a third mode of all of them is the batch, where there may be one.
+fn check_matrices([a, b, c]: [&MemRef; 3], batched: bool) -> Checked {
+    let rank = if batched && a.layout.rank() == 3 {
+        3
+    } else {
+        2
+    };
     for (what, memref) in [("A (M,K)", a), ("B (N,K)", b), ("C (M,N)", c)] {
-        if memref.layout.rank() != 2 {
+        if memref.layout.rank() != rank {
             return Err(format!(
-                "expected {what} of rank 2, found {}",
+                "expected {what} of rank {rank}{}, found {}",
+                match rank {
+                    3 => ", as A has a batch behind M and K",
+                    _ => "",
+                },
                 memref.layout
             ));
         }
     }
-    for (what, (x, i), (y, j)) in [
+    let same = [
         ("K of A and B", (a, 1), (b, 1)),
         ("M of A and C", (a, 0), (c, 0)),
         ("N of B and C", (b, 0), (c, 1)),
-    ] {
-        if !x.layout.is_static() || !y.layout.is_static() {
+        ("batch of A and B", (a, 2), (b, 2)),
+        ("batch of A and C", (a, 2), (c, 2)),
+    ];
+    for (what, (x, i), (y, j)) in same.into_iter().filter(|(_, (_, i), _)| *i < rank) {
+        let [left, right] = [(x, i), (y, j)].map(|(tensor, mode)| {
+            let shape = tensor.layout.shape().modes().get(mode);
+            shape.is_none_or(|shape| shape.is_static())
+        });
+        // What only a launch knows is compared there.
+        if !left || !right {
             continue;
         }
         let (left, right) = (extent(x, i)?, extent(y, j)?);
         if left != right {
             return Err(format!(
-                "expected the same {what}, found {left} and {right}: A (M,K) is {}, B (N,K) is {}, \
-                 C (M,N) is {}",
+                "expected the same {what}, found {left} and {right}: A is {}, B is {}, C is {}",
                 a.layout.shape(),
                 b.layout.shape(),
                 c.layout.shape()

@@ -1,0 +1,163 @@
+//! The launch of a kernel that `cute-tile` wrote, and what the function must be given.
+
+use super::{
+    Gemm,
+    matrix::{self, Matrix, holders},
+};
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cf, cute, gpu};
+use cute_ir::{Expected, Failure, attributes::CONTAINER_MODULE, mlir::*, types::memref_of};
+use cute_layout::Leaf;
+
+impl<'c> Gemm<'c> {
+    /// Tells whether there is a batch of products.
+    pub(super) fn is_batched(&self) -> bool {
+        self.matrices[2].layout.rank() == 3
+    }
+
+    /// The blocks of the grid, where they are known.
+    pub(super) fn known_blocks(&self) -> Option<i64> {
+        let tiles = self.known_tiles(0)?.checked_mul(self.known_tiles(1)?)?;
+        tiles.checked_mul(matrix::batch(&self.matrices)?)
+    }
+
+    /// Launches the kernel `kernel`, a symbol, in place of the op.
+    pub(super) fn launch(&self, module: Op<'c>, kernel: &str) -> Result<(), Failure> {
+        let op = self.op;
+        let host = Builder::before(op);
+        let index = host.index_type();
+        self.check_extents(host)?;
+        // Tiles of each axis, where they are not known, and all blocks.
+        let mut counted = Vec::new();
+        for axis in self.counted_by_launch() {
+            let (matrix, mode) = self.extents[axis].from;
+            let extent = self.dimension(host, &self.matrices[matrix], mode)?;
+            let tile = host.constant(index, self.plan.tile[axis])?;
+            counted.push((
+                axis,
+                host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
+            ));
+        }
+        let blocks = match self.known_blocks() {
+            Some(blocks) => host.constant(index, blocks)?,
+            None => self.blocks(host, &counted)?,
+        };
+        let mut operands = vec![blocks];
+        for size in [1, 1, self.threads()?, 1, 1] {
+            operands.push(host.constant(index, size)?);
+        }
+        operands.push(host.i32(0)?);
+        operands.extend(operands_of(op));
+        for (_, tiles) in &counted {
+            operands.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
+        }
+        let arguments = 3 + i32::try_from(counted.len()).unwrap_or(0);
+        host.op(
+            gpu::LAUNCH_FUNC,
+            &operands,
+            &[],
+            &[
+                ("kernel", host.attribute(kernel)?),
+                (
+                    "operandSegmentSizes",
+                    host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]),
+                ),
+            ],
+        )?;
+        set_attribute(module, CONTAINER_MODULE, host.unit());
+        Ok(())
+    }
+
+    /// The product of the tiles along M, of those along N, and of the batch.
+    fn blocks(&self, host: Builder<'c>, counted: &[(usize, Val<'c>)]) -> Result<Val<'c>, Failure> {
+        let index = host.index_type();
+        let mut blocks = None;
+        let mut times = |value: Val<'c>| -> Result<(), Failure> {
+            blocks = Some(match blocks {
+                Some(before) => host.value(arith::MULI, &[before, value], index, &[])?,
+                None => value,
+            });
+            Ok(())
+        };
+        for axis in [0, 1] {
+            match self.known_tiles(axis) {
+                Some(known) => times(host.constant(index, known)?)?,
+                None => {
+                    let found = counted.iter().find(|(other, _)| *other == axis);
+                    times(found.expected(self.op, "tiles that the launch counts")?.1)?;
+                }
+            }
+        }
+        if self.is_batched() {
+            match matrix::batch(&self.matrices) {
+                Some(known) => times(host.constant(index, known)?)?,
+                None => times(self.dimension(host, &self.matrices[2], 2)?)?,
+            }
+        }
+        blocks.expected(self.op, "a grid")
+    }
+
+    /// The extent of a mode of a matrix, of type `index`.
+    fn dimension(
+        &self,
+        host: Builder<'c>,
+        matrix: &Matrix<'c>,
+        mode: usize,
+    ) -> Result<Val<'c>, Failure> {
+        let index = host.index_type();
+        let tensor = operands_of(self.op)[matrix.operand];
+        let place = matrix.place(mode);
+        let memref = memref_of(tensor).expected(host, "a tensor")?;
+        let shape = memref.layout.shape().modes();
+        let is_dynamic = |leaf: &&Leaf| !leaf.is_static();
+        let before: usize = shape[..place]
+            .iter()
+            .map(|mode| mode.leaves().into_iter().filter(is_dynamic).count())
+            .sum();
+        let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let only = [("only_dynamic", host.unit())];
+        let all = host.infer_all(cute::GET_SCALARS, &[layout], &only)?;
+        let mut next = all.into_iter().skip(before);
+        let mut product = host.constant(index, 1)?;
+        for leaf in shape[place].leaves() {
+            let value = match leaf.as_static() {
+                Some(known) => host.constant(index, known)?,
+                None => {
+                    let value = next.next().expected(host, "a dynamic leaf")?;
+                    host.value(arith::INDEX_CAST, &[value], index, &[])?
+                }
+            };
+            product = host.value(arith::MULI, &[product, value], index, &[])?;
+        }
+        Ok(product)
+    }
+
+    /// Asserts of M, N, K and the batch that both tensors that have one have the same, where a type does not say so.
+    fn check_extents(&self, host: Builder<'c>) -> Result<(), Failure> {
+        let batch = [[(0, 2), (1, 2)], [(0, 2), (2, 2)]];
+        let pairs = [0, 1, 2].map(holders).into_iter().chain(batch);
+        for [left, right] in pairs {
+            let [x, y] = [left, right].map(|(matrix, mode)| (&self.matrices[matrix], mode));
+            let known = |(matrix, mode): (&Matrix<'c>, usize)| {
+                matrix.extent(mode).map(|extent| extent.is_static())
+            };
+            if known(x).is_none() || (known(x), known(y)) == (Some(true), Some(true)) {
+                continue;
+            }
+            let (one, other) = (
+                self.dimension(host, x.0, x.1)?,
+                self.dimension(host, y.0, y.1)?,
+            );
+            let same = host.compare(Predicate::Eq, one, other)?;
+            let message = format!(
+                "expected mode {} of {} to have the extent of mode {} of {}",
+                x.0.place(x.1),
+                x.0.name(),
+                y.0.place(y.1),
+                y.0.name()
+            );
+            host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
+        }
+        Ok(())
+    }
+}

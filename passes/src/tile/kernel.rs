@@ -1,0 +1,488 @@
+//! The kernel of a product: which tile a block computes, and the loop along K.
+
+use super::{Gemm, matrix::Matrix};
+use cute_ir::ops::{arith, cute, gpu, scf};
+use cute_ir::{
+    Expected, Failure,
+    attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
+    mlir::*,
+    plan::OPERANDS,
+    tensor,
+    types::{self, MemRef},
+};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
+use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
+
+/// A block's place in the grid.
+struct Place<'c> {
+    m: Val<'c>,
+    n: Val<'c>,
+    /// The index of the product; none where there is one.
+    product: Option<Val<'c>>,
+}
+
+/// A tile of a matrix along K, or that of C.
+struct Tiles<'c> {
+    tensor: Val<'c>,
+    /// The coordinates of its elements, and the first that is not there; none where it never reaches over the end.
+    within: Option<(Val<'c>, Val<'c>)>,
+}
+
+impl<'c> Gemm<'c> {
+    /// Tiles along M (0), N (1) or K (2), where they are known.
+    pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
+        let (extent, tile) = (self.extents[axis].known?, self.plan.tile[axis]);
+        Some(extent / tile + i64::from(extent % tile != 0))
+    }
+
+    /// The axes, of M, N and K, whose tiles only a launch can count: a kernel's arguments behind A, B and C.
+    pub(super) fn counted_by_launch(&self) -> Vec<usize> {
+        (0..3)
+            .filter(|axis| self.known_tiles(*axis).is_none())
+            .collect()
+    }
+
+    /// Writes the kernel.
+    pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
+        let location = self.op.location();
+        let context = place.context;
+        let mut arguments: Vec<_> = operands_of(self.op).iter().map(|v| v.r#type()).collect();
+        let mut facts = vec![format!("{{{NOALIAS}}}"); arguments.len()];
+        for _ in self.counted_by_launch() {
+            arguments.push(place.i32_type());
+            facts.push("{}".to_owned());
+        }
+        let (region, body) = Detached::with_block(
+            &arguments
+                .iter()
+                .map(|ty| (*ty, location))
+                .collect::<Vec<_>>(),
+        );
+        let mut attributes = vec![
+            ("sym_name", place.string(name)),
+            (
+                "function_type",
+                place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
+            ),
+            (GPU_KERNEL, place.unit()),
+            (
+                "known_block_size",
+                place.i32_array(&[self.threads()? as i32, 1, 1]),
+            ),
+            // Blocks read A and B while others write C.
+            (
+                "arg_attrs",
+                place.attribute(&format!("[{}]", facts.join(", ")))?,
+            ),
+            // Without it ptxas may spill to fit more blocks than shared memory allows.
+            (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
+            (PLAN, self.plan.attribute(location)?),
+        ];
+        let blocks = self.known_blocks().and_then(|all| i32::try_from(all).ok());
+        if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
+            attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
+        }
+        place.with_regions(gpu::FUNC, &[], &[], &attributes, vec![region])?;
+        let b = Builder::at_end(context, body, location);
+        self.body(b, body)?;
+        b.op(gpu::RETURN, &[], &[], &[])?;
+        Ok(())
+    }
+
+    fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
+        let [tm, tn, _] = self.plan.tile;
+        let at = self.place(b, body)?;
+
+        // This block's part of the tensors.
+        let keep = IntTuple::underscore;
+        let dynamic = IntTuple::dynamic;
+        let ends = self.ends(b, body)?;
+        let part = |operand: Operand, coord: IntTuple, leaves: &[Val<'c>]| {
+            self.part(b, body, operand, (coord, leaves), at.product, &ends)
+        };
+        let a = part(Operand::A, tuple([dynamic(), keep()]), &[at.m])?;
+        let bb = part(Operand::B, tuple([dynamic(), keep()]), &[at.n])?;
+        let c = part(Operand::C, tuple([dynamic(), dynamic()]), &[at.m, at.n])?;
+
+        // Shared memory and accumulators.
+        let shared = |operand| {
+            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
+            let ty = tile.to_type(b.location)?;
+            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
+        };
+        let shared_a = shared(Operand::A)?;
+        let shared_b = shared(Operand::B)?;
+        let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
+        let accumulators = accumulators.to_type(b.location)?;
+        let accumulators = b.value(cute::MEMREF_ALLOCA, &[], accumulators, &[])?;
+        b.step("clear accumulators")
+            .op(cute::CLEAR, &[accumulators], &[], &[])?;
+
+        // Along K.
+        let (from, to, step) = (b.i32(0)?, self.tiles(b, body, 2)?, b.i32(1)?);
+        let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
+        let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
+        b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
+        let l = Builder::at_end(b.context, inner, b.location);
+        let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
+        for (name, operand, tiles, shared) in [
+            ("copy A", Operand::A, a, shared_a),
+            ("copy B", Operand::B, bb, shared_b),
+        ] {
+            let l = l.step(name);
+            let tensor = l.infer(cute::SLICE, &[tiles.tensor, coord], &[])?;
+            let within = match tiles.within {
+                Some((coords, end)) => Some((l.infer(cute::SLICE, &[coords, coord], &[])?, end)),
+                None => None,
+            };
+            block_copy(l, operand, [tensor, shared], within)?;
+        }
+        let product = [shared_a, shared_b, accumulators];
+        l.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[])?;
+        l.op(scf::YIELD, &[], &[], &[])?;
+
+        // Out through shared memory, so that whole vectors are stored.
+        let element = self.matrices[2].memref.element;
+        let mut rounded = accumulators;
+        if element != self.accumulate {
+            let ty = block_registers(element, tm, tn).map_err(|e| b.error(e))?;
+            let ty = ty.to_type(b.location)?;
+            let convert = b.step("convert C");
+            rounded = convert.value(cute::CONVERT, &[accumulators], ty, &[])?;
+        }
+        let shared_c = shared(Operand::C)?;
+        block_copy(b.step("gather C"), Operand::C, [rounded, shared_c], None)?;
+        block_copy(
+            b.step("store C"),
+            Operand::C,
+            [shared_c, c.tensor],
+            c.within,
+        )
+    }
+
+    /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
+    fn tiles(&self, b: Builder<'c>, body: Blk<'c>, axis: usize) -> Result<Val<'c>, Failure> {
+        if let Some(known) = self.known_tiles(axis) {
+            return b.i32(known);
+        }
+        let counted = self.counted_by_launch();
+        let place = counted.iter().position(|other| *other == axis);
+        let place = place.expected(b, "an axis that the launch counts")?;
+        Ok(argument(body, self.matrices.len() + place))
+    }
+
+    /// The place of a block: which tile along M and N, which product.
+    fn place(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Place<'c>, Failure> {
+        let dimension = b.attribute("#gpu<dim x>")?;
+        let block = b.value(
+            gpu::BLOCK_ID,
+            &[],
+            b.index_type(),
+            &[("dimension", dimension)],
+        )?;
+        let block = b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])?;
+        let unsigned =
+            |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
+        let (mut block, mut product) = (block, None);
+        if self.is_batched() {
+            let [m, n] = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
+            let tiles = unsigned(arith::MULI, m, n)?;
+            product = Some(unsigned(arith::DIVUI, block, tiles)?);
+            block = unsigned(arith::REMUI, block, tiles)?;
+        }
+        let known = self
+            .known_tiles(0)
+            .zip(self.known_tiles(1))
+            .and_then(|(m, n)| {
+                let group = whole_group(m, self.plan.raster)?;
+                Some(([m, n], group))
+            });
+        if let Some((known, group)) = known {
+            // Two layouts of the block index.
+            let [to_m, to_n] = raster(known, group).map_err(|e| b.error(e))?;
+            return Ok(Place {
+                m: evaluate(&b, &to_m, block)?,
+                n: evaluate(&b, &to_n, block)?,
+                product,
+            });
+        }
+        // Groups of `raster` tiles along M, the last of which may be shorter; in each, all along N.
+        let raster = b.i32(self.plan.raster)?;
+        let [m, n] = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
+        let whole = unsigned(arith::MULI, raster, n)?;
+        let group = unsigned(arith::DIVUI, block, whole)?;
+        let within = unsigned(arith::REMUI, block, whole)?;
+        let first = unsigned(arith::MULI, group, raster)?;
+        let left = unsigned(arith::SUBI, m, first)?;
+        let rows = unsigned(arith::MINUI, left, raster)?;
+        let row = unsigned(arith::REMUI, within, rows)?;
+        Ok(Place {
+            m: unsigned(arith::ADDI, first, row)?,
+            n: unsigned(arith::DIVUI, within, rows)?,
+            product,
+        })
+    }
+
+    /// M, N and K where a tile may reach over the end: a number, or a value.
+    fn ends(&self, b: Builder<'c>, body: Blk<'c>) -> Result<[Option<End<'c>>; 3], Failure> {
+        let mut ends = [None, None, None];
+        for (axis, end) in ends.iter_mut().enumerate() {
+            let extent = &self.extents[axis];
+            if extent.is_divided_by(self.plan.tile[axis]) {
+                continue;
+            }
+            *end = Some(match extent.known {
+                Some(known) => End {
+                    leaf: int(known),
+                    value: None,
+                },
+                None => {
+                    let (matrix, mode) = extent.from;
+                    let matrix = &self.matrices[matrix];
+                    let value = argument(body, matrix.operand);
+                    let leaf = matrix.extent(mode).expected(b, "an extent")?;
+                    End {
+                        leaf: unknown(leaf),
+                        value: Some(
+                            extents_of(b, value, matrix.place(mode))?
+                                .expected(b, "an extent that is not known")?,
+                        ),
+                    }
+                }
+            });
+        }
+        Ok(ends)
+    }
+
+    /// The tiles of an operand at a coordinate, and which of their elements are there.
+    fn part(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        operand: Operand,
+        (coord, leaves): (IntTuple, &[Val<'c>]),
+        product: Option<Val<'c>>,
+        ends: &[Option<End<'c>>; 3],
+    ) -> Result<Tiles<'c>, Failure> {
+        let matrix = &self.matrices[operand as usize];
+        let tensor = matrix.view(b, argument(body, matrix.operand), product)?;
+        let tile = tile_of(self.plan.extents(operand)).map_err(|e| b.error(e))?;
+        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let coord = b.coord(&coord, leaves)?;
+        let local = |tensor| b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[]);
+        let axes = operand.axes();
+        let bounded = axes.map(|axis| ends[axis].as_ref());
+        let mut within = None;
+        if bounded.iter().any(Option::is_some) {
+            // The shape as far as it is known, so that there are as many tiles of coordinates as of elements.
+            let (mut shape, mut values) = (Vec::new(), Vec::new());
+            for (mode, axis) in axes.into_iter().enumerate() {
+                let known = matrix.extent(mode).and_then(IntTuple::as_static);
+                shape.push(match known.or(self.extents[axis].known) {
+                    Some(known) => int(known),
+                    None => {
+                        let extent = matrix.extent(mode).expected(b, "an extent")?;
+                        let value = argument(body, matrix.operand);
+                        values.push(
+                            extents_of(b, value, matrix.place(mode))?
+                                .expected(b, "an extent that is not known")?,
+                        );
+                        unknown(extent)
+                    }
+                });
+            }
+            let shape = tuple(shape);
+            let ty = types::shape_type(b.context, &shape);
+            let of_shape = match values.is_empty() {
+                true => b.static_value(ty)?,
+                false => b.value(cute::MAKE_SHAPE, &values, ty, &[])?,
+            };
+            let layout = Layout::identity(&shape).map_err(|e| b.error(e.to_string()))?;
+            let origin = tuple([int(0), int(0)]);
+            let ty = types::coord_tensor_type(b.location, &origin, &layout)?;
+            let identity = b.value(cute::MAKE_IDENTITY_TENSOR, &[of_shape], ty, &[])?;
+            let leaf =
+                |end: Option<&End<'c>>| end.map_or(IntTuple::underscore(), |end| end.leaf.clone());
+            let values: Vec<_> = bounded
+                .iter()
+                .flatten()
+                .filter_map(|end| end.value)
+                .collect();
+            let end = b.coord(&tuple(bounded.map(leaf)), &values)?;
+            within = Some((local(identity)?, end));
+        }
+        Ok(Tiles {
+            tensor: local(tensor)?,
+            within,
+        })
+    }
+}
+
+/// The first index that is not there.
+struct End<'c> {
+    leaf: IntTuple,
+    /// Its value, where it is not known.
+    value: Option<Val<'c>>,
+}
+
+impl<'c> Matrix<'c> {
+    /// Rows and columns of one product, as the plan sees them.
+    fn view(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        product: Option<Val<'c>>,
+    ) -> Result<Val<'c>, Failure> {
+        let mut view = tensor;
+        if self.layout != self.memref.layout {
+            let whole = MemRef {
+                layout: self.layout.clone(),
+                ..self.memref.clone()
+            };
+            let layout = b.static_value(types::layout_type(b.context, &self.layout))?;
+            let start = b.infer(cute::GET_ITER, &[view], &[])?;
+            view = b.value(
+                cute::MAKE_VIEW,
+                &[start, layout],
+                whole.to_type(b.location)?,
+                &[],
+            )?;
+        }
+        if let Some(product) = product {
+            let keep = IntTuple::underscore;
+            let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
+            view = b.infer(cute::SLICE, &[view, coord], &[])?;
+        }
+        if self.turned {
+            view = b.infer(cute::SELECT, &[view], &[("mode", b.i32_array(&[1, 0]))])?;
+        }
+        Ok(view)
+    }
+}
+
+/// A leaf of which a kernel knows the width alone.
+fn unknown(extent: &IntTuple) -> IntTuple {
+    match extent.as_leaf() {
+        Some(Leaf::Dynamic(dynamic)) if dynamic.width == 64 => {
+            IntTuple::Leaf(Leaf::Dynamic(cute_layout::Dyn::I64))
+        }
+        _ => IntTuple::dynamic(),
+    }
+}
+
+/// The value of the extent of a mode that is one dynamic leaf; none where it is known.
+fn extents_of<'c>(
+    b: Builder<'c>,
+    tensor: Val<'c>,
+    mode: usize,
+) -> Result<Option<Val<'c>>, Failure> {
+    let memref = types::memref_of(tensor).expected(b, "a tensor")?;
+    let shape = memref.layout.shape();
+    let dynamic = |tuple: &IntTuple| {
+        tuple
+            .leaves()
+            .iter()
+            .filter(|leaf| !leaf.is_static())
+            .count()
+    };
+    let before: usize = shape.modes()[..mode].iter().map(dynamic).sum();
+    if dynamic(&shape.modes()[mode]) != 1 {
+        return Ok(None);
+    }
+    let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let all = b.infer_all(cute::GET_SCALARS, &[layout], &[("only_dynamic", b.unit())])?;
+    Ok(all.get(before).copied())
+}
+
+/// A `cute.block.copy` of a tile of an operand.
+fn block_copy<'c>(
+    b: Builder<'c>,
+    operand: Operand,
+    ends: [Val<'c>; 2],
+    within: Option<(Val<'c>, Val<'c>)>,
+) -> Result<(), Failure> {
+    let mut operands = ends.to_vec();
+    operands.extend(within.into_iter().flat_map(|(coords, end)| [coords, end]));
+    let there = i32::from(within.is_some());
+    let id = OPERANDS.iter().position(|other| *other == operand);
+    b.op(
+        cute::BLOCK_COPY,
+        &operands,
+        &[],
+        &[
+            (
+                "operand_id",
+                b.integer(b.i32_type(), id.unwrap_or(0) as i64),
+            ),
+            ("operandSegmentSizes", b.i32_array(&[1, 1, there, there])),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The number of tiles along M, of at most `most`, that groups of neighbours have where all groups are alike; none where the
+/// only such groups are much smaller.
+fn whole_group(tiles: i64, most: i64) -> Option<i64> {
+    let group = (1..=most.min(tiles)).rev().find(|g| tiles % g == 0)?;
+    (2 * group > most || group == tiles).then_some(group)
+}
+
+/// Layouts from the block index to the block's coordinates in M and N: `group` blocks along M,
+/// then all along N, then the next group.
+fn raster([m, n]: [i64; 2], group: i64) -> Result<[Layout; 2], String> {
+    let shape = tuple([int(group), int(n), int(m / group)]);
+    let layout = |strides: [i64; 3]| {
+        Layout::new(shape.clone(), tuple(strides.map(int))).map_err(|e| e.to_string())
+    };
+    Ok([layout([1, 0, group])?, layout([0, 1, 0])?])
+}
+
+/// The offset that `layout` gives the one-dimensional coordinate `index`.
+fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<'c>, Failure> {
+    let coord = b.coord(&IntTuple::dynamic(), &[index])?;
+    let layout = b.static_value(types::layout_type(b.context, layout))?;
+    let offset = b.infer(cute::CRD2IDX, &[coord, layout], &[])?;
+    b.infer(cute::GET_SCALARS, &[offset], &[])
+}
+
+fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
+    Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
+}
+
+/// A tile that a block's threads hold together.
+fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
+    let shape = tuple([int(rows), int(columns)]);
+    let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
+    Ok(tensor::registers(element, layout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raster_visits_every_block_once() {
+        for (grid, most) in [
+            ([32, 32], 8),
+            ([3, 5], 8),
+            ([12, 7], 8),
+            ([1, 1], 8),
+            ([10, 4], 3),
+        ] {
+            let [m, n] = grid;
+            let Some(group) = whole_group(m, most) else {
+                continue;
+            };
+            let [to_m, to_n] = raster(grid, group).unwrap();
+            let mut seen: Vec<_> = (0..m * n).map(|i| (to_m.at(i), to_n.at(i))).collect();
+            seen.sort_unstable();
+            let expected: Vec<_> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
+            assert_eq!(seen, expected, "{grid:?} {group}");
+        }
+        assert_eq!(whole_group(32, 8), Some(8));
+        assert_eq!(whole_group(12, 8), Some(6));
+        assert_eq!(whole_group(3, 8), Some(3));
+        assert_eq!(whole_group(31, 8), None);
+    }
+}

@@ -1,0 +1,247 @@
+//! `cute-tile`: from an algorithm on whole tensors to kernels whose blocks compute tiles.
+//!
+//! Each `cute.contract` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
+//! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
+//! whole tiles, done by all threads together. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
+
+mod host;
+mod kernel;
+mod matrix;
+
+use crate::{
+    arch,
+    plan::{self, Problem, Request},
+};
+use cute_ir::ops::{cute, func, gpu};
+use cute_ir::{
+    Anchor, Expected, Failure, PassSpec,
+    attributes::{COMPUTES, PLAN},
+    diag,
+    mlir::*,
+    options::{OptionValue, Options},
+    plan::Plan,
+    types::memref_of,
+};
+use cute_target::Arch;
+use matrix::{Extent, Matrix};
+use melior::ir::{Type, operation::OperationLike};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-tile",
+    description: "Tile algorithms on whole tensors over the blocks of kernels",
+    anchor: Anchor::Module,
+    options: TileOptions::SPECS,
+    run,
+};
+
+cute_ir::options! {
+    /// Options of `cute-tile`.
+    pub struct TileOptions {
+        arch: Option<Arch> = None, "", "The architecture, from sm_75 to sm_121a";
+        ..request: Request, "The parts of a plan that are asked for";
+    }
+}
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
+    let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
+    let arch = arch.map_or_else(|| Arch::read(""), Ok).map_err(fail)?;
+    // All kernels go into one module: a package has one image for an architecture.
+    let mut home = None;
+    target_modules(module, arch)?;
+    let functions = ops_of(body_of(module, 0).expected(module, "a body")?);
+    let functions = functions
+        .into_iter()
+        .filter(|op| name_of(*op) == func::FUNC);
+    diag::each(functions, |function| {
+        let gemms: Vec<_> = nested_ops(function)
+            .into_iter()
+            .filter(|op| name_of(*op) == cute::CONTRACT)
+            .collect();
+        diag::each(gemms.iter().enumerate(), |(index, gemm)| {
+            let name = string_of(function, "sym_name").unwrap_or("kernel");
+            let name = if gemms.len() == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}_{index}")
+            };
+            Gemm::check(*gemm, function, arch, &request)?.lower(rewriter, module, &name, &mut home)
+        })
+    })
+}
+
+/// Kernels that were written by hand are compiled for the same architecture, unless their module says another.
+fn target_modules<'c>(module: Op<'c>, arch: Arch) -> Result<(), Failure> {
+    for gpu in ops_of(body_of(module, 0).expected(module, "a body")?) {
+        if name_of(gpu) != gpu::MODULE {
+            continue;
+        }
+        let found = arch::of_module(gpu).map_err(|e| diag::error(gpu.location(), e))?;
+        if found.is_empty() {
+            let targets = Builder::before(gpu).attribute(&target_of(arch))?;
+            set_attribute(gpu, "targets", targets);
+        } else if !found.contains(&arch) {
+            let found: Vec<String> = found.iter().map(|arch| arch.to_string()).collect();
+            return Err(diag::error(
+                gpu.location(),
+                format!(
+                    "expected kernels for {arch}, found a module with #nvvm.target for {}; leave the targets away, or \
+                     compile with their arch=",
+                    found.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The text of `targets` of a `gpu.module`.
+pub(crate) fn target_of(arch: Arch) -> String {
+    format!(
+        "[#nvvm.target<chip = \"{arch}\", features = \"{}\", O = 3>]",
+        arch::features_of(arch)
+    )
+}
+
+/// A `cute.contract` that can be tiled.
+struct Gemm<'c> {
+    op: Op<'c>,
+    function: Op<'c>,
+    /// A, B and C as the kernel sees them. Where C is column-major they are B, A and the transpose of C.
+    matrices: [Matrix<'c>; 3],
+    /// M, N and K of those.
+    extents: [Extent; 3],
+    accumulate: Type<'c>,
+    arch: Arch,
+    plan: Plan<'c>,
+}
+
+impl<'c> Gemm<'c> {
+    fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
+        let fail =
+            |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
+        let given = attribute_of(op, PLAN).and_then(Plan::of);
+        if given.is_none() {
+            plan::check_arch(arch).map_err(fail)?;
+        }
+        let parent = parent_of(op, func::FUNC);
+        let direct = op.block().zip(body_of(function, 0));
+        if parent != Some(function) || direct.is_none_or(|(a, b)| a != b) {
+            return Err(fail(
+                "is in a loop or a branch; a launch plan is a list: write it in the function's body"
+                    .to_owned(),
+            ));
+        }
+        let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
+        if contract.c() == contract.a() || contract.c() == contract.b() {
+            return Err(fail(
+                "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
+            ));
+        }
+        let tensors: Vec<_> = operands_of(op).into_iter().filter_map(memref_of).collect();
+        let Ok(tensors) = tensors.try_into() else {
+            return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
+        };
+        let accumulate = contract
+            .accumulate()
+            .and_then(type_value)
+            .expected(op, "a type to accumulate in")?;
+        let matrices = Matrix::of(tensors).map_err(fail)?;
+        let extents = Extent::of(&matrices);
+        let problem = Problem {
+            extents: extents.each_ref().map(|extent| extent.known),
+            batch: matrix::batch(&matrices),
+            elements: matrices.each_ref().map(|matrix| matrix.memref.element),
+            accumulate,
+            accesses: matrices.each_ref().map(|matrix| matrix.access),
+        };
+        let request = request.or_attributes(op).map_err(fail)?;
+        let plan = match given {
+            Some(plan) => {
+                if let Some(part) = request.first() {
+                    return Err(fail(format!(
+                        "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
+                    )));
+                }
+                plan::check_given(&plan, &problem, arch).map_err(fail)?;
+                plan
+            }
+            None => plan::choose(&problem, &request, arch).map_err(fail)?,
+        };
+        Ok(Self {
+            op,
+            function,
+            matrices,
+            extents,
+            accumulate,
+            arch,
+            plan,
+        })
+    }
+
+    fn lower(
+        &self,
+        rewriter: &'c Rewriter<'c>,
+        module: Op<'c>,
+        name: &str,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        let kernels = match *home {
+            Some(kernels) => kernels,
+            None => *home.insert(self.gpu_module(module, &format!("{name}_kernels"))?),
+        };
+        let kernel_name = format!("{name}_kernel");
+        let body = body_of(kernels, 0).expected(kernels, "a body")?;
+        let place = Builder::at_end(context_of(self.op), body, self.op.location());
+        self.kernel(place, &kernel_name)?;
+        let module_name = string_of(kernels, "sym_name").unwrap_or_default();
+        self.launch(module, &format!("@{module_name}::@{kernel_name}"))?;
+        self.record()?;
+        rewriter.erase(self.op)
+    }
+
+    /// Threads of a block.
+    fn threads(&self) -> Result<i64, Failure> {
+        let threads = self.plan.threads();
+        threads.map_err(|e| diag::error(self.op.location(), e))
+    }
+
+    /// The module that kernels go into.
+    fn gpu_module(&self, module: Op<'c>, name: &str) -> Result<Op<'c>, Failure> {
+        let (region, _) = Detached::with_block(&[]);
+        let body = body_of(module, 0).expected(module, "a body")?;
+        let place = Builder::at_end(context_of(self.op), body, self.op.location());
+        let target = target_of(self.arch);
+        place.with_regions(
+            gpu::MODULE,
+            &[],
+            &[],
+            &[
+                ("sym_name", place.string(name)),
+                ("targets", place.attribute(&target)?),
+            ],
+            vec![region],
+        )
+    }
+
+    /// Leaves on the function what it computes, so that a run can be verified.
+    fn record(&self) -> Result<(), Failure> {
+        let builder = Builder::before(self.op);
+        let arguments: Vec<String> = operands_of(self.op)
+            .iter()
+            .map(|v| block_argument(*v).map_or("-1".to_owned(), |(_, i)| i.to_string()))
+            .collect();
+        let entry = format!(
+            "{{gemm = array<i64: {}>, accumulate = {}}}",
+            arguments.join(", "),
+            self.accumulate
+        );
+        let all = match attribute_of(self.function, COMPUTES) {
+            Some(old) => format!("{}, {entry}]", old.to_string().trim_end_matches(']')),
+            None => format!("[{entry}]"),
+        };
+        set_attribute(self.function, COMPUTES, builder.attribute(&all)?);
+        Ok(())
+    }
+}
