@@ -77,7 +77,19 @@ pub fn plan(
             }
         }
     }
-    let launches = function.launches.iter().map(|launch| {
+    let launches = function.launches.iter().filter(|launch| {
+        // A grid without blocks is right where there is nothing to work on, and a mistake elsewhere.
+        let mut passed = launch.params.iter().filter_map(|param| match param {
+            Param::Pointer(arg) => Some(&tensors[*arg]),
+            _ => None,
+        });
+        let grid = launch.grid.each_ref();
+        !(grid
+            .map(|size| size.evaluate(&environment))
+            .contains(&Ok(0))
+            && passed.any(|tensor| tensor.layout().size() == 0))
+    });
+    let launches = launches.map(|launch| {
         let sizes = launch.sizes(&environment).map_err(|error| {
             let reason = error.to_string();
             let kernel = launch.kernel.clone();

@@ -351,17 +351,20 @@ fn advance<'c>(
     result: &MemRef<'c>,
 ) -> Result<Val<'c>, Failure> {
     let terms = view.terms.iter().any(|term| term.index != Index::Known(0));
-    if !terms {
-        return Ok(pointer);
-    }
-    let offset = view.start(&int(0), indices).map_err(|e| builder.error(e))?;
+    let offset = match terms {
+        true => view.start(&int(0), indices).map_err(|e| builder.error(e))?,
+        false => int(0),
+    };
     let IntTuple::Leaf(offset) = offset else {
         return Err(builder.error(format!("expected one integer as an offset, found {offset}")));
     };
     let width = if result.space == Space::Gmem { 64 } else { 32 };
+    // The type of the view may say less of its start than there is to know.
+    let is_vague = result.layout.is_static()
+        && matches!(CuteType::get(pointer.r#type()), Some(CuteType::Ptr(from)) if from.align != result.align);
     let (leaf, leaves) = match &offset {
-        Leaf::Static(0) => return Ok(pointer),
-        Leaf::Static(_) => (offset.clone(), vec![]),
+        Leaf::Static(0) if !is_vague => return Ok(pointer),
+        Leaf::Static(_) if !is_vague => (offset.clone(), vec![]),
         _ => {
             let div = (result.align / result.element_bytes()).max(1);
             let value = emitter.leaf(&offset, width)?;

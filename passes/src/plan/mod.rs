@@ -40,6 +40,8 @@ pub struct Problem<'c> {
 pub struct Access {
     /// The mode along which neighbours lie: 0 or 1.
     pub major: usize,
+    /// Tells whether all strides are known.
+    pub known: bool,
     /// Elements that can be moved at once: as many as lie side by side, are all there or all not, and are aligned together.
     pub vector: i64,
 }
@@ -86,7 +88,7 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
         check_access(plan, operand, access)?;
     }
-    cost::check(plan, arch)
+    cost::check(plan, cost::Strides::Known, arch)
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.

@@ -3,8 +3,11 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Problem, Request, SwizzleChoice, cost, divides, options_of, require, rows,
-    swizzle::conflict_free, warps_of,
+    Access, Problem, Request, SwizzleChoice,
+    cost::{self, Strides},
+    divides, options_of, require, rows,
+    swizzle::conflict_free,
+    warps_of,
 };
 use crate::arch::{THREADS_PER_BLOCK, WARP};
 use cute_ir::{
@@ -53,27 +56,40 @@ fn load_of(major: usize) -> CopyOp {
     }
 }
 
-/// The tiles, warps and stages that were measured, and the speed of each on large problems in thousandths of the first's
-/// (`docs/performance.md`).
+/// The tiles, warps and stages that were measured, and the speed of each where there are many blocks, in thousandths of the
+/// first's (`docs/performance.md`).
 const TABLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
     ([128, 256, 64], [2, 4], 3, 1000),
-    ([256, 128, 64], [4, 2], 3, 990),
-    ([128, 128, 64], [2, 2], 3, 930),
-    ([128, 128, 32], [2, 2], 4, 900),
-    ([128, 128, 32], [2, 4], 4, 850),
-    ([128, 64, 32], [2, 2], 4, 750),
-    ([64, 128, 32], [2, 2], 4, 750),
-    ([64, 64, 32], [2, 2], 4, 560),
-    ([64, 64, 16], [2, 2], 4, 400),
-    ([32, 64, 32], [1, 2], 4, 400),
-    ([64, 32, 32], [2, 1], 4, 400),
-    ([32, 32, 32], [1, 2], 4, 280),
-    ([32, 32, 16], [1, 1], 4, 200),
-    ([16, 16, 16], [1, 1], 3, 60),
+    ([256, 128, 64], [4, 2], 3, 976),
+    ([128, 128, 64], [2, 2], 3, 950),
+    ([128, 128, 32], [2, 2], 4, 894),
+    ([128, 128, 64], [2, 4], 4, 810),
+    ([128, 64, 64], [2, 2], 3, 800),
+    ([128, 64, 64], [2, 2], 4, 792),
+    ([64, 128, 64], [2, 2], 3, 789),
+    ([128, 128, 32], [2, 4], 4, 753),
+    ([64, 128, 64], [2, 2], 4, 736),
+    ([128, 64, 32], [2, 2], 4, 687),
+    ([64, 128, 32], [2, 2], 4, 667),
+    ([64, 64, 64], [2, 2], 3, 651),
+    ([64, 64, 64], [2, 2], 4, 643),
+    ([64, 64, 128], [2, 2], 3, 622),
+    ([32, 128, 64], [1, 4], 4, 602),
+    ([64, 64, 32], [2, 2], 4, 579),
+    ([64, 32, 64], [2, 1], 6, 465),
+    ([32, 64, 64], [1, 4], 4, 448),
+    ([32, 64, 32], [1, 2], 4, 430),
+    ([32, 64, 128], [1, 4], 4, 425),
+    ([64, 32, 32], [2, 1], 4, 406),
+    ([32, 32, 64], [1, 2], 6, 378),
+    ([32, 32, 32], [1, 2], 4, 314),
+    ([64, 64, 16], [2, 2], 4, 308),
+    ([16, 64, 128], [1, 4], 4, 281),
+    ([16, 64, 64], [1, 4], 8, 271),
+    ([16, 32, 128], [1, 2], 6, 236),
+    ([32, 32, 16], [1, 1], 4, 157),
+    ([16, 16, 16], [1, 1], 3, 79),
 ];
-
-/// The extent that is taken where only a launch knows it.
-const UNKNOWN: i64 = 4096;
 
 /// Blocks along M that are neighbours where nothing else is asked for.
 const RASTER: i64 = 8;
@@ -154,6 +170,8 @@ pub(super) struct Builder<'c> {
     fed: [i64; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
+    /// Whether the strides of A and B are known.
+    strides: Strides,
     /// The modes of A, B and C along which neighbours lie.
     majors: [usize; 3],
     /// The type of C's elements.
@@ -200,6 +218,10 @@ impl<'c> Builder<'c> {
             mma,
             fed: [fed(&copies[1], &row.a_tv)?, fed(&copies[3], &row.b_tv)?],
             chunk: copies.iter().map(|copy| copy.align).max().unwrap_or(1),
+            strides: match accesses[..2].iter().all(|access| access.known) {
+                true => Strides::Known,
+                false => Strides::Open,
+            },
             majors: accesses.map(|access| access.major),
             result_elem: types::elem(c)?,
             row,
@@ -215,6 +237,7 @@ impl<'c> Builder<'c> {
             let row = plan.path(operand).get(place)?.row().ok()?;
             Some(Access {
                 major: plan.major(operand).ok()?,
+                known: true,
                 vector: row.num_val,
             })
         };
@@ -320,7 +343,7 @@ impl<'c> Builder<'c> {
         choice.check_range()?;
         let plan = self.plan(choice)?;
         plan.verify()?;
-        cost::check(&plan, arch)?;
+        cost::check(&plan, self.strides, arch)?;
         Ok(plan)
     }
 
@@ -340,14 +363,21 @@ impl<'c> Builder<'c> {
             raster,
             speed: base.speed,
         };
-        let first = |mut candidates: Vec<Choice>| {
+        let first = |candidates: Vec<Choice>| {
+            let mut fitting = candidates.into_iter().filter_map(|choice| {
+                let plan = self.fitting(choice, arch).ok()?;
+                Some((choice, plan))
+            });
             // With nothing left open the candidates are all the same.
-            if request.tile.is_none() && request.warps.is_none() {
-                let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
-                candidates.sort_by_key(|choice| time(choice, problem, sms));
+            if request.tile.is_some() || request.warps.is_some() {
+                return fitting.next().map(|(_, plan)| plan);
             }
-            let mut fitting = candidates.into_iter();
-            fitting.find_map(|choice| self.fitting(choice, arch).ok())
+            let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
+            let timed = fitting.filter_map(|(choice, plan)| {
+                let time = cost::time(&plan, choice.speed, problem, (arch, sms)).ok()?;
+                Some((time, plan))
+            });
+            timed.min_by_key(|(time, _)| *time).map(|(_, plan)| plan)
         };
         if let Some(plan) = first(table(raster).map(complete).collect()) {
             return Ok(plan);
@@ -389,7 +419,7 @@ impl<'c> Builder<'c> {
 
     /// The plan of the same problem with the next fewer registers that fits.
     pub(super) fn lighter(&self, asked: Choice, arch: Arch) -> Option<Plan<'c>> {
-        let most = cost::registers(&self.plan(asked).ok()?).ok()?;
+        let most = cost::registers(&self.plan(asked).ok()?, self.strides).ok()?;
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
             ..choice
@@ -401,7 +431,7 @@ impl<'c> Builder<'c> {
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
                 let plan = self.fitting(choice, arch).ok()?;
-                let registers = cost::registers(&plan).ok()?;
+                let registers = cost::registers(&plan, self.strides).ok()?;
                 (registers < most).then_some((registers, plan))
             })
             .max_by_key(|(registers, _)| *registers)
@@ -508,26 +538,6 @@ fn product_of<'c>(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<MmaAt
         ));
     }
     Ok(product.clone())
-}
-
-/// The time of a problem by a choice, in a unit of its own: the tiles that the busiest multiprocessor computes, each by its
-/// elements and by the speed of its shape.
-///
-/// A tile of half the size that is two for some multiprocessor takes as long as one of the whole size, and longer.
-fn time(choice: &Choice, problem: &Problem<'_>, sms: i64) -> i128 {
-    let tiles = |axis: usize| {
-        let extent = problem.extents[axis].unwrap_or(UNKNOWN).max(1);
-        i128::from((extent - 1) / choice.tile[axis].max(1) + 1)
-    };
-    let batch = i128::from(problem.batch.unwrap_or(1).max(1));
-    let sms = i128::from(sms.max(1));
-    let turns = (tiles(0) * tiles(1) * batch + sms - 1) / sms;
-    let tile: i128 = choice
-        .tile
-        .iter()
-        .map(|extent| i128::from(*extent))
-        .product();
-    turns * tiles(2) * tile * 1000 / i128::from(choice.speed.max(1))
 }
 
 #[cfg(test)]

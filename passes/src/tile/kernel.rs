@@ -284,10 +284,12 @@ impl<'c> Gemm<'c> {
                     None => {
                         let extent = matrix.extent(mode).expected(b, "an extent")?;
                         let value = argument(body, matrix.operand);
-                        values.push(
-                            extents_of(b, value, matrix.place(mode))?
-                                .expected(b, "an extent that is not known")?,
-                        );
+                        let value = extents_of(b, value, matrix.place(mode))?
+                            .expected(b, "an extent that is not known")?;
+                        values.push(match axis {
+                            2 => at_least(b, value, 1)?,
+                            _ => value,
+                        });
                         unknown(extent)
                     }
                 });
@@ -349,6 +351,9 @@ impl<'c> Matrix<'c> {
                 &[],
             )?;
         }
+        if self.operand != Operand::C as usize {
+            view = self.not_empty(b, view)?;
+        }
         if let Some(product) = product {
             let keep = IntTuple::underscore;
             let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
@@ -359,6 +364,47 @@ impl<'c> Matrix<'c> {
         }
         Ok(view)
     }
+}
+
+impl<'c> Matrix<'c> {
+    /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along
+    /// K has no turn then.
+    fn not_empty(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let shape = self.layout.shape();
+        let Some(Leaf::Dynamic(k)) = shape.get(1).and_then(IntTuple::as_leaf) else {
+            return Ok(tensor);
+        };
+        let count = |tuple: &IntTuple| {
+            tuple
+                .leaves()
+                .iter()
+                .filter(|leaf| !leaf.is_static())
+                .count()
+        };
+        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let mut leaves =
+            b.infer_all(cute::GET_SCALARS, &[layout], &[("only_dynamic", b.unit())])?;
+        leaves.truncate(count(shape));
+        let place = shape.get(0).map_or(0, count);
+        let own = leaves.get_mut(place).expected(b, "the extent along K")?;
+        *own = at_least(b, *own, k.div)?;
+        let shape = b.value(
+            cute::MAKE_SHAPE,
+            &leaves,
+            types::shape_type(b.context, shape),
+            &[],
+        )?;
+        let stride = b.infer(cute::GET_STRIDE, &[layout], &[])?;
+        let layout = b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])?;
+        let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
+        b.value(cute::MAKE_VIEW, &[start, layout], tensor.r#type(), &[])
+    }
+}
+
+fn at_least<'c>(b: Builder<'c>, value: Val<'c>, least: i64) -> Result<Val<'c>, Failure> {
+    let ty = value.r#type();
+    let least = b.constant(ty, least)?;
+    b.value(arith::MAXSI, &[value, least], ty, &[])
 }
 
 /// A leaf of which a kernel knows the width alone.

@@ -207,6 +207,7 @@ fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
     let major = usize::from(!(rows > columns || (rows == columns && is_along(0) && !is_along(1))));
     Ok(Access {
         major,
+        known: layout.stride().is_static(),
         vector: [rows, columns][major],
     })
 }

@@ -7,7 +7,7 @@ mod pattern;
 
 use std::fmt;
 
-use cute_layout::Layout;
+use cute_layout::{IntTuple, Kind, Layout};
 
 pub use pattern::{DynamicLeaf, Pattern};
 
@@ -20,6 +20,8 @@ const MAX_COSIZE: i64 = 1 << 40;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     text: String,
+    shape: IntTuple,
+    stride: IntTuple,
     /// The shapes and strides of the leaves of each top-level mode, fastest first.
     modes: Vec<Vec<(i64, i64)>>,
     size: i64,
@@ -37,7 +39,7 @@ pub struct LayoutError {
 }
 
 impl Parsed {
-    /// Reads CuTe text such as `(4096,4096):(4096,1)`.
+    /// Reads CuTe text such as `(4096,4096):(4096,1)`. A tensor may be empty, which a layout of the algebra is not: `(0,16):(16,1)`.
     ///
     /// # Errors
     /// If the text is no layout, is dynamic, has a negative stride, or spans more than 2^40
@@ -47,26 +49,32 @@ impl Parsed {
             text: text.to_string(),
             reason,
         };
-        let layout = Layout::parse(text).map_err(|error| fail(error.to_string()))?;
-        let leaves = |mode: &Layout| {
-            let (shape, stride) = (
-                mode.shape().static_leaves()?,
-                mode.stride().static_leaves()?,
-            );
-            Some(shape.into_iter().zip(stride).collect())
+        let (shape, stride) = match Layout::parse(text) {
+            Ok(layout) => (layout.shape().clone(), layout.stride().clone()),
+            Err(error) => empty(text).ok_or_else(|| fail(error.to_string()))?,
         };
-        let modes: Option<Vec<_>> = layout.modes().iter().map(leaves).collect();
-        let modes = modes.ok_or_else(|| {
-            fail("a tensor argument's shape and strides are known integers".into())
-        })?;
-        Parsed::from_modes(text, modes).map_err(fail)
+        Parsed::from_tuples(text, shape, stride).map_err(fail)
     }
 
-    fn from_modes(text: &str, modes: Vec<Vec<(i64, i64)>>) -> Result<Parsed, String> {
+    fn from_tuples(text: &str, shape: IntTuple, stride: IntTuple) -> Result<Parsed, String> {
+        let leaves = |(shape, stride): (&IntTuple, &IntTuple)| {
+            let (shape, stride) = (shape.static_leaves()?, stride.static_leaves()?);
+            Some(shape.into_iter().zip(stride).collect::<Vec<_>>())
+        };
+        let modes: Option<Vec<_>> = match shape.is_tuple() {
+            true => shape
+                .modes()
+                .iter()
+                .zip(stride.modes())
+                .map(leaves)
+                .collect(),
+            false => leaves((&shape, &stride)).map(|mode| vec![mode]),
+        };
+        let modes = modes.ok_or("a tensor argument's shape and strides are known integers")?;
         let (mut size, mut last) = (1i64, 0i64);
         for &(shape, stride) in modes.iter().flatten() {
-            if shape < 1 {
-                return Err(format!("shape {shape} is no positive number"));
+            if shape < 0 {
+                return Err(format!("shape {shape} is negative"));
             }
             if stride < 0 {
                 return Err(format!(
@@ -74,6 +82,7 @@ impl Parsed {
                 ));
             }
             let span = (shape - 1)
+                .max(0)
                 .checked_mul(stride)
                 .and_then(|span| last.checked_add(span));
             size = size
@@ -86,10 +95,17 @@ impl Parsed {
         }
         Ok(Parsed {
             text: text.to_string(),
+            shape,
+            stride,
             modes,
             size,
-            cosize: last + 1,
+            cosize: if size == 0 { 0 } else { last + 1 },
         })
+    }
+
+    /// The shape and the stride, as they nest.
+    pub(crate) fn tuples(&self) -> (&IntTuple, &IntTuple) {
+        (&self.shape, &self.stride)
     }
 
     /// The text that was read.
@@ -163,6 +179,15 @@ impl Parsed {
     }
 }
 
+/// The shape and the stride of an empty tensor; none of what is no such text.
+fn empty(text: &str) -> Option<(IntTuple, IntTuple)> {
+    let (shape, stride) = text.split_once(':')?;
+    let shape = IntTuple::parse(shape, Kind::IntTuple).ok()?;
+    let stride = IntTuple::parse(stride, Kind::IntTuple).ok()?;
+    let has_none = shape.static_leaves()?.contains(&0);
+    (has_none && shape.congruent(&stride)).then_some((shape, stride))
+}
+
 impl fmt::Display for Parsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -209,13 +234,29 @@ mod tests {
     }
 
     #[test]
+    fn a_tensor_may_be_empty() {
+        for text in [
+            "(0,16):(16,1)",
+            "(40,0):(8,1)",
+            "((2,0),3):((1,2),4)",
+            "0:1",
+        ] {
+            let layout = Parsed::parse(text).unwrap();
+            assert_eq!((layout.size(), layout.cosize()), (0, 0), "{text}");
+            let tables = (0..layout.rank()).map(|mode| layout.mode_offsets(mode).len() as i64);
+            assert_eq!(tables.collect::<Vec<_>>(), layout.shape(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_no_tensor_has_is_refused() {
         for (text, says) in [
             ("(4,?):(1,4)", "known integers"),
             ("(4,4):(1@0,1@1)", "known integers"),
             ("(4,4", "at offset 4"),
             ("", "at offset 0"),
-            ("(4,0):(1,4)", ""),
+            ("(4,0):(1,4,5)", ""),
+            ("(0,-4):(1,4)", "negative"),
             ("(4,4):(1,-4)", "negative"),
             ("(100000,100000,100000):(1,1,1)", "2^40"),
             ("(2,2):(1,1099511627776)", "2^40"),

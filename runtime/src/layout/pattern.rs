@@ -126,17 +126,14 @@ impl Pattern {
     /// # Errors
     /// The difference between the tensor's layout and the type's, with the cure.
     pub fn leaves_of(&self, found: &Parsed) -> Result<Vec<i64>, String> {
-        let layout = Layout::parse(found.text()).map_err(|error| error.to_string())?;
-        if !self.shape.congruent(layout.shape()) {
+        let (shape, strides) = found.tuples();
+        if !self.shape.congruent(shape) {
             return Err(
                 "the modes do not nest in the same way; pass a tensor of that profile".into(),
             );
         }
         let mut values = Vec::new();
-        for (stride, mine, theirs) in [
-            (false, &self.shape, layout.shape()),
-            (true, &self.stride, layout.stride()),
-        ] {
+        for (stride, mine, theirs) in [(false, &self.shape, shape), (true, &self.stride, strides)] {
             let what = if stride { "stride" } else { "shape" };
             for (place, (mine, theirs)) in mine.leaves().iter().zip(theirs.leaves()).enumerate() {
                 // `found` is static.
@@ -217,7 +214,7 @@ impl Pattern {
         let large = || "the tensor spans more than 2^40 elements; choose a smaller one".to_string();
         let mut span = 1i64;
         for (&size, stride) in shape.iter().zip(&known) {
-            let length = (size - 1).checked_mul(stride.unwrap_or(0));
+            let length = (size - 1).max(0).checked_mul(stride.unwrap_or(0));
             span = length.and_then(|l| span.checked_add(l)).ok_or_else(large)?;
         }
         let mut order: Vec<usize> = (0..shape.len()).collect();
@@ -230,6 +227,7 @@ impl Pattern {
                 let div = leaf.div.max(1);
                 strides[place] = next_multiple(span, div).ok_or_else(large)?;
                 span = (shape[place] - 1)
+                    .max(0)
                     .checked_mul(strides[place])
                     .and_then(|length| span.checked_add(length))
                     .ok_or_else(large)?;

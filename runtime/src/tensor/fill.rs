@@ -106,6 +106,9 @@ impl HostTensor {
     /// disjoint pieces.
     pub fn fill_with(&mut self, value: impl Fn(i64) -> f64 + Sync) {
         let element = self.element;
+        if self.layout.size() == 0 {
+            return;
+        }
         let leaves = self.leaves_by_stride();
         if let Some((outer, inner)) = leaves.split_first() {
             let inner_span = span(inner);
@@ -128,7 +131,9 @@ impl HostTensor {
 
     /// The first byte that belongs to no element and differs from `byte`.
     pub(crate) fn first_gap_not(&self, byte: u8) -> Option<usize> {
-        if self.layout.cosize() == self.layout.size() && self.is_injective() {
+        if self.layout.cosize() == self.layout.size() && self.is_injective()
+            || self.bytes.is_empty()
+        {
             return None;
         }
         let mut covered = vec![false; self.layout.cosize() as usize];

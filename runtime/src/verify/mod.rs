@@ -345,7 +345,7 @@ impl<'a> Run<'a> {
             let report = self.verify_product(gemm, product, &each)?;
             whole = Some(match whole {
                 Some(before) => before.with_product(report, product),
-                None => report.as_batch(products),
+                None => report.with_batch(products),
             });
         }
         whole.map_or_else(|| self.verify_product(gemm, 0, self.config), Ok)

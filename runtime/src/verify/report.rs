@@ -251,7 +251,7 @@ impl Report {
     }
 
     /// The report of the first of `products` products.
-    pub(super) fn as_batch(mut self, products: usize) -> Report {
+    pub(super) fn with_batch(mut self, products: usize) -> Report {
         self.shape.push(products);
         self.in_product(0)
     }

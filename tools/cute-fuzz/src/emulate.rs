@@ -134,7 +134,7 @@ pub enum Expected {
 }
 
 /// Runs a function of a package, the only one where none is named, and says what is wrong with what it did: findings of the emulator, or
-/// elements that are not what they are expected to be.
+/// elements that are not what they are expected to be. `given` says of the arguments what the package leaves open.
 ///
 /// # Errors
 /// The kind of mistake.
@@ -142,6 +142,7 @@ pub fn check(
     package: &Package,
     name: Option<&str>,
     expected: Option<&Expected>,
+    given: &[Given],
     seed: u64,
 ) -> Result<(), String> {
     let mut function = package
@@ -159,7 +160,7 @@ pub fn check(
     let mut program = emulator
         .load(package, &function)
         .map_err(|error| error.to_string())?;
-    let mut tensors = generate_given(&function, &[], seed).map_err(|error| error.to_string())?;
+    let mut tensors = generate_given(&function, given, seed).map_err(|error| error.to_string())?;
     if let Some(Expected::Holds { given, .. }) = expected {
         for (argument, tensor) in tensors.iter_mut().enumerate() {
             tensor.fill_with(|index| given(argument, index));

@@ -157,8 +157,8 @@ fn named<T>(
 }
 
 fn shape(text: &str) -> Result<Named<Vec<i64>>, String> {
-    let size = |text: &str| text.parse().ok().filter(|size| *size >= 1);
-    named(text, "positive sizes, such as A=4096x1024", |sizes| {
+    let size = |text: &str| text.parse().ok().filter(|size| *size >= 0);
+    named(text, "sizes, such as A=4096x1024", |sizes| {
         sizes.split('x').map(size).collect()
     })
 }
@@ -208,7 +208,7 @@ mod tests {
             "A",
             "A=",
             "A=4x",
-            "A=0x4",
+            "A=-1x4",
             "A=-1",
             "=4",
             "A=4,4",

@@ -268,7 +268,7 @@ fn what_is_missing_or_wrong_is_said() {
         &["--layout=x=(64):(2)", y, alpha],
         "stride[0] is 2, and was compiled for 1",
     );
-    bench.refuses(&["--shape=x=0", y, alpha], "such as A=4096x1024");
+    bench.refuses(&["--shape=x=-1", y, alpha], "such as A=4096x1024");
     bench.refuses(
         &["--shape=x=4098", "--shape=y=4098", alpha],
         "launch of axpby: there are at most 4096 elements",

@@ -6,6 +6,7 @@
 use super::Op;
 
 use std::{
+    collections::HashSet,
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     ptr,
     sync::Once,
@@ -75,6 +76,20 @@ unsafe extern "C" {
     fn LLVMGetEnumAttributeKindForName(name: *const c_char, length: usize) -> c_uint;
     fn LLVMCreateEnumAttribute(context: Ref, kind: c_uint, value: u64) -> Ref;
     fn LLVMAddCallSiteAttribute(call: Ref, index: c_uint, attribute: Ref);
+    fn LLVMGetBasicBlockTerminator(block: Ref) -> Ref;
+    fn LLVMGetNumSuccessors(terminator: Ref) -> c_uint;
+    fn LLVMGetSuccessor(terminator: Ref, index: c_uint) -> Ref;
+    fn LLVMGetMDKindIDInContext(context: Ref, name: *const c_char, length: c_uint) -> c_uint;
+    fn LLVMGetMetadata(value: Ref, kind: c_uint) -> Ref;
+    fn LLVMSetMetadata(value: Ref, kind: c_uint, node: Ref);
+    fn LLVMMDStringInContext2(context: Ref, text: *const c_char, length: usize) -> Ref;
+    fn LLVMMDNodeInContext2(context: Ref, members: *const Ref, count: usize) -> Ref;
+    fn LLVMTemporaryMDNode(context: Ref, members: *const Ref, count: usize) -> Ref;
+    fn LLVMMetadataReplaceAllUsesWith(temporary: Ref, node: Ref);
+    fn LLVMMetadataAsValue(context: Ref, node: Ref) -> Ref;
+    fn LLVMValueAsMetadata(value: Ref) -> Ref;
+    fn LLVMInt1TypeInContext(context: Ref) -> Ref;
+    fn LLVMConstInt(ty: Ref, value: u64, signed: c_int) -> Ref;
 }
 
 /// The index of attributes that are the call's own, not an argument's.
@@ -149,6 +164,44 @@ unsafe fn make_convergent(context: &Owned, llvm: &Owned) {
     }
 }
 
+/// Keeps LLVM from making loops over vectors of loops: what belongs into a vector has been put there before. LLVM 22 gives wrong
+/// code for loops over bytes at `(i + c) mod 2^n`, whose vectors reach over the place where the offsets begin anew. The
+/// switch of the pass builder does nothing, as `default<O2>` turns it on again.
+unsafe fn keep_loops(context: &Owned, llvm: &Owned) {
+    // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
+    unsafe {
+        let name = c"llvm.loop";
+        let length = c_uint::try_from(name.count_bytes()).unwrap_or_default();
+        let kind = LLVMGetMDKindIDInContext(context.0, name.as_ptr(), length);
+        let enable = c"llvm.loop.vectorize.enable";
+        let enable = LLVMMDStringInContext2(context.0, enable.as_ptr(), enable.count_bytes());
+        let no = LLVMConstInt(LLVMInt1TypeInContext(context.0), 0, 0);
+        let property = [enable, LLVMValueAsMetadata(no)];
+        let property = LLVMMDNodeInContext2(context.0, property.as_ptr(), property.len());
+        for function in each(LLVMGetFirstFunction(llvm.0), LLVMGetNextFunction) {
+            let blocks = each(LLVMGetFirstBasicBlock(function), LLVMGetNextBasicBlock);
+            let mut before = HashSet::new();
+            for block in blocks {
+                before.insert(block);
+                let end = LLVMGetBasicBlockTerminator(block);
+                if end.is_null() || !LLVMGetMetadata(end, kind).is_null() {
+                    continue;
+                }
+                let mut next = (0..LLVMGetNumSuccessors(end)).map(|i| LLVMGetSuccessor(end, i));
+                if !next.any(|block| before.contains(&block)) {
+                    continue;
+                }
+                // A loop's node is its own first member.
+                let itself = LLVMTemporaryMDNode(context.0, ptr::null(), 0);
+                let members = [itself, property];
+                let node = LLVMMDNodeInContext2(context.0, members.as_ptr(), members.len());
+                LLVMMetadataReplaceAllUsesWith(itself, node);
+                LLVMSetMetadata(end, kind, LLVMMetadataAsValue(context.0, node));
+            }
+        }
+    }
+}
+
 /// The PTX of a `gpu.module` whose functions are in the LLVM dialect.
 pub fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String> {
     initialize();
@@ -185,6 +238,7 @@ pub fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String>
         let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
         LLVMSetModuleDataLayout(llvm.0, layout.0);
         make_convergent(&context, &llvm);
+        keep_loops(&context, &llvm);
         optimize(&llvm, &machine)?;
         emit(&llvm, &machine)
     }

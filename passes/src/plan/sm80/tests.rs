@@ -19,6 +19,7 @@ fn single(context: &Context) -> Type<'_> {
 /// Rows whose elements are moved by eight.
 const ROWS: Access = Access {
     major: 1,
+    known: true,
     vector: 8,
 };
 
@@ -47,7 +48,7 @@ fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
     assert_eq!(tile(Some(16)), [128, 256, 64]);
     assert_eq!(tile(Some(64)), [128, 128, 64]);
     assert_eq!(tile(Some(127)), [128, 128, 64]);
-    assert_eq!(tile(Some(128)), [128, 64, 32]);
+    assert_eq!(tile(Some(128)), [128, 64, 64]);
     assert_eq!(tile(None), tile(Some(132)));
 }
 
@@ -201,15 +202,12 @@ fn what_lies_otherwise_is_moved_otherwise() {
     };
     let first = |plan: &Plan<'_>| plan.path(Operand::A)[0].row().unwrap().num_val;
     for vector in [8, 4, 2, 1] {
-        let made = plan(Access { major: 1, vector });
+        let made = plan(Access { vector, ..ROWS });
         assert_eq!(first(&made), vector);
         assert_eq!(made.major(Operand::A), Ok(1));
         assert_eq!(made.element(Operand::A), Ok(half));
     }
-    let columns = plan(Access {
-        major: 0,
-        vector: 8,
-    });
+    let columns = plan(Access { major: 0, ..ROWS });
     assert_eq!(columns.major(Operand::A), Ok(0));
     assert!(
         columns.path(Operand::A)[1]

@@ -1,19 +1,22 @@
 //! Whole products of matrices, of any shape and by any configuration: compiled, run on the emulator, verified.
 
+mod problem;
+
 use crate::emulate;
 use crate::finding::{Finding, Kind, Tally, signature};
 use crate::opt::{Death, Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
 use cute_runtime::Package;
+use problem::Problem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
 
 /// A product and how to compile it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Input {
-    text: String,
+    problem: Problem,
     /// Options of `--cute-compile`, but for the package.
     options: Vec<(&'static str, String)>,
 }
@@ -56,10 +59,10 @@ fn one(
         signature,
         detail,
         command: opt.command(&shown),
-        input: input.text.clone().into_bytes(),
+        input: input.problem.text.clone().into_bytes(),
         extension: "mlir",
     };
-    let status = opt.verified(&[&input.text], &arguments)?;
+    let status = opt.verified(&[&input.problem.text], &arguments)?;
     match status.into_iter().next() {
         Some(Status::Done) => {}
         Some(Status::Dead(Death {
@@ -70,6 +73,10 @@ fn one(
             return tally.add(find(kind, signature, detail));
         }
         Some(Status::Refused(said)) => {
+            if is_first && !input.asks() {
+                let text = format!("a problem is refused: {}", signature(message(&said)));
+                return tally.add(find(Kind::Refused, text, said));
+            }
             let Some(cure) = cure(&said) else {
                 return Ok(());
             };
@@ -87,7 +94,7 @@ fn one(
     for seed in [seed ^ index, index] {
         let checked = catch_unwind(AssertUnwindSafe(|| {
             let package = Package::read_file(&path).map_err(|error| error.to_string())?;
-            emulate::check(&package, None, None, seed)
+            emulate::check(&package, None, None, &input.problem.given, seed)
         }));
         match checked {
             Ok(Ok(())) => {}
@@ -127,32 +134,13 @@ fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
 impl Input {
     fn new(random: &mut Random) -> Input {
         let (tile, warps) = tile(random);
-        // Problems are mostly whole numbers of tiles, and small ones more often than large ones.
-        let mut extent = |tile: i64, most: i64| match random.chance(92) {
-            true => tile * random.range(1, 1 + (most / tile).clamp(0, 3)),
-            false => 8 * random.range(1, most / 8),
-        };
-        let (m, n, k) = (
-            extent(tile[0], 256),
-            extent(tile[1], 320),
-            extent(tile[2], 384),
-        );
-        let mut tensor = |rows: i64, columns: i64| {
-            let pad = if random.chance(30) {
-                8 * random.range(1, 5)
-            } else {
-                0
-            };
-            let align = *random.pick(&[16, 16, 16, 32, 64, 128, 256]);
-            let row = columns + pad;
-            format!("!cute.memref<f16, gmem, align<{align}>, \"({rows},{columns}):({row},1)\">")
-        };
-        let (a, b, c) = (tensor(m, k), tensor(n, k), tensor(m, n));
-        let text = format!(
-            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32\n  return\n}}\n"
-        );
+        let problem = Problem::new(random, tile);
         let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
         let [tm, tn, tk] = tile;
+        if random.chance(30) {
+            // The problem alone.
+            return Input { problem, options };
+        }
         if random.chance(85) {
             options.push(("tile", format!("{tm}x{tn}x{tk}")));
         }
@@ -176,7 +164,14 @@ impl Input {
         if random.chance(15) {
             options.push(("lineinfo", "true".into()));
         }
-        Input { text, options }
+        Input { problem, options }
+    }
+
+    /// Tells whether a part of the plan is asked for; of a problem alone there is always a plan.
+    fn asks(&self) -> bool {
+        let parts = ["tile", "warps", "stages", "swizzle", "raster"];
+        let mut names = self.options.iter().map(|(name, _)| name);
+        names.any(|name| parts.contains(name))
     }
 
     fn options(&self) -> String {

@@ -1,0 +1,205 @@
+//! A product of matrices as a user may write it: any extents, any order of strides, gaps, alignments, a batch, and any part of it
+//! known only to the launch.
+
+use crate::random::Random;
+use cute_runtime::Parsed;
+use cute_runtime::tensor::Given;
+
+/// A product, and what a launch brings.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Problem {
+    /// The text for the compiler.
+    pub(super) text: String,
+    /// The layouts of the tensors of which the text leaves something open.
+    pub(super) given: Vec<Given>,
+}
+
+/// The bytes of an element of A and B.
+const BYTES: i64 = 2;
+
+/// Types of the elements of A and B, of the sums, and of C.
+const TYPES: [(&str, &str, &str); 6] = [
+    ("f16", "f32", "f16"),
+    ("f16", "f32", "f16"),
+    ("bf16", "f32", "bf16"),
+    ("f16", "f32", "f32"),
+    ("bf16", "f32", "f32"),
+    ("f16", "f16", "f16"),
+];
+
+/// The forms of an extent: a multiple of a tile, one beside it, a multiple of 8, small, any.
+fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
+    let whole = tile * random.range(1, 1 + (most / tile.max(1)).clamp(0, 2));
+    match random.below(10) {
+        0..4 => whole,
+        4 => whole + 1,
+        5 => (whole - 1).max(1),
+        6 | 7 => 8 * random.range(1, most / 8),
+        8 => random.range(1, 20),
+        _ => random.range(1, most),
+    }
+}
+
+/// A matrix of so many rows and columns, and a batch of such where there is one: its type and its layout.
+fn tensor(
+    random: &mut Random,
+    element: &str,
+    extents: [i64; 2],
+    batch: &[i64],
+    is_output: bool,
+) -> (String, Parsed) {
+    let [rows, columns] = extents;
+    let major = usize::from(!random.chance(35));
+    let along = extents[major];
+    let gap = match random.below(10) {
+        0 => 1,
+        1 => 4,
+        2 | 3 => 8 * random.range(1, 5),
+        _ => 0,
+    };
+    // Elements of a line may be apart.
+    let step = if random.chance(5) { 2 } else { 1 };
+    let mut line = along * step + gap;
+    let mut stride = [0; 2];
+    stride[major] = step;
+    stride[1 - major] = line;
+    if !is_output && random.chance(3) {
+        // All lines are one.
+        stride[1 - major] = 0;
+        line = along * step;
+    }
+    let mut whole = line * extents[1 - major];
+    let mut of_batch = Vec::new();
+    for count in batch {
+        if !is_output && random.chance(30) {
+            of_batch.push(0);
+        } else {
+            of_batch.push(whole);
+            whole *= count;
+        }
+    }
+    let leaf = |random: &mut Random, value: i64, is_stride: bool| -> String {
+        if is_stride && value == 1 && !random.chance(2) {
+            return "1".into();
+        }
+        if random.chance(60) {
+            return value.to_string();
+        }
+        let width = if random.chance(10) { "i64" } else { "" };
+        let largest = [16, 8, 4, 2]
+            .into_iter()
+            .find(|div| value % div == 0 && value > 0);
+        let div = largest
+            .filter(|_| random.chance(70))
+            .map(|div| format!("div={div}"));
+        match (width, div) {
+            ("", None) => "?".into(),
+            (width, None) => format!("?{{{width}}}"),
+            ("", Some(div)) => format!("?{{{div}}}"),
+            (width, Some(div)) => format!("?{{{width} {div}}}"),
+        }
+    };
+    // All is known, or each leaf perhaps.
+    let is_open = random.chance(45);
+    let mut text = |value: i64, is_stride: bool| match is_open {
+        true => leaf(random, value, is_stride),
+        false => value.to_string(),
+    };
+    let nest = |all: Vec<String>| match &all[..] {
+        [one] => one.clone(),
+        all => format!("({})", all.join(",")),
+    };
+    let mut shape = vec![text(rows, false), text(columns, false)];
+    let mut strides = vec![text(stride[0], true), text(stride[1], true)];
+    if !batch.is_empty() {
+        shape.push(nest(
+            batch.iter().map(|count| text(*count, false)).collect(),
+        ));
+        strides.push(nest(of_batch.iter().map(|s| text(*s, true)).collect()));
+    }
+    let numbers = |all: &[i64]| nest(all.iter().map(i64::to_string).collect());
+    let known = match batch {
+        [] => format!("({rows},{columns}):({},{})", stride[0], stride[1]),
+        batch => format!(
+            "({rows},{columns},{}):({},{},{})",
+            numbers(batch),
+            stride[0],
+            stride[1],
+            numbers(&of_batch)
+        ),
+    };
+    let least = if element == "f32" { 4 } else { BYTES };
+    let align = (*random.pick(&[16, 16, 16, 16, 32, 128, 8, 4, 2])).max(least);
+    let ty = format!(
+        "!cute.memref<{element}, gmem, align<{align}>, \"({}):({})\">",
+        shape.join(","),
+        strides.join(",")
+    );
+    let layout = Parsed::parse(&known).expect("a layout of a tensor");
+    (ty, layout)
+}
+
+impl Problem {
+    /// A product of some tiles of this size, or about as large.
+    pub(super) fn new(random: &mut Random, tile: [i64; 3]) -> Problem {
+        let most = [256, 320, 384];
+        let mut extents = [0; 3];
+        for (axis, extent_of) in extents.iter_mut().enumerate() {
+            *extent_of = extent(random, tile[axis], most[axis]);
+        }
+        let [m, n, k] = extents;
+        let batch: Vec<i64> = match random.below(10) {
+            0 => vec![random.range(1, 3)],
+            1 => vec![random.range(1, 3), random.range(1, 2)],
+            _ => Vec::new(),
+        };
+        let (factor, sum, result) = *random.pick(&TYPES);
+        let (a, of_a) = tensor(random, factor, [m, k], &batch, false);
+        let (b, of_b) = tensor(random, factor, [n, k], &batch, false);
+        let (c, of_c) = tensor(random, result, [m, n], &batch, true);
+        let text = format!(
+            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  \
+             cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate {sum}\n  return\n}}\n"
+        );
+        let given = [(a, of_a), (b, of_b), (c, of_c)].map(|(ty, layout)| match ty.contains('?') {
+            true => Given::Layout(layout),
+            false => Given::Nothing,
+        });
+        Problem {
+            text,
+            given: given.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_are_of_all_kinds() {
+        let mut random = Random::of(0, 0);
+        let all: Vec<Problem> = (0..300)
+            .map(|_| Problem::new(&mut random, [32, 32, 32]))
+            .collect();
+        let some = |part: &str| {
+            all.iter()
+                .filter(|problem| problem.text.contains(part))
+                .count()
+        };
+        for part in [
+            "bf16",
+            "accumulate f16",
+            "?{div=",
+            "i64",
+            "align<2>",
+            ":(1,",
+            ")):(",
+        ] {
+            assert!(some(part) > 2, "{part}");
+        }
+        assert!(some("?") > 50);
+        let open = |problem: &&Problem| problem.given.iter().any(|given| *given != Given::Nothing);
+        assert_eq!(all.iter().filter(open).count(), some("?"));
+    }
+}
