@@ -13,7 +13,7 @@
 
 // FEW:  tile = 128x256x64
 // ORIN: tile = 128x256x64
-// MANY: tile = 128x64x32
+// MANY: tile = 128x64x64
 // BINARY: tile = 128x256x64
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32

@@ -684,17 +684,6 @@ func.func @gemm_dynamic(%a: !a, %b: !b, %c: !c) {
 // -----
 
 !a = !cute.memref<f16, gmem, "(8,4):(1,8)">
-!b = !cute.memref<bf16, gmem, "(8,4):(1,8)">
-!c = !cute.memref<f16, gmem, "(8,8):(1,8)">
-func.func @gemm_elements(%a: !a, %b: !b, %c: !c) {
-  // expected-error @below {{expected A and B of one element type, found f16 and bf16}}
-  cute.block.gemm(%a, %b, %c) : (!a, !b, !c)
-  return
-}
-
-// -----
-
-!a = !cute.memref<f16, gmem, "(8,4):(1,8)">
 !c = !cute.memref<f16, gmem, "(8,8):(1,8)">
 func.func @gemm_accumulate(%a: !a, %b: !a, %c: !c) {
   // expected-error @below {{expected a number type to accumulate in, found vector<4xf32>}}

@@ -52,3 +52,39 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+// A loop over bytes stays one: LLVM 22 would make vectors of it, also where they reach over the place at which offsets begin anew.
+// CHECK-LABEL: @bytes
+// CHECK:       gpu.binary @kernels
+// CHECK-SAME:    .visible .entry turned(
+// CHECK-NOT:     ld.shared.v
+// CHECK-NOT:     ld.shared.b32
+// CHECK-SAME:    ld.shared.b8
+// CHECK-NOT:     ld.shared.v
+module attributes {gpu.container_module} {
+  func.func private @bytes()
+  gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+    llvm.func @turned(%from: !llvm.ptr<3>, %to: !llvm.ptr<1> {llvm.noalias}, %count: i32)
+        attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>} {
+      %c0 = llvm.mlir.constant(0 : i32) : i32
+      %c1 = llvm.mlir.constant(1 : i32) : i32
+      %c849 = llvm.mlir.constant(849 : i32) : i32
+      %c1024 = llvm.mlir.constant(1024 : i32) : i32
+      llvm.br ^loop(%c0 : i32)
+    ^loop(%i: i32):
+      %far = llvm.add %i, %c849 : i32
+      %at = llvm.urem %far, %c1024 : i32
+      %p = llvm.getelementptr %from[%at] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+      %q = llvm.getelementptr %to[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
+      %v = llvm.load %p {alignment = 1 : i64} : !llvm.ptr<3> -> i8
+      llvm.store %v, %q {alignment = 1 : i64} : i8, !llvm.ptr<1>
+      %next = llvm.add %i, %c1 : i32
+      %more = llvm.icmp "ult" %next, %count : i32
+      llvm.cond_br %more, ^loop(%next : i32), ^end
+    ^end:
+      llvm.return
+    }
+  }
+}

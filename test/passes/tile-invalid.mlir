@@ -15,7 +15,7 @@ func.func @basis(%A: !e, %B: !t, %C: !t) {
 
 !t = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
 func.func @f32(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{no atom multiplies f32 here yet: expected A of f16 or bf16, found f32}}
+  // expected-error @below {{no atom multiplies f32 here yet: expected A of f16, bf16, tf32, f64, i8, ui8, f8E4M3FN or f8E5M2, found f32}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }
@@ -72,12 +72,12 @@ func.func @accumulate_bf16(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// C is of the factors' type, or of the sums'.
-!t = !cute.memref<bf16, gmem, align<16>, "(64,64):(64,1)">
+// Sums of integers are not rounded.
+!t = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @another_output(%A: !t, %B: !t, %C: !c) {
-  // expected-error @below {{expected C of bf16 or f32, found f16}}
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
+  // expected-error @below {{expected C of i32, found f16}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate i32
   return
 }
 
@@ -122,5 +122,26 @@ func.func @shared_output(%A: !t, %B: !t, %C: !c) {
 func.func @partly_known(%A: !a, %B: !b, %C: !c) {
   // expected-error @below {{expected the same M of A and C, found 64 and 96}}
   cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32
+  return
+}
+
+// -----
+
+// Elements of other types are multiplied together where there is a product of both.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!b = !cute.memref<bf16, gmem, align<16>, "(64,64):(64,1)">
+func.func @mixed(%A: !t, %B: !b, %C: !t) {
+  // expected-error @below {{no atom multiplies f16 and bf16 here yet: expected B of f16, found bf16}}
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !t) accumulate f32
+  return
+}
+
+// -----
+
+!t = !cute.memref<f8E4M3FN, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
+func.func @later(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{is computed with SM89_16x8x32_F32E4M3E4M3F32_TN, which exists on sm_89 and later; found arch=sm_80: compile it for an architecture that has it}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }

@@ -98,6 +98,6 @@ func.func @gemm(%A: !A, %B: !B, %C: !C) {
 // SWIZZLE:       smem = <S<1,4,3>, "(32,32):(32,1)">
 // SWIZZLE:       cute.memref.alloca() : !cute.memref<f16, smem, align<256>, S<1,4,3>, "(32,32):(32,1)">
 
-// What is not asked for is chosen so that it divides the problem.
+// What is not asked for is chosen by how long it takes.
 // CHOSEN:        arith.constant [[BLOCKS:.*]] : index
-// CHOSEN:        cute.plan = #cute.plan<tile = {{16|32|64}}x{{16|32|48|96}}x{{16|32|64}}, stages = {{[0-9]+}}, raster = 8, {{.*}} atom_layout_MNK = <"({{[1-9]}},{{[1-9]}},1):{{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>
+// CHOSEN:        cute.plan = #cute.plan<tile = {{16|32|64}}x{{16|32|48|64|96}}x{{16|32|64|128}}, stages = {{[0-9]+}}, raster = 8, {{.*}} atom_layout_MNK = <"({{[1-9]}},{{[1-9]}},1):{{.*}}known_grid_size = array<i32: [[BLOCKS]], 1, 1>

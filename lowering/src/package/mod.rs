@@ -45,6 +45,14 @@ pub(crate) const PASS: PassSpec = PassSpec {
     run,
 };
 
+/// The name of an element type in packages, which is MLIR's but for unsigned bytes.
+fn element_of(ty: Type<'_>) -> String {
+    match ty.to_string().as_str() {
+        "ui8" => "u8".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 /// The program that writes packages.
 pub(crate) const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
@@ -216,7 +224,7 @@ impl<'c> Argument<'c> {
         };
         Ok(Arg::Tensor {
             name: self.name(roles.iter().map(|role| role.name).collect(), computes),
-            element: memref.element.to_string(),
+            element: element_of(memref.element),
             layout: memref.layout.to_string(),
             align: memref.align as u32,
             access,

@@ -266,7 +266,7 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
     if counts.is_empty() {
         None
     } else {
-        Some(counts.iter().sum())
+        Some(counts.into_iter().fold(0, i64::saturating_add))
     }
 }
 
@@ -292,6 +292,11 @@ pub fn cuts(context: &Context, source: &Compiled) -> Result<Vec<Cut>, String> {
         if name_of(op) == gpu::FUNC
             && let Some(plan) = attribute_of(op, PLAN).and_then(Plan::of)
         {
+            // Other types are cut up otherwise.
+            let [left, ..] = plan.multiplied()?;
+            if left.to_string() != "f16" {
+                continue;
+            }
             let arch = cute_passes::arch::of_kernel(op)?;
             found.push(cut_of(&plan, arch, &source.options)?);
         }

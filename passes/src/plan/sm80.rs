@@ -23,14 +23,30 @@ use cute_layout::{
 };
 use cute_target::Arch;
 use melior::ir::{Location, Type};
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 /// The products, the first of which every architecture of this builder has.
 const PRODUCTS: &[&str] = &[
     "SM80_16x8x16_F32F16F16F32_TN",
     "SM80_16x8x16_F32BF16BF16F32_TN",
     "SM80_16x8x16_F16F16F16F16_TN",
+    "SM80_16x8x8_F32TF32TF32F32_TN",
+    "SM80_8x8x4_F64F64F64F64_TN",
+    "SM80_16x8x32_S32S8S8S32_TN",
+    "SM80_16x8x32_S32U8U8S32_TN",
+    "SM80_16x8x32_S32S8U8S32_TN",
+    "SM80_16x8x32_S32U8S8S32_TN",
+    "SM89_16x8x32_F32E4M3E4M3F32_TN",
+    "SM89_16x8x32_F32E5M2E5M2F32_TN",
+    "SM89_16x8x32_F32E4M3E5M2F32_TN",
+    "SM89_16x8x32_F32E5M2E4M3F32_TN",
 ];
+
+/// Bits of the elements that the table's tiles were measured with; tiles of others have as many bytes along K.
+const MEASURED: i64 = 16;
+
+/// Bits of an element of ldmatrix' matrices, which it can transpose.
+const LDMATRIX: i64 = 16;
 
 /// The widest copy, of those into shared memory and of those out of it.
 const WIDEST: i64 = 128;
@@ -48,8 +64,14 @@ fn copy_of(bits: i64) -> CopyOp {
     CopyOp::SimtAsync { global, bits }
 }
 
-/// The load of fragments of A or B, by the mode along which neighbours lie in shared memory. What is not K is transposed.
-fn load_of(major: usize) -> CopyOp {
+/// The load of fragments of A or B of such elements, by the mode along which neighbours lie in shared memory. ldmatrix moves four
+/// bytes along K to each thread, whatever they are; along the other mode it transposes elements of its own size, and of others
+/// each is loaded by itself.
+fn load_of(elem: Elem, major: usize) -> CopyOp {
+    let bits = elem.bits();
+    if bits > 32 || (major == 0 && bits != LDMATRIX) {
+        return CopyOp::Universal { bits };
+    }
     CopyOp::Ldsm {
         matrices: 4,
         transpose: major == 0,
@@ -106,11 +128,12 @@ pub(super) struct Choice {
     speed: i64,
 }
 
-fn table(raster: i64) -> impl Iterator<Item = Choice> {
+fn table(product: &MmaAtom, raster: i64) -> impl Iterator<Item = Choice> + use<> {
+    let (bits, least) = (product.a.bits(), product.shape_mnk[2]);
     TABLE
         .iter()
-        .map(move |&(tile, warps, stages, speed)| Choice {
-            tile,
+        .map(move |&([m, n, k], warps, stages, speed)| Choice {
+            tile: [m, n, (k * MEASURED / bits).max(least)],
             warps,
             stages,
             swizzle: SwizzleChoice::Auto,
@@ -194,17 +217,17 @@ impl<'c> Builder<'c> {
         let [a, b, c] = elements;
         let location = Location::unknown(context_of_type(a));
         let copy = |element, op| types::copy_atom_type(location, element, op).map_err(said);
-        let mma =
-            types::sm80_mma_type(location, product.shape_mnk, a, b, accumulate).map_err(said)?;
+        let mma = types::warp_mma_type(location, &product, a, b, accumulate).map_err(said)?;
         let pairs = CopyOp::Universal {
             bits: neighbours(&product)? * types::elem(c)?.bits(),
         };
         let [of_a, of_b, of_c] = accesses;
-        let factor = |ty, access: Access| {
-            let bits = (access.vector * product.a.bits()).min(WIDEST);
-            Ok::<_, String>([copy(ty, copy_of(bits))?, copy(ty, load_of(access.major))?])
+        let factor = |ty, elem: Elem, access: Access| {
+            let bits = (access.vector * elem.bits()).min(WIDEST);
+            let load = load_of(elem, access.major);
+            Ok::<_, String>([copy(ty, copy_of(bits))?, copy(ty, load)?])
         };
-        let factors = [factor(a, of_a)?, factor(b, of_b)?];
+        let factors = [factor(a, product.a, of_a)?, factor(b, product.b, of_b)?];
         let bits = (of_c.vector * types::elem(c)?.bits()).min(WIDEST);
         let result = [copy(c, pairs)?, copy(c, CopyOp::Universal { bits })?];
         let (row, copies) = rows(mma, &[factors[0], factors[1], result].concat())?;
@@ -354,6 +377,7 @@ impl<'c> Builder<'c> {
         request: &Request,
         arch: Arch,
     ) -> Result<Plan<'c>, String> {
+        require(arch, &self.row.name, self.row.requires)?;
         let raster = request.raster.unwrap_or(RASTER);
         let complete = |base: Choice| Choice {
             tile: request.tile.unwrap_or(base.tile),
@@ -379,7 +403,7 @@ impl<'c> Builder<'c> {
             });
             timed.min_by_key(|(time, _)| *time).map(|(_, plan)| plan)
         };
-        if let Some(plan) = first(table(raster).map(complete).collect()) {
+        if let Some(plan) = first(table(&self.row, raster).map(complete).collect()) {
             return Ok(plan);
         }
         if request.stages.is_none() {
@@ -389,12 +413,15 @@ impl<'c> Builder<'c> {
                     .rev()
                     .map(move |stages| Choice { stages, ..base })
             };
-            let candidates = table(raster).map(complete).flat_map(fewer).collect();
+            let candidates = table(&self.row, raster)
+                .map(complete)
+                .flat_map(fewer)
+                .collect();
             if let Some(plan) = first(candidates) {
                 return Ok(plan);
             }
         }
-        let asked = table(raster).next().map(complete);
+        let asked = table(&self.row, raster).next().map(complete);
         let asked = asked.ok_or("expected a choice in the table")?;
         Err(self.refusal(asked, arch))
     }
@@ -427,7 +454,7 @@ impl<'c> Builder<'c> {
         let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Choice { warps, ..asked });
         warps
             .into_iter()
-            .chain(table(asked.raster).map(swizzled))
+            .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
                 let plan = self.fitting(choice, arch).ok()?;
@@ -469,7 +496,7 @@ impl<'c> Builder<'c> {
         });
         stages
             .chain(warps)
-            .chain(table(asked.raster).map(swizzled))
+            .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| *choice != asked)
             .find_map(|choice| self.fitting(choice, arch).ok())
     }
@@ -491,52 +518,49 @@ fn product_of<'c>(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<MmaAt
         products.push(MmaAtom::named(name).map_err(|e| e.to_string())?);
     }
     let [a, b, c] = elements;
-    let found = types::elem(a);
-    let Some(of_a) = products.iter().find(|product| Ok(product.a) == found) else {
-        let mut known: Vec<_> = products
-            .iter()
-            .map(|product| product.a.to_string())
-            .collect();
-        known.dedup();
+    let is = |elem: Elem, ty: Type<'c>| types::elem(ty) == Ok(elem);
+    let names = |all: Vec<Elem>| {
+        let mut names: Vec<String> = all.iter().map(Elem::to_string).collect();
+        let mut met = HashSet::new();
+        names.retain(|name| met.insert(name.clone()));
+        match &names[..] {
+            [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+            names => names.concat(),
+        }
+    };
+    let all = products.iter();
+    let of_a: Vec<_> = all.clone().filter(|product| is(product.a, a)).collect();
+    if of_a.is_empty() {
         return Err(format!(
             "no atom multiplies {a} here yet: expected A of {}, found {a}",
-            known[..known.len().min(2)].join(" or ")
-        ));
-    };
-    if types::elem(b) != found {
-        return Err(format!(
-            "no atom multiplies {b} here yet: expected B of {}, found {b}",
-            of_a.a
+            names(all.map(|product| product.a).collect())
         ));
     }
-    let sums = products.iter().filter(|product| Ok(product.a) == found);
-    let Some(product) = sums
-        .clone()
-        .find(|product| types::elem(accumulate) == Ok(product.d))
-    else {
-        let known: Vec<_> = sums
-            .map(|product| format!("`accumulate {}`", product.d))
-            .collect();
+    let of_both: Vec<_> = of_a.iter().filter(|product| is(product.b, b)).collect();
+    if of_both.is_empty() {
         return Err(format!(
-            "no atom accumulates {} products in {accumulate} here yet; expected {}",
-            of_a.a,
-            known.join(" or ")
-        ));
-    };
-    // Rounding goes from the type of the sums to that of C.
-    let results = [product.a, product.d];
-    if !results.iter().any(|elem| types::elem(c) == Ok(*elem)) {
-        return Err(format!(
-            "no product of {} and {} is rounded to {c} here yet: expected C of {}{}, found {c}",
-            product.a,
-            product.b,
-            product.a,
-            match product.d == product.a {
-                true => String::new(),
-                false => format!(" or {}", product.d),
-            }
+            "no atom multiplies {a} and {b} here yet: expected B of {}, found {b}",
+            names(of_a.iter().map(|product| product.b).collect())
         ));
     }
+    let Some(product) = of_both.iter().find(|product| is(product.d, accumulate)) else {
+        let known = names(of_both.iter().map(|product| product.d).collect());
+        return Err(format!(
+            "no atom accumulates {a} products in {accumulate} here yet; expected `accumulate {known}`"
+        ));
+    };
+    // Sums are stored as they are, or rounded to a type of 16 bits: to one of more exponents from f32 only.
+    let mut results = vec![product.d];
+    if product.d == Elem::F32 {
+        results.extend([Elem::F16, Elem::BF16]);
+    }
+    if !results.iter().any(|elem| is(*elem, c)) {
+        return Err(format!(
+            "sums in {accumulate} are not rounded to {c} here yet: expected C of {}, found {c}",
+            names(results)
+        ));
+    }
+    let product: &MmaAtom = product;
     Ok(product.clone())
 }
 

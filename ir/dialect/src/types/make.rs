@@ -1,9 +1,13 @@
 //! Types, made from Rust values.
 
 use super::kind::Kind;
-use crate::diag::Failure;
+use crate::diag::{self, Failure};
 use crate::mlir::{Parts, type_of as get};
-use cute_layout::{IntTuple, Layout, Leaf, Tile, atoms::Completion, ops::Value};
+use cute_layout::{
+    IntTuple, Layout, Leaf, Tile,
+    atoms::{Completion, Family, MmaAtom},
+    ops::Value,
+};
 use melior::{
     Context,
     ir::{Location, Type, r#type::IntegerType},
@@ -125,18 +129,27 @@ pub fn pipeline_type<'c>(
     let name = super::completion_name(completion);
     get(location, &parts(Kind::Pipeline, &[], &[name], &[stages]))
 }
-/// `!cute_nvgpu.sm80.mma<...>`
-pub fn sm80_mma_type<'c>(
+/// `!cute_nvgpu.sm80.mma<...>` or `!cute_nvgpu.sm89.mma<...>`: the product of a row of the table, of factors and sums of these
+/// types. Errors, at `location`: a row of another family.
+pub fn warp_mma_type<'c>(
     location: Location<'c>,
-    shape: [i64; 3],
+    row: &MmaAtom,
     a: Type<'c>,
     b: Type<'c>,
     acc: Type<'c>,
 ) -> Result<Type<'c>, Failure> {
-    get(
-        location,
-        &parts(Kind::Sm80Mma, &[a, b, acc], &["", ""], &shape),
-    )
+    let (kind, texts): (Kind, &[&str]) = match row.family {
+        Family::Sm80 => (Kind::Sm80Mma, &["", ""]),
+        Family::Sm89 => (Kind::Sm89Mma, &[]),
+        _ => {
+            let message = format!(
+                "expected a product of a warp of SM80 or SM89, found {}",
+                row.name
+            );
+            return Err(diag::error(location, message));
+        }
+    };
+    get(location, &parts(kind, &[a, b, acc], texts, &row.shape_mnk))
 }
 /// `!cute.tiled_copy<...>` over the atom type `atom`.
 pub fn tiled_copy_type<'c>(

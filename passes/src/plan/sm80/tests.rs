@@ -56,7 +56,7 @@ fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
 fn every_entry_of_the_table_fits_every_architecture_somehow() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    for choice in table(RASTER) {
+    for choice in table(&builder.row, RASTER) {
         for arch in Requirement::Since(8, 0).archs() {
             let request = Request {
                 tile: Some(choice.tile),
@@ -77,7 +77,7 @@ fn every_entry_of_the_table_fits_every_architecture_somehow() {
 fn a_plan_says_what_it_was_chosen_by() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    for choice in table(3) {
+    for choice in table(&builder.row, 3) {
         for swizzle in [
             SwizzleChoice::Auto,
             SwizzleChoice::None,
@@ -99,7 +99,7 @@ fn a_plan_says_what_it_was_chosen_by() {
 fn no_builder_answers_for_the_plan_of_another() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    let choice = table(RASTER).next().unwrap();
+    let choice = table(&builder.row, RASTER).next().unwrap();
     let mut plan = builder.plan(choice).unwrap();
     plan.paths[0][0].atom = plan.paths[2][1].atom;
     assert!(Builder::of(&plan).is_none());

@@ -12,6 +12,7 @@ use problem::Problem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
+const SINCE_SM89: [&str; 4] = ["sm_89", "sm_90", "sm_90a", "sm_120"];
 
 /// A product and how to compile it.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +136,11 @@ impl Input {
     fn new(random: &mut Random) -> Input {
         let (tile, warps) = tile(random);
         let problem = Problem::new(random, tile);
-        let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
+        let archs = match problem.is_of_sm89 {
+            true => &SINCE_SM89[..],
+            false => &ARCHS,
+        };
+        let mut options = vec![("arch", (*random.pick(archs)).to_string())];
         let [tm, tn, tk] = tile;
         if random.chance(30) {
             // The problem alone.

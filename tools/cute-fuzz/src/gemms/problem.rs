@@ -10,22 +10,41 @@ use cute_runtime::tensor::Given;
 pub(super) struct Problem {
     /// The text for the compiler.
     pub(super) text: String,
+    /// Tells whether only some architectures multiply its types.
+    pub(super) is_of_sm89: bool,
     /// The layouts of the tensors of which the text leaves something open.
     pub(super) given: Vec<Given>,
 }
 
-/// The bytes of an element of A and B.
-const BYTES: i64 = 2;
-
-/// Types of the elements of A and B, of the sums, and of C.
-const TYPES: [(&str, &str, &str); 6] = [
-    ("f16", "f32", "f16"),
-    ("f16", "f32", "f16"),
-    ("bf16", "f32", "bf16"),
-    ("f16", "f32", "f32"),
-    ("bf16", "f32", "f32"),
-    ("f16", "f16", "f16"),
+/// Types of the elements of A and of B, of the sums, and of C.
+const TYPES: [[&str; 4]; 16] = [
+    ["f16", "f16", "f32", "f16"],
+    ["f16", "f16", "f32", "f16"],
+    ["f16", "f16", "f32", "f16"],
+    ["f16", "f16", "f32", "f32"],
+    ["f16", "f16", "f32", "bf16"],
+    ["f16", "f16", "f16", "f16"],
+    ["bf16", "bf16", "f32", "bf16"],
+    ["bf16", "bf16", "f32", "f32"],
+    ["tf32", "tf32", "f32", "f32"],
+    ["tf32", "tf32", "f32", "f16"],
+    ["f64", "f64", "f64", "f64"],
+    ["i8", "i8", "i32", "i32"],
+    ["ui8", "ui8", "i32", "i32"],
+    ["i8", "ui8", "i32", "i32"],
+    ["f8E4M3FN", "f8E4M3FN", "f32", "f32"],
+    ["f8E5M2", "f8E4M3FN", "f32", "bf16"],
 ];
+
+/// Bytes of an element.
+fn bytes(element: &str) -> i64 {
+    match element {
+        "f64" => 8,
+        "f32" | "tf32" | "i32" => 4,
+        "f16" | "bf16" => 2,
+        _ => 1,
+    }
+}
 
 /// The forms of an extent: a multiple of a tile, one beside it, a multiple of 8, small, any.
 fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
@@ -128,8 +147,8 @@ fn tensor(
             numbers(&of_batch)
         ),
     };
-    let least = if element == "f32" { 4 } else { BYTES };
-    let align = (*random.pick(&[16, 16, 16, 16, 32, 128, 8, 4, 2])).max(least);
+    let align = *random.pick(&[16, 16, 16, 16, 32, 128, 8, 4, 2, 1]);
+    let align = align.max(bytes(element));
     let ty = format!(
         "!cute.memref<{element}, gmem, align<{align}>, \"({}):({})\">",
         shape.join(","),
@@ -153,9 +172,9 @@ impl Problem {
             1 => vec![random.range(1, 3), random.range(1, 2)],
             _ => Vec::new(),
         };
-        let (factor, sum, result) = *random.pick(&TYPES);
-        let (a, of_a) = tensor(random, factor, [m, k], &batch, false);
-        let (b, of_b) = tensor(random, factor, [n, k], &batch, false);
+        let [left, right, sum, result] = *random.pick(&TYPES);
+        let (a, of_a) = tensor(random, left, [m, k], &batch, false);
+        let (b, of_b) = tensor(random, right, [n, k], &batch, false);
         let (c, of_c) = tensor(random, result, [m, n], &batch, true);
         let text = format!(
             "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  \
@@ -167,6 +186,7 @@ impl Problem {
         });
         Problem {
             text,
+            is_of_sm89: left.starts_with("f8"),
             given: given.into(),
         }
     }
