@@ -7,7 +7,7 @@ use crate::shared::{self, Buffer, pack, ring_bytes};
 use cute_ir::plan::{OPERANDS, Plan};
 use cute_layout::{
     Operand, Residue,
-    atoms::{Completion, Elem},
+    atoms::{Completion, Elem, Issue},
     int, tuple,
 };
 use cute_target::Arch;
@@ -16,8 +16,8 @@ use cute_target::Arch;
 const BESIDE: i64 = 34;
 
 /// Copies of a thread in a turn whose addresses are among [`BESIDE`]: as many as the plans that were measured have. Those beyond
-/// take four registers each for address and predicate, loads into registers three, where distances are not known: with fewer, some plans of
-/// narrow accesses spilled.
+/// take registers for address and predicate, loads into registers too; fewer where strides are known, which then are in the instructions. With
+/// less than is added here, some of 500 plans for narrow accesses spilled.
 const ACCESSES: i64 = 12;
 
 /// The strides of A and B, as far as addresses are concerned.
@@ -49,7 +49,7 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
     let atom = mma.atom();
     let accumulators = of(Operand::C, m, n, atom.d)?;
     let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
-    let (mut held, mut copies, mut loads) = (0, 0, 0);
+    let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
     for operand in [Operand::A, Operand::B] {
         let row = plan
             .path(operand)
@@ -66,13 +66,18 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
             }
             _ => copies += accesses,
         }
+        let load = plan.path(operand).get(1).ok_or("expected a load")?.row()?;
+        if load.issue == Issue::Thread {
+            // Each element of the fragments comes alone.
+            apart += fragments * REGISTER_BITS / row.val_bits;
+        }
     }
+    let far = (copies - ACCESSES).max(0);
     let addresses = match strides {
-        // Distances that are known are in the instructions.
-        Strides::Known => 0,
-        Strides::Open => (copies - ACCESSES).max(0) * 4 + loads * 3,
+        Strides::Known => far * 2 + loads * 2,
+        Strides::Open => far * 4 + loads * 4,
     };
-    Ok(accumulators + 2 * fragments + held + addresses + BESIDE)
+    Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)
 }
 
 /// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Errors: as of

@@ -113,6 +113,10 @@ const TABLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
     ([16, 16, 16], [1, 1], 3, 79),
 ];
 
+/// A tile for elements of less than 16 bits with more threads than the smallest of the table: where each moves by itself, fewer have
+/// no registers for them.
+const BYTES: ([i64; 3], [i64; 2], i64, i64) = ([32, 32, 16], [2, 2], 3, 140);
+
 /// Blocks along M that are neighbours where nothing else is asked for.
 const RASTER: i64 = 8;
 
@@ -130,8 +134,10 @@ pub(super) struct Choice {
 
 fn table(product: &MmaAtom, raster: i64) -> impl Iterator<Item = Choice> + use<> {
     let (bits, least) = (product.a.bits(), product.shape_mnk[2]);
+    let bytes = (bits < MEASURED).then_some(&BYTES);
     TABLE
         .iter()
+        .chain(bytes)
         .map(move |&([m, n, k], warps, stages, speed)| Choice {
             tile: [m, n, (k * MEASURED / bits).max(least)],
             warps,
