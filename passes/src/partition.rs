@@ -265,7 +265,7 @@ impl<'c> Partition<'c> {
         Ok(())
     }
 
-    /// Whether each vector of a thread is there: an i1 in registers for each, of the coordinates of their first elements.
+    /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
     fn predicate(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
         let wrong_type = || b.error("expected coordinates and an end");
         let (Some(CuteType::CoordTensor { layout, .. }), Some(CuteType::Coord(ends))) =

@@ -199,7 +199,7 @@ pub(super) struct Builder<'c> {
     fed: [i64; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
-    /// Whether the strides of A and B are known.
+    /// The strides of A and B, known or open.
     strides: Strides,
     /// The modes of A, B and C along which neighbours lie.
     majors: [usize; 3],

@@ -8,6 +8,7 @@ use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
 use cute_ir::{Expected, Failure, attributes::CONTAINER_MODULE, mlir::*, types::memref_of};
 use cute_layout::Leaf;
+use melior::ir::ValueLike;
 
 impl<'c> Gemm<'c> {
     /// Tells whether there is a batch of products.
@@ -27,6 +28,7 @@ impl<'c> Gemm<'c> {
         let host = Builder::before(op);
         let index = host.index_type();
         self.check_extents(host)?;
+        self.check_apart(host)?;
         // Tiles of each axis, where they are not known, and all blocks.
         let mut counted = Vec::new();
         for axis in self.counted_by_launch() {
@@ -158,6 +160,43 @@ impl<'c> Gemm<'c> {
             );
             host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
         }
+        Ok(())
+    }
+
+    /// Asserts that lines of C do not overlap, where only a launch knows how far they are apart. Of a batch nothing is asserted.
+    fn check_apart(&self, host: Builder<'c>) -> Result<(), Failure> {
+        let c = &self.matrices[2];
+        let (across, along) = (c.place(0), c.place(1));
+        let layout = &c.memref.layout;
+        let stride = |mode: usize| layout.stride().get(mode).and_then(|leaf| leaf.as_leaf());
+        if self.is_batched() || stride(along).and_then(Leaf::as_static) != Some(1) {
+            return Ok(());
+        }
+        if stride(across).is_none_or(Leaf::is_static) {
+            return Ok(());
+        }
+        // The leaves of the shape come first, then those of the stride.
+        let leaves = layout.shape().leaves().into_iter();
+        let mut leaves = leaves.chain(layout.stride().leaves().into_iter().take(across));
+        let before = leaves.by_ref().filter(|leaf| !leaf.is_static()).count();
+        let tensor = operands_of(self.op)[c.operand];
+        let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let only = [("only_dynamic", host.unit())];
+        let all = host.infer_all(cute::GET_SCALARS, &[layout], &only)?;
+        let apart = all.get(before).expected(host, "the stride of C")?;
+        let index = host.index_type();
+        let apart = host.value(arith::INDEX_CAST, &[*apart], index, &[])?;
+        let (lines, length) = (self.dimension(host, c, 0)?, self.dimension(host, c, 1)?);
+        let one = host.constant(index, 1)?;
+        let single = host.compare(Predicate::Sle, lines, one)?;
+        let clear = host.compare(Predicate::Sle, length, apart)?;
+        let truth = single.r#type();
+        let holds = host.value(arith::ORI, &[single, clear], truth, &[])?;
+        let message = format!(
+            "expected elements of {} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}",
+            c.name()
+        );
+        host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
         Ok(())
     }
 }
