@@ -17,7 +17,7 @@ use cute_ir::{
     types::memref_of,
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{Dyn, IntTuple, Layout, Leaf, Operand, Swizzle, atoms::Completion, int, tuple};
+use cute_layout::{IntTuple, Layout, Operand, Swizzle, atoms::Completion, int, tuple};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -285,13 +285,7 @@ impl<'c> Partition<'c> {
         let shape = Layout::col_major(layout.shape()).map_err(|e| b.error(e.to_string()))?;
         let ty = cute_ir::tensor::registers(truth, shape).to_type(b.location)?;
         let predicate = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
-        let width = |leaf: &Leaf| match leaf {
-            Leaf::Dynamic(dynamic) if dynamic.width == 64 => {
-                IntTuple::Leaf(Leaf::Dynamic(Dyn::I64))
-            }
-            _ => IntTuple::dynamic(),
-        };
-        let at = tuple(start.leaves().into_iter().map(width));
+        let at = cute_ir::algorithm::coordinate(start, layout).map_err(wrong(b))?;
         let at = types::coord_type(b.context, &at);
         let (region, inner) = Detached::with_block(&[(at, b.location)]);
         b.with_regions(cute::TRANSFORM, &[first, predicate], &[], &[], vec![region])?;

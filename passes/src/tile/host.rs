@@ -2,6 +2,7 @@
 
 use super::{
     Gemm,
+    leaves::{leaves_of, places_of},
     matrix::{self, Matrix, holders},
 };
 use cute_arith::Predicate;
@@ -110,23 +111,16 @@ impl<'c> Gemm<'c> {
         let tensor = operands_of(self.op)[matrix.operand];
         let place = matrix.place(mode);
         let memref = memref_of(tensor).expected(host, "a tensor")?;
-        let shape = memref.layout.shape().modes();
-        let is_dynamic = |leaf: &&Leaf| !leaf.is_static();
-        let before: usize = shape[..place]
-            .iter()
-            .map(|mode| mode.leaves().into_iter().filter(is_dynamic).count())
-            .sum();
         let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let only = [("only_dynamic", host.unit())];
-        let all = host.infer_all(cute::GET_SCALARS, &[layout], &only)?;
-        let mut next = all.into_iter().skip(before);
+        let leaves = leaves_of(host, layout)?;
+        let known = memref.layout.shape().leaves();
         let mut product = host.constant(index, 1)?;
-        for leaf in shape[place].leaves() {
-            let value = match leaf.as_static() {
-                Some(known) => host.constant(index, known)?,
+        for at in places_of(&memref, place) {
+            let value = match leaves[at] {
+                Some(value) => host.value(arith::INDEX_CAST, &[value], index, &[])?,
                 None => {
-                    let value = next.next().expected(host, "a dynamic leaf")?;
-                    host.value(arith::INDEX_CAST, &[value], index, &[])?
+                    let known = known[at].as_static();
+                    host.constant(index, known.expected(host, "a number")?)?
                 }
             };
             product = host.value(arith::MULI, &[product, value], index, &[])?;
@@ -175,17 +169,14 @@ impl<'c> Gemm<'c> {
         if stride(across).is_none_or(Leaf::is_static) {
             return Ok(());
         }
-        // The leaves of the shape come first, then those of the stride.
-        let leaves = layout.shape().leaves().into_iter();
-        let mut leaves = leaves.chain(layout.stride().leaves().into_iter().take(across));
-        let before = leaves.by_ref().filter(|leaf| !leaf.is_static()).count();
+        // Rows and columns are a leaf each, and the stride's leaves come behind the shape's.
+        let place = layout.shape().leaves().len() + across;
         let tensor = operands_of(self.op)[c.operand];
         let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let only = [("only_dynamic", host.unit())];
-        let all = host.infer_all(cute::GET_SCALARS, &[layout], &only)?;
-        let apart = all.get(before).expected(host, "the stride of C")?;
+        let apart = leaves_of(host, layout)?.get(place).copied().flatten();
+        let apart = apart.expected(host, "the stride of C")?;
         let index = host.index_type();
-        let apart = host.value(arith::INDEX_CAST, &[*apart], index, &[])?;
+        let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
         let (lines, length) = (self.dimension(host, c, 0)?, self.dimension(host, c, 1)?);
         let one = host.constant(index, 1)?;
         let single = host.compare(Predicate::Sle, lines, one)?;

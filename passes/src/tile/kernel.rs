@@ -1,6 +1,10 @@
 //! The kernel of a product: which tile a block computes, and the loop along K.
 
-use super::{Gemm, matrix::Matrix};
+use super::{
+    Gemm,
+    leaves::{leaves_of, places_of},
+    matrix::Matrix,
+};
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
     Expected, Failure,
@@ -245,7 +249,7 @@ impl<'c> Gemm<'c> {
                     End {
                         leaf: unknown(leaf),
                         value: Some(
-                            extents_of(b, value, matrix.place(mode))?
+                            extent_of(b, value, matrix.place(mode))?
                                 .expected(b, "an extent that is not known")?,
                         ),
                     }
@@ -284,7 +288,7 @@ impl<'c> Gemm<'c> {
                     None => {
                         let extent = matrix.extent(mode).expected(b, "an extent")?;
                         let value = argument(body, matrix.operand);
-                        let value = extents_of(b, value, matrix.place(mode))?
+                        let value = extent_of(b, value, matrix.place(mode))?
                             .expected(b, "an extent that is not known")?;
                         values.push(match axis {
                             2 => at_least(b, value, 1)?,
@@ -364,9 +368,7 @@ impl<'c> Matrix<'c> {
         }
         Ok(view)
     }
-}
 
-impl<'c> Matrix<'c> {
     /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along
     /// K has no turn then.
     fn not_empty(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
@@ -374,20 +376,14 @@ impl<'c> Matrix<'c> {
         let Some(Leaf::Dynamic(k)) = shape.get(1).and_then(IntTuple::as_leaf) else {
             return Ok(tensor);
         };
-        let count = |tuple: &IntTuple| {
-            tuple
-                .leaves()
-                .iter()
-                .filter(|leaf| !leaf.is_static())
-                .count()
-        };
         let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let mut leaves =
-            b.infer_all(cute::GET_SCALARS, &[layout], &[("only_dynamic", b.unit())])?;
-        leaves.truncate(count(shape));
-        let place = shape.get(0).map_or(0, count);
-        let own = leaves.get_mut(place).expected(b, "the extent along K")?;
+        let mut leaves = leaves_of(b, layout)?;
+        leaves.truncate(shape.leaves().len());
+        let place = shape.get(0).map_or(0, |rows| rows.leaves().len());
+        let own = leaves.get_mut(place).and_then(Option::as_mut);
+        let own = own.expected(b, "the extent along K")?;
         *own = at_least(b, *own, k.div)?;
+        let leaves: Vec<_> = leaves.into_iter().flatten().collect();
         let shape = b.value(
             cute::MAKE_SHAPE,
             &leaves,
@@ -417,28 +413,12 @@ fn unknown(extent: &IntTuple) -> IntTuple {
     }
 }
 
-/// The value of the extent of a mode that is one dynamic leaf; none where it is known.
-fn extents_of<'c>(
-    b: Builder<'c>,
-    tensor: Val<'c>,
-    mode: usize,
-) -> Result<Option<Val<'c>>, Failure> {
+/// The value of the extent of a mode that is one leaf; none where it is known.
+fn extent_of<'c>(b: Builder<'c>, tensor: Val<'c>, mode: usize) -> Result<Option<Val<'c>>, Failure> {
     let memref = types::memref_of(tensor).expected(b, "a tensor")?;
-    let shape = memref.layout.shape();
-    let dynamic = |tuple: &IntTuple| {
-        tuple
-            .leaves()
-            .iter()
-            .filter(|leaf| !leaf.is_static())
-            .count()
-    };
-    let before: usize = shape.modes()[..mode].iter().map(dynamic).sum();
-    if dynamic(&shape.modes()[mode]) != 1 {
-        return Ok(None);
-    }
+    let place = places_of(&memref, mode).start;
     let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-    let all = b.infer_all(cute::GET_SCALARS, &[layout], &[("only_dynamic", b.unit())])?;
-    Ok(all.get(before).copied())
+    Ok(leaves_of(b, layout)?.get(place).copied().flatten())
 }
 
 /// A `cute.block.copy` of a tile of an operand.

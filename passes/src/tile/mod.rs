@@ -6,6 +6,7 @@
 
 mod host;
 mod kernel;
+mod leaves;
 mod matrix;
 
 use crate::{
