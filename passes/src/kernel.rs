@@ -28,7 +28,10 @@ pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mappin
     new
 }
 
-/// Tells whether it is a copy or a product of all threads of a block together.
+/// Tells whether it is something that is done by all threads of a block together.
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
-    matches!(name_of(op), cute::BLOCK_COPY | cute::BLOCK_GEMM)
+    matches!(
+        name_of(op),
+        cute::BLOCK_COPY | cute::BLOCK_GEMM | cute::BLOCK_TRANSFORM
+    )
 }

@@ -32,7 +32,7 @@ class Cute_AlgorithmOp<string mnemonic, list<Trait> traits = [MemoryEffects<[Mem
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_ContractOp : Cute_Op<"contract"> {
+def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
   let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N), or a batch of them";
   let description = [{
     C(m,n) is set to the sum over k of A(m,k) B(n,k), summed in the type behind `accumulate` and rounded
@@ -45,19 +45,42 @@ def Cute_ContractOp : Cute_Op<"contract"> {
     what is known of them (`?{div=8}`) decides how many elements are moved at once. A third mode is the
     batch: A (M,K,L), B (N,K,L), C (M,N,L) are L products, and may be nested.
 
+    An `epilogue` says what is stored in place of the sum. Its region is computed for each (m,n): the first
+    argument is the sum, the others are the elements of the tensors behind its `ins`, which have C's shape
+    (a bias for each column is `(M,N):(0,1)`, a factor for each row `(M,N):(1,0)`). It yields an element of
+    each tensor behind `outs`, of that type. An input may be one of the outputs: it is read before it is
+    written. The region has operations of `arith` and `math` on numbers, and may use the function's own
+    numbers and constants.
+
     ```mlir
     !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
+    !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
     cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
+    // C = max(scale A B^T + bias, 0)
+    cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32 epilogue ins(%bias : !bias) {
+    ^bb0(%sum: f32, %b: f16):
+      %zero = arith.constant 0.0 : f32
+      %scaled = arith.mulf %sum, %scale : f32
+      %wide = arith.extf %b : f16 to f32
+      %moved = arith.addf %scaled, %wide : f32
+      %kept = arith.maximumf %moved, %zero : f32
+      %c = arith.truncf %kept : f32 to f16
+      cute.yield %c : f16
+    }
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
                        Arg<Cute_MemRefType, "B (N,K)", [MemRead]>:$b,
-                       Arg<Cute_MemRefType, "C (M,N)", [MemWrite]>:$c, TypeAttr:$accumulate);
+                       Arg<Variadic<Cute_MemRefType>, "C (M,N), and others of its shape", [MemWrite]>:$outputs,
+                       Arg<Variadic<Cute_MemRefType>, "inputs of the epilogue", [MemRead]>:$inputs,
+                       TypeAttr:$accumulate);
+  let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
-    `outs` `(` $c `:` qualified(type($c)) `)` `accumulate` $accumulate attr-dict }];
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `accumulate` $accumulate attr-dict
+    (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
   let opDocGroup = Cute_Algorithms;
 }
 
@@ -86,6 +109,40 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $source `,` $destination `)`
     (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments]> {
+  let summary = "Computes each element of tiles from those of others at the same place, by all threads of the block together";
+  let description = [{
+    The first tensor is the tile of C in shared memory, of the type of the plan; the other inputs and the
+    outputs are tiles of that shape in global memory. The region has an argument for each input and yields an element of
+    each output. Which thread computes which elements, the plan of the kernel says: those that it would copy from C's tile to
+    global memory. `cute-partition` makes a loop of loads, `cute.transform` and stores of it, which takes as many rows at a time as
+    registers allow.
+
+    `within` is as of `cute.block.copy`: what is not there is neither read nor written.
+
+    ```mlir
+    !sums = !cute.memref<f32, smem, align<1024>, "(32,32):(32,1)">
+    !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
+    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+    // Given %s: !sums, %b: !bias, %c: !tile
+    cute.block.transform ins(%s, %b : !sums, !bias) outs(%c : !tile) {
+    ^bb0(%sum: f32, %bias: f16):
+      %half = arith.truncf %sum : f32 to f16
+      %moved = arith.addf %half, %bias : f16
+      cute.yield %moved : f16
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ `ins` `(` $inputs `:` qualified(type($inputs)) `)`
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)`
+    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }
 
@@ -322,9 +379,11 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp"]>]> {
-  let summary = "The value of a region";
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp"]>]> {
+  let summary = "The values of a region";
   let description = [{
+    One value of most; of an epilogue one for each output.
+
     ```mlir
     !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
     // Given %x: !f
@@ -335,8 +394,8 @@ def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp
     }
     ```
   }];
-  let arguments = (ins AnyType:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
   let opDocGroup = Cute_Algorithms;
 }
 

@@ -17,6 +17,8 @@ enum Form {
     Llvm(&'static str),
     /// An instruction on one f32. The operand is multiplied by the first number before, the result by the second after.
     Approximate(&'static str, f32, f32),
+    /// Instructions on one f32 that this function puts together.
+    Composed(for<'c> fn(Builder<'c>, Val<'c>) -> Result<Val<'c>, Failure>),
 }
 
 const FORMS: &[(&str, Form)] = &[
@@ -58,6 +60,8 @@ const FORMS: &[(&str, Form)] = &[
         math::COS,
         Form::Approximate("llvm.nvvm.cos.approx.f", 1.0, 1.0),
     ),
+    (math::TANH, Form::Composed(tanh)),
+    (math::ERF, Form::Composed(erf)),
 ];
 
 /// Lowers an op of `math`, or one of `arith` that has a form here.
@@ -112,6 +116,10 @@ pub(super) fn apply<'c>(
     match FORMS.iter().find(|(known, _)| *known == name) {
         None => b.value(name, operands, ty, &[]),
         Some((_, Form::Llvm(intrinsic))) => call(b, intrinsic, operands, ty),
+        Some((_, Form::Composed(function))) => {
+            let value = *operands.first().expected(b, "an operand")?;
+            each(b, name, value, function)
+        }
         Some((_, Form::Approximate(intrinsic, before, after))) => {
             let value = *operands.first().expected(b, "an operand")?;
             each(b, name, value, &|b, value| {
@@ -156,10 +164,62 @@ fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Fa
     if factor == 1.0 {
         return Ok(value);
     }
-    let ty: Type = b.ty("f32")?;
-    let factor = b.attribute(&format!("{factor:e} : f32"))?;
-    let factor = b.value(llvm::MLIR_CONSTANT, &[], ty, &[("value", factor)])?;
-    b.value(llvm::FMUL, &[value, factor], ty, &[])
+    let factor = number(b, factor)?;
+    b.value(llvm::FMUL, &[value, factor], value.r#type(), &[])
+}
+
+/// A number as an f32.
+fn number<'c>(b: Builder<'c>, number: f32) -> Result<Val<'c>, Failure> {
+    let value = b.attribute(&format!("{number:e} : f32"))?;
+    b.value(llvm::MLIR_CONSTANT, &[], b.ty("f32")?, &[("value", value)])
+}
+
+/// `a b + c` of f32.
+fn fma<'c>(b: Builder<'c>, factors: [Val<'c>; 2], c: Val<'c>) -> Result<Val<'c>, Failure> {
+    let [x, y] = factors;
+    call(b, "llvm.fma", &[x, y, c], x.r#type())
+}
+
+/// `1 / x` of an f32, within 2^-23 of it.
+fn reciprocal<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
+    call(b, "llvm.nvvm.rcp.approx.ftz.f", &[value], value.r#type())
+}
+
+/// `1 - 2 / (1 + exp(2 x))`: within 2^-21 of the hyperbolic tangent, which `tanh.approx` has to 2^-11.
+fn tanh<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
+    let scaled = scaled(b, x, 2.0 * std::f32::consts::LOG2_E)?;
+    let power = call(b, "llvm.nvvm.ex2.approx", &[scaled], x.r#type())?;
+    let one = number(b, 1.0)?;
+    let below = b.value(llvm::FADD, &[power, one], x.r#type(), &[])?;
+    let part = reciprocal(b, below)?;
+    fma(b, [part, number(b, -2.0)?], one)
+}
+
+/// The error function, within 2^-21: Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.26, whose own error is at
+/// most 1.5e-7.
+fn erf<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
+    const FROM_HIGHEST: [f32; 5] = [
+        1.061_405_4,
+        -1.453_152,
+        1.421_413_7,
+        -0.284_496_74,
+        0.254_829_6,
+    ];
+    let ty = x.r#type();
+    let size = call(b, "llvm.fabs", &[x], ty)?;
+    let one = number(b, 1.0)?;
+    let t = reciprocal(b, fma(b, [size, number(b, 0.327_591_1)?], one)?)?;
+    let mut sum = number(b, FROM_HIGHEST[0])?;
+    for coefficient in &FROM_HIGHEST[1..] {
+        sum = fma(b, [sum, t], number(b, *coefficient)?)?;
+    }
+    let sum = b.value(llvm::FMUL, &[sum, t], ty, &[])?;
+    let square = b.value(llvm::FMUL, &[size, size], ty, &[])?;
+    let power = scaled(b, square, -std::f32::consts::LOG2_E)?;
+    let power = call(b, "llvm.nvvm.ex2.approx", &[power], ty)?;
+    let rest = b.value(llvm::FMUL, &[sum, power], ty, &[])?;
+    let found = fma(b, [rest, number(b, -1.0)?], one)?;
+    call(b, "llvm.copysign", &[found, x], ty)
 }
 
 /// An intrinsic by its name without types, which LLVM takes from the operands.

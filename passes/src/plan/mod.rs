@@ -12,6 +12,7 @@ mod swizzle;
 pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{
+    mlir::element_bits,
     plan::{OPERANDS, Plan, name_of_operand},
     types,
 };
@@ -34,6 +35,27 @@ pub struct Problem<'c> {
     /// The accesses to A, B and C in global memory.
     pub accesses: [Access; 3],
 }
+
+impl Problem<'_> {
+    /// The same problem with the sums themselves in shared memory in place of C, from where what is stored is computed by vectors that
+    /// are no wider than the widest access.
+    #[must_use]
+    pub fn staged_sums(self) -> Self {
+        let [a, b, c] = self.elements;
+        let widest = [c, self.accumulate].map(|ty| element_bits(ty).unwrap_or(WIDEST));
+        let most = (WIDEST / widest[0].max(widest[1]).max(1)).max(1);
+        let [of_a, of_b, of_c] = self.accesses;
+        let vector = of_c.vector.min(most);
+        Self {
+            elements: [a, b, self.accumulate],
+            accesses: [of_a, of_b, Access { vector, ..of_c }],
+            ..self
+        }
+    }
+}
+
+/// Bits of the widest access to memory.
+const WIDEST: i64 = 128;
 
 /// The accesses to a matrix in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Problem, Request, SwizzleChoice,
+    Access, Problem, Request, SwizzleChoice, WIDEST,
     cost::{self, Strides},
     divides, options_of, require, rows,
     swizzle::conflict_free,
@@ -47,9 +47,6 @@ const MEASURED: i64 = 16;
 
 /// Bits of an element of ldmatrix' matrices, which it can transpose.
 const LDMATRIX: i64 = 16;
-
-/// The widest copy, of those into shared memory and of those out of it.
-const WIDEST: i64 = 128;
 
 /// The narrowest asynchronous copy; what is narrower goes through registers.
 const NARROWEST_ASYNC: i64 = 32;
@@ -353,7 +350,10 @@ impl<'c> Builder<'c> {
         let [a, b] = self.factors;
         let [major_a, major_b, major_c] = self.majors;
         let extents = [m, n];
-        let out = self.swizzle(extents[major_c], self.result_elem);
+        // A warp writes whole rows of the accumulators of an atom, which takes no less than a row at a time.
+        let bytes = self.result_elem.bits() / 8;
+        let rows = (atom_n * bytes).max(self.chunk);
+        let out = conflict_free(extents[major_c] * bytes, rows);
         Ok(Plan {
             tile: choice.tile,
             stages: choice.stages,

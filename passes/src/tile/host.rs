@@ -14,13 +14,13 @@ use melior::ir::ValueLike;
 impl<'c> Gemm<'c> {
     /// Tells whether there is a batch of products.
     pub(super) fn is_batched(&self) -> bool {
-        self.matrices[2].layout.rank() == 3
+        self.matrices.product[2].layout.rank() == 3
     }
 
     /// The blocks of the grid, where they are known.
     pub(super) fn known_blocks(&self) -> Option<i64> {
         let tiles = self.known_tiles(0)?.checked_mul(self.known_tiles(1)?)?;
-        tiles.checked_mul(matrix::batch(&self.matrices)?)
+        tiles.checked_mul(matrix::batch(&self.matrices.product)?)
     }
 
     /// Launches the kernel `kernel`, a symbol, in place of the op.
@@ -29,12 +29,15 @@ impl<'c> Gemm<'c> {
         let host = Builder::before(op);
         let index = host.index_type();
         self.check_extents(host)?;
-        self.check_apart(host)?;
+        let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
+        for output in outputs {
+            self.check_apart(host, output)?;
+        }
         // Tiles of each axis, where they are not known, and all blocks.
         let mut counted = Vec::new();
         for axis in self.counted_by_launch() {
             let (matrix, mode) = self.extents[axis].from;
-            let extent = self.dimension(host, &self.matrices[matrix], mode)?;
+            let extent = self.dimension(host, &self.matrices.product[matrix], mode)?;
             let tile = host.constant(index, self.plan.tile[axis])?;
             counted.push((
                 axis,
@@ -50,11 +53,11 @@ impl<'c> Gemm<'c> {
             operands.push(host.constant(index, size)?);
         }
         operands.push(host.i32(0)?);
-        operands.extend(operands_of(op));
+        operands.extend(&self.arguments);
         for (_, tiles) in &counted {
             operands.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
         }
-        let arguments = 3 + i32::try_from(counted.len()).unwrap_or(0);
+        let arguments = i32::try_from(self.arguments.len() + counted.len()).unwrap_or(0);
         host.op(
             gpu::LAUNCH_FUNC,
             &operands,
@@ -92,9 +95,9 @@ impl<'c> Gemm<'c> {
             }
         }
         if self.is_batched() {
-            match matrix::batch(&self.matrices) {
+            match matrix::batch(&self.matrices.product) {
                 Some(known) => times(host.constant(index, known)?)?,
-                None => times(self.dimension(host, &self.matrices[2], 2)?)?,
+                None => times(self.dimension(host, &self.matrices.product[2], 2)?)?,
             }
         }
         blocks.expected(self.op, "a grid")
@@ -108,7 +111,7 @@ impl<'c> Gemm<'c> {
         mode: usize,
     ) -> Result<Val<'c>, Failure> {
         let index = host.index_type();
-        let tensor = operands_of(self.op)[matrix.operand];
+        let tensor = matrix.tensor;
         let place = matrix.place(mode);
         let memref = memref_of(tensor).expected(host, "a tensor")?;
         let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
@@ -132,8 +135,11 @@ impl<'c> Gemm<'c> {
     fn check_extents(&self, host: Builder<'c>) -> Result<(), Failure> {
         let batch = [[(0, 2), (1, 2)], [(0, 2), (2, 2)]];
         let pairs = [0, 1, 2].map(holders).into_iter().chain(batch);
-        for [left, right] in pairs {
-            let [x, y] = [left, right].map(|(matrix, mode)| (&self.matrices[matrix], mode));
+        let product = &self.matrices.product;
+        let pairs = pairs.map(|pair| pair.map(|(matrix, mode)| (&product[matrix], mode)));
+        let shape = |matrix| [0, 1, 2].map(|mode| [(matrix, mode), (&product[2], mode)]);
+        let others = self.matrices.outputs.iter().chain(&self.matrices.inputs);
+        for [x, y] in pairs.chain(others.flat_map(shape)) {
             let known = |(matrix, mode): (&Matrix<'c>, usize)| {
                 matrix.extent(mode).map(|extent| extent.is_static())
             };
@@ -148,18 +154,18 @@ impl<'c> Gemm<'c> {
             let message = format!(
                 "expected mode {} of {} to have the extent of mode {} of {}",
                 x.0.place(x.1),
-                x.0.name(),
+                x.0.name,
                 y.0.place(y.1),
-                y.0.name()
+                y.0.name
             );
             host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
         }
         Ok(())
     }
 
-    /// Asserts that lines of C do not overlap, where only a launch knows how far they are apart. Of a batch nothing is asserted.
-    fn check_apart(&self, host: Builder<'c>) -> Result<(), Failure> {
-        let c = &self.matrices[2];
+    /// Asserts that lines of an output do not overlap, where only a launch knows how far they are apart. Of a batch nothing is
+    /// asserted.
+    fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let (across, along) = (c.place(0), c.place(1));
         let layout = &c.memref.layout;
         let stride = |mode: usize| layout.stride().get(mode).and_then(|leaf| leaf.as_leaf());
@@ -171,10 +177,10 @@ impl<'c> Gemm<'c> {
         }
         // Rows and columns are a leaf each, and the stride's leaves come behind the shape's.
         let place = layout.shape().leaves().len() + across;
-        let tensor = operands_of(self.op)[c.operand];
+        let tensor = c.tensor;
         let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
         let apart = leaves_of(host, layout)?.get(place).copied().flatten();
-        let apart = apart.expected(host, "the stride of C")?;
+        let apart = apart.expected(host, "the stride of an output")?;
         let index = host.index_type();
         let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
         let (lines, length) = (self.dimension(host, c, 0)?, self.dimension(host, c, 1)?);
@@ -185,7 +191,7 @@ impl<'c> Gemm<'c> {
         let holds = host.value(arith::ORI, &[single, clear], truth, &[])?;
         let message = format!(
             "expected elements of {} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}",
-            c.name()
+            c.name
         );
         host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
         Ok(())

@@ -3,7 +3,7 @@
 use super::{
     Gemm,
     leaves::{leaves_of, places_of},
-    matrix::Matrix,
+    matrix::{Matrix, Role},
 };
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
@@ -50,8 +50,12 @@ impl<'c> Gemm<'c> {
     pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
         let location = self.op.location();
         let context = place.context;
-        let mut arguments: Vec<_> = operands_of(self.op).iter().map(|v| v.r#type()).collect();
-        let mut facts = vec![format!("{{{NOALIAS}}}"); arguments.len()];
+        let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
+        let fact = |value: &Val<'c>| match types::memref_of(*value) {
+            Some(_) => format!("{{{NOALIAS}}}"),
+            None => "{}".to_owned(),
+        };
+        let mut facts: Vec<_> = self.arguments.iter().map(fact).collect();
         for _ in self.counted_by_launch() {
             arguments.push(place.i32_type());
             facts.push("{}".to_owned());
@@ -102,7 +106,8 @@ impl<'c> Gemm<'c> {
         let dynamic = IntTuple::dynamic;
         let ends = self.ends(b, body)?;
         let part = |operand: Operand, coord: IntTuple, leaves: &[Val<'c>]| {
-            self.part(b, body, operand, (coord, leaves), at.product, &ends)
+            let matrix = &self.matrices.product[operand as usize];
+            self.part(b, body, (matrix, operand), (coord, leaves), at.product, &ends)
         };
         let a = part(Operand::A, tuple([dynamic(), keep()]), &[at.m])?;
         let bb = part(Operand::B, tuple([dynamic(), keep()]), &[at.n])?;
@@ -147,22 +152,32 @@ impl<'c> Gemm<'c> {
         l.op(scf::YIELD, &[], &[], &[])?;
 
         // Out through shared memory, so that whole vectors are stored.
-        let element = self.matrices[2].memref.element;
         let mut rounded = accumulators;
-        if element != self.accumulate {
-            let ty = block_registers(element, tm, tn).map_err(|e| b.error(e))?;
+        let staged = self.staged();
+        if staged != self.accumulate {
+            let ty = block_registers(staged, tm, tn).map_err(|e| b.error(e))?;
             let ty = ty.to_type(b.location)?;
             let convert = b.step("convert C");
             rounded = convert.value(cute::CONVERT, &[accumulators], ty, &[])?;
         }
         let shared_c = shared(Operand::C)?;
         block_copy(b.step("gather C"), Operand::C, [rounded, shared_c], None)?;
-        block_copy(
-            b.step("store C"),
-            Operand::C,
-            [shared_c, c.tensor],
-            c.within,
-        )
+        let Some(epilogue) = &self.epilogue else {
+            let ends = [shared_c, c.tensor];
+            return block_copy(b.step("store C"), Operand::C, ends, c.within);
+        };
+        let tiles = |matrices: &[Matrix<'c>]| {
+            let tile = |matrix| {
+                let coord = (tuple([dynamic(), dynamic()]), &[at.m, at.n][..]);
+                self.part(b, body, (matrix, Operand::C), coord, at.product, &[None, None, None])
+            };
+            let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
+            tiles.collect::<Result<Vec<_>, Failure>>()
+        };
+        let inputs = [vec![shared_c], tiles(&self.matrices.inputs)?].concat();
+        let outputs = [vec![c.tensor], tiles(&self.matrices.outputs)?].concat();
+        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
+        epilogue.transform(b.step("epilogue"), [&inputs, &outputs], c.within, value)
     }
 
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
@@ -173,7 +188,7 @@ impl<'c> Gemm<'c> {
         let counted = self.counted_by_launch();
         let place = counted.iter().position(|other| *other == axis);
         let place = place.expected(b, "an axis that the launch counts")?;
-        Ok(argument(body, self.matrices.len() + place))
+        Ok(argument(body, self.arguments.len() + place))
     }
 
     /// The place of a block: which tile along M and N, which product.
@@ -243,8 +258,8 @@ impl<'c> Gemm<'c> {
                 },
                 None => {
                     let (matrix, mode) = extent.from;
-                    let matrix = &self.matrices[matrix];
-                    let value = argument(body, matrix.operand);
+                    let matrix = &self.matrices.product[matrix];
+                    let value = argument(body, matrix.argument);
                     let leaf = matrix.extent(mode).expected(b, "an extent")?;
                     End {
                         leaf: unknown(leaf),
@@ -259,18 +274,17 @@ impl<'c> Gemm<'c> {
         Ok(ends)
     }
 
-    /// The tiles of an operand at a coordinate, and which of their elements are there.
+    /// The tiles of a tensor at a coordinate, each as large as those of an operand, and which of their elements are there.
     fn part(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        operand: Operand,
+        (matrix, operand): (&Matrix<'c>, Operand),
         (coord, leaves): (IntTuple, &[Val<'c>]),
         product: Option<Val<'c>>,
         ends: &[Option<End<'c>>; 3],
     ) -> Result<Tiles<'c>, Failure> {
-        let matrix = &self.matrices[operand as usize];
-        let tensor = matrix.view(b, argument(body, matrix.operand), product)?;
+        let tensor = matrix.view(b, argument(body, matrix.argument), product)?;
         let tile = tile_of(self.plan.extents(operand)).map_err(|e| b.error(e))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
         let coord = b.coord(&coord, leaves)?;
@@ -287,7 +301,7 @@ impl<'c> Gemm<'c> {
                     Some(known) => int(known),
                     None => {
                         let extent = matrix.extent(mode).expected(b, "an extent")?;
-                        let value = argument(body, matrix.operand);
+                        let value = argument(body, matrix.argument);
                         let value = extent_of(b, value, matrix.place(mode))?
                             .expected(b, "an extent that is not known")?;
                         values.push(match axis {
@@ -355,7 +369,7 @@ impl<'c> Matrix<'c> {
                 &[],
             )?;
         }
-        if self.operand != Operand::C as usize {
+        if self.role == Role::Factor {
             view = self.not_empty(b, view)?;
         }
         if let Some(product) = product {

@@ -2,20 +2,37 @@
 
 use crate::plan::Access;
 use cute_ir::{
-    plan::{OPERANDS, name_of_operand},
-    types::MemRef,
+    mlir::Val,
+    types::{MemRef, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand};
+use cute_layout::{IntTuple, Layout, Leaf};
 
 /// The widest access to memory in bytes.
 const WIDEST: i64 = 16;
 
-/// A, B or C as a kernel sees it: rows, columns, and perhaps a batch.
+/// The part of a tensor in a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A or B.
+    Factor,
+    /// C, or another tensor that is written.
+    Output,
+    /// What an epilogue reads.
+    Input,
+}
+
+/// A tensor of a product as a kernel sees it: rows, columns, and perhaps a batch.
 #[derive(Clone, Debug)]
 pub(super) struct Matrix<'c> {
-    /// Its place among the operands of the op.
-    pub(super) operand: usize,
-    /// The tensor.
+    /// The tensor in the function that launches.
+    pub(super) tensor: Val<'c>,
+    /// Its place among the kernel's arguments.
+    pub(super) argument: usize,
+    /// Its name in messages.
+    pub(super) name: String,
+    /// Its part in the product.
+    pub(super) role: Role,
+    /// What the tensor's type says.
     pub(super) memref: MemRef<'c>,
     /// True where rows and columns are exchanged.
     pub(super) turned: bool,
@@ -25,30 +42,73 @@ pub(super) struct Matrix<'c> {
     pub(super) access: Access,
 }
 
-impl<'c> Matrix<'c> {
-    /// The matrices of C (M,N) = A (M,K) B (N,K)^T. Where C lies column by column they are those of the transposed product:
-    /// B, A and C's transpose. Errors: a tensor that cannot be read or written by tiles.
-    pub(super) fn of(tensors: [MemRef<'c>; 3]) -> Result<[Self; 3], String> {
-        let [a, b, c] = tensors;
-        let c = Self::read(Operand::C, c)?;
-        let (a, b) = (Self::read(Operand::A, a)?, Self::read(Operand::B, b)?);
-        if c.access.major == 1 {
-            return Ok([a, b, c]);
-        }
-        let access = Access {
-            major: 1,
-            ..c.access
-        };
-        let c = Self {
-            turned: true,
-            access,
-            ..c
-        };
-        Ok([b, a, c])
-    }
+/// The tensors of a product.
+pub(super) struct Matrices<'c> {
+    /// A, B and C of C (M,N) = A (M,K) B (N,K)^T.
+    pub(super) product: [Matrix<'c>; 3],
+    /// The tensors that the epilogue reads.
+    pub(super) inputs: Vec<Matrix<'c>>,
+    /// The tensors beside C that are written.
+    pub(super) outputs: Vec<Matrix<'c>>,
+}
 
-    fn read(operand: Operand, memref: MemRef<'c>) -> Result<Self, String> {
-        let name = name_of_operand(operand);
+impl<'c> Matrices<'c> {
+    /// The tensors of a product, which are the kernel's arguments in this order, each once. Where C lies column by column they are those of the transposed product:
+    /// B, A and C's transpose. Errors: a tensor that cannot be read or written by tiles.
+    pub(super) fn of(
+        factors: [Val<'c>; 2],
+        outputs: &[Val<'c>],
+        inputs: &[Val<'c>],
+    ) -> Result<(Self, Vec<Val<'c>>), String> {
+        let mut arguments: Vec<Val<'c>> = Vec::new();
+        let mut read = |role, name: String, tensor: Val<'c>| {
+            let known = arguments.iter().position(|other| *other == tensor);
+            let argument = known.unwrap_or(arguments.len());
+            if known.is_none() {
+                arguments.push(tensor);
+            }
+            Matrix::read(role, name, tensor, argument)
+        };
+        let [a, b] = factors;
+        let a = read(Role::Factor, "A".to_owned(), a)?;
+        let b = read(Role::Factor, "B".to_owned(), b)?;
+        let mut written = Vec::new();
+        for (at, tensor) in outputs.iter().enumerate() {
+            let name = match at {
+                0 => "C".to_owned(),
+                _ => format!("output {at}"),
+            };
+            written.push(read(Role::Output, name, *tensor)?);
+        }
+        let mut all = Vec::new();
+        for (at, tensor) in inputs.iter().enumerate() {
+            all.push(read(Role::Input, format!("input {at} of the epilogue"), *tensor)?);
+        }
+        let mut written = written.into_iter();
+        let c = written.next().ok_or("expected C")?;
+        let mut outputs: Vec<_> = written.collect();
+        if c.access.major == 1 {
+            let product = [a, b, c];
+            return Ok((Self { product, inputs: all, outputs }, arguments));
+        }
+        let turn = |matrix: Matrix<'c>| Matrix {
+            turned: true,
+            access: Access {
+                major: 1 - matrix.access.major,
+                ..matrix.access
+            },
+            ..matrix
+        };
+        outputs = outputs.into_iter().map(turn).collect();
+        let inputs = all.into_iter().map(turn).collect();
+        let product = [b, a, turn(c)];
+        Ok((Self { product, inputs, outputs }, arguments))
+    }
+}
+
+impl<'c> Matrix<'c> {
+    fn read(role: Role, name: String, tensor: Val<'c>, argument: usize) -> Result<Self, String> {
+        let memref = memref_of(tensor).ok_or("expected whole tensors")?;
         let mut modes = memref.layout.modes();
         for mode in modes.iter_mut().take(2) {
             if mode.shape().is_tuple() {
@@ -74,13 +134,16 @@ impl<'c> Matrix<'c> {
                 memref.layout
             ));
         }
-        if operand == Operand::C {
-            check_apart(&layout)?;
+        if role == Role::Output {
+            check_apart(&name, &layout)?;
         }
         memref.check_addressable()?;
         let access = access(&memref, &layout)?;
         Ok(Self {
-            operand: operand as usize,
+            tensor,
+            argument,
+            name,
+            role,
             memref,
             turned: false,
             layout,
@@ -100,11 +163,6 @@ impl<'c> Matrix<'c> {
         } else {
             mode
         }
-    }
-
-    /// Its name, in the op.
-    pub(super) fn name(&self) -> &'static str {
-        name_of_operand(OPERANDS[self.operand])
     }
 }
 
@@ -212,8 +270,8 @@ fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
     })
 }
 
-/// Checks that each element of C has a place of its own, as far as the type says it.
-fn check_apart(layout: &Layout) -> Result<(), String> {
+/// Checks that each element of an output has a place of its own, as far as the type says it.
+fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
     let Some(flat) = layout.flat() else {
         return Ok(());
     };
@@ -223,7 +281,7 @@ fn check_apart(layout: &Layout) -> Result<(), String> {
     for (extent, stride) in modes {
         if *stride < reach {
             return Err(format!(
-                "expected elements of C that do not overlap, found {layout}: {extent} elements that are {stride} apart, where \
+                "expected elements of {name} that do not overlap, found {layout}: {extent} elements that are {stride} apart, where \
                  others reach over {reach}"
             ));
         }

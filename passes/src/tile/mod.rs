@@ -4,6 +4,7 @@
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
 //! whole tiles, done by all threads together. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
 
+mod epilogue;
 mod host;
 mod kernel;
 mod leaves;
@@ -21,10 +22,10 @@ use cute_ir::{
     mlir::*,
     options::{OptionValue, Options},
     plan::Plan,
-    types::memref_of,
 };
 use cute_target::Arch;
-use matrix::{Extent, Matrix};
+use epilogue::Epilogue;
+use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 
 /// The pass.
@@ -109,10 +110,13 @@ pub(crate) fn target_of(arch: Arch) -> String {
 struct Gemm<'c> {
     op: Op<'c>,
     function: Op<'c>,
-    /// A, B and C as the kernel sees them. Where C is column-major they are B, A and the transpose of C.
-    matrices: [Matrix<'c>; 3],
+    /// The tensors as the kernel sees them. Where C is column-major they are B, A and the transpose of C.
+    matrices: Matrices<'c>,
+    /// The values that the kernel is passed: the tensors, each once, and what else the epilogue uses.
+    arguments: Vec<Val<'c>>,
     /// M, N and K of those.
     extents: [Extent; 3],
+    epilogue: Option<Epilogue<'c>>,
     accumulate: Type<'c>,
     arch: Arch,
     plan: Plan<'c>,
@@ -135,27 +139,41 @@ impl<'c> Gemm<'c> {
             ));
         }
         let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
-        if contract.c() == contract.a() || contract.c() == contract.b() {
-            return Err(fail(
-                "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
-            ));
+        let (factors, outputs) = ([contract.a(), contract.b()], contract.outputs());
+        for (at, output) in outputs.iter().enumerate() {
+            if factors.contains(output) {
+                return Err(fail(
+                    "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
+                ));
+            }
+            if outputs[..at].contains(output) {
+                return Err(fail(
+                    "writes one tensor as two outputs; expected tensors of their own".to_owned(),
+                ));
+            }
         }
-        let tensors: Vec<_> = operands_of(op).into_iter().filter_map(memref_of).collect();
-        let Ok(tensors) = tensors.try_into() else {
-            return Err(fail("expected (A, B, C) on whole tensors".to_owned()));
-        };
         let accumulate = contract
             .accumulate()
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
-        let matrices = Matrix::of(tensors).map_err(fail)?;
-        let extents = Extent::of(&matrices);
+        let (matrices, mut arguments) =
+            Matrices::of(factors, &outputs, &contract.inputs()).map_err(fail)?;
+        let epilogue = match contract.epilogue() {
+            Some(block) => Some(Epilogue::of(function, block, &mut arguments)?),
+            None => None,
+        };
+        let product = &matrices.product;
+        let extents = Extent::of(product);
         let problem = Problem {
             extents: extents.each_ref().map(|extent| extent.known),
-            batch: matrix::batch(&matrices),
-            elements: matrices.each_ref().map(|matrix| matrix.memref.element),
+            batch: matrix::batch(product),
+            elements: product.each_ref().map(|matrix| matrix.memref.element),
             accumulate,
-            accesses: matrices.each_ref().map(|matrix| matrix.access),
+            accesses: product.each_ref().map(|matrix| matrix.access),
+        };
+        let problem = match epilogue {
+            Some(_) => problem.staged_sums(),
+            None => problem,
         };
         let request = request.or_attributes(op).map_err(fail)?;
         let plan = match given {
@@ -174,7 +192,9 @@ impl<'c> Gemm<'c> {
             op,
             function,
             matrices,
+            arguments,
             extents,
+            epilogue,
             accumulate,
             arch,
             plan,
@@ -198,8 +218,16 @@ impl<'c> Gemm<'c> {
         self.kernel(place, &kernel_name)?;
         let module_name = string_of(kernels, "sym_name").unwrap_or_default();
         self.launch(module, &format!("@{module_name}::@{kernel_name}"))?;
-        self.record()?;
+        self.record(module, name)?;
         rewriter.erase(self.op)
+    }
+
+    /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes what is stored.
+    fn staged(&self) -> Type<'c> {
+        match self.epilogue {
+            Some(_) => self.accumulate,
+            None => self.matrices.product[2].memref.element,
+        }
     }
 
     /// Threads of a block.
@@ -227,20 +255,37 @@ impl<'c> Gemm<'c> {
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
-    fn record(&self) -> Result<(), Failure> {
+    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
         let builder = Builder::before(self.op);
-        let arguments: Vec<String> = operands_of(self.op)
-            .iter()
-            .map(|v| block_argument(*v).map_or("-1".to_owned(), |(_, i)| i.to_string()))
-            .collect();
-        let entry = format!(
-            "{{gemm = array<i64: {}>, accumulate = {}}}",
-            arguments.join(", "),
+        let place =
+            |value: &Val<'c>| block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string());
+        let list = |values: &[Val<'c>]| values.iter().map(place).collect::<Vec<_>>().join(", ");
+        let contract = cute::Contract::of(self.op).expected(self.op, "a product")?;
+        let outputs = contract.outputs();
+        let (first, others) = outputs.split_at(1);
+        let tensors = [&[contract.a(), contract.b()], first].concat();
+        let mut entry = format!(
+            "gemm = array<i64: {}>, accumulate = {}",
+            list(&tensors),
             self.accumulate
         );
+        if let Some(epilogue) = &self.epilogue {
+            let symbol = format!("{name}_epilogue");
+            epilogue.function(module, self.function, &symbol)?;
+            entry += &format!(", epilogue = @{symbol}");
+            for (name, values) in [
+                ("ins", &contract.inputs()[..]),
+                ("outs", others),
+                ("scalars", epilogue.captured()),
+            ] {
+                if !values.is_empty() {
+                    entry += &format!(", {name} = array<i64: {}>", list(values));
+                }
+            }
+        }
         let all = match attribute_of(self.function, COMPUTES) {
-            Some(old) => format!("{}, {entry}]", old.to_string().trim_end_matches(']')),
-            None => format!("[{entry}]"),
+            Some(old) => format!("{}, {{{entry}}}]", old.to_string().trim_end_matches(']')),
+            None => format!("[{{{entry}}}]"),
         };
         set_attribute(self.function, COMPUTES, builder.attribute(&all)?);
         Ok(())

@@ -73,8 +73,8 @@ fn check_distinct(what: &str, memref: &types::MemRef) -> Checked {
     }
 }
 
-/// Checks that the block has these arguments and yields that type.
-fn check_body(block: Blk, arguments: &[Type], yields: Type) -> Checked {
+/// Checks that the block has these arguments and yields these types.
+pub(super) fn check_body(block: Blk, arguments: &[Type], yields: &[Type]) -> Checked {
     let list = |types: &[Type]| {
         let texts: Vec<String> = types.iter().map(ToString::to_string).collect();
         texts.join(", ")
@@ -100,13 +100,20 @@ fn check_body(block: Blk, arguments: &[Type], yields: Type) -> Checked {
         ));
     }
     // It has not been verified yet.
-    let [yielded] = operands_of(end)[..] else {
-        return Err("expected a region that yields one value".to_owned());
-    };
-    same("a yielded value", yielded.r#type(), yields)
+    let yielded: Vec<Type> = operands_of(end).iter().map(|value| value.r#type()).collect();
+    match (&yielded[..], yields) {
+        ([found], [expected]) => same("a yielded value", *found, *expected),
+        (found, expected) if found == expected => Ok(()),
+        (_, [_]) => Err("expected a region that yields one value".to_owned()),
+        (found, expected) => Err(format!(
+            "expected a region that yields ({}), found ({})",
+            list(expected),
+            list(found)
+        )),
+    }
 }
 
-fn one_block(block: Blk) -> Checked {
+pub(super) fn one_block(block: Blk) -> Checked {
     if next_block(block).is_some() {
         return Err(
             "expected a region of one block; write branches as arith.select or scf.if".to_owned(),
@@ -159,7 +166,7 @@ pub(in super::super) fn verify_transform(op: cute::Transform<'_>) -> Checked {
         .body()
         .ok_or("expected a region that computes an element")?;
     one_block(block)?;
-    check_body(block, &arguments, output.element)
+    check_body(block, &arguments, &[output.element])
 }
 
 pub(in super::super) fn verify_reduce(op: cute::Reduce<'_>) -> Checked {
@@ -185,7 +192,7 @@ pub(in super::super) fn verify_reduce(op: cute::Reduce<'_>) -> Checked {
         )),
         (None, Some(block)) => {
             one_block(block)?;
-            check_body(block, &[init, memref.element], init)
+            check_body(block, &[init, memref.element], &[init])
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Products.
 
 use super::super::{Checked, tensor as operand};
-use super::copy::check_thread;
+use super::copy::{check_thread, verify_within};
+use super::elementwise::{check_body, one_block};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
     tensor,
-    types::{self, CuteType, MemRef, Space},
+    types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_layout::atoms::Source;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -132,7 +133,11 @@ fn check_product(
 
 pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
-    let c = operand(2, op.c())?;
+    let (outputs, inputs) = (op.outputs(), op.inputs());
+    let [first, others @ ..] = &outputs[..] else {
+        return Err("expected C behind outs".to_owned());
+    };
+    let c = operand(2, *first)?;
     check_matrices([&a, &b, &c], true)?;
     let accumulate = op.accumulate().and_then(type_value);
     let accumulate = accumulate.ok_or("expected a type to accumulate in")?;
@@ -144,7 +149,91 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     for (name, tensor) in [("A", &a), ("B", &b), ("C", &c)] {
         check_space(name, tensor, Space::Gmem)?;
     }
-    Ok(())
+    let mut elements = [vec![accumulate], vec![c.element]];
+    for (at, (values, name)) in [(inputs, "an input of the epilogue"), (others.to_vec(), "an output")]
+        .into_iter()
+        .enumerate()
+    {
+        for value in values {
+            let tensor = memref_of(value).ok_or("expected tensors")?;
+            check_space(name, &tensor, Space::Gmem)?;
+            check_shape(name, &tensor, &c)?;
+            elements[at].push(tensor.element);
+        }
+    }
+    let [arguments, yields] = elements;
+    match op.epilogue() {
+        Some(block) => {
+            one_block(block)?;
+            check_body(block, &arguments, &yields)
+        }
+        None if yields.len() > 1 || arguments.len() > 1 => Err(
+            "expected an epilogue, a region that says what is stored in each tensor behind outs, found none".to_owned(),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a tensor has the shape of C, as far as both are known.
+fn check_shape(name: &str, tensor: &MemRef, c: &MemRef) -> Checked {
+    let fits = tensor.layout.rank() == c.layout.rank()
+        && (0..c.layout.rank()).all(|mode| {
+            match (extent(tensor, mode), extent(c, mode)) {
+                (Ok(found), Ok(expected)) => found == expected,
+                // What only a launch knows is compared there.
+                _ => true,
+            }
+        });
+    if fits {
+        return Ok(());
+    }
+    Err(format!(
+        "expected {name} to have the shape of C, {}, found {}; what is the same along a mode has the stride 0 there",
+        c.layout.shape(),
+        tensor.layout
+    ))
+}
+
+pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> Checked {
+    let mut elements = [Vec::new(), Vec::new()];
+    let mut shape = None;
+    let all = [(0, op.inputs()), (1, op.outputs())];
+    for (at, values) in &all {
+        for (place, value) in values.iter().enumerate() {
+            let tensor = memref_of(*value).ok_or("expected tensors")?;
+            let (name, space) = match (at, place) {
+                (0, 0) => ("the first input", Space::Smem),
+                (0, _) => ("an input behind the first", Space::Gmem),
+                _ => ("an output", Space::Gmem),
+            };
+            check_space(name, &tensor, space)?;
+            let found = algorithm::extents("a tile", &tensor.layout)?;
+            let expected = shape.get_or_insert_with(|| found.clone());
+            if found != *expected {
+                return Err(format!(
+                    "expected tiles of one shape, found {} beside {expected:?}",
+                    tensor.layout
+                ));
+            }
+            elements[*at].push(tensor.element);
+        }
+    }
+    let (Some(first), Some(output)) = (op.inputs().first().copied(), op.outputs().first().copied())
+    else {
+        return Err("expected a tile of C in shared memory and a tile that is written".to_owned());
+    };
+    match (op.coords(), op.end()) {
+        (None, None) => {}
+        (Some(coords), Some(end)) => {
+            let (first, output) = (operand(0, first)?, operand(0, output)?);
+            verify_within(&first, &output, coords, end)?;
+        }
+        _ => return Err("expected both coordinates and an end, or neither".to_owned()),
+    }
+    let [arguments, yields] = elements;
+    let block = op.body().ok_or("expected a region that computes elements")?;
+    one_block(block)?;
+    check_body(block, &arguments, &yields)
 }
 
 pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {

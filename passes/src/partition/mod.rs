@@ -4,6 +4,8 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
+mod transform;
+
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
 use cute_ir::ops::{arith, cute, gpu};
@@ -144,6 +146,8 @@ impl<'c> Partition<'c> {
                 self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
             } else if let Some(copy) = cute::BlockCopy::of(op) {
                 self.copy(b, copy)?;
+            } else if let Some(transform) = cute::BlockTransform::of(op) {
+                self.transform(b, transform)?;
             } else {
                 for inner in blocks_of(op) {
                     self.block(inner)?;

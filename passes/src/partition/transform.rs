@@ -1,0 +1,257 @@
+//! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
+
+use super::{Partition, wrong};
+use cute_ir::{
+    Expected, Failure, algorithm,
+    mlir::*,
+    ops::{cute, scf},
+    tensor,
+    types::{self, CopyOp, MemRef, Space, element_bits, memref_of},
+};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// Elements of each tile that a thread holds at a time.
+const HELD: i64 = 32;
+
+/// The movement of C out of shared memory, among those of the plan.
+const OUT: usize = 1;
+
+/// A part of a thread that may reach over the end of a matrix.
+struct Guard<'c> {
+    /// An i1 for each vector of the thread.
+    there: Val<'c>,
+    /// Elements of a vector.
+    vector: i64,
+}
+
+impl<'c> Partition<'c> {
+    /// Computes tiles from others, element by element.
+    pub(super) fn transform(
+        &self,
+        b: Builder<'c>,
+        op: cute::BlockTransform<'c>,
+    ) -> Result<(), Failure> {
+        let (inputs, outputs) = (op.inputs(), op.outputs());
+        let sums = *inputs.first().expected(b, "a tile of C")?;
+        let staged = memref_of(sums).expected(b, "a tensor")?;
+        let output = outputs.first().and_then(|tensor| memref_of(*tensor));
+        let output = output.expected(b, "a tile that is written")?;
+        let global = MemRef {
+            element: staged.element,
+            ..output
+        };
+        self.movement(Operand::C, &staged, &global)
+            .map_err(wrong(b))?;
+        // As many rows, or columns, at a time as registers allow.
+        let major = self.plan.major(Operand::C).map_err(wrong(b))?;
+        let beside = 1 - major;
+        let tiled = self.tiled_copy(b, Operand::C, OUT)?;
+        let whole = b.infer(cute::TILED_COPY_PARTITION_S, &[tiled, sums, self.thread], &[])?;
+        let whole = memref_of(whole).expected(b, "a tensor")?.layout;
+        let size = |layout: cute_layout::Result<Layout>| {
+            layout.and_then(|layout| layout.size()).map_err(wrong(b))
+        };
+        let (all, passes) = (size(Ok(whole.clone()))?, size(whole.mode(1 + beside))?);
+        let steps = (1..=passes).find(|n| passes % n == 0 && all / n <= HELD);
+        let steps = steps.unwrap_or(passes);
+        let mut extents = self.plan.extents(Operand::C);
+        extents[beside] /= steps;
+        let tile = Tile::from_shape(&tuple(extents.map(int))).map_err(wrong(b))?;
+        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let (inner, step) = if steps == 1 {
+            (b, None)
+        } else {
+            let (from, to, by) = (b.i32(0)?, b.i32(steps)?, b.i32(1)?);
+            let (region, body) = Detached::with_block(&[(b.i32_type(), b.location)]);
+            b.with_regions(scf::FOR, &[from, to, by], &[], &[], vec![region])?;
+            let inner = Builder::at_end(b.context, body, b.location);
+            (inner, Some(argument(body, 0)))
+        };
+        let part = |tensor: Val<'c>, side: &str| {
+            let Some(step) = step else {
+                return inner.infer(side, &[tiled, tensor, self.thread], &[]);
+            };
+            let mut coord = [int(0), int(0)];
+            coord[beside] = IntTuple::dynamic();
+            let coord = inner.coord(&tuple(coord), &[step])?;
+            let tensor = inner.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])?;
+            inner.infer(side, &[tiled, tensor, self.thread], &[])
+        };
+        let row = self.plan.path(Operand::C).get(OUT);
+        let row = row.expected(b, "a movement of the plan")?.row();
+        let guard = match (op.coords(), op.end()) {
+            (Some(coords), Some(end)) => {
+                let coords = part(coords, cute::TILED_COPY_PARTITION_S)?;
+                Some(Guard {
+                    there: self.predicate(inner, coords, end)?,
+                    vector: row.map_err(wrong(b))?.num_val,
+                })
+            }
+            _ => None,
+        };
+        // Loads from global memory first: they take the longest.
+        let mut loaded = Vec::new();
+        for input in inputs.iter().skip(1) {
+            let source = part(*input, cute::TILED_COPY_PARTITION_S)?;
+            loaded.push(load(inner.step("load inputs"), source, guard.as_ref())?);
+        }
+        let source = part(sums, cute::TILED_COPY_PARTITION_S)?;
+        loaded.insert(0, load(inner.step("load sums"), source, None)?);
+        let body = op.body().expected(b, "a region")?;
+        for (at, output) in outputs.iter().enumerate() {
+            let destination = part(*output, cute::TILED_COPY_PARTITION_D)?;
+            let memref = memref_of(destination).expected(b, "a tensor")?;
+            let layout = Layout::col_major(memref.layout.shape()).map_err(wrong(b))?;
+            let registers = allocate(inner, &memref, layout)?;
+            compute(inner, body, at, &loaded, registers)?;
+            let store = inner.step("store outputs");
+            copy(store, registers, destination, guard.as_ref())?;
+        }
+        if step.is_some() {
+            inner.op(scf::YIELD, &[], &[], &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// Computes the yielded value `at` of a region for each element.
+fn compute<'c>(
+    b: Builder<'c>,
+    body: Blk<'c>,
+    at: usize,
+    inputs: &[Val<'c>],
+    output: Val<'c>,
+) -> Result<(), Failure> {
+    let arguments: Vec<_> = arguments_of(body)
+        .into_iter()
+        .map(|value| (value.r#type(), location_of(value)))
+        .collect();
+    let (region, block) = Detached::with_block(&arguments);
+    let tensors: Vec<_> = inputs.iter().copied().chain([output]).collect();
+    b.with_regions(cute::TRANSFORM, &tensors, &[], &[], vec![region])?;
+    let l = Builder::at_end(b.context, block, b.location);
+    let mut mapping = Mapping::new();
+    for (old, new) in arguments_of(body).into_iter().zip(arguments_of(block)) {
+        mapping.insert(key(old), new);
+    }
+    let mut ops = ops_of(body);
+    let end = ops.pop().expected(b, "a yield")?;
+    for op in ops {
+        l.at_location(op.location()).clone_op(op, &mut mapping);
+    }
+    let yielded = *operands_of(end).get(at).expected(b, "a yielded value")?;
+    let yielded = mapping.get(&key(yielded)).copied().unwrap_or(yielded);
+    l.op(cute::YIELD, &[yielded], &[], &[])?;
+    Ok(())
+}
+
+fn allocate<'c>(b: Builder<'c>, like: &MemRef<'c>, layout: Layout) -> Result<Val<'c>, Failure> {
+    let ty = tensor::registers(types::register_type(like.element), layout);
+    b.value(cute::MEMREF_ALLOCA, &[], ty.to_type(b.location)?, &[])
+}
+
+/// Loads a thread's part into registers, in which what is the same along a mode is held once.
+fn load<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    guard: Option<&Guard<'c>>,
+) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(source).expected(b, "a tensor")?;
+    let shape = memref.layout.shape().clone();
+    let stride = compact(&shape, memref.layout.stride(), &mut 1);
+    let layout = Layout::new(shape, stride).map_err(wrong(b))?;
+    let registers = allocate(b, &memref, layout)?;
+    if guard.is_some() {
+        b.op(cute::CLEAR, &[registers], &[], &[])?;
+    }
+    copy(b, source, registers, guard)?;
+    Ok(registers)
+}
+
+/// Strides of registers for the elements of a layout, the first mode the fastest; 0 where all along a mode are one.
+fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
+    if shape.is_tuple() {
+        let modes = shape.modes().iter().zip(stride.modes());
+        return tuple(modes.map(|(shape, stride)| compact(shape, stride, next)));
+    }
+    let extent = shape.as_static().unwrap_or(1);
+    if extent == 1 || stride.as_static() == Some(0) {
+        return int(0);
+    }
+    let own = *next;
+    *next *= extent;
+    int(own)
+}
+
+/// Tells whether all elements along a mode are one.
+fn is_same(mode: &Layout) -> bool {
+    let (shape, stride) = (mode.shape().leaves(), mode.stride().leaves());
+    let is_zero = |(n, s): (&&Leaf, &&Leaf)| **n == Leaf::Static(1) || **s == Leaf::Static(0);
+    shape.iter().zip(&stride).all(is_zero)
+}
+
+/// Copies between a thread's part of a tile and registers of its shape, where it is there.
+fn copy<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    destination: Val<'c>,
+    guard: Option<&Guard<'c>>,
+) -> Result<(), Failure> {
+    let Some(guard) = guard else {
+        b.op(cute::AUTOVEC_COPY, &[source, destination], &[], &[])?;
+        return Ok(());
+    };
+    let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
+        return Err(b.error("expected tensors"));
+    };
+    let memory = [&from, &to]
+        .into_iter()
+        .find(|memref| memref.space != Space::Rmem);
+    let memory = memory.expected(b, "a tensor in memory")?;
+    // What is the same along a mode is copied once: where it is there at all, it is at the first place.
+    let keep = IntTuple::underscore;
+    let modes = memory.layout.modes();
+    let once = |mode: &Layout| mode.size() != Ok(1) && is_same(mode);
+    let coord: Vec<_> = modes
+        .iter()
+        .map(|mode| if once(mode) { int(0) } else { keep() })
+        .collect();
+    let first = memory.layout.mode(0).and_then(|mode| mode.coalesce());
+    let vector = guard.vector;
+    let bits = element_bits(memory.element).expected(b, "an element")? * vector;
+    let is_vector = vector > 1
+        && first.is_ok_and(|first| Layout::leaf(vector, 1) == Ok(first))
+        && algorithm::vectors(&from, &to, bits).is_ok_and(|found| found.length == vector);
+    let slice = |tensor: Val<'c>, coord: &[IntTuple]| {
+        let coord = b.static_value(types::coord_type(b.context, &tuple(coord.to_vec())))?;
+        b.infer(cute::SLICE, &[tensor, coord], &[])
+    };
+    if is_vector && coord[1..].iter().any(IntTuple::has_underscore) {
+        let ty = types::copy_atom_type(b.location, memory.element, CopyOp::Universal { bits })?;
+        let atom = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
+        let there = slice(guard.there, &coord[1..])?;
+        b.copy(&[atom, slice(source, &coord)?, slice(destination, &coord)?, there])?;
+        return Ok(());
+    }
+    // An element at a time, with the predicate of its vector.
+    let there = memref_of(guard.there).expected(b, "a predicate")?;
+    let repeated = Layout::leaf(vector, 0).map_err(wrong(b))?;
+    let layout = [vec![repeated], there.layout.modes()].concat();
+    let layout = Layout::from_modes(&layout).map_err(wrong(b))?;
+    let start = b.infer(cute::GET_ITER, &[guard.there], &[])?;
+    let value = b.static_value(types::layout_type(b.context, &layout))?;
+    let ty = MemRef { layout, ..there }.to_type(b.location)?;
+    let there = b.value(cute::MAKE_VIEW, &[start, value], ty, &[])?;
+    let part = |tensor: Val<'c>| {
+        if coord.iter().any(IntTuple::has_underscore) {
+            return slice(tensor, &coord);
+        }
+        let one = Layout::leaf(1, 0).map_err(wrong(b))?;
+        let one = b.static_value(types::layout_type(b.context, &one))?;
+        b.infer(cute::COMPOSITION, &[tensor, one], &[])
+    };
+    let operands = [part(there)?, part(source)?, part(destination)?];
+    b.op(cute::COPY_IF, &operands, &[], &[])?;
+    Ok(())
+}
