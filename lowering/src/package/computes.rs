@@ -2,18 +2,22 @@
 //!
 //! An array with a dictionary for each compute. One entry names the kind and has the tensors' indices among the arguments;
 //! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
-//! index of the argument that has it.
+//! index of the argument that has it. An `epilogue` is a function of numbers, of the sum, the elements of the tensors `ins`, and
+//! the arguments `scalars`; it returns the element of C and those of `outs`.
 
+use super::region;
 use cute_ir::{
     Expected, Failure,
     attributes::COMPUTES,
     diag,
     mlir::{
-        Op, array_of, attribute_of, entries_of, entry_of, float_value, i64s_of, integer_value,
-        is_index, type_of_attribute, type_value,
+        Op, array_of, attribute_of, block_of, entries_of, entry_of, float_value, i64s_of,
+        integer_value, is_index, name_of, ops_of, string_of, symbol_of, type_of_attribute,
+        type_value,
     },
+    ops::func,
 };
-use cute_runtime::package::{Compute, Factor, Gemm};
+use cute_runtime::package::{Compute, Epilogue, Factor, Gemm};
 use melior::ir::{Attribute, operation::OperationLike};
 
 /// Kinds, the roles of their tensors, and what else they may have.
@@ -21,7 +25,16 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     (
         "gemm",
         &["A", "B", "C"],
-        &["accumulate", "multiply", "alpha", "beta"],
+        &[
+            "accumulate",
+            "multiply",
+            "alpha",
+            "beta",
+            "epilogue",
+            "ins",
+            "outs",
+            "scalars",
+        ],
     ),
     ("copy", &["src", "dst"], &[]),
     ("transpose", &["src", "dst"], &[]),
@@ -92,6 +105,7 @@ impl<'c> Entry<'c> {
                     multiply: self.ty("multiply")?,
                     alpha: self.factor("alpha")?,
                     beta: self.factor("beta")?,
+                    epilogue: self.epilogue()?,
                     ..Gemm::new(at[0], at[1], at[2], accumulate)
                 })
             }
@@ -137,6 +151,48 @@ impl<'c> Entry<'c> {
                 accumulate,
             },
         })
+    }
+
+    /// The epilogue of a product; none where it has none.
+    fn epilogue(&self) -> Result<Option<Epilogue>, Failure> {
+        let list = |name: &str| match entry_of(self.entry, name) {
+            None => Ok(Vec::new()),
+            Some(attribute) => {
+                let all = i64s_of(attribute).unwrap_or_default();
+                let all: Option<Vec<_>> = all.iter().map(|i| usize::try_from(*i).ok()).collect();
+                all.filter(|all| !all.is_empty()).ok_or_else(|| {
+                    self.wrong(format!(
+                        "expected {name} = array<i64: 3, 4>, arguments by index, found {attribute}"
+                    ))
+                })
+            }
+        };
+        let (inputs, outputs, scalars) = (list("ins")?, list("outs")?, list("scalars")?);
+        let Some(attribute) = entry_of(self.entry, "epilogue") else {
+            if inputs.len() + outputs.len() + scalars.len() > 0 {
+                return Err(self.wrong(
+                    "ins, outs and scalars are those of an epilogue; expected epilogue = @function".to_owned(),
+                ));
+            }
+            return Ok(None);
+        };
+        let function = symbol_of(attribute).and_then(|path| {
+            let [name] = path[..] else { return None };
+            let module = block_of(self.op)?;
+            let mut ops = ops_of(module).into_iter();
+            ops.find(|op| name_of(*op) == func::FUNC && string_of(*op, "sym_name") == Some(name))
+        });
+        let function = function.ok_or_else(|| {
+            self.wrong(format!(
+                "expected epilogue = @function, a func.func of numbers beside this one, found {attribute}"
+            ))
+        })?;
+        let region = region::of_function(function, 1 + inputs.len(), &scalars)?;
+        Ok(Some(Epilogue {
+            inputs,
+            outputs,
+            region,
+        }))
     }
 
     fn wrong(&self, message: String) -> Failure {

@@ -6,6 +6,7 @@
 
 mod computes;
 mod plan;
+mod region;
 
 use crate::binary;
 use cute_ir::options::Options;
@@ -163,7 +164,7 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     if !launches {
         return Ok(None);
     }
-    let launches = plan::launches(op, body)?;
+    let plan = plan::plan(op, body)?;
     let computes = computes::computes(op)?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
@@ -171,10 +172,9 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     }
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
-        name,
-        args,
-        launches,
+        requires: plan.requires,
         computes,
+        ..Function::new(name, args, plan.launches)
     }))
 }
 
@@ -223,7 +223,7 @@ impl<'c> Argument<'c> {
             }
         };
         Ok(Arg::Tensor {
-            name: self.name(roles.iter().map(|role| role.name).collect(), computes),
+            name: self.name(roles.iter().map(|role| role.name.as_ref()).collect(), computes),
             element: element_of(memref.element),
             layout: memref.layout.to_string(),
             align: memref.align as u32,

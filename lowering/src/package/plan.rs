@@ -1,14 +1,14 @@
-//! A host function as a launch plan: what its launches pass, and sizes as expressions of its arguments.
+//! A host function as a launch plan: which launches take place and what they pass, and sizes as expressions of its arguments.
 
 use crate::to_nvvm::aliasing;
 use cute_arith::{Predicate, Sign};
 use cute_ir::{
     Failure, diag,
     mlir::{
-        Blk, Op, Val, block_argument, defining_op, int_width, integer_of, is_index, name_of,
+        Blk, Op, Val, block_argument, body_of, defining_op, int_width, integer_of, is_index, name_of,
         next_block, operands_of, ops_of, result_index, results_of, string_of,
     },
-    ops::{arith, cf, cute, func, gpu},
+    ops::{arith, cf, cute, func, gpu, scf},
     types::CuteType,
 };
 use cute_passes::launch::kernel_of;
@@ -16,46 +16,117 @@ use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Par
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
-/// The launches of a host function, in their order.
-pub(super) fn launches<'c>(function: Op<'c>, body: Blk<'c>) -> Result<Vec<Launch>, Failure> {
-    let (mut launches, mut requires) = (Vec::new(), Vec::new());
-    for op in ops_of(body) {
-        if let Some(launched) = gpu::LaunchFunc::of(op) {
-            launches.push(launch(launched)?);
-            continue;
-        }
-        if let Some(assertion) = cf::Assert::of(op) {
-            requires.push(Requirement {
-                condition: expression(op, assertion.arg(), 0)?,
-                message: string_of(op, "msg").unwrap_or_default().to_owned(),
-            });
-            continue;
-        }
-        match name_of(op) {
-            func::RETURN | "builtin.unrealized_conversion_cast" => {}
-            // What nothing uses, or what expressions are made of.
-            name if name.starts_with("arith.") || name.starts_with("cute.") => {}
-            name => {
-                return Err(diag::error(
-                    op.location(),
-                    format!(
-                        "'{name}' is no part of a launch plan, which has launches, integer arithmetic on arguments, and cf.assert; \
-                         move it out of the function that launches"
-                    ),
-                ));
-            }
-        }
-    }
+/// The launches of a host function, in their order, and what must hold before any of them.
+#[derive(Default)]
+pub(super) struct HostPlan {
+    pub(super) launches: Vec<Launch>,
+    pub(super) requires: Vec<Requirement>,
+}
+
+/// The plan of a host function with that body.
+pub(super) fn plan<'c>(function: Op<'c>, body: Blk<'c>) -> Result<HostPlan, Failure> {
+    let mut plan = HostPlan::default();
+    plan.block(body, None)?;
     if next_block(body).is_some() {
         return Err(diag::error(
             function.location(),
-            "expected a function of one block, as a launch plan has no branches",
+            "expected a function of one block; write what depends on a condition as scf.if",
         ));
     }
-    if let Some(first) = launches.first_mut() {
-        first.requires = requires;
+    Ok(plan)
+}
+
+impl HostPlan {
+    /// Reads a block that is executed where `when` is not 0.
+    fn block(&mut self, block: Blk<'_>, when: Option<&Expr>) -> Result<(), Failure> {
+        for op in ops_of(block) {
+            if let Some(launched) = gpu::LaunchFunc::of(op) {
+                let when = when.cloned();
+                self.launches.push(Launch {
+                    when,
+                    ..launch(launched)?
+                });
+                continue;
+            }
+            if let Some(assertion) = cf::Assert::of(op) {
+                let condition = expression(op, assertion.arg(), 0)?;
+                let condition = match when {
+                    Some(when) => {
+                        let parts = vec![when.clone(), condition, Expr::Constant(1)];
+                        checked(op, Expr::apply(Apply::Select, parts))?
+                    }
+                    None => condition,
+                };
+                self.requires.push(Requirement {
+                    condition,
+                    message: string_of(op, "msg").unwrap_or_default().to_owned(),
+                });
+                continue;
+            }
+            if let Some(branch) = scf::If::of(op) {
+                self.branch(op, branch.condition(), when)?;
+                continue;
+            }
+            match name_of(op) {
+                func::RETURN | scf::YIELD | "builtin.unrealized_conversion_cast" => {}
+                // What nothing uses, or what expressions are made of.
+                name if name.starts_with("arith.") || name.starts_with("cute.") => {}
+                name => {
+                    return Err(diag::error(
+                        op.location(),
+                        format!(
+                            "'{name}' is no part of a launch plan, which has launches, integer arithmetic on arguments, scf.if, \
+                             and cf.assert; move it out of the function that launches"
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
-    Ok(launches)
+
+    /// Reads both branches of an `scf.if`.
+    fn branch<'c>(
+        &mut self,
+        op: Op<'c>,
+        condition: Val<'c>,
+        when: Option<&Expr>,
+    ) -> Result<(), Failure> {
+        if !results_of(op).is_empty() {
+            return Err(diag::error(
+                op.location(),
+                "expected an scf.if without results in a launch plan; write a number that depends on a condition as arith.select",
+            ));
+        }
+        let holds = expression(op, condition, 0)?;
+        let fails = compare(Predicate::Eq, vec![holds.clone(), Expr::Constant(0)]);
+        for (index, here) in [holds, fails].into_iter().enumerate() {
+            let Some(block) = body_of(op, index) else {
+                continue;
+            };
+            // Of integers that are 1 or 0.
+            let both = match when {
+                Some(when) => Expr::apply(Apply::And, vec![when.clone(), here]),
+                None => here,
+            };
+            self.block(block, Some(&checked(op, both)?))?;
+        }
+        Ok(())
+    }
+}
+
+/// The expression, if it is not larger than packages take.
+fn checked(op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+    if expr.depth() <= MAX_DEPTH && expr.nodes() <= MAX_NODES {
+        return Ok(expr);
+    }
+    Err(diag::error(
+        op.location(),
+        format!(
+            "expected conditions of at most {MAX_NODES} operations, leaves and numbers, {MAX_DEPTH} one after another; compute \
+             them in simpler ways, or nest less"
+        ),
+    ))
 }
 
 fn launch<'c>(launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
@@ -112,7 +183,7 @@ fn launch<'c>(launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
                 .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size"))?,
         )?,
         params,
-        requires: Vec::new(),
+        when: None,
         disjoint: disjoint.into_iter().collect(),
     })
 }

@@ -1,9 +1,10 @@
 //! Estimates of what a plan takes, in registers, shared memory and time, before anything is built; ptxas has the last word, and
 //! a spill is an error.
 
-use super::{Problem, warps_of};
+use super::warps_of;
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
 use crate::shared::{self, Buffer, pack, ring_bytes};
+use cute_arith::Op;
 use cute_ir::plan::{OPERANDS, Plan};
 use cute_layout::{
     Operand, Residue,
@@ -118,51 +119,118 @@ pub(super) fn check(plan: &Plan<'_>, strides: Strides, arch: Arch) -> Result<(),
     Ok(())
 }
 
-/// The extent that is taken where only a launch knows it.
-const UNKNOWN: i64 = 4096;
-
 /// The elements of a tile, M times N times K, that a multiprocessor multiplies in a microsecond at the speed of 1000: the
 /// fastest tile on an H200.
 const SPEED: i128 = 1_900_000;
 
 /// Picoseconds from the request of a tile of A and B to its arrival.
-const LATENCY: i128 = 1_000_000;
+const LATENCY: i64 = 1_000_000;
 
 /// Bytes that a multiprocessor gets of global memory in a microsecond, most of them from L2.
 const BYTES: i128 = 60_000;
 
 /// Picoseconds of a block before and behind its loop.
-const AROUND: i128 = 500_000;
+const AROUND: i64 = 500_000;
 
-/// The time of a problem by a plan of some speed, in picoseconds, by which plans are compared: with it, and the speeds that
-/// were measured, plans took 1.4 % longer than the fastest one over 17 shapes, 7 % at most (`docs/performance.md`).
+/// Integers that a time is computed in: numbers, or values of a function that launches.
+pub trait Arithmetic {
+    /// An integer.
+    type Value: Clone;
+    /// The reason why one cannot be computed.
+    type Error;
+
+    /// A number.
+    fn constant(&self, value: i64) -> Result<Self::Value, Self::Error>;
+
+    /// An operation on integers, none of which is negative.
+    fn apply(
+        &self,
+        op: Op,
+        operands: [&Self::Value; 2],
+    ) -> Result<Self::Value, Self::Error>;
+}
+
+/// Numbers, of which those that 64 bits do not hold are the largest.
+pub(super) struct Numbers;
+
+impl Arithmetic for Numbers {
+    type Value = i64;
+    type Error = std::convert::Infallible;
+
+    fn constant(&self, value: i64) -> Result<i64, Self::Error> {
+        Ok(value)
+    }
+
+    fn apply(&self, op: Op, [a, b]: [&i64; 2]) -> Result<i64, Self::Error> {
+        Ok(op.exact(*a, *b).unwrap_or(i64::MAX))
+    }
+}
+
+/// The estimate of a plan's time, for any sizes; with it, and the speeds that were measured, plans took 1.4 % longer than the fastest one over 17 shapes, 7 % at
+/// most (`docs/performance.md`).
 ///
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
-/// memory; a block alone waits for each of its tiles, of which all stages but one are under way. Errors: as of [`registers`].
-pub(super) fn time(
-    plan: &Plan<'_>,
-    speed: i64,
-    problem: &Problem<'_>,
-    (arch, sms): (Arch, i64),
-) -> Result<i128, String> {
-    let tiles = |axis: usize| {
-        let extent = problem.extents[axis].unwrap_or(UNKNOWN).max(1);
-        i128::from((extent - 1) / plan.tile[axis].max(1) + 1)
-    };
-    let blocks = tiles(0) * tiles(1) * i128::from(problem.batch.unwrap_or(1).max(1));
-    let sms = i128::from(sms.max(1));
-    let own = (blocks + sms - 1) / sms;
-    let at_once = i128::from(at_once(plan, arch)?).clamp(1, own);
-    let [m, n, k] = plan.tile.map(i128::from);
-    let stages = i128::from(plan.stages.max(2));
-    let element = i128::from(plan.tiled_mma()?.atom().a.bits() / 8);
-    let wave = |blocks: i128| {
-        let multiplied = blocks * m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
-        let moved = blocks * (m + n) * k * element * 1_000_000 / BYTES;
-        tiles(2) * multiplied.max(moved).max(LATENCY / (stages - 1)) + AROUND
-    };
-    let rest = own % at_once;
-    Ok(own / at_once * wave(at_once) + if rest > 0 { wave(rest) } else { 0 })
+/// memory; a block alone waits for each of its tiles, of which all stages but one are under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    tile: [i64; 3],
+    /// Blocks that a multiprocessor runs at once.
+    at_once: i64,
+    /// Picoseconds that a multiprocessor is busy with a block's tile along K.
+    busy: i64,
+    /// Picoseconds that such a tile takes to arrive, at least.
+    wait: i64,
+}
+
+impl Estimate {
+    /// The estimate of a plan of some speed. Errors: as of [`registers`].
+    pub(super) fn of(plan: &Plan<'_>, speed: i64, arch: Arch) -> Result<Self, String> {
+        let [m, n, k] = plan.tile.map(i128::from);
+        let element = i128::from(plan.tiled_mma()?.atom().a.bits());
+        let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
+        let moved = (m + n) * k * element / 8 * 1_000_000 / BYTES;
+        Ok(Self {
+            tile: plan.tile,
+            at_once: i64::from(at_once(plan, arch)?).max(1),
+            busy: i64::try_from(multiplied.max(moved)).unwrap_or(i64::MAX),
+            wait: LATENCY / (plan.stages.max(2) - 1),
+        })
+    }
+
+    /// The time in picoseconds of a batch of products of M, N and K, on so many multiprocessors. Each is 1 at least.
+    pub fn time<N: Arithmetic>(
+        &self,
+        n: &N,
+        extents: &[N::Value; 3],
+        batch: &N::Value,
+        sms: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let tiles = |axis: usize| n.apply(Op::CeilDivS, [&extents[axis], &n.constant(self.tile[axis])?]);
+        let turns = tiles(2)?;
+        let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
+        let blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
+        let at_once = n.apply(Op::MinS, [&own, &n.constant(self.at_once)?])?;
+        let wave = |blocks: &N::Value| {
+            let busy = n.apply(Op::Mul, [blocks, &n.constant(self.busy)?])?;
+            let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
+            let turns = n.apply(Op::Mul, [&turns, &turn])?;
+            n.apply(Op::Add, [&turns, &n.constant(AROUND)?])
+        };
+        let whole = n.apply(Op::DivS, [&own, &at_once])?;
+        let rest = n.apply(Op::RemS, [&own, &at_once])?;
+        let whole = n.apply(Op::Mul, [&whole, &wave(&at_once)?])?;
+        let is_rest = n.apply(Op::MinS, [&rest, &n.constant(1)?])?;
+        let rest = n.apply(Op::Mul, [&is_rest, &wave(&rest)?])?;
+        n.apply(Op::Add, [&whole, &rest])
+    }
+
+    /// The time for known sizes.
+    pub(super) fn known(&self, extents: [i64; 3], batch: i64, sms: i64) -> i64 {
+        let extents = extents.map(|extent| extent.max(1));
+        let Ok(time) = self.time(&Numbers, &extents, &batch.max(1), &sms.max(1));
+        time
+    }
 }
 
 /// Blocks of a plan that a multiprocessor runs at once.

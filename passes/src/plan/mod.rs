@@ -8,7 +8,9 @@ mod cost;
 mod request;
 mod sm80;
 mod swizzle;
+mod variants;
 
+pub use cost::{Arithmetic, Estimate};
 pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{
@@ -73,14 +75,27 @@ pub fn check_arch(arch: Arch) -> Result<(), String> {
     sm80::check_arch(arch)
 }
 
-/// The plan for a problem. Errors: the reason why nothing that was asked for fits, and a choice that does.
+/// A plan that a problem can be computed by.
+#[derive(Clone, Debug)]
+pub struct Candidate<'c> {
+    /// The plan.
+    pub plan: Plan<'c>,
+    /// The time that it takes.
+    pub estimate: Estimate,
+}
+
+/// The plans for a problem, one where M, N, K and the batch are known, and otherwise at most `most`, of which a launch takes the one
+/// with the shortest estimated time. Errors: the reason why nothing that was asked for fits, and a choice that does.
 pub fn choose<'c>(
     problem: &Problem<'c>,
     request: &Request,
     arch: Arch,
-) -> Result<Plan<'c>, String> {
+    most: usize,
+) -> Result<Vec<Candidate<'c>>, String> {
     let builder = sm80::Builder::new(problem.elements, problem.accumulate, problem.accesses)?;
-    builder.choose(problem, request, arch)
+    let candidates = builder.candidates(request, arch)?;
+    let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
+    Ok(variants::choose(candidates, problem, sms, most))
 }
 
 /// Checks a plan that somebody wrote for a problem on an architecture. Errors: what of it does not fit.

@@ -3,8 +3,8 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Problem, Request, SwizzleChoice, WIDEST,
-    cost::{self, Strides},
+    Access, Candidate, Request, SwizzleChoice, WIDEST,
+    cost::{self, Estimate, Strides},
     divides, options_of, require, rows,
     swizzle::conflict_free,
     warps_of,
@@ -376,13 +376,12 @@ impl<'c> Builder<'c> {
         Ok(plan)
     }
 
-    /// The plan for a problem. Errors: the reason why there is none, and one that would do.
-    pub(super) fn choose(
+    /// The plans that a problem can be computed by: those of the table, or the one that is asked for. Errors: the reason why there is none, and one that would do.
+    pub(super) fn candidates(
         &self,
-        problem: &Problem<'c>,
         request: &Request,
         arch: Arch,
-    ) -> Result<Plan<'c>, String> {
+    ) -> Result<Vec<Candidate<'c>>, String> {
         require(arch, &self.row.name, self.row.requires)?;
         let raster = request.raster.unwrap_or(RASTER);
         let complete = |base: Choice| Choice {
@@ -393,24 +392,19 @@ impl<'c> Builder<'c> {
             raster,
             speed: base.speed,
         };
-        let first = |candidates: Vec<Choice>| {
-            let mut fitting = candidates.into_iter().filter_map(|choice| {
+        // With nothing left open the candidates are all the same.
+        let asked = request.tile.is_some() || request.warps.is_some();
+        let fitting = |choices: Vec<Choice>| -> Vec<Candidate<'c>> {
+            let fitting = choices.into_iter().filter_map(|choice| {
                 let plan = self.fitting(choice, arch).ok()?;
-                Some((choice, plan))
+                let estimate = Estimate::of(&plan, choice.speed, arch).ok()?;
+                Some(Candidate { plan, estimate })
             });
-            // With nothing left open the candidates are all the same.
-            if request.tile.is_some() || request.warps.is_some() {
-                return fitting.next().map(|(_, plan)| plan);
-            }
-            let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
-            let timed = fitting.filter_map(|(choice, plan)| {
-                let time = cost::time(&plan, choice.speed, problem, (arch, sms)).ok()?;
-                Some((time, plan))
-            });
-            timed.min_by_key(|(time, _)| *time).map(|(_, plan)| plan)
+            fitting.take(if asked { 1 } else { usize::MAX }).collect()
         };
-        if let Some(plan) = first(table(&self.row, raster).map(complete).collect()) {
-            return Ok(plan);
+        let all = fitting(table(&self.row, raster).map(complete).collect());
+        if !all.is_empty() {
+            return Ok(all);
         }
         if request.stages.is_none() {
             // With fewer buffers than were measured to be best.
@@ -419,12 +413,11 @@ impl<'c> Builder<'c> {
                     .rev()
                     .map(move |stages| Choice { stages, ..base })
             };
-            let candidates = table(&self.row, raster)
-                .map(complete)
-                .flat_map(fewer)
-                .collect();
-            if let Some(plan) = first(candidates) {
-                return Ok(plan);
+            let candidates = table(&self.row, raster);
+            let candidates = candidates.map(complete).flat_map(fewer).collect();
+            let all = fitting(candidates);
+            if !all.is_empty() {
+                return Ok(all);
             }
         }
         let asked = table(&self.row, raster).next().map(complete);

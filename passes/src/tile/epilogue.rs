@@ -8,6 +8,7 @@ use cute_ir::{
 use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// The epilogue of a product.
+#[derive(Clone)]
 pub(super) struct Epilogue<'c> {
     /// The body of its region.
     block: Blk<'c>,

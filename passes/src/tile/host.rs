@@ -7,7 +7,7 @@ use super::{
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
-use cute_ir::{Expected, Failure, attributes::CONTAINER_MODULE, mlir::*, types::memref_of};
+use cute_ir::{Expected, Failure, mlir::*, types::memref_of};
 use cute_layout::Leaf;
 use melior::ir::ValueLike;
 
@@ -23,16 +23,19 @@ impl<'c> Gemm<'c> {
         tiles.checked_mul(matrix::batch(&self.matrices.product)?)
     }
 
-    /// Launches the kernel `kernel`, a symbol, in place of the op.
-    pub(super) fn launch(&self, module: Op<'c>, kernel: &str) -> Result<(), Failure> {
-        let op = self.op;
-        let host = Builder::before(op);
-        let index = host.index_type();
+    /// Asserts what must hold for any kernel.
+    pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
         self.check_extents(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
             self.check_apart(host, output)?;
         }
+        Ok(())
+    }
+
+    /// Launches the kernel `kernel`, a symbol.
+    pub(super) fn launch(&self, host: Builder<'c>, kernel: &str) -> Result<(), Failure> {
+        let index = host.index_type();
         // Tiles of each axis, where they are not known, and all blocks.
         let mut counted = Vec::new();
         for axis in self.counted_by_launch() {
@@ -70,7 +73,6 @@ impl<'c> Gemm<'c> {
                 ),
             ],
         )?;
-        set_attribute(module, CONTAINER_MODULE, host.unit());
         Ok(())
     }
 
@@ -104,7 +106,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// The extent of a mode of a matrix, of type `index`.
-    fn dimension(
+    pub(super) fn dimension(
         &self,
         host: Builder<'c>,
         matrix: &Matrix<'c>,

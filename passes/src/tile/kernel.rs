@@ -14,7 +14,7 @@ use cute_ir::{
     tensor,
     types::{self, MemRef},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, ops::Value, tuple};
 use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// A block's place in the grid.
@@ -355,7 +355,9 @@ impl<'c> Matrix<'c> {
         product: Option<Val<'c>>,
     ) -> Result<Val<'c>, Failure> {
         let mut view = tensor;
-        if self.layout != self.memref.layout {
+        if !self.expected().is_empty() {
+            view = self.as_expected(b, view)?;
+        } else if self.layout != self.memref.layout {
             let whole = MemRef {
                 layout: self.layout.clone(),
                 ..self.memref.clone()
@@ -381,6 +383,31 @@ impl<'c> Matrix<'c> {
             view = b.infer(cute::SELECT, &[view], &[("mode", b.i32_array(&[1, 0]))])?;
         }
         Ok(view)
+    }
+
+    /// The tensor with the layout that the matrix expects, which says more of its leaves than its type.
+    fn as_expected(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let leaves = leaves_of(b, layout)?;
+        let (first, second) = leaves.split_at(shape.leaves().len());
+        let make = |name: &str, ty, leaves: &[Option<Val<'c>>]| {
+            let leaves: Vec<_> = leaves.iter().copied().flatten().collect();
+            match leaves.is_empty() {
+                true => b.static_value(ty),
+                false => b.value(name, &leaves, ty, &[]),
+            }
+        };
+        let shape = make(cute::MAKE_SHAPE, types::shape_type(b.context, shape), first)?;
+        let stride_type = types::value_type(b.context, &Value::Stride(stride.clone()));
+        let stride = make(cute::MAKE_STRIDE, stride_type, second)?;
+        let layout = b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])?;
+        let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
+        let whole = MemRef {
+            layout: self.layout.clone(),
+            ..self.memref.clone()
+        };
+        b.value(cute::MAKE_VIEW, &[start, layout], whole.to_type(b.location)?, &[])
     }
 
     /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along

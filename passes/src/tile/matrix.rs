@@ -5,10 +5,30 @@ use cute_ir::{
     mlir::Val,
     types::{MemRef, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_arith::gcd;
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 
 /// The widest access to memory in bytes.
 const WIDEST: i64 = 16;
+
+/// The tuple with all leaves multiples of a number: those that a launch brings are said to be, the others are none or it is nothing.
+fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
+    if all.is_tuple() {
+        let modes = all.modes().iter().map(|mode| multiple(mode, of));
+        return Some(tuple(modes.collect::<Option<Vec<_>>>()?));
+    }
+    match all.as_leaf()? {
+        Leaf::Static(value) => (value % of == 0).then(|| int(*value)),
+        Leaf::Dynamic(dynamic) => {
+            let div = dynamic.div / gcd(dynamic.div, of) * of;
+            Some(IntTuple::Leaf(Leaf::Dynamic(Dyn {
+                div,
+                ..dynamic.clone()
+            })))
+        }
+        _ => None,
+    }
+}
 
 /// The part of a tensor in a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +63,7 @@ pub(super) struct Matrix<'c> {
 }
 
 /// The tensors of a product.
+#[derive(Clone)]
 pub(super) struct Matrices<'c> {
     /// A, B and C of C (M,N) = A (M,K) B (N,K)^T.
     pub(super) product: [Matrix<'c>; 3],
@@ -104,6 +125,22 @@ impl<'c> Matrices<'c> {
         let product = [b, a, turn(c)];
         Ok((Self { product, inputs, outputs }, arguments))
     }
+
+    /// The same tensors where a launch brings multiples of as many elements as the widest accesses to A, B and C move; none where
+    /// that is nothing new.
+    pub(super) fn aligned(&self) -> Option<Self> {
+        let aligned = self.product.each_ref().map(Matrix::aligned);
+        if aligned.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut all = self.clone();
+        for (matrix, aligned) in all.product.iter_mut().zip(aligned) {
+            if let Some(aligned) = aligned {
+                *matrix = aligned;
+            }
+        }
+        Some(all)
+    }
 }
 
 impl<'c> Matrix<'c> {
@@ -149,6 +186,56 @@ impl<'c> Matrix<'c> {
             layout,
             access,
         })
+    }
+
+    /// The same matrix where a launch brings multiples of as many elements as the widest access moves; none where nothing is gained by
+    /// it, or where it cannot be so.
+    fn aligned(&self) -> Option<Self> {
+        let vector = WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1);
+        if vector <= self.access.vector || self.layout != self.memref.layout {
+            return None;
+        }
+        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        let is_along = |mode: &usize| stride.get(*mode).and_then(IntTuple::as_static) == Some(1);
+        let major = (0..2).find(is_along)?;
+        let modes = |all: &IntTuple, divided: &dyn Fn(usize) -> bool| {
+            let modes = all.modes().iter().enumerate();
+            let modes = modes.map(|(at, mode)| match divided(at) {
+                true => multiple(mode, vector),
+                false => Some(mode.clone()),
+            });
+            Some(tuple(modes.collect::<Option<Vec<_>>>()?))
+        };
+        let shape = modes(shape, &|mode| mode == major)?;
+        let stride = modes(stride, &|mode| mode != major)?;
+        let layout = Layout::new(shape, stride).ok()?;
+        let access = access(&self.memref, &layout).ok()?;
+        let major = match self.turned {
+            true => 1 - access.major,
+            false => access.major,
+        };
+        (access.vector > self.access.vector).then(|| Self {
+            layout,
+            access: Access { major, ..access },
+            ..self.clone()
+        })
+    }
+
+    /// The leaves of the layout of which the matrix expects more than its type says: their places among those of the shape and then
+    /// the stride, and what divides them.
+    pub(super) fn expected(&self) -> Vec<(usize, i64)> {
+        let leaves = |layout: &Layout| -> Vec<Leaf> {
+            let leaves = [layout.shape().leaves(), layout.stride().leaves()].concat();
+            leaves.into_iter().cloned().collect()
+        };
+        let (found, known) = (leaves(&self.layout), leaves(&self.memref.layout));
+        if found.len() != known.len() {
+            return Vec::new();
+        }
+        let both = found.iter().zip(&known).enumerate();
+        both.filter(|(_, (found, known))| found != known && !found.is_static())
+            .map(|(at, (found, _))| (at, divisor(found)))
+            .collect()
     }
 
     /// The extent of rows (0), columns (1) or the batch (2), as the kernel sees it.

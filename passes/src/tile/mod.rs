@@ -9,10 +9,11 @@ mod host;
 mod kernel;
 mod leaves;
 mod matrix;
+mod variants;
 
 use crate::{
     arch,
-    plan::{self, Problem, Request},
+    plan::{self, Candidate, Estimate, Problem, Request},
 };
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
@@ -36,6 +37,9 @@ pub const PASS: PassSpec = PassSpec {
     options: TileOptions::SPECS,
     run,
 };
+
+/// Kernels for a problem whose sizes are open, at most, where nothing else is asked for.
+const VARIANTS: i64 = 4;
 
 cute_ir::options! {
     /// Options of `cute-tile`.
@@ -68,7 +72,14 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             } else {
                 format!("{name}_{index}")
             };
-            Gemm::check(*gemm, function, arch, &request)?.lower(rewriter, module, &name, &mut home)
+            let kernels = Gemm::check(*gemm, function, arch, &request)?;
+            let [.., first] = &kernels[..] else {
+                return Err(diag::error(gemm.location(), "expected a plan"));
+            };
+            first.check_launch(Builder::before(*gemm))?;
+            variants::lower(&kernels, module, &name, &mut home)?;
+            first.record(module, &name)?;
+            rewriter.erase(*gemm)
         })
     })
 }
@@ -106,7 +117,8 @@ pub(crate) fn target_of(arch: Arch) -> String {
     )
 }
 
-/// A `cute.contract` that can be tiled.
+/// A `cute.contract` that can be tiled, by a plan.
+#[derive(Clone)]
 struct Gemm<'c> {
     op: Op<'c>,
     function: Op<'c>,
@@ -120,10 +132,19 @@ struct Gemm<'c> {
     accumulate: Type<'c>,
     arch: Arch,
     plan: Plan<'c>,
+    /// The time that it takes; none of a plan that was given.
+    estimate: Option<Estimate>,
 }
 
 impl<'c> Gemm<'c> {
-    fn check(op: Op<'c>, function: Op<'c>, arch: Arch, request: &Request) -> Result<Self, Failure> {
+    /// The ways to compute a contraction, of which a launch takes one: those that expect something of its arguments come first, and
+    /// the last ones expect nothing.
+    fn check(
+        op: Op<'c>,
+        function: Op<'c>,
+        arch: Arch,
+        request: &Request,
+    ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
         let given = attribute_of(op, PLAN).and_then(Plan::of);
@@ -162,64 +183,57 @@ impl<'c> Gemm<'c> {
             Some(block) => Some(Epilogue::of(function, block, &mut arguments)?),
             None => None,
         };
-        let product = &matrices.product;
-        let extents = Extent::of(product);
-        let problem = Problem {
-            extents: extents.each_ref().map(|extent| extent.known),
-            batch: matrix::batch(product),
-            elements: product.each_ref().map(|matrix| matrix.memref.element),
-            accumulate,
-            accesses: product.each_ref().map(|matrix| matrix.access),
-        };
-        let problem = match epilogue {
-            Some(_) => problem.staged_sums(),
-            None => problem,
-        };
         let request = request.or_attributes(op).map_err(fail)?;
-        let plan = match given {
-            Some(plan) => {
-                if let Some(part) = request.first() {
-                    return Err(fail(format!(
-                        "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
-                    )));
-                }
-                plan::check_given(&plan, &problem, arch).map_err(fail)?;
-                plan
-            }
-            None => plan::choose(&problem, &request, arch).map_err(fail)?,
-        };
-        Ok(Self {
+        let way = |matrices: &Matrices<'c>, plan, estimate| Self {
             op,
             function,
-            matrices,
-            arguments,
-            extents,
-            epilogue,
+            matrices: matrices.clone(),
+            arguments: arguments.clone(),
+            extents: Extent::of(&matrices.product),
+            epilogue: epilogue.clone(),
             accumulate,
             arch,
             plan,
-        })
-    }
-
-    fn lower(
-        &self,
-        rewriter: &'c Rewriter<'c>,
-        module: Op<'c>,
-        name: &str,
-        home: &mut Option<Op<'c>>,
-    ) -> Result<(), Failure> {
-        let kernels = match *home {
-            Some(kernels) => kernels,
-            None => *home.insert(self.gpu_module(module, &format!("{name}_kernels"))?),
+            estimate,
         };
-        let kernel_name = format!("{name}_kernel");
-        let body = body_of(kernels, 0).expected(kernels, "a body")?;
-        let place = Builder::at_end(context_of(self.op), body, self.op.location());
-        self.kernel(place, &kernel_name)?;
-        let module_name = string_of(kernels, "sym_name").unwrap_or_default();
-        self.launch(module, &format!("@{module_name}::@{kernel_name}"))?;
-        self.record(module, name)?;
-        rewriter.erase(self.op)
+        let problem = |matrices: &Matrices<'c>| {
+            let product = &matrices.product;
+            let problem = Problem {
+                extents: Extent::of(product).map(|extent| extent.known),
+                batch: matrix::batch(product),
+                elements: product.each_ref().map(|matrix| matrix.memref.element),
+                accumulate,
+                accesses: product.each_ref().map(|matrix| matrix.access),
+            };
+            match epilogue {
+                Some(_) => problem.staged_sums(),
+                None => problem,
+            }
+        };
+        if let Some(plan) = given {
+            if let Some(part) = request.first() {
+                return Err(fail(format!(
+                    "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
+                )));
+            }
+            plan::check_given(&plan, &problem(&matrices), arch).map_err(fail)?;
+            return Ok(vec![way(&matrices, plan, None)]);
+        }
+        // What somebody asks for is one kernel.
+        let most = match request.first() {
+            Some(_) => 1,
+            None => usize::try_from(request.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX),
+        };
+        let aligned = matrices.aligned().filter(|_| most > 1);
+        let expecting = aligned.iter().map(|aligned| (aligned, most - 1));
+        let mut ways = Vec::new();
+        let rest = if aligned.is_some() { 1 } else { most };
+        for (matrices, most) in expecting.chain([(&matrices, rest)]) {
+            let chosen = plan::choose(&problem(matrices), &request, arch, most).map_err(fail)?;
+            let chosen = chosen.into_iter();
+            ways.extend(chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))));
+        }
+        Ok(ways)
     }
 
     /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes what is stored.

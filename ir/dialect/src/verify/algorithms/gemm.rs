@@ -4,13 +4,14 @@ use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
 use super::elementwise::{check_body, one_block};
 use crate::mlir::*;
-use crate::ops::cute;
+use crate::ops::{arith, cute};
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
     tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
+use cute_arith::ScalarOp;
 use cute_layout::atoms::Source;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -165,13 +166,40 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     match op.epilogue() {
         Some(block) => {
             one_block(block)?;
-            check_body(block, &arguments, &yields)
+            check_body(block, &arguments, &yields)?;
+            check_numbers(block)
         }
         None if yields.len() > 1 || arguments.len() > 1 => Err(
             "expected an epilogue, a region that says what is stored in each tensor behind outs, found none".to_owned(),
         ),
         None => Ok(()),
     }
+}
+
+/// Checks that all ops of an epilogue are operations on numbers, which a kernel and the host compute alike.
+fn check_numbers(block: Blk) -> Checked {
+    let mut ops = ops_of(block);
+    ops.pop();
+    let is_known = |op: &Op| {
+        let name = name_of(*op);
+        match name {
+            arith::CONSTANT | arith::CMPF | arith::CMPI => true,
+            _ => ScalarOp::of_mlir(name).is_some(),
+        }
+    };
+    let Some(other) = ops.iter().find(|op| !is_known(op)) else {
+        return Ok(());
+    };
+    let known = ScalarOp::ALL.iter().flat_map(|op| op.mlir()).copied();
+    let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
+        .into_iter()
+        .chain(known)
+        .collect();
+    Err(format!(
+        "expected an epilogue of operations on numbers ({}), found '{}'",
+        known.join(", "),
+        name_of(*other)
+    ))
 }
 
 /// Checks that a tensor has the shape of C, as far as both are known.

@@ -1,0 +1,170 @@
+//! The kernels of a contraction, and which of them a launch takes: the first of those whose expectations hold with the shortest
+//! estimated time.
+
+use super::{Gemm, leaves::leaves_of, matrix};
+use crate::plan::Arithmetic;
+use cute_arith::{Op as Integer, Predicate};
+use cute_ir::ops::{arith, cute, scf};
+use cute_ir::{Expected, Failure, attributes::CONTAINER_MODULE, mlir::*};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// Integers of the function that launches.
+struct Host<'c>(Builder<'c>);
+
+impl<'c> Arithmetic for Host<'c> {
+    type Value = Val<'c>;
+    type Error = Failure;
+
+    fn constant(&self, value: i64) -> Result<Val<'c>, Failure> {
+        self.0.constant(self.0.index_type(), value)
+    }
+
+    fn apply(&self, op: Integer, operands: [&Val<'c>; 2]) -> Result<Val<'c>, Failure> {
+        let operands = operands.map(|value| *value);
+        self.0.value(op.name(), &operands, self.0.index_type(), &[])
+    }
+}
+
+/// Writes the kernels into their module, which is made if there is none, and a launch of one of them in place of the op.
+pub(super) fn lower<'c>(
+    ways: &[Gemm<'c>],
+    module: Op<'c>,
+    name: &str,
+    home: &mut Option<Op<'c>>,
+) -> Result<(), Failure> {
+    let [first, ..] = ways else { return Ok(()) };
+    let kernels = match *home {
+        Some(kernels) => kernels,
+        None => *home.insert(first.gpu_module(module, &format!("{name}_kernels"))?),
+    };
+    let body = body_of(kernels, 0).expected(kernels, "a body")?;
+    let place = Builder::at_end(context_of(first.op), body, first.op.location());
+    let mut symbols = Vec::new();
+    for (at, way) in ways.iter().enumerate() {
+        let kernel = match ways.len() {
+            1 => format!("{name}_kernel"),
+            _ => format!("{name}_kernel_{at}"),
+        };
+        way.kernel(place, &kernel)?;
+        let home = string_of(kernels, "sym_name").unwrap_or_default();
+        symbols.push(format!("@{home}::@{kernel}"));
+    }
+    let host = Builder::before(first.op);
+    set_attribute(module, CONTAINER_MODULE, host.unit());
+    let conditions = conditions(host, ways)?;
+    let mut here = host;
+    for ((way, symbol), condition) in ways.iter().zip(&symbols).zip(conditions) {
+        let Some(condition) = condition else {
+            way.launch(here, symbol)?;
+            continue;
+        };
+        let (then, taken) = Detached::with_block(&[]);
+        let (other, rest) = Detached::with_block(&[]);
+        here.with_regions(scf::IF, &[condition], &[], &[], vec![then, other])?;
+        let inside = |block| Builder::at_end(here.context, block, here.location);
+        way.launch(inside(taken), symbol)?;
+        inside(taken).op(scf::YIELD, &[], &[], &[])?;
+        here = inside(rest);
+    }
+    Ok(())
+}
+
+/// The condition under which each is taken, if none before it is; none of the last.
+fn conditions<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Vec<Option<Val<'c>>>, Failure> {
+    if ways.len() < 2 {
+        return Ok(vec![None; ways.len()]);
+    }
+    let expected: Vec<_> = ways.iter().map(Gemm::expected).collect();
+    let mut facts: Vec<Option<Val<'c>>> = Vec::new();
+    for (at, way) in ways.iter().enumerate() {
+        // The same for those that expect the same.
+        let fact = match at.checked_sub(1) {
+            Some(before) if expected[before] == expected[at] => facts[before],
+            _ => way.fact(host)?,
+        };
+        facts.push(fact);
+    }
+    let times: Vec<Val<'c>> = ways.iter().map(|way| way.time(host)).collect::<Result<_, _>>()?;
+    let mut conditions = vec![None; ways.len()];
+    for at in 0..ways.len() - 1 {
+        let alike = |other: &usize| expected[*other] == expected[at];
+        let mut fastest = None;
+        for other in (at + 1..ways.len()).filter(alike) {
+            let faster = host.compare(Predicate::Sle, times[at], times[other])?;
+            fastest = both(host, fastest, Some(faster))?;
+        }
+        conditions[at] = both(host, facts[at], fastest)?;
+    }
+    Ok(conditions)
+}
+
+/// That both hold, if they are given.
+fn both<'c>(
+    host: Builder<'c>,
+    one: Option<Val<'c>>,
+    other: Option<Val<'c>>,
+) -> Result<Option<Val<'c>>, Failure> {
+    Ok(match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(host.value(arith::ANDI, &[one, other], one.r#type(), &[])?)
+        }
+        (one, other) => one.or(other),
+    })
+}
+
+impl<'c> Gemm<'c> {
+    /// What a launch must bring: the place of a matrix, of a leaf of its layout, and what divides that.
+    fn expected(&self) -> Vec<(usize, usize, i64)> {
+        let matrices = self.matrices.product.iter().enumerate();
+        let all = matrices.flat_map(|(matrix, of)| {
+            let leaves = of.expected().into_iter();
+            leaves.map(move |(leaf, divisor)| (matrix, leaf, divisor))
+        });
+        all.collect()
+    }
+
+    /// Whether a launch brings that; none where nothing is expected.
+    fn fact(&self, host: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
+        let index = host.index_type();
+        let mut all = None;
+        for (matrix, leaf, divisor) in self.expected() {
+            let tensor = self.matrices.product[matrix].tensor;
+            let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+            let leaf = leaves_of(host, layout)?.get(leaf).copied().flatten();
+            let leaf = leaf.expected(host, "a leaf that a launch brings")?;
+            let leaf = host.value(arith::INDEX_CAST, &[leaf], index, &[])?;
+            let rest = host.value(
+                arith::REMSI,
+                &[leaf, host.constant(index, divisor)?],
+                index,
+                &[],
+            )?;
+            let holds = host.compare(Predicate::Eq, rest, host.constant(index, 0)?)?;
+            all = both(host, all, Some(holds))?;
+        }
+        Ok(all)
+    }
+
+    /// The estimated time on the device of the launch.
+    fn time(&self, host: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let n = Host(host);
+        let one = n.constant(1)?;
+        // Of an empty problem, no time is better than another.
+        let least = |value: Val<'c>| n.apply(Integer::MaxS, [&value, &one]);
+        let extent = |axis: usize| match self.extents[axis].known {
+            Some(known) => n.constant(known),
+            None => {
+                let (matrix, mode) = self.extents[axis].from;
+                least(self.dimension(host, &self.matrices.product[matrix], mode)?)
+            }
+        };
+        let batch = match matrix::batch(&self.matrices.product) {
+            Some(known) => n.constant(known)?,
+            None => least(self.dimension(host, &self.matrices.product[2], 2)?)?,
+        };
+        let extents = [extent(0)?, extent(1)?, extent(2)?];
+        let sms = host.value(cute::SM_COUNT, &[], host.index_type(), &[])?;
+        let estimate = self.estimate.expected(host, "an estimate of the time")?;
+        estimate.time(&n, &extents, &batch, &sms)
+    }
+}
