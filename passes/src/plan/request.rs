@@ -62,7 +62,7 @@ cute_ir::options! {
         raster: Option<i64> = None, "",
             "Blocks along M that are neighbours in launch order; chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 4 where not given";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 where not given";
         sms: Option<i64> = None, "",
             "Multiprocessors of the GPU, by which a plan is chosen; those of a GPU of the architecture where not given";
     }

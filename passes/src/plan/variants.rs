@@ -14,8 +14,8 @@ const BATCH: i64 = 8;
 /// The time of one size by the best candidate.
 const UNIT: i64 = 1 << 10;
 
-/// A candidate is worth its kernel if it makes an open problem faster by this part, on average over the sizes.
-const WORTH: i64 = 50;
+/// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
+const WORTH: i64 = 40;
 
 /// The candidates for a problem on so many multiprocessors, at most `most`; none of none.
 pub(super) fn choose<'c>(
@@ -57,18 +57,19 @@ pub(super) fn choose<'c>(
             all[point] = i64::try_from(time).unwrap_or(i64::MAX).min(UNIT << 10);
         }
     }
-    let mut chosen: Vec<usize> = Vec::new();
-    let mut reached = vec![UNIT << 10; points.len()];
-    while chosen.len() < most.max(1) {
+    // The fastest on the largest sizes, which take the most time, and then whatever gains the most.
+    let largest = (0..times.len()).min_by_key(|at| (times[*at].last().copied(), *at));
+    let mut chosen: Vec<usize> = largest.into_iter().collect();
+    let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
+    while chosen.len() < most {
         let with = |all: &Vec<i64>| -> i64 {
             let both = all.iter().zip(&reached);
             both.map(|(time, reached)| time.min(reached)).sum()
         };
-        let before: i64 = reached.iter().sum();
         let best = (0..times.len()).min_by_key(|at| (with(&times[*at]), *at));
         let Some(best) = best else { break };
-        let after = with(&times[best]);
-        if !chosen.is_empty() && before - after < before / WORTH {
+        let (before, after) = (reached.iter().sum::<i64>(), with(&times[best]));
+        if before - after <= before / WORTH {
             break;
         }
         for (reached, time) in reached.iter_mut().zip(&times[best]) {

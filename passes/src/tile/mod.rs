@@ -39,7 +39,7 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 /// Kernels for a problem whose sizes are open, at most, where nothing else is asked for.
-const VARIANTS: i64 = 4;
+const VARIANTS: i64 = 6;
 
 cute_ir::options! {
     /// Options of `cute-tile`.

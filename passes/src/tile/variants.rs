@@ -52,19 +52,30 @@ pub(super) fn lower<'c>(
     let host = Builder::before(first.op);
     set_attribute(module, CONTAINER_MODULE, host.unit());
     let conditions = conditions(host, ways)?;
-    let mut here = host;
-    for ((way, symbol), condition) in ways.iter().zip(&symbols).zip(conditions) {
-        let Some(condition) = condition else {
-            way.launch(here, symbol)?;
-            continue;
-        };
-        let (then, taken) = Detached::with_block(&[]);
-        let (other, rest) = Detached::with_block(&[]);
-        here.with_regions(scf::IF, &[condition], &[], &[], vec![then, other])?;
-        let inside = |block| Builder::at_end(here.context, block, here.location);
-        way.launch(inside(taken), symbol)?;
-        inside(taken).op(scf::YIELD, &[], &[], &[])?;
-        here = inside(rest);
+    let all: Vec<_> = ways.iter().zip(&symbols).zip(conditions).collect();
+    launch_one(host, &all)
+}
+
+/// Launches the first whose condition holds; the last has none.
+fn launch_one<'c>(
+    host: Builder<'c>,
+    all: &[((&Gemm<'c>, &String), Option<Val<'c>>)],
+) -> Result<(), Failure> {
+    let [((way, symbol), condition), others @ ..] = all else {
+        return Ok(());
+    };
+    let Some(condition) = condition else {
+        return way.launch(host, symbol);
+    };
+    let (then, taken) = Detached::with_block(&[]);
+    let (other, rest) = Detached::with_block(&[]);
+    host.with_regions(scf::IF, &[*condition], &[], &[], vec![then, other])?;
+    let [taken, rest] =
+        [taken, rest].map(|block| Builder::at_end(host.context, block, host.location));
+    way.launch(taken, symbol)?;
+    launch_one(rest, others)?;
+    for inner in [taken, rest] {
+        inner.op(scf::YIELD, &[], &[], &[])?;
     }
     Ok(())
 }

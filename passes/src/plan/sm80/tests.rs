@@ -1,3 +1,4 @@
+use super::super::Problem;
 use super::*;
 use cute_ir::options::{OptionValue, Options};
 use cute_target::Requirement;
@@ -33,16 +34,24 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
     }
 }
 
+/// The plan of a problem, the fastest one of those that are asked for.
+fn chosen<'c>(problem: &Problem<'c>, request: &Request, arch: Arch) -> Result<Plan<'c>, String> {
+    let made = super::super::choose(problem, request, arch, 1)?;
+    let [one] = &made[..] else {
+        panic!("one plan of a known problem")
+    };
+    Ok(one.plan.clone())
+}
+
 #[test]
 fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
     let context = cute_ir::context();
-    let builder = builder(&context);
     let tile = |sms| {
         let request = Request {
             sms,
             ..Request::default()
         };
-        let plan = builder.choose(&problem(&context, [1024; 3]), &request, arch("sm_90a"));
+        let plan = chosen(&problem(&context, [1024; 3]), &request, arch("sm_90a"));
         plan.unwrap().tile
     };
     assert_eq!(tile(Some(16)), [128, 256, 64]);
@@ -64,9 +73,7 @@ fn every_entry_of_the_table_fits_every_architecture_somehow() {
                 ..Request::default()
             };
             assert!(
-                builder
-                    .choose(&problem(&context, choice.tile), &request, arch)
-                    .is_ok(),
+                chosen(&problem(&context, choice.tile), &request, arch).is_ok(),
                 "{choice:?} {arch}"
             );
         }
@@ -117,7 +124,6 @@ fn value(cure: &str, name: &str) -> String {
 #[test]
 fn what_does_not_fit_is_answered_with_what_does() {
     let context = cute_ir::context();
-    let builder = builder(&context);
     let request = Request {
         tile: Some([256, 256, 64]),
         warps: Some([2, 2]),
@@ -125,14 +131,12 @@ fn what_does_not_fit_is_answered_with_what_does() {
         ..Request::default()
     };
     let problem = problem(&context, [4096; 3]);
-    let error = builder
-        .choose(&problem, &request, arch("sm_90a"))
-        .unwrap_err();
+    let error = chosen(&problem, &request, arch("sm_90a")).unwrap_err();
     let (_, cure) = error.rsplit_once("; ").unwrap();
     let [tile, warps, stages] = ["tile", "warps", "stages"].map(|name| value(cure, name));
     let cured = Request::of(&[&tile, &warps, &stages]).unwrap();
     assert!(
-        builder.choose(&problem, &cured, arch("sm_90a")).is_ok(),
+        chosen(&problem, &cured, arch("sm_90a")).is_ok(),
         "{error}"
     );
 }
@@ -140,7 +144,6 @@ fn what_does_not_fit_is_answered_with_what_does() {
 #[test]
 fn cures_have_room_for_the_swizzle_that_was_asked_for() {
     let context = cute_ir::context();
-    let builder = builder(&context);
     let arch = arch("sm_120");
     for (tile, swizzle) in [
         ([160, 16, 48], "S<3,4,4>"),
@@ -157,7 +160,7 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
         };
         let problem = problem(&context, tile.map(|extent| 3 * extent));
         // Each cure is asked for, until there is nothing to cure; the first one is right.
-        let Err(error) = builder.choose(&problem, &asked, arch) else {
+        let Err(error) = chosen(&problem, &asked, arch) else {
             panic!("64 stages of {tile:?} fit");
         };
         let Some((_, cure)) = error
@@ -170,17 +173,16 @@ fn cures_have_room_for_the_swizzle_that_was_asked_for() {
         asked.tile = Some(OptionValue::read(&value(cure, "tile")).unwrap());
         asked.warps = Some(OptionValue::read(&value(cure, "warps")).unwrap());
         asked.stages = value(cure, "stages").parse().ok();
-        assert!(builder.choose(&problem, &asked, arch).is_ok(), "{error}");
+        assert!(chosen(&problem, &asked, arch).is_ok(), "{error}");
     }
 }
 
 #[test]
 fn what_no_tile_divides_gets_one_that_is_as_fast() {
     let context = cute_ir::context();
-    let builder = builder(&context);
     let tile = |extents| {
         let problem = problem(&context, extents);
-        let plan = builder.choose(&problem, &Request::default(), arch("sm_90a"));
+        let plan = chosen(&problem, &Request::default(), arch("sm_90a"));
         plan.unwrap().tile
     };
     assert_eq!(tile([4095, 4095, 4096]), tile([4096; 3]));
@@ -198,7 +200,7 @@ fn what_lies_otherwise_is_moved_otherwise() {
             accesses: [access, ROWS, ROWS],
             ..problem(&context, [512; 3])
         };
-        super::super::choose(&problem, &Request::default(), arch("sm_80")).unwrap()
+        chosen(&problem, &Request::default(), arch("sm_80")).unwrap()
     };
     let first = |plan: &Plan<'_>| plan.path(Operand::A)[0].row().unwrap().num_val;
     for vector in [8, 4, 2, 1] {
@@ -216,4 +218,42 @@ fn what_lies_otherwise_is_moved_otherwise() {
             .name
             .ends_with("_T")
     );
+}
+
+#[test]
+fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
+    let context = cute_ir::context();
+    let open = Problem {
+        extents: [None; 3],
+        ..problem(&context, [1; 3])
+    };
+    let arch = arch("sm_90a");
+    let made = super::super::choose(&open, &Request::default(), arch, 6).unwrap();
+    assert!((3..=6).contains(&made.len()), "{}", made.len());
+    let time = |extents: [i64; 3]| {
+        let one = problem(&context, extents);
+        let best = super::super::choose(&one, &Request::default(), arch, 1).unwrap();
+        let best = best[0].estimate.known(extents, 1, 132);
+        let times = made.iter().map(|one| one.estimate.known(extents, 1, 132));
+        times.min().unwrap() as f64 / best as f64
+    };
+    // Nothing is lost where it takes long, and not much anywhere.
+    assert_eq!(time([8192; 3]), 1.0);
+    let sizes = [1, 24, 100, 200, 500, 1000, 3000, 5000];
+    for m in sizes {
+        for n in sizes {
+            for k in sizes {
+                assert!(time([m, n, k]) < 1.7, "{m} {n} {k} {}", time([m, n, k]));
+            }
+        }
+    }
+    // With one extent open there is less to choose from.
+    let rows = Problem {
+        extents: [None, Some(4096), Some(4096)],
+        ..open
+    };
+    let few = super::super::choose(&rows, &Request::default(), arch, 6).unwrap();
+    assert!(few.len() <= made.len() && few.len() > 1);
+    let one = super::super::choose(&rows, &Request::default(), arch, 1).unwrap();
+    assert_eq!(one.len(), 1);
 }
