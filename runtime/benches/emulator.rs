@@ -44,7 +44,6 @@ fn text(body: &str) -> String {
 fn case(name: &str, ptx: String, kernel: &str, sizes: [u32; 3], args: Vec<Arg>) -> Case {
     let [blocks, threads, dynamic_smem] = sizes;
     let function = Function {
-        name: "f".into(),
         launches: vec![Launch::fixed(
             kernel,
             [blocks, 1, 1],
@@ -52,8 +51,7 @@ fn case(name: &str, ptx: String, kernel: &str, sizes: [u32; 3], args: Vec<Arg>) 
             dynamic_smem,
             0..args.len(),
         )],
-        args,
-        computes: vec![],
+        ..Function::new("f", args, vec![])
     };
     let image = ImageSource {
         arch: "sm_80".into(),
@@ -134,7 +132,7 @@ fn cases() -> Vec<Case> {
 
 /// Blocks of the first launch.
 fn fixed_blocks(function: &Function) -> u32 {
-    let planned = Planned::fixed(&function.launches[0]).expect("a launch of known size");
+    let planned = Planned::fixed(&function, 0).expect("a launch of known size");
     planned.grid.iter().product()
 }
 

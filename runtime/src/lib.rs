@@ -28,7 +28,8 @@ pub use cute_target::Arch;
 pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{
-    Access, Arg, Blob, Compute, Expr, Factor, Function, Gemm, Image, ImageSource, KernelInfo,
-    Launch, Manifest, Number, Package, PackageBuilder, PackageError, Param,
+    Access, Arg, Blob, Compute, Epilogue, Expr, Factor, Function, Gemm, Image, ImageSource,
+    KernelInfo, Launch, Manifest, Number, Package, PackageBuilder, PackageError, Param, Region,
+    RegionOp, RegionValue,
 };
 pub use tensor::HostTensor;

@@ -1,12 +1,14 @@
 //! The launches of a function for some arguments: sizes computed, parameters in bytes.
 
 use crate::layout::{Parsed, Pattern};
-use crate::package::{Arg, Environment, Function, Launch, Param, Sizes};
+use crate::package::{Arg, Environment, Function, Launch, Limits, Param, Sizes};
 use crate::tensor::{ArgError, HostTensor};
 
 /// A launch whose every number is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
+    /// Index into [`Function::launches`].
+    pub launch: usize,
     /// The name of the kernel.
     pub kernel: String,
     /// Blocks.
@@ -28,11 +30,14 @@ pub enum Value {
     Pointer(usize),
     /// The bytes of a number, little endian.
     Bytes(Vec<u8>),
+    /// The pointer to that byte of the workspace, which has at least so many.
+    Workspace(u64),
 }
 
 impl Planned {
-    fn new(launch: &Launch, sizes: Sizes, params: Vec<Value>) -> Planned {
+    fn new(index: usize, launch: &Launch, sizes: Sizes, params: Vec<Value>) -> Planned {
         Planned {
+            launch: index,
             kernel: launch.kernel.clone(),
             grid: sizes.grid,
             block: sizes.block,
@@ -42,81 +47,131 @@ impl Planned {
         }
     }
 
-    /// A launch that is the same for all arguments, without its parameters; none where it depends on them. Sizes of a package
-    /// that was loaded are within CUDA's limits.
-    pub fn fixed(launch: &Launch) -> Option<Planned> {
+    /// The launch of that index, if it takes place and is the same for all arguments, without its parameters; none where it
+    /// depends on them. Sizes of a package that was loaded are within CUDA's limits.
+    pub fn fixed(function: &Function, index: usize) -> Option<Planned> {
+        let launch = function.launches.get(index)?;
+        if !launch.is_fixed() || launch.is_never() {
+            return None;
+        }
         let sizes = launch.sizes(&Environment::default()).ok()?;
-        Some(Planned::new(launch, sizes, Vec::new()))
+        Some(Planned::new(index, launch, sizes, Vec::new()))
     }
 }
 
-/// The launches for some arguments, one tensor for each, on a device with `sm_count` multiprocessors; a scalar is a tensor of
-/// one element.
+/// The launches that take place for some arguments, one tensor for each, on a device with `sm_count` multiprocessors; a scalar is a
+/// tensor of one element.
 ///
 /// # Errors
-/// [`ArgError`]: an argument that the function does not take, shapes that do not fit together, a launch that is beyond CUDA's
-/// limits, or a condition of the kernels that does not hold.
+/// [`ArgError`]: an argument that the function does not take, shapes that do not fit together, a condition of the function that does
+/// not hold, a launch that is beyond CUDA's limits, or a pointer beyond the workspace.
 pub fn plan(
     function: &Function,
     tensors: &[HostTensor],
     sm_count: u32,
 ) -> Result<Vec<Planned>, ArgError> {
-    let environment = Environment {
-        sm_count: Some(sm_count),
-        ..check(function, tensors)?
-    };
-    for launch in &function.launches {
-        for requirement in &launch.requires {
-            let failed = |reason: String| ArgError::Launch {
-                kernel: launch.kernel.clone(),
-                reason,
-            };
-            let holds = requirement.condition.evaluate(&environment);
-            if holds.map_err(failed)? == 0 {
-                return Err(failed(requirement.message.clone()));
+    let environment = environment(function, tensors, sm_count)?;
+    let workspace = bytes_of_workspace(function, &environment)?;
+    let mut planned = Vec::new();
+    for (index, launch) in function.launches.iter().enumerate() {
+        let failed = |reason: String| ArgError::Launch {
+            kernel: launch.kernel.clone(),
+            reason,
+        };
+        if let Some(when) = &launch.when {
+            let takes_place = when.evaluate(&environment);
+            if takes_place.map_err(|reason| failed(format!("when: {reason}")))? == 0 {
+                continue;
             }
         }
-    }
-    let launches = function.launches.iter().filter(|launch| {
         // A grid without blocks is right where there is nothing to work on, and a mistake elsewhere.
         let mut passed = launch.params.iter().filter_map(|param| match param {
             Param::Pointer(arg) => Some(&tensors[*arg]),
             _ => None,
         });
         let grid = launch.grid.each_ref();
-        !(grid
-            .map(|size| size.evaluate(&environment))
-            .contains(&Ok(0))
-            && passed.any(|tensor| tensor.layout().size() == 0))
-    });
-    let launches = launches.map(|launch| {
-        let sizes = launch.sizes(&environment).map_err(|error| {
-            let reason = error.to_string();
-            let kernel = launch.kernel.clone();
-            ArgError::Launch { kernel, reason }
-        })?;
-        let params = launch.params.iter().map(|param| {
-            value(param, function, tensors, &environment).map_err(|reason| ArgError::Launch {
-                kernel: launch.kernel.clone(),
-                reason,
-            })
-        });
-        Ok(Planned::new(
-            launch,
-            sizes,
-            params.collect::<Result<_, _>>()?,
-        ))
-    });
-    launches.collect()
+        let grid = grid.map(|size| size.evaluate(&environment));
+        if grid.contains(&Ok(0)) && passed.any(|tensor| tensor.layout().size() == 0) {
+            continue;
+        }
+        let sizes = launch
+            .sizes(&environment)
+            .map_err(|error| failed(error.to_string()))?;
+        let params = launch
+            .params
+            .iter()
+            .map(|param| value(param, function, tensors, &environment, workspace))
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
+        planned.push(Planned::new(index, launch, sizes, params));
+    }
+    Ok(planned)
 }
 
-/// Checks that tensors have no byte in common where a kernel was compiled so, each given by its address and its length in
-/// bytes, one for each argument.
+/// The bytes of device memory that a call with these arguments needs beside them, on a device with `sm_count` multiprocessors.
+///
+/// # Errors
+/// [`ArgError`], as [`plan`] says; launches are not looked at.
+pub fn workspace_bytes(
+    function: &Function,
+    tensors: &[HostTensor],
+    sm_count: u32,
+) -> Result<u64, ArgError> {
+    bytes_of_workspace(function, &environment(function, tensors, sm_count)?)
+}
+
+/// The values that expressions depend on, for arguments that the function takes and for which its conditions hold.
+fn environment(
+    function: &Function,
+    tensors: &[HostTensor],
+    sm_count: u32,
+) -> Result<Environment, ArgError> {
+    let environment = Environment {
+        sm_count: Some(sm_count),
+        ..check(function, tensors)?
+    };
+    for requirement in &function.requires {
+        let failed = |reason: String| ArgError::Call {
+            function: function.name.clone(),
+            reason,
+        };
+        let holds = requirement.condition.evaluate(&environment);
+        if holds.map_err(failed)? == 0 {
+            return Err(failed(requirement.message.clone()));
+        }
+    }
+    Ok(environment)
+}
+
+fn bytes_of_workspace(function: &Function, environment: &Environment) -> Result<u64, ArgError> {
+    let Some(bytes) = &function.workspace else {
+        return Ok(0);
+    };
+    let failed = |reason: String| ArgError::Call {
+        function: function.name.clone(),
+        reason: format!("workspace: {reason}"),
+    };
+    let bytes = bytes.evaluate(environment).map_err(failed)?;
+    let inside = u64::try_from(bytes).ok();
+    inside
+        .filter(|bytes| *bytes <= Limits::WORKSPACE)
+        .ok_or_else(|| failed(format!("expected 0 to 2^40 bytes, found {bytes}")))
+}
+
+/// Checks that tensors have no byte in common where a kernel that is launched was compiled so, each given by its address and its
+/// length in bytes, one for each argument.
 ///
 /// # Errors
 /// [`ArgError::Launch`]: two that overlap.
-pub fn check_disjoint(function: &Function, places: &[(u64, u64)]) -> Result<(), ArgError> {
-    for launch in &function.launches {
+pub fn check_disjoint(
+    function: &Function,
+    launches: &[Planned],
+    places: &[(u64, u64)],
+) -> Result<(), ArgError> {
+    let launches = launches
+        .iter()
+        .filter_map(|planned| function.launches.get(planned.launch));
+    for launch in launches {
         for [a, b] in &launch.disjoint {
             let ((at_a, length_a), (at_b, length_b)) = (places[*a], places[*b]);
             // No tensor reaches beyond the end of the address space.
@@ -140,9 +195,18 @@ fn value(
     function: &Function,
     tensors: &[HostTensor],
     environment: &Environment,
+    workspace: u64,
 ) -> Result<Value, String> {
     let integer = match param {
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
+        Param::Workspace(offset) => {
+            let offset = offset.evaluate(environment)?;
+            let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);
+            let inside = inside.ok_or_else(|| {
+                format!("a parameter is byte {offset} of the workspace, which has {workspace}")
+            });
+            return inside.map(Value::Workspace);
+        }
         Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].bytes().to_vec())),
         // It was checked to fit.
         Param::Leaf(arg, leaf) => environment.leaves[*arg][*leaf],

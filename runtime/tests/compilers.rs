@@ -109,18 +109,17 @@ fn kernels_of_nvcc_give_what_an_h100_gave() {
                 },
             })
             .collect();
-        let function = Function {
-            name: name.into(),
-            launches: vec![Launch::fixed(
+        let function = Function::new(
+            name,
+            args,
+            vec![Launch::fixed(
                 name,
                 [4, 1, 1],
                 [128, 1, 1],
                 16384,
                 [0, 1, 2],
             )],
-            args,
-            computes: vec![],
-        };
+        );
         for seed in 0..3 {
             // Words that no thread writes stay all ones, as they were on the GPU.
             let mut tensors: Vec<HostTensor> = function
@@ -148,15 +147,15 @@ fn a_matrix_product_of_triton_is_right() {
         align: 16,
         access,
     };
-    let function = Function {
-        name: "matmul".into(),
-        args: vec![
+    let function = Function::new(
+        "matmul",
+        vec![
             matrix("A", "(128,128):(128,1)", Access::Read),
             // B as (N,K).
             matrix("B", "(128,128):(1,128)", Access::Read),
             matrix("C", "(128,128):(128,1)", Access::Write),
         ],
-        launches: vec![Launch::fixed(
+        vec![Launch::fixed(
             "t_matmul",
             [2, 2, 1],
             [128, 1, 1],
@@ -164,8 +163,8 @@ fn a_matrix_product_of_triton_is_right() {
             // Triton adds two pointers to scratch memory, which it does not use here.
             [0, 1, 2, 2, 2],
         )],
-        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
-    };
+    )
+    .computing(vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))]);
     for seed in 0..4 {
         let mut tensors = generate(&function, seed).unwrap();
         run(

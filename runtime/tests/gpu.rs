@@ -67,14 +67,14 @@ fn package(arch: &str, cluster: [u32; 3], before_store: &str) -> Package {
         align: 16,
         access,
     };
-    let function = Function {
-        name: "gemm".into(),
-        args: vec![
+    let function = Function::new(
+        "gemm",
+        vec![
             arg("A", format!("({M},{K}):({K},1)"), Access::Read),
             arg("B", format!("({N},{K}):({K},1)"), Access::Read),
             arg("C", format!("({M},{N}):({LDC},1)"), Access::Write),
         ],
-        launches: vec![Launch {
+        vec![Launch {
             cluster,
             ..Launch::fixed(
                 "gemm",
@@ -84,8 +84,8 @@ fn package(arch: &str, cluster: [u32; 3], before_store: &str) -> Package {
                 0..3,
             )
         }],
-        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
-    };
+    )
+    .computing(vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))]);
     let kernel = KernelInfo {
         name: "gemm".into(),
         params: vec![".u64".into(); 3],

@@ -20,12 +20,7 @@ const PTX: &str = "
 #[ignore = "needs a GPU"]
 fn a_fault_names_the_kernel() {
     let launch = Launch::fixed("fault", [1; 3], [1; 3], 0, []);
-    let function = Function {
-        name: "f".into(),
-        args: vec![],
-        launches: vec![launch],
-        computes: vec![],
-    };
+    let function = Function::new("f", vec![], vec![launch]);
     let kernels = vec![KernelInfo {
         name: "fault".into(),
         ..KernelInfo::default()

@@ -54,7 +54,6 @@ impl Entry {
         let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
         let arch = target.and_then(|rest| rest.split([',', ' ']).next());
         let function = Function {
-            name: "f".into(),
             launches: vec![Launch::fixed(
                 &*self.kernel,
                 self.grid,
@@ -62,8 +61,7 @@ impl Entry {
                 self.dynamic_smem,
                 0..args.len(),
             )],
-            args,
-            computes: vec![],
+            ..Function::new("f", args, vec![])
         };
         let image = ImageSource {
             arch: arch.expect("a target").into(),

@@ -42,32 +42,9 @@ fn function() -> Function {
     };
     let blocks = Expr::apply(Op::CeilDiv, vec![Expr::Leaf(0, 1), Expr::Constant(32)]);
     Function {
-        name: "scale".into(),
-        args: vec![
-            tensor("in", "(?,?):(?{div=4},1)", Access::Read),
-            tensor("out", "(?,?):(?{i64},1)", Access::Write),
-            Arg::Scalar {
-                name: "alpha".into(),
-                element: "f32".into(),
-                default: Some(Number::Real(1.0)),
-            },
-        ],
-        launches: vec![Launch {
-            grid: [blocks, Expr::Leaf(0, 0), Expr::Constant(1)],
-            params: vec![
-                Param::Pointer(0),
-                Param::Pointer(1),
-                Param::Leaf(0, 1),
-                Param::Leaf(0, 2),
-                Param::Leaf(1, 2),
-                Param::Scalar(2),
-            ],
-            requires: vec![Requirement {
-                condition: Expr::apply(Op::Lt, vec![Expr::Leaf(0, 0), Expr::Constant(1000)]),
-                message: "there are fewer than 1000 rows".into(),
-            }],
-            disjoint: Vec::new(),
-            ..Launch::fixed("scale", [1, 1, 1], [32, 1, 1], 0, [])
+        requires: vec![Requirement {
+            condition: Expr::apply(Op::Lt, vec![Expr::Leaf(0, 0), Expr::Constant(1000)]),
+            message: "there are fewer than 1000 rows".into(),
         }],
         computes: vec![Compute::Axpby {
             x: 0,
@@ -76,6 +53,30 @@ fn function() -> Function {
             beta: Factor::Constant(0.0),
             accumulate: None,
         }],
+        ..Function::new(
+            "scale",
+            vec![
+                tensor("in", "(?,?):(?{div=4},1)", Access::Read),
+                tensor("out", "(?,?):(?{i64},1)", Access::Write),
+                Arg::Scalar {
+                    name: "alpha".into(),
+                    element: "f32".into(),
+                    default: Some(Number::Real(1.0)),
+                },
+            ],
+            vec![Launch {
+                grid: [blocks, Expr::Leaf(0, 0), Expr::Constant(1)],
+                params: vec![
+                    Param::Pointer(0),
+                    Param::Pointer(1),
+                    Param::Leaf(0, 1),
+                    Param::Leaf(0, 2),
+                    Param::Leaf(1, 2),
+                    Param::Scalar(2),
+                ],
+                ..Launch::fixed("scale", [1, 1, 1], [32, 1, 1], 0, [])
+            }],
+        )
     }
 }
 
@@ -250,7 +251,7 @@ fn arguments_that_do_not_suit_are_refused() {
     refused(
         same,
         [shape([1000, 4]), shape([1000, 4]), alpha(1.0)],
-        "launch of scale: there are fewer than 1000 rows",
+        "function scale: there are fewer than 1000 rows",
     );
     refused(
         same,

@@ -11,7 +11,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package};
-use crate::plan::{Planned, Value, check_disjoint, plan};
+use crate::plan::{Planned, Value, check_disjoint, plan, workspace_bytes};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -23,7 +23,7 @@ const PORTABLE_CLUSTER: u32 = 8;
 pub(super) struct CudaProgram<'d> {
     device: &'d CudaDevice,
     function: Function,
-    /// One for each launch of the plan.
+    /// One for each launch of the function.
     kernels: Vec<Kernel>,
     /// Owns what `kernels` point into.
     _module: Module<'d>,
@@ -40,9 +40,9 @@ impl<'d> CudaProgram<'d> {
         let info = device.info();
         let candidates = select(package, info.compute_capability, &info.name)?;
         let (module, chosen, note) = load_first(package, &candidates, &device.stream)?;
-        let kernels = function.launches.iter().map(|launch| {
+        let kernels = function.launches.iter().enumerate().map(|(index, launch)| {
             let kernel = module.kernel(&launch.kernel)?;
-            if let Some(launch) = Planned::fixed(launch) {
+            if let Some(launch) = Planned::fixed(function, index) {
                 prepare(&kernel, &launch, info)?;
             }
             Ok(kernel)
@@ -80,10 +80,22 @@ impl<'d> CudaProgram<'d> {
     /// The launches for these arguments, checked against the GPU and prepared.
     pub(super) fn plan(&self, tensors: &[HostTensor]) -> Result<Vec<Planned>, DeviceError> {
         let launches = plan(&self.function, tensors, self.device.info.multiprocessors)?;
-        for (launch, kernel) in launches.iter().zip(&self.kernels) {
-            prepare(kernel, launch, &self.device.info)?;
+        for launch in &launches {
+            // One was loaded for each launch of the function.
+            prepare(&self.kernels[launch.launch], launch, &self.device.info)?;
         }
         Ok(launches)
+    }
+
+    /// The workspace of a call with these arguments; none where it has no bytes.
+    pub(super) fn workspace(
+        &self,
+        tensors: &[HostTensor],
+    ) -> Result<Option<Buffer<'d>>, DeviceError> {
+        let bytes = workspace_bytes(&self.function, tensors, self.device.info.multiprocessors)?;
+        // A workspace has at most 2^40 bytes.
+        let buffer = (bytes > 0).then(|| Buffer::poisoned(bytes as usize, self.stream()));
+        buffer.transpose()
     }
 
     /// Queues all launches; `buffers` are all arguments.
@@ -91,9 +103,10 @@ impl<'d> CudaProgram<'d> {
         &self,
         launches: &[Planned],
         buffers: &[Buffer],
+        workspace: Option<&Buffer>,
     ) -> Result<(), DeviceError> {
-        for (launch, kernel) in launches.iter().zip(&self.kernels) {
-            self.launch_kernel(launch, kernel, buffers)?;
+        for launch in launches {
+            self.launch_kernel(launch, buffers, workspace)?;
         }
         Ok(())
     }
@@ -101,15 +114,18 @@ impl<'d> CudaProgram<'d> {
     fn launch_kernel(
         &self,
         launch: &Planned,
-        kernel: &Kernel,
         buffers: &[Buffer],
+        workspace: Option<&Buffer>,
     ) -> Result<(), DeviceError> {
+        let kernel = &self.kernels[launch.launch];
         // The driver takes the address of each parameter, so they live here until the call is over.
         let mut values: Vec<u64> = launch
             .params
             .iter()
             .map(|value| match value {
                 Value::Pointer(index) => buffers[*index].pointer(),
+                // There is nothing in a workspace of no bytes that could be pointed to.
+                Value::Workspace(offset) => workspace.map_or(0, |buffer| buffer.pointer() + offset),
                 Value::Bytes(bytes) => {
                     let mut whole = [0; 8];
                     whole[..bytes.len()].copy_from_slice(bytes);
@@ -298,13 +314,17 @@ impl Program for CudaProgram<'_> {
             .iter()
             .map(|tensor| Buffer::upload(tensor.bytes(), stream))
             .collect::<Result<_, _>>()?;
-        check_places(&self.function, &buffers, tensors)?;
+        let workspace = self.workspace(tensors)?;
+        check_places(&self.function, &launches, &buffers, tensors)?;
         // Copies from pageable memory may return before they are done.
         wait_for_all()?;
-        for (launch, kernel) in launches.iter().zip(&self.kernels) {
-            self.launch_kernel(launch, kernel, &buffers)?;
+        for launch in &launches {
+            self.launch_kernel(launch, &buffers, workspace.as_ref())?;
             // One at a time, so that an error names the kernel.
             stream.wait(&format!("kernel {}", launch.kernel))?;
+        }
+        if let Some(workspace) = &workspace {
+            workspace.check_guards("(workspace)")?;
         }
         for ((arg, buffer), tensor) in self.function.args.iter().zip(&buffers).zip(tensors) {
             if !arg.is_tensor() {
@@ -344,12 +364,13 @@ impl Program for CudaProgram<'_> {
 /// bytes, which is the most that a package may ask for: this says so if it ever does not.
 pub(super) fn check_places(
     function: &Function,
+    launches: &[Planned],
     buffers: &[Buffer],
     tensors: &[HostTensor],
 ) -> Result<(), DeviceError> {
     let lengths = tensors.iter().map(|tensor| tensor.bytes().len() as u64);
     let places: Vec<_> = buffers.iter().map(Buffer::pointer).zip(lengths).collect();
-    check_disjoint(function, &places)?;
+    check_disjoint(function, launches, &places)?;
     for (arg, buffer) in function.args.iter().zip(buffers) {
         let crate::package::Arg::Tensor { name, align, .. } = arg else {
             continue;

@@ -19,6 +19,8 @@ pub(super) struct CudaStopwatch<'p, 'd> {
     program: &'p CudaProgram<'d>,
     launches: Vec<Planned>,
     sets: Vec<Vec<Buffer<'d>>>,
+    /// One for all runs, as they follow each other.
+    workspace: Option<Buffer<'d>>,
     next: usize,
     /// Start and end of the runs that were queued and not collected.
     pending: Vec<(Event, Event)>,
@@ -33,6 +35,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
         tensors: &[HostTensor],
     ) -> Result<Self, DeviceError> {
         let stream = program.stream();
+        let workspace = program.workspace(tensors)?;
         let bytes: u64 = tensors
             .iter()
             .map(|tensor| footprint(tensor.bytes().len()))
@@ -40,7 +43,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
         let count = sets(bytes, program.l2(), free()?);
         let upload = |tensor: &HostTensor| Buffer::upload(tensor.bytes(), stream);
         let first: Vec<Buffer> = tensors.iter().map(upload).collect::<Result<_, _>>()?;
-        check_places(program.function(), &first, tensors)?;
+        check_places(program.function(), &launches, &first, tensors)?;
         let mut sets = vec![first];
         while sets.len() < count {
             let copy = sets[0]
@@ -54,6 +57,7 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
             program,
             launches,
             sets,
+            workspace,
             next: 0,
             pending: Vec::new(),
             spare: Vec::new(),
@@ -63,7 +67,9 @@ impl<'p, 'd> CudaStopwatch<'p, 'd> {
     fn launch_next(&mut self) -> Result<(), DeviceError> {
         let set = self.next % self.sets.len();
         self.next += 1;
-        self.program.launch(&self.launches, &self.sets[set])
+        let workspace = self.workspace.as_ref();
+        self.program
+            .launch(&self.launches, &self.sets[set], workspace)
     }
 
     fn events(&mut self) -> Result<(Event, Event), DeviceError> {

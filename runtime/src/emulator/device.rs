@@ -10,10 +10,10 @@ use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::layout::Parsed;
-use crate::package::{Access, Arg, Function, Image, Launch, Package, Param};
-use crate::plan::{Planned, Value, plan};
+use crate::package::{Access, Arg, Function, Image, Launch, Limits, Package, Param};
+use crate::plan::{Planned, Value, plan, workspace_bytes};
 use crate::ptx;
-use crate::tensor::HostTensor;
+use crate::tensor::{HostTensor, POISON};
 use cute_target::{Arch, Features};
 
 /// The settings of an emulation.
@@ -52,6 +52,9 @@ const MAX_THREADS: u64 = cute_target::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
 const MAX_BLOCKS: u128 = 1 << 25;
+
+/// Bytes of a workspace, at most: what is known of each byte takes many times as much.
+const MAX_WORKSPACE: u64 = 1 << 30;
 
 /// Cores of this machine.
 fn cores() -> usize {
@@ -110,14 +113,14 @@ impl Device for Emulator {
         })?;
         let mut kernels = Vec::new();
         let mut registers = Vec::new();
-        for launch in &function.launches {
+        for (index, launch) in function.launches.iter().enumerate() {
             let kernel =
                 decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
                     arch: arch.to_string(),
                     message: error.to_string(),
                 })?;
             check_params(function, launch, &kernel)?;
-            if let Some(launch) = Planned::fixed(launch) {
+            if let Some(launch) = Planned::fixed(function, index) {
                 check_launch(&launch, &kernel, arch)?;
             }
             let info = image.kernels.iter().find(|info| info.name == launch.kernel);
@@ -308,16 +311,22 @@ impl Program for Emulated<'_> {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        let launches = plan(
-            &self.function,
-            tensors,
-            self.config.sms.unwrap_or(self.arch.multiprocessors()),
-        )?;
-        for (launch, kernel) in launches.iter().zip(&self.kernels) {
-            check_launch(launch, kernel, self.arch)?;
+        let sms = self.config.sms.unwrap_or(self.arch.multiprocessors());
+        let launches = plan(&self.function, tensors, sms)?;
+        for launch in &launches {
+            check_launch(launch, &self.kernels[launch.launch], self.arch)?;
+        }
+        let workspace = workspace_bytes(&self.function, tensors, sms)?;
+        if workspace > MAX_WORKSPACE {
+            return Err(unsupported(
+                format!("the workspace of {}", self.function.name),
+                format!("at most {MAX_WORKSPACE} bytes"),
+                workspace.to_string(),
+                "emulate a smaller problem",
+            ));
         }
         let cores = cores();
-        let (mut report, mut global) = self.execute(&launches, tensors, cores);
+        let (mut report, mut global) = self.execute(&launches, tensors, workspace, cores);
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
         // the same in every run.
         if report
@@ -326,7 +335,7 @@ impl Program for Emulated<'_> {
             .any(|finding| finding.kind.is_between_blocks())
             && cores > 1
         {
-            let again = self.execute(&launches, tensors, 1);
+            let again = self.execute(&launches, tensors, workspace, 1);
             if !again.0.findings.is_empty() {
                 (report, global) = again;
             }
@@ -363,6 +372,7 @@ impl Emulated<'_> {
         &self,
         launches: &[Planned],
         tensors: &[HostTensor],
+        workspace: u64,
         cores: usize,
     ) -> (Report, Global) {
         let args = &self.function.args;
@@ -375,9 +385,17 @@ impl Emulated<'_> {
                 .collect(),
             variables: Vec::new(),
         };
+        let mut workspace_at = 0;
+        if self.function.workspace.is_some() {
+            // The window behind those of the arguments.
+            workspace_at = address::tensor(args.len(), Limits::ALIGN);
+            global.tensors.push(memory(workspace_at, workspace));
+        }
         let mut report = Report::default();
-        let kernels = self.kernels.iter().zip(&self.registers);
-        for (launch, (kernel, &registers)) in launches.iter().zip(kernels) {
+        for launch in launches {
+            // One was loaded for each launch of the function.
+            let kernel = &self.kernels[launch.launch];
+            let registers = self.registers[launch.launch];
             for buffer in &mut global.tensors {
                 buffer.start_launch(kernel.global_granule);
             }
@@ -387,6 +405,7 @@ impl Emulated<'_> {
                 let bytes = match value {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
                     Value::Bytes(bytes) => bytes.clone(),
+                    Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
                 };
                 params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
             }
@@ -415,13 +434,19 @@ impl Emulated<'_> {
             if arg.access() == Access::Write && !report.halted {
                 report
                     .findings
-                    .extend(self.never_written(arg, buffer, tensor));
+                    .extend(self.never_written(launches, arg, buffer, tensor));
             }
         }
         (report, global)
     }
 
-    fn never_written(&self, arg: &Arg, buffer: &Buffer, tensor: &HostTensor) -> Option<Finding> {
+    fn never_written(
+        &self,
+        launches: &[Planned],
+        arg: &Arg,
+        buffer: &Buffer,
+        tensor: &HostTensor,
+    ) -> Option<Finding> {
         let size = tensor.element().size() as u64;
         let layout = tensor.layout();
         let missing = |index: &i64| {
@@ -431,12 +456,16 @@ impl Emulated<'_> {
         let mut all = (0..layout.size()).filter(missing);
         let first = all.next()?;
         let count = 1 + all.count() as u64;
-        let names: Vec<&str> = self
-            .function
-            .launches
-            .iter()
-            .map(|launch| launch.kernel.as_str())
-            .collect();
+        // If nothing was launched, something should have been.
+        let names: Vec<&str> = match launches {
+            [] => self
+                .function
+                .launches
+                .iter()
+                .map(|l| l.kernel.as_str())
+                .collect(),
+            launches => launches.iter().map(|l| l.kernel.as_str()).collect(),
+        };
         Some(Finding {
             kind: Kind::NeverWritten,
             kernel: names.join(", "),
@@ -482,6 +511,13 @@ fn declare(global: &mut Global, kernel: &Kernel) {
     }
 }
 
+/// A workspace of so many bytes, of which none is initialised.
+fn memory(base: u64, bytes: u64) -> Buffer {
+    let contents = vec![POISON; bytes as usize];
+    let never: &dyn Fn(u64) -> bool = &|_| false;
+    Buffer::new("workspace".into(), base, &contents, Some(never), true)
+}
+
 fn coordinate(layout: &Parsed, index: i64) -> String {
     let parts: Vec<String> = layout
         .coordinate(index)
@@ -505,8 +541,8 @@ fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
     let mut holds = Vec::new();
     if !dense {
         holds = vec![false; bytes.len() / size as usize];
-        for index in 0..layout.size() {
-            holds[layout.at(index) as usize] = true;
+        for place in layout.places() {
+            holds[place as usize] = true;
         }
     }
     let reads = arg.access().reads();

@@ -152,6 +152,25 @@ impl Parsed {
         offset
     }
 
+    /// The offsets that elements lie at. Elements that a stride of 0 places on each other count once.
+    pub(crate) fn places(&self) -> impl Iterator<Item = i64> {
+        let leaves = self.leaves().filter(|(_, stride)| *stride != 0);
+        let leaves: Vec<(i64, i64)> = leaves.collect();
+        let count = match self.size {
+            0 => 0,
+            _ => leaves.iter().map(|(shape, _)| shape).product(),
+        };
+        (0..count).map(move |index| {
+            let mut rest = index;
+            let parts = leaves.iter().map(|(shape, stride)| {
+                let at = rest % shape * stride;
+                rest /= shape;
+                at
+            });
+            parts.sum()
+        })
+    }
+
     /// The coordinate of an index, one number for each top-level mode.
     pub fn coordinate(&self, index: i64) -> Vec<i64> {
         let mut rest = index;
@@ -207,6 +226,8 @@ mod tests {
             "7:1",
             "(2,3,(2,2)):(1,2,(24,6))",
             "(3,5):(0,1)",
+            "(3,(5,2)):(2,(0,1))",
+            "(3,5):(0,0)",
         ] {
             let layout = Parsed::parse(text).unwrap();
             let tables: Vec<_> = (0..layout.rank()).map(|m| layout.mode_offsets(m)).collect();
@@ -228,6 +249,12 @@ mod tests {
                 (layout.size(), layout.cosize()),
                 (reference.size().unwrap(), reference.cosize().unwrap())
             );
+            let mut all: Vec<i64> = (0..layout.size()).map(|i| layout.at(i)).collect();
+            let mut places: Vec<i64> = layout.places().collect();
+            all.sort_unstable();
+            all.dedup();
+            places.sort_unstable();
+            assert_eq!(places, all, "{text}");
             let largest = (0..layout.size()).map(|i| layout.at(i)).max().unwrap();
             assert_eq!(layout.cosize(), largest + 1, "{text}");
         }

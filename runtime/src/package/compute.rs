@@ -1,10 +1,12 @@
 //! The meaning of a function, so that its result can be verified and its speed stated.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{Access, Arg, Function};
+use super::region::Epilogue;
 
 /// One thing that a function computes. Roles are indices into [`Function::args`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +97,7 @@ pub enum Compute {
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
-/// element type. Where the tensors have a third mode, it is so for each of its indices.
+/// element type; or what an epilogue makes of the sum. Where the tensors have a third mode, it is so for each of its indices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gemm {
     /// An (M,K) tensor.
@@ -119,6 +121,9 @@ pub struct Gemm {
     /// follows from the types; none leaves that bound alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
+    /// The operations on each sum before it is written; `alpha`, `beta` and `tolerance` are none where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epilogue: Option<Epilogue>,
 }
 
 impl Gemm {
@@ -133,6 +138,7 @@ impl Gemm {
             alpha: None,
             beta: None,
             tolerance: None,
+            epilogue: None,
         }
     }
 }
@@ -157,10 +163,10 @@ impl Factor {
 }
 
 /// A tensor of a compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     /// The name of the tensor in the formula, such as `src`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Index into [`Function::args`].
     pub arg: usize,
     /// The access of the compute to the tensor.
@@ -185,10 +191,11 @@ impl Compute {
         }
     }
 
-    /// Its tensors; the last one is the output.
+    /// Its tensors: what is read and then the output. An epilogue's tensors come last: those that it reads, `E0`, `E1` and so on,
+    /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written.
     pub fn roles(&self) -> Vec<Role> {
-        let role = |name, arg: &usize, access| Role {
-            name,
+        let role = |name: &'static str, arg: &usize, access| Role {
+            name: name.into(),
             arg: *arg,
             access,
         };
@@ -199,8 +206,16 @@ impl Compute {
             _ => write(name, arg),
         };
         match self {
-            Compute::Gemm(Gemm { a, b, c, beta, .. }) => {
-                vec![read("A", a), read("B", b), added_to("C", c, *beta)]
+            Compute::Gemm(gemm) => {
+                let Gemm { a, b, c, beta, .. } = gemm;
+                let c = match &gemm.epilogue {
+                    Some(epilogue) => role("C", c, epilogue.access(*c)),
+                    None => added_to("C", c, *beta),
+                };
+                let mut roles = vec![read("A", a), read("B", b), c];
+                let epilogue = gemm.epilogue.iter();
+                roles.extend(epilogue.flat_map(Epilogue::roles));
+                roles
             }
             Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
                 vec![read("src", src), write("dst", dst)]
@@ -217,10 +232,18 @@ impl Compute {
         }
     }
 
-    /// The tensor that it writes.
-    pub fn output(&self) -> Role {
-        let roles = self.roles();
-        roles[roles.len() - 1]
+    /// The tensors that it writes: of a product of matrices C first, then those of its epilogue.
+    pub fn outputs(&self) -> Vec<Role> {
+        let roles = self.roles().into_iter();
+        roles.filter(|role| role.access.writes()).collect()
+    }
+
+    /// The epilogue, of a product of matrices that has one.
+    pub fn epilogue(&self) -> Option<&Epilogue> {
+        match self {
+            Compute::Gemm(gemm) => gemm.epilogue.as_ref(),
+            _ => None,
+        }
     }
 
     /// Its numbers.
@@ -267,11 +290,15 @@ impl Compute {
         match self {
             Compute::Gemm(gemm) => {
                 let (a, b, c) = (name(&gemm.a), name(&gemm.b), name(&gemm.c));
-                let mut text = format!("{c}(m,n) = ");
+                let sum = format!("sum over k of {a}(m,k) * {b}(n,k)");
+                let mut text = match &gemm.epilogue {
+                    Some(epilogue) => epilogue.describe(c, function) + ", where s = ",
+                    None => format!("{c}(m,n) = "),
+                };
                 if let Some(alpha) = &gemm.alpha {
                     text += &format!("{} * ", factor(alpha));
                 }
-                text += &format!("sum over k of {a}(m,k) * {b}(n,k)");
+                text += &sum;
                 if let Some(beta) = &gemm.beta {
                     text += &format!(" + {} * {c}(m,n)", factor(beta));
                 }
@@ -370,11 +397,18 @@ impl Compute {
         };
         let all: Vec<usize> = (0..ranks[0]).collect();
         match self {
-            // A third mode is the batch.
-            Compute::Gemm(_) if ranks[0] == 3 => {
-                fixed(vec![vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]])
+            Compute::Gemm(_) => {
+                // A third mode is the batch.
+                let batched = ranks[0] == 3;
+                let [a, b, c] = match batched {
+                    true => [vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]],
+                    false => [vec![0, 2], vec![1, 2], vec![0, 1]],
+                };
+                let mut modes = vec![a, b];
+                // C, and the tensors of an epilogue.
+                modes.resize(ranks.len(), c);
+                fixed(modes)
             }
-            Compute::Gemm(_) => fixed(vec![vec![0, 2], vec![1, 2], vec![0, 1]]),
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
             Compute::Attention { .. } => {
                 fixed(vec![vec![0, 2], vec![1, 2], vec![1, 3], vec![0, 3]])
@@ -389,8 +423,11 @@ impl Compute {
     /// The expected shapes, and the cure.
     fn expected(&self) -> (&'static str, &'static str) {
         match self {
-            Compute::Gemm(_) => (
-                "A (M,K), B (N,K), C (M,N)",
+            Compute::Gemm(gemm) => (
+                match gemm.epilogue {
+                    Some(_) => "A (M,K), B (N,K), C and the epilogue's tensors (M,N)",
+                    None => "A (M,K), B (N,K), C (M,N)",
+                },
                 "B has its N mode first, as in CuTe",
             ),
             Compute::Transpose { .. } => ("src (M,N), dst (N,M)", ""),
@@ -444,7 +481,7 @@ impl Compute {
         let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
         let count = |sizes: &[i64], mode: usize| sizes.get(mode).map_or(0.0, |&n| n as f64);
         match (self, sizes) {
-            (Compute::Gemm(_), [a, _, c]) => Some(2.0 * product(c) * count(a, 1)),
+            (Compute::Gemm(_), [a, _, c, ..]) => Some(2.0 * product(c) * count(a, 1)),
             // The two products; what the softmax takes is left out, as is customary.
             (Compute::Attention { .. }, [q, k, _, out]) => {
                 Some(2.0 * (product(q) + product(out)) * count(k, 0))

@@ -1,7 +1,7 @@
 //! The limits that CUDA sets to a launch, and the sizes of one for some arguments.
 
 use super::expr::{Environment, Expr};
-use super::manifest::{Launch, Param};
+use super::manifest::{Function, Launch, Param};
 
 /// The limits that CUDA sets to a launch on any GPU of compute capability 7.0 to 12.x.
 /// (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".)
@@ -20,6 +20,8 @@ impl Limits {
     pub const DYNAMIC_SMEM: u32 = 232_448;
     /// Bytes. No kernel needs more than the allocator of the driver gives.
     pub const ALIGN: u32 = 256;
+    /// The most bytes of a workspace, far more than a GPU has.
+    pub const WORKSPACE: u64 = 1 << 40;
 }
 
 /// The sizes of a launch, known.
@@ -153,45 +155,62 @@ impl std::fmt::Display for SizesError {
     }
 }
 
+/// Tells whether a part of an expression suits.
+fn any(expr: &Expr, suits: fn(&Expr) -> bool) -> bool {
+    let mut found = false;
+    expr.walk(&mut |part| found |= suits(part));
+    found
+}
+
+fn is_open(expr: &Expr) -> bool {
+    any(expr, |part| {
+        matches!(part, Expr::Leaf(..) | Expr::Scalar(_) | Expr::SmCount)
+    })
+}
+
+fn asks_device(expr: &Expr) -> bool {
+    any(expr, |part| matches!(part, Expr::SmCount))
+}
+
+impl Function {
+    /// Tells whether anything of it depends on the device that runs it.
+    pub fn asks_device(&self) -> bool {
+        let conditions = self.requires.iter().map(|required| &required.condition);
+        conditions.chain(&self.workspace).any(asks_device)
+            || self.launches.iter().any(Launch::asks_device)
+    }
+}
+
 impl Launch {
-    /// Tells whether its sizes are the same for all arguments and devices.
+    /// Tells whether its sizes, and that it takes place, are the same for all arguments and devices.
     pub fn is_fixed(&self) -> bool {
-        let mut fixed = true;
-        for expr in self
-            .grid
-            .iter()
-            .chain(&self.block)
-            .chain([&self.dynamic_smem])
-        {
-            expr.walk(&mut |part| {
-                fixed &= !matches!(part, Expr::Leaf(..) | Expr::Scalar(_) | Expr::SmCount)
-            });
-        }
-        fixed
+        self.has_fixed_sizes() && !self.when.as_ref().is_some_and(is_open)
+    }
+
+    fn has_fixed_sizes(&self) -> bool {
+        let sizes = self.grid.iter().chain(&self.block);
+        !sizes.chain([&self.dynamic_smem]).any(is_open)
+    }
+
+    /// Tells whether it takes place for no arguments.
+    pub(crate) fn is_never(&self) -> bool {
+        self.when.as_ref().and_then(Expr::constant) == Some(0)
     }
 
     /// Tells whether anything of it depends on the device that runs it.
     pub fn asks_device(&self) -> bool {
         let params = self.params.iter().filter_map(|param| match param {
-            Param::Integer(value, _) => Some(value),
+            Param::Integer(value, _) | Param::Workspace(value) => Some(value),
             _ => None,
         });
-        let conditions = self.requires.iter().map(|required| &required.condition);
         let sizes = self.grid.iter().chain(&self.block);
-        let all = sizes
-            .chain([&self.dynamic_smem])
-            .chain(params)
-            .chain(conditions);
-        let mut asks = false;
-        for expr in all {
-            expr.walk(&mut |part| asks |= matches!(part, Expr::SmCount));
-        }
-        asks
+        let all = sizes.chain([&self.dynamic_smem]).chain(params);
+        all.chain(&self.when).any(asks_device)
     }
 
     /// Its sizes for some arguments.
     pub(crate) fn sizes(&self, environment: &Environment) -> Result<Sizes, SizesError> {
-        let known = !environment.scalars.is_empty() || self.is_fixed();
+        let known = !environment.scalars.is_empty() || self.has_fixed_sizes();
         if !known {
             return Err(SizesError::Unknown);
         }

@@ -26,12 +26,38 @@ pub struct Function {
     pub name: String,
     /// The arguments, in their order.
     pub args: Vec<Arg>,
+    /// The conditions that must hold before any launch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Requirement>,
+    /// Bytes of device memory that one call needs beside its arguments. It is not negative; none is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Expr>,
     /// The launches, in the order in which they run.
     pub launches: Vec<Launch>,
     /// The computes of the launches together. Empty: the result cannot be verified, nor its speed
     /// stated in FLOP/s.
     #[serde(default)]
     pub computes: Vec<Compute>,
+}
+
+impl Function {
+    /// A function that requires nothing, has no workspace, and does not say what it computes.
+    pub fn new(name: impl Into<String>, args: Vec<Arg>, launches: Vec<Launch>) -> Function {
+        Function {
+            name: name.into(),
+            args,
+            requires: Vec::new(),
+            workspace: None,
+            launches,
+            computes: Vec::new(),
+        }
+    }
+
+    /// The function, of which these are the computes.
+    #[must_use]
+    pub fn computing(self, computes: Vec<Compute>) -> Function {
+        Function { computes, ..self }
+    }
 }
 
 /// One argument of a function.
@@ -148,7 +174,7 @@ impl Access {
     }
 }
 
-/// One kernel launch. Its sizes are constants, or follow from the arguments.
+/// One kernel launch, which may depend on a condition. Its sizes are constants, or follow from the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// The name of the kernel, the same in every image.
@@ -163,9 +189,9 @@ pub struct Launch {
     pub dynamic_smem: Expr,
     /// The parameters of the kernel, in this order.
     pub params: Vec<Param>,
-    /// The conditions that must hold before any launch of the function.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requires: Vec<Requirement>,
+    /// The launch takes place where the value is not 0; always if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Expr>,
     /// Pairs of tensor arguments of the function that must have no byte in common, for the kernel was compiled so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disjoint: Vec<[usize; 2]>,
@@ -187,7 +213,7 @@ impl Launch {
             cluster: [1, 1, 1],
             dynamic_smem: dynamic_smem.into(),
             params: pointers.into_iter().map(Param::Pointer).collect(),
-            requires: Vec::new(),
+            when: None,
             disjoint: Vec::new(),
         }
     }
@@ -206,6 +232,8 @@ pub enum Param {
     Scalar(usize),
     /// An integer that follows from the arguments, and its bits: 32 or 64.
     Integer(Expr, u32),
+    /// The device pointer to that byte of the call's workspace, 64 bits. Its byte 0 is aligned to 256 bytes.
+    Workspace(Expr),
 }
 
 impl Param {
@@ -213,6 +241,7 @@ impl Param {
     pub fn bytes(&self, function: &Function) -> Option<usize> {
         let arg = match self {
             Param::Integer(_, bits) => return Some(*bits as usize / 8),
+            Param::Workspace(_) => return Some(8),
             Param::Pointer(arg) | Param::Leaf(arg, _) | Param::Scalar(arg) => arg,
         };
         match (self, function.args.get(*arg)?) {

@@ -7,12 +7,18 @@ mod expr;
 mod format;
 mod limits;
 mod manifest;
+mod region;
 mod validate;
+mod validate_compute;
 
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_dynamic;
+#[cfg(test)]
+mod tests_epilogue;
+#[cfg(test)]
+mod tests_workspace;
 
 use std::fs;
 use std::io::Write;
@@ -29,6 +35,8 @@ pub(crate) use limits::Sizes;
 pub use manifest::{
     Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Number, Param, Requirement,
 };
+pub(crate) use region::ValueType;
+pub use region::{Epilogue, MAX_REGION_OPS, Region, RegionOp, RegionValue};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
 /// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch

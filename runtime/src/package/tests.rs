@@ -16,22 +16,22 @@ fn tensor(name: &str, layout: &str, access: Access) -> Arg {
 }
 
 fn sample_function() -> Function {
-    Function {
-        name: "gemm".into(),
-        args: vec![
+    Function::new(
+        "gemm",
+        vec![
             tensor("A", "(8,4):(4,1)", Access::Read),
             tensor("B", "(6,4):(4,1)", Access::Read),
             tensor("C", "(8,6):(6,1)", Access::Write),
         ],
-        launches: vec![Launch {
+        vec![Launch {
             cluster: [2, 1, 1],
             ..Launch::fixed("gemm_kernel", [2, 1, 1], [128, 1, 1], 49152, 0..3)
         }],
-        computes: vec![Compute::Gemm(Gemm {
-            tolerance: Some(1e-3),
-            ..Gemm::new(0, 1, 2, "f32")
-        })],
-    }
+    )
+    .computing(vec![Compute::Gemm(Gemm {
+        tolerance: Some(1e-3),
+        ..Gemm::new(0, 1, 2, "f32")
+    })])
 }
 
 fn sample_builder(function: Function) -> PackageBuilder {
@@ -73,7 +73,7 @@ fn header_is_as_documented() {
     let bytes = sample().to_bytes().unwrap();
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     assert_eq!(bytes[..8], *b"CUTEPKG\0");
-    assert_eq!(u32_at(8), 2);
+    assert_eq!(u32_at(8), 3);
     assert_eq!(
         u64::from_le_bytes(bytes[12..20].try_into().unwrap()),
         bytes.len() as u64
@@ -132,14 +132,14 @@ fn foreign_files_and_other_versions_are_named() {
         says(&bytes)
     };
     assert!(
-        with_version(3).contains("version 3 is newer than version 2"),
+        with_version(4).contains("version 4 is newer than version 3"),
         "{}",
-        with_version(3)
+        with_version(4)
     );
     assert!(
-        with_version(1).contains("version 1 is older than version 2"),
+        with_version(2).contains("version 2 is older than version 3"),
         "{}",
-        with_version(1)
+        with_version(2)
     );
     let mut longer = sample().to_bytes().unwrap();
     longer.push(0);
@@ -318,7 +318,7 @@ fn functions_are_found_by_name() {
 
 #[test]
 fn tensors_that_must_be_apart() {
-    use crate::plan::check_disjoint;
+    use crate::plan::{Planned, check_disjoint};
     let mut function = sample_function();
     function.launches[0].disjoint = vec![[0, 2], [1, 2]];
     let package = sample_builder(function.clone()).build().unwrap();
@@ -326,9 +326,11 @@ fn tensors_that_must_be_apart() {
     assert_eq!(read.manifest(), package.manifest());
     let of = &package.manifest().functions[0];
     // A and B are only read, and may be one tensor; C begins where A ends.
-    assert!(check_disjoint(of, &[(0x1000, 64), (0x1000, 48), (0x1040, 96)]).is_ok());
-    assert!(check_disjoint(of, &[(0x1060, 64), (0x1060, 48), (0x1000, 96)]).is_ok());
-    let error = check_disjoint(of, &[(0x1000, 64), (0x2000, 48), (0x103f, 96)]).unwrap_err();
+    let launches = [Planned::fixed(of, 0).unwrap()];
+    assert!(check_disjoint(of, &launches, &[(0x1000, 64), (0x1000, 48), (0x1040, 96)]).is_ok());
+    assert!(check_disjoint(of, &launches, &[(0x1060, 64), (0x1060, 48), (0x1000, 96)]).is_ok());
+    let error =
+        check_disjoint(of, &launches, &[(0x1000, 64), (0x2000, 48), (0x103f, 96)]).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("A (64 bytes at 0x1000) and C (96 bytes at 0x103f) overlap")

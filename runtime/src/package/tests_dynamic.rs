@@ -19,28 +19,9 @@ fn scale() -> Function {
     };
     let blocks = Expr::apply(Op::CeilDiv, vec![Expr::Leaf(0, 1), Expr::Constant(128)]);
     Function {
-        name: "scale".into(),
-        args: vec![
-            tensor("in", Access::Read),
-            tensor("out", Access::Write),
-            scalar("alpha", "f32", Some(Number::Real(2.0))),
-            scalar("n", "i32", None),
-        ],
-        launches: vec![Launch {
-            grid: [blocks, Expr::Leaf(0, 0), Expr::Constant(1)],
-            params: vec![
-                Param::Pointer(0),
-                Param::Leaf(0, 1),
-                Param::Leaf(0, 2),
-                Param::Scalar(2),
-                Param::Integer(Expr::Scalar(3), 32),
-            ],
-            requires: vec![Requirement {
-                condition: Expr::apply(Op::Lt, vec![Expr::Constant(0), Expr::Scalar(3)]),
-                message: "n is positive".into(),
-            }],
-            disjoint: Vec::new(),
-            ..Launch::fixed("gemm_kernel", [1, 1, 1], [128, 1, 1], 0, [])
+        requires: vec![Requirement {
+            condition: Expr::apply(Op::Lt, vec![Expr::Constant(0), Expr::Scalar(3)]),
+            message: "n is positive".into(),
         }],
         computes: vec![Compute::Axpby {
             x: 0,
@@ -49,6 +30,26 @@ fn scale() -> Function {
             beta: Factor::Constant(0.0),
             accumulate: None,
         }],
+        ..Function::new(
+            "scale",
+            vec![
+                tensor("in", Access::Read),
+                tensor("out", Access::Write),
+                scalar("alpha", "f32", Some(Number::Real(2.0))),
+                scalar("n", "i32", None),
+            ],
+            vec![Launch {
+                grid: [blocks, Expr::Leaf(0, 0), Expr::Constant(1)],
+                params: vec![
+                    Param::Pointer(0),
+                    Param::Leaf(0, 1),
+                    Param::Leaf(0, 2),
+                    Param::Scalar(2),
+                    Param::Integer(Expr::Scalar(3), 32),
+                ],
+                ..Launch::fixed("gemm_kernel", [1, 1, 1], [128, 1, 1], 0, [])
+            }],
+        )
     }
 }
 
@@ -269,9 +270,13 @@ fn launches_that_cannot_be_are_refused() {
         &|l| l.dynamic_smem = Expr::Scalar(7),
         "dynamic_smem: expected an argument index below 4, found 7",
     );
+    refused(
+        |f| f.requires[0].condition = Expr::Scalar(7),
+        "function scale, requires: expected an argument index below 4, found 7",
+    );
     launch(
-        &|l| l.requires[0].condition = Expr::Scalar(7),
-        "requires: expected an argument index below 4, found 7",
+        &|l| l.when = Some(Expr::Scalar(2)),
+        "when: expected a scalar that is an integer, found f32",
     );
     launch(
         &|l| l.grid[0] = Expr::Apply(Op::Add, vec![Expr::Constant(1)]),

@@ -9,22 +9,23 @@
 //! 5. every index of an argument, and of a leaf of its layout, is in range, and of the kind that is asked for;
 //! 6. every launch of known sizes is within what CUDA allows, every other one depends on integers alone and is checked with
 //!    its arguments; its kernel is in every image, with parameters of those sizes;
-//! 7. the tensors of a compute have shapes that fit, as far as they are known; its output is written, and is none of its
-//!    inputs.
+//! 7. the tensors of a compute have shapes that fit, as far as they are known; its outputs are written, and are none of its
+//!    inputs, but for those of an epilogue (`validate_compute`);
+//! 8. only a function with a workspace passes pointers into it.
 
 use std::collections::HashSet;
 
 use super::PackageError;
-use super::compute::{Compute, Factor};
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
 use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Param};
+use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
 use cute_target::Arch;
 
-type Checked<T = ()> = Result<T, PackageError>;
+pub(super) type Checked<T = ()> = Result<T, PackageError>;
 
 pub(super) fn validate(manifest: &Manifest, blob_bytes: u64) -> Checked {
     unique(
@@ -47,7 +48,7 @@ pub(super) fn validate(manifest: &Manifest, blob_bytes: u64) -> Checked {
     Ok(())
 }
 
-fn invalid<T>(
+pub(super) fn invalid<T>(
     place: impl Into<String>,
     expected: impl Into<String>,
     found: impl Into<String>,
@@ -132,6 +133,18 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
     for arg in &function.args {
         validate_arg(&place, arg)?;
     }
+    for requirement in &function.requires {
+        validate_expr(&place, "requires", &requirement.condition, function)?;
+    }
+    if let Some(workspace) = &function.workspace {
+        validate_expr(&place, "workspace", workspace, function)?;
+        if let Some(bytes) = workspace.constant()
+            && !u64::try_from(bytes).is_ok_and(|bytes| bytes <= Limits::WORKSPACE)
+        {
+            let place = format!("{place}, workspace");
+            return invalid(place, "0 to 2^40 bytes", bytes.to_string(), "");
+        }
+    }
     for (i, launch) in function.launches.iter().enumerate() {
         validate_launch(
             &format!("{place}, launch {i} ({})", launch.kernel),
@@ -180,7 +193,7 @@ fn validate_arg(function: &str, arg: &Arg) -> Checked {
 }
 
 /// The layout of a tensor argument.
-fn pattern(place: &str, index: usize, function: &Function) -> Checked<Pattern> {
+pub(super) fn pattern(place: &str, index: usize, function: &Function) -> Checked<Pattern> {
     match function.args.get(index) {
         Some(Arg::Tensor { layout, .. }) => match Pattern::parse(layout) {
             Ok(pattern) => Ok(pattern),
@@ -198,7 +211,7 @@ fn pattern(place: &str, index: usize, function: &Function) -> Checked<Pattern> {
 }
 
 /// The type of a scalar argument.
-fn scalar(place: &str, index: usize, function: &Function) -> Checked<Element> {
+pub(super) fn scalar(place: &str, index: usize, function: &Function) -> Checked<Element> {
     match function.args.get(index) {
         Some(Arg::Scalar { element, .. }) => match element.parse::<Element>() {
             Ok(element) => Ok(element),
@@ -287,6 +300,14 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
                 }
                 *bits as usize / 8
             }
+            Param::Workspace(offset) => {
+                validate_expr(place, "params", offset, function)?;
+                if function.workspace.is_none() {
+                    let expected = "a function with a workspace, into which a parameter points";
+                    return invalid(place, expected, "none", "");
+                }
+                8
+            }
         });
     }
     for (what, expr) in launch
@@ -295,7 +316,7 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
         .map(|e| ("grid", e))
         .chain(launch.block.iter().map(|e| ("block", e)))
         .chain([("dynamic_smem", &launch.dynamic_smem)])
-        .chain(launch.requires.iter().map(|r| ("requires", &r.condition)))
+        .chain(launch.when.iter().map(|when| ("when", when)))
     {
         validate_expr(place, what, expr, function)?;
     }
@@ -312,6 +333,8 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
         return wrong(parts);
     }
     let threads = match launch.sizes(&Environment::default()) {
+        // The sizes of what never takes place may be any.
+        _ if launch.is_never() => None,
         Ok(sizes) => Some(sizes.threads()),
         Err(SizesError::Limits(parts)) => return wrong(parts),
         Err(SizesError::Unknown) => None,
@@ -377,93 +400,6 @@ fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[u
         if bits != Ok(size * 8) {
             let expected = format!("{param} for parameter {at} of {}", kernel.name);
             return invalid(place, expected, format!("{} bits", size * 8), "");
-        }
-    }
-    Ok(())
-}
-
-fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Checked {
-    let roles = compute.roles();
-    let mut sizes = Vec::new();
-    let mut elements = Vec::new();
-    for role in &roles {
-        sizes.push(pattern(place, role.arg, function)?.mode_sizes());
-        elements.push(function.args[role.arg].element());
-    }
-    let output = compute.output();
-    let name = function.args[output.arg].name();
-    let access = function.args[output.arg].access();
-    if !access.writes() {
-        let found = format!("{name} is only read");
-        return invalid(place, format!("{} to be written", output.name), found, "");
-    }
-    if output.access.reads() && !access.reads() {
-        let expected = format!("{} to be read and written", output.name);
-        return invalid(place, expected, format!("{name} is only written"), "");
-    }
-    let inputs = &roles[..roles.len() - 1];
-    if inputs.iter().any(|role| role.arg == output.arg) {
-        let others: Vec<&str> = inputs.iter().map(|role| role.name).collect();
-        let expected = format!(
-            "{} to be another argument than {}",
-            output.name,
-            others.join(" and ")
-        );
-        return invalid(place, expected, format!("{name} for both"), "");
-    }
-    if let Some(role) = inputs
-        .iter()
-        .find(|role| !function.args[role.arg].access().reads())
-    {
-        let found = format!("{} is only written", function.args[role.arg].name());
-        return invalid(place, format!("{} to be read", role.name), found, "");
-    }
-    validate_types(place, compute, &elements)?;
-    for (what, factor) in compute.factors() {
-        validate_factor(&format!("{place}, {what}"), factor, function)?;
-    }
-    compute
-        .check_shapes(&sizes)
-        .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))
-}
-
-fn validate_factor(place: &str, factor: Factor, function: &Function) -> Checked {
-    match factor {
-        Factor::Constant(value) if !value.is_finite() => {
-            invalid(place, "a finite number", value.to_string(), "")
-        }
-        Factor::Constant(_) => Ok(()),
-        Factor::Argument { scalar: index } => scalar(place, index, function).map(drop),
-    }
-}
-
-/// The types that a compute names, and those of its tensors.
-fn validate_types(place: &str, compute: &Compute, elements: &[&str]) -> Checked {
-    let element = |text: &str, what: &str| match text.parse::<Element>() {
-        Ok(element) => Ok(element),
-        Err(error) => invalid(place, what, error.to_string(), ""),
-    };
-    if let Some(accumulate) = compute.accumulate() {
-        element(accumulate, "an accumulator type")?;
-    }
-    if let Compute::Gemm(gemm) = compute {
-        if let Some(multiply) = &gemm.multiply {
-            element(multiply, "a type of the factors")?;
-        }
-        if gemm.tolerance.is_some_and(|t| !(t.is_finite() && t >= 0.0)) {
-            let found = format!("{:?}", gemm.tolerance);
-            return invalid(place, "a tolerance that is zero or positive", found, "");
-        }
-    }
-    if matches!(
-        compute,
-        Compute::Softmax { .. } | Compute::RmsNorm { .. } | Compute::Attention { .. }
-    ) {
-        for text in elements {
-            if !element(text, "an element type")?.is_float() {
-                let expected = format!("tensors of floating-point numbers in {}", compute.kind());
-                return invalid(place, expected, text.to_string(), "");
-            }
         }
     }
     Ok(())

@@ -55,6 +55,13 @@ pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64)
     }
 }
 
+/// The number that a type has for a value: rounded to nearest even, integers saturated.
+pub(crate) fn round_to(element: Element, value: f64) -> f64 {
+    let mut bytes = [0; 8];
+    store(element, &mut bytes, 0, value);
+    load(element, &bytes, 0)
+}
+
 /// Rounds to odd: what is then rounded to a shorter type is as if it had been rounded once. (Boldo
 /// and Melquiond 2008; `half` goes through the nearest `f32` where the CPU converts.)
 fn to_f32_odd(value: f64) -> f32 {

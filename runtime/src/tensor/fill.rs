@@ -109,7 +109,15 @@ impl HostTensor {
         if self.layout.size() == 0 {
             return;
         }
-        let leaves = self.leaves_by_stride();
+        let mut leaves = self.leaves_by_stride();
+        // Of elements that a stride of 0 places on each other, the last one is there.
+        let mut first = 0;
+        leaves.retain(|leaf| {
+            if leaf.stride == 0 {
+                first += (leaf.shape - 1) * leaf.weight;
+            }
+            leaf.stride != 0
+        });
         if let Some((outer, inner)) = leaves.split_first() {
             let inner_span = span(inner);
             if outer.stride >= inner_span {
@@ -118,15 +126,16 @@ impl HostTensor {
                 let length = (outer.stride * group) as usize * element.size();
                 let pieces = self.bytes.chunks_mut(length).enumerate().collect();
                 parallel_items(pieces, |(i, piece): (usize, &mut [u8])| {
-                    let first = i as i64 * group;
+                    let from = i as i64 * group;
                     let mut leaves = leaves.clone();
-                    leaves[0].shape = group.min(outer.shape - first);
-                    fill(element, piece, &leaves, first * outer.weight, 0, &value);
+                    leaves[0].shape = group.min(outer.shape - from);
+                    let index = first + from * outer.weight;
+                    fill(element, piece, &leaves, index, 0, &value);
                 });
                 return;
             }
         }
-        fill(element, &mut self.bytes, &leaves, 0, 0, &value);
+        fill(element, &mut self.bytes, &leaves, first, 0, &value);
     }
 
     /// The first byte that belongs to no element and differs from `byte`.
@@ -288,6 +297,12 @@ mod tests {
         let long = random(Element::F32, "(40000,3):(3,1)", 1);
         let short = random(Element::F32, "(40000,3):(1,40000)", 1);
         assert!((0..120_000).all(|i| long.get(i) == short.get(i)));
+        // The same row, or the same number, again and again.
+        let rows = random(Element::F32, "(40,3):(0,1)", 1);
+        let last = |j: i64| random(Element::F32, "(40,3):(3,1)", 1).get(39 + j * 40);
+        assert!((0..120).all(|i| rows.get(i) == last(i / 40)));
+        let one = random(Element::F32, "(40,3):(0,0)", 1);
+        assert!((0..120).all(|i| one.get(i) == last(2)));
         // Rows that overlap: no cut, still every element.
         let t = random(Element::F32, "(3,3):(1,1)", 1);
         assert!((0..9).all(|i| t.get(i).unwrap().is_finite()));

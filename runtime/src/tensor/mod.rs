@@ -6,6 +6,7 @@ mod npy;
 mod small;
 
 pub use access::Matrix;
+pub(crate) use access::round_to;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
 pub use npy::{NpyError, npy_shape};
@@ -199,6 +200,14 @@ pub enum ArgError {
         found: String,
         /// The cure; may be empty.
         cure: String,
+    },
+    /// A call that these arguments do not allow.
+    #[error("function {function}: {reason}")]
+    Call {
+        /// The name of the function.
+        function: String,
+        /// The condition that does not hold, or what is wrong with the workspace.
+        reason: String,
     },
     /// A launch that these arguments do not allow.
     #[error("launch of {kernel}: {reason}")]
@@ -474,12 +483,11 @@ mod tests {
             align: 16,
             access,
         };
-        let function = Function {
-            name: "f".into(),
-            args: vec![arg("A", Access::Read), arg("C", Access::Write)],
-            launches: vec![],
-            computes: vec![],
-        };
+        let function = Function::new(
+            "f",
+            vec![arg("A", Access::Read), arg("C", Access::Write)],
+            vec![],
+        );
         let tensors = generate(&function, 1).unwrap();
         assert_eq!(check_args(&function, &tensors), Ok(()));
         assert!((0..16).all(|i| tensors[0].get(i).unwrap().is_finite()));

@@ -41,13 +41,13 @@ pub(super) fn row_norms(name: &str, matrix: &Matrix) -> Result<Vec<f64>, VerifyE
 
 /// Elements of one kind: how many, and the first in the order of rows.
 #[derive(Clone, Copy, Default)]
-struct Found {
-    count: u64,
-    first: Option<(usize, usize)>,
+pub(super) struct Found {
+    pub(super) count: u64,
+    pub(super) first: Option<(usize, usize)>,
 }
 
 impl Found {
-    fn add(&mut self, row: usize, column: usize) {
+    pub(super) fn add(&mut self, row: usize, column: usize) {
         self.count += 1;
         self.join(Found {
             count: 0,
@@ -64,49 +64,77 @@ impl Found {
     }
 }
 
-/// Looks at every element for what no right result holds: nothing written, or NaN.
-pub(super) fn scan(name: &str, c: &Matrix) -> Option<Failure> {
+/// The elements that no right result of finite numbers holds.
+#[derive(Default)]
+pub(super) struct Looked {
+    unwritten: Found,
+    nan: Found,
+    /// The first NaNs, as many as were to be kept.
+    pub(super) nans: Vec<(usize, usize)>,
+}
+
+impl Looked {
+    /// The elements that were never written, if there are any.
+    pub(super) fn unwritten_failure(&self, name: &str) -> Option<Failure> {
+        let (row, column) = self.unwritten.first?;
+        Some(Failure::Unwritten {
+            name: name.to_string(),
+            count: self.unwritten.count,
+            row,
+            column,
+        })
+    }
+}
+
+/// Looks at every element for what is never written, or NaN, and keeps the places of the first NaNs. Integers are not looked at.
+pub(super) fn look(c: &Matrix, keep: usize) -> Looked {
+    let mut all = Looked::default();
     if !c.element().is_float() {
-        return None;
+        return all;
     }
     let rows: Vec<usize> = (0..c.rows()).collect();
     let parts = parallel_fold(
         rows.chunks(64).collect(),
-        || ([Found::default(); 2], vec![0.0; c.columns()]),
-        |([unwritten, nan], line), rows: &[usize]| {
+        || (Looked::default(), vec![0.0; c.columns()]),
+        |(looked, line), rows: &[usize]| {
             for &row in rows {
                 c.read_row(row, 0, line);
                 for (column, value) in line.iter().enumerate() {
-                    if value.is_nan() {
-                        if c.is_poison(row, column) {
-                            &mut *unwritten
-                        } else {
-                            &mut *nan
-                        }
-                        .add(row, column);
+                    if !value.is_nan() {
+                        continue;
+                    }
+                    if c.is_poison(row, column) {
+                        looked.unwritten.add(row, column);
+                        continue;
+                    }
+                    looked.nan.add(row, column);
+                    if looked.nans.len() < keep {
+                        looked.nans.push((row, column));
                     }
                 }
             }
         },
     );
-    let [mut unwritten, mut nan] = [Found::default(); 2];
-    for ([u, n], _) in parts {
-        unwritten.join(u);
-        nan.join(n);
+    for (part, _) in parts {
+        all.unwritten.join(part.unwritten);
+        all.nan.join(part.nan);
+        all.nans.extend(part.nans);
     }
-    let name = name.to_string();
-    if let Some((row, column)) = unwritten.first {
-        return Some(Failure::Unwritten {
-            name,
-            count: unwritten.count,
-            row,
-            column,
-        });
+    all.nans.sort_unstable();
+    all.nans.truncate(keep);
+    all
+}
+
+/// Looks at every element for what no right result holds: nothing written, or NaN.
+pub(super) fn scan(name: &str, c: &Matrix) -> Option<Failure> {
+    let looked = look(c, 0);
+    if let Some(failure) = looked.unwritten_failure(name) {
+        return Some(failure);
     }
-    let (row, column) = nan.first?;
+    let (row, column) = looked.nan.first?;
     Some(Failure::NotANumber {
-        name,
-        count: nan.count,
+        name: name.to_string(),
+        count: looked.nan.count,
         row,
         column,
     })
@@ -124,6 +152,8 @@ pub(super) struct Tally {
     pub(super) worst: Option<Deviation>,
     /// An element whose exact value C's type has no number for.
     pub(super) overflow: Option<(usize, usize, f64)>,
+    /// Elements of which the reference says nothing, which are not compared.
+    pub(super) undecided: u64,
 }
 
 /// An element beside what it should be.
@@ -217,6 +247,7 @@ impl Tally {
     pub(super) fn join(&mut self, other: Tally) {
         self.compared += other.compared;
         self.wrong += other.wrong;
+        self.undecided += other.undecided;
         self.squared_deviation += other.squared_deviation;
         self.squared_reference += other.squared_reference;
         self.squared_typical += other.squared_typical;
@@ -252,6 +283,7 @@ impl Tally {
         }
         report.method = method;
         report.compared = self.compared;
+        report.undecided = self.undecided;
         report.relative_error = Some(relative(self.squared_deviation, self.squared_reference));
         report.relative_limit = relative(self.squared_typical, self.squared_reference);
         report.max_abs_error = Some(self.max_abs);

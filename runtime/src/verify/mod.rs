@@ -23,19 +23,23 @@
 //!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
 //! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
-//! (`lines`, `attention`). Padding between the elements of an output,
+//! (`lines`, `attention`). A product with an epilogue is compared as a whole, or by rows and columns (`epilogue`, `region`). Padding between the elements of an output,
 //! which nothing may write, is compared byte by byte.
 
 mod attention;
 mod check;
+mod epilogue;
 mod lines;
 mod probe;
 mod reference;
+mod region;
 mod report;
 mod tolerance;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_epilogue;
 #[cfg(test)]
 mod tests_lines;
 
@@ -117,6 +121,12 @@ pub enum VerifyError {
         /// The values that the result can be verified for.
         expected: &'static str,
     },
+    /// Nothing can be said of any element of the output of that name.
+    #[error(
+        "nothing can be said of any element of {0}: what the epilogue does is undefined, or overflows, for sums that are right; \
+         scale the inputs down, or pass --no-verify"
+    )]
+    Undecided(String),
     /// An input holds an infinity or a NaN.
     #[error(
         "argument {name} is {value} at ({row},{column}); the result can be verified for finite inputs only: \
@@ -149,7 +159,7 @@ pub enum VerifyError {
     },
 }
 
-/// Compares what a function wrote with what it means: one report for each of its computes.
+/// Compares what a function wrote with what it means: a report for each output of each of its computes, in their order.
 /// `tensors` are its arguments after the launch; those that it only reads must still hold the
 /// inputs.
 ///
@@ -181,19 +191,19 @@ pub fn verify_from(
         return Err(VerifyError::NoMeaning(function.name.clone()));
     }
     let computes = &function.computes;
-    (0..computes.len())
-        .map(|i| {
-            let run = Run {
-                function,
-                earlier: &computes[..i],
-                rest: &computes[i..],
-                before,
-                tensors,
-                config,
-            };
-            run.verify(&computes[i])
-        })
-        .collect()
+    let mut reports = Vec::new();
+    for (i, compute) in computes.iter().enumerate() {
+        let run = Run {
+            function,
+            earlier: &computes[..i],
+            rest: &computes[i..],
+            before,
+            tensors,
+            config,
+        };
+        reports.append(&mut run.verify(compute)?);
+    }
+    Ok(reports)
 }
 
 /// The arguments of a function before and after its launches, for one of the things that it computes.
@@ -246,28 +256,27 @@ impl Product<'_> {
 }
 
 impl<'a> Run<'a> {
-    fn verify(&self, compute: &Compute) -> Result<Report, VerifyError> {
+    /// A report for each output.
+    fn verify(&self, compute: &'a Compute) -> Result<Vec<Report>, VerifyError> {
         let start = Instant::now();
-        let output = compute.output().arg;
-        let name = self.name(output);
-        let mut failures = Vec::new();
-        if let Some(byte) = changed_gap(&self.function.args[output], &self.tensors[output]) {
-            failures.push(Failure::Padding {
-                name: name.to_string(),
-                byte,
-            });
-        }
-        let mut report = match compute {
+        let mut reports = match compute {
             Compute::Gemm(gemm) => self.verify_gemm(gemm)?,
-            other => lines::verify(self, other)?,
+            other => vec![lines::verify(self, other)?],
         };
-        failures.append(&mut report.failures);
-        report.failures = failures;
-        if let Compute::Gemm(gemm) = compute {
-            report.apply_norm_limit(gemm.tolerance);
+        let seconds = start.elapsed().as_secs_f64() / reports.len().max(1) as f64;
+        for (output, report) in compute.outputs().iter().zip(&mut reports) {
+            if let Some(byte) =
+                changed_gap(&self.function.args[output.arg], &self.tensors[output.arg])
+            {
+                let name = self.name(output.arg).to_string();
+                report.failures.insert(0, Failure::Padding { name, byte });
+            }
+            if let Compute::Gemm(gemm) = compute {
+                report.apply_norm_limit(gemm.tolerance);
+            }
+            report.seconds = seconds;
         }
-        report.seconds = start.elapsed().as_secs_f64();
-        Ok(report)
+        Ok(reports)
     }
 
     fn name(&self, index: usize) -> &'a str {
@@ -277,7 +286,10 @@ impl<'a> Run<'a> {
     /// The tensor as it was when this was computed: before the launch, unless something computed it earlier. One that is
     /// only read is as it was.
     fn before(&self, index: usize) -> Result<&'a HostTensor, VerifyError> {
-        let writes = |computes: &[Compute]| computes.iter().any(|c| c.output().arg == index);
+        let writes = |computes: &[Compute]| {
+            let mut outputs = computes.iter().flat_map(Compute::outputs);
+            outputs.any(|output| output.arg == index)
+        };
         if writes(self.earlier) {
             // What stands in it now is that, or what came later.
             return match writes(self.rest) {
@@ -329,7 +341,7 @@ impl<'a> Run<'a> {
         Ok(Matrix::of_batch(tensor, product).ok_or_else(bad)?)
     }
 
-    fn verify_gemm(&self, gemm: &Gemm) -> Result<Report, VerifyError> {
+    fn verify_gemm(&self, gemm: &'a Gemm) -> Result<Vec<Report>, VerifyError> {
         let shape = self.tensors[gemm.c].layout().shape();
         let Some(products) = shape.get(2).and_then(|count| usize::try_from(*count).ok()) else {
             return self.verify_product(gemm, 0, self.config);
@@ -340,24 +352,57 @@ impl<'a> Run<'a> {
             probe_budget: self.config.probe_budget / products.max(1) as u64,
             ..self.config.clone()
         };
-        let mut whole: Option<Report> = None;
+        let mut whole: Option<Vec<Report>> = None;
         for product in 0..products {
-            let report = self.verify_product(gemm, product, &each)?;
+            let reports = self.verify_product(gemm, product, &each)?;
             whole = Some(match whole {
-                Some(before) => before.with_product(report, product),
-                None => report.with_batch(products),
+                Some(before) => {
+                    let both = before.into_iter().zip(reports);
+                    both.map(|(before, report)| before.with_product(report, product))
+                        .collect()
+                }
+                None => {
+                    let first = reports.into_iter();
+                    first.map(|report| report.with_batch(products)).collect()
+                }
             });
         }
         whole.map_or_else(|| self.verify_product(gemm, 0, self.config), Ok)
     }
 
-    /// One product of a batch, or the only one.
+    /// One product of a batch, or the only one: a report for each output.
     fn verify_product(
+        &self,
+        gemm: &'a Gemm,
+        index: usize,
+        config: &Config,
+    ) -> Result<Vec<Report>, VerifyError> {
+        if let Some(epilogue) = &gemm.epilogue {
+            return epilogue::verify(self, gemm, epilogue, index, config);
+        }
+        let mut product = self.product(gemm, index, config, None)?;
+        let Product { m, n, k, .. } = product;
+        let multiply_adds = (m as u64).saturating_mul(n as u64).saturating_mul(k as u64);
+        let report = match check::scan(product.names[2], &product.c) {
+            Some(failure) => {
+                let mut report = Report::of_product(&product);
+                report.failures.push(failure);
+                report
+            }
+            None if multiply_adds <= config.full_limit => check::compare_all(&product)?,
+            None => probe::compare_probed(&mut product, config)?,
+        };
+        Ok(vec![report])
+    }
+
+    /// The matrices of one product of a batch, or of the only one, whose sums are rounded to elements of type `output`, or of C's.
+    fn product(
         &self,
         gemm: &Gemm,
         product: usize,
         config: &Config,
-    ) -> Result<Report, VerifyError> {
+        output: Option<Element>,
+    ) -> Result<Product<'a>, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
         let a = self.matrix(gemm.a, self.before(gemm.a)?, product)?;
         let b = self.matrix(gemm.b, self.before(gemm.b)?, product)?;
@@ -392,7 +437,7 @@ impl<'a> Run<'a> {
         } else {
             b.element()
         };
-        let mut product = Product {
+        Ok(Product {
             names,
             m,
             n,
@@ -403,7 +448,7 @@ impl<'a> Run<'a> {
                 input: wider,
                 multiply,
                 accumulate,
-                output: c.element(),
+                output: output.unwrap_or(c.element()),
                 k,
                 scaled: gemm.alpha.is_some() || gemm.beta.is_some(),
                 data: config.data,
@@ -413,16 +458,6 @@ impl<'a> Run<'a> {
             a,
             b,
             c,
-        };
-        let multiply_adds = (m as u64).saturating_mul(n as u64).saturating_mul(k as u64);
-        match check::scan(product.names[2], &product.c) {
-            Some(failure) => {
-                let mut report = Report::of_product(&product);
-                report.failures.push(failure);
-                Ok(report)
-            }
-            None if multiply_adds <= config.full_limit => check::compare_all(&product),
-            None => probe::compare_probed(&mut product, config),
-        }
+        })
     }
 }

@@ -23,6 +23,14 @@ pub enum Method {
         /// Columns that were computed and compared in full.
         columns: usize,
     },
+    /// Some rows and columns, one at a random place of each of as many equal bands, were computed and compared in full; every
+    /// element was looked at.
+    Sampled {
+        /// Rows that were compared.
+        rows: usize,
+        /// Columns that were compared.
+        columns: usize,
+    },
     /// The result was refused before any comparison.
     ScanOnly,
 }
@@ -208,6 +216,9 @@ pub struct Report {
     pub method: Method,
     /// Elements compared with a computed reference.
     pub compared: u64,
+    /// Elements that were computed and of which nothing can be said: their epilogue is undefined, or overflows, for some of the sums
+    /// that a right kernel may have.
+    pub undecided: u64,
     /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else
     /// estimated by the probes. None if the result was refused before.
     pub relative_error: Option<f64>,
@@ -241,6 +252,7 @@ impl Report {
             shape,
             method: Method::ScanOnly,
             compared: 0,
+            undecided: 0,
             relative_error: None,
             relative_limit: 0.0,
             max_abs_error: None,
@@ -276,6 +288,7 @@ impl Report {
             self.method = other.method;
         }
         self.compared += other.compared;
+        self.undecided += other.undecided;
         self.relative_error = worse(self.relative_error, other.relative_error);
         self.relative_limit = self.relative_limit.max(other.relative_limit);
         self.max_abs_error = worse(self.max_abs_error, other.max_abs_error);
@@ -334,7 +347,19 @@ impl fmt::Display for Report {
                 "; every element in {probes} random probes (segments of {segment}), \
                  {rows} rows and {columns} columns compared with an f64 reference"
             )?,
+            Method::Sampled { rows, columns } => write!(
+                f,
+                "; {rows} rows and {columns} columns, one of each of as many bands, compared with an f64 reference; \
+                 every element looked at"
+            )?,
             Method::ScanOnly => write!(f, "; refused before any comparison")?,
+        }
+        if self.undecided > 0 {
+            write!(
+                f,
+                "\n  {} elements not compared: undefined or too large for some right sums",
+                self.undecided
+            )?;
         }
         if let Some(error) = self.relative_error {
             write!(

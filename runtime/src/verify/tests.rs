@@ -24,16 +24,16 @@ fn function(layouts: [&str; 3], elements: [&str; 3], accumulate: &str) -> Functi
         align: 8,
         access,
     };
-    Function {
-        name: "gemm".into(),
-        args: vec![
+    Function::new(
+        "gemm",
+        vec![
             arg(0, "A", Access::Read),
             arg(1, "B", Access::Read),
             arg(2, "C", Access::Write),
         ],
-        launches: vec![],
-        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, accumulate))],
-    }
+        vec![],
+    )
+    .computing(vec![Compute::Gemm(Gemm::new(0, 1, 2, accumulate))])
 }
 
 /// Multiplies as a GPU does: products added in f32, rounded to C's type at the end.

@@ -21,12 +21,7 @@ fn function(compute: Compute, tensors: &[(&str, &str)]) -> Function {
             align: 8,
             access: access(index),
         });
-    Function {
-        name: "f".into(),
-        args: args.collect(),
-        launches: vec![],
-        computes: vec![compute],
-    }
+    Function::new("f", args.collect(), vec![]).computing(vec![compute])
 }
 
 struct Case {
@@ -45,7 +40,7 @@ impl Case {
         let function = function(compute, tensors);
         let before = generate_given(&function, &[], 5).unwrap();
         let mut after = before.clone();
-        let output = function.computes[0].output().arg;
+        let output = function.computes[0].outputs()[0].arg;
         after[output].fill_with(|index| right(&before, index));
         Case {
             function,
@@ -61,7 +56,7 @@ impl Case {
     }
 
     fn output(&mut self) -> &mut HostTensor {
-        let output = self.function.computes[0].output().arg;
+        let output = self.function.computes[0].outputs()[0].arg;
         &mut self.after[output]
     }
 

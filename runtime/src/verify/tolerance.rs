@@ -146,6 +146,13 @@ impl Tolerance {
         self.last * reference.abs() + self.relative * magnitude + self.walk * scale + self.absolute
     }
 
+    /// The largest, and the typical, deviation of a right sum of products that is not rounded to another type.
+    pub(super) fn of_sum(&self, sum: f64, scale: f64) -> [f64; 2] {
+        let drift = self.relative * sum.abs() + self.absolute;
+        let walk = (WALK_LIMIT * self.walk).min(self.worst_walk);
+        [walk, self.walk].map(|walk| drift + walk * scale)
+    }
+
     /// Tells whether the exact value is so large that C's type may have no number for it.
     pub(super) fn may_overflow(&self, reference: f64, limit: f64) -> bool {
         reference.abs() + limit >= self.largest

@@ -99,15 +99,14 @@ fn package(function: Function, arch: &str, ptx: &str) -> Option<Package> {
 /// The kernels of [`BODIES`].
 fn written() -> Vec<Seed> {
     let seeds = BODIES.iter().filter_map(|body| {
-        let function = Function {
-            name: "f".into(),
-            args: vec![
+        let function = Function::new(
+            "f",
+            vec![
                 tensor("in", "f32", "256:1", Access::Read),
                 tensor("out", "f32", "256:1", Access::ReadWrite),
             ],
-            launches: vec![Launch::fixed("k", [2, 1, 1], [64, 1, 1], 0, [0, 1])],
-            computes: vec![],
-        };
+            vec![Launch::fixed("k", [2, 1, 1], [64, 1, 1], 0, [0, 1])],
+        );
         let package = package(function, "sm_90", &module(body))?;
         Some(Seed {
             package,
@@ -124,72 +123,74 @@ fn manifests() -> Vec<Seed> {
     let leaf = |arg, leaf| Expr::Leaf(arg, leaf);
     let apply = Expr::apply;
     let dynamic = Function {
-        name: "dynamic".into(),
-        args: vec![
-            tensor("X", "f16", "(?,?{div=8}):(?{i64 div=8},1)", Access::Read),
-            tensor("Y", "f16", "(?,?{div=8}):(?{i64 div=8},1)", Access::Write),
-            Arg::Scalar {
-                name: "alpha".into(),
-                element: "f32".into(),
-                default: Some(Number::Real(2.5)),
-            },
-            Arg::Scalar {
-                name: "n".into(),
-                element: "i32".into(),
-                default: Some(Number::Integer(7)),
-            },
-        ],
-        launches: vec![Launch {
-            grid: [
-                apply(Op::CeilDiv, vec![leaf(0, 0), 16.into()]),
-                apply(
-                    Op::Max,
-                    vec![1.into(), apply(Op::Min, vec![leaf(0, 1), 2.into()])],
-                ),
-                1.into(),
-            ],
-            dynamic_smem: apply(Op::Mul, vec![Expr::Scalar(3), 16.into()]),
-            params: vec![
-                Param::Pointer(0),
-                Param::Pointer(1),
-                Param::Leaf(0, 0),
-                Param::Scalar(2),
-                Param::Integer(apply(Op::Rem, vec![leaf(0, 1), 3.into()]), 64),
-            ],
-            requires: vec![Requirement {
-                condition: apply(Op::Le, vec![leaf(0, 1), 4096.into()]),
-                message: "rows are too long".into(),
-            }],
-            ..Launch::fixed("k", [1, 1, 1], [64, 1, 1], 0, [])
+        requires: vec![Requirement {
+            condition: apply(Op::Le, vec![leaf(0, 1), 4096.into()]),
+            message: "rows are too long".into(),
         }],
         computes: vec![Compute::Gemm(Gemm {
             alpha: Some(Factor::Argument { scalar: 2 }),
             ..Gemm::new(0, 0, 1, "f32")
         })],
+        ..Function::new(
+            "dynamic",
+            vec![
+                tensor("X", "f16", "(?,?{div=8}):(?{i64 div=8},1)", Access::Read),
+                tensor("Y", "f16", "(?,?{div=8}):(?{i64 div=8},1)", Access::Write),
+                Arg::Scalar {
+                    name: "alpha".into(),
+                    element: "f32".into(),
+                    default: Some(Number::Real(2.5)),
+                },
+                Arg::Scalar {
+                    name: "n".into(),
+                    element: "i32".into(),
+                    default: Some(Number::Integer(7)),
+                },
+            ],
+            vec![Launch {
+                grid: [
+                    apply(Op::CeilDiv, vec![leaf(0, 0), 16.into()]),
+                    apply(
+                        Op::Max,
+                        vec![1.into(), apply(Op::Min, vec![leaf(0, 1), 2.into()])],
+                    ),
+                    1.into(),
+                ],
+                dynamic_smem: apply(Op::Mul, vec![Expr::Scalar(3), 16.into()]),
+                params: vec![
+                    Param::Pointer(0),
+                    Param::Pointer(1),
+                    Param::Leaf(0, 0),
+                    Param::Scalar(2),
+                    Param::Integer(apply(Op::Rem, vec![leaf(0, 1), 3.into()]), 64),
+                ],
+                ..Launch::fixed("k", [1, 1, 1], [64, 1, 1], 0, [])
+            }],
+        )
     };
-    let fixed = Function {
-        name: "product".into(),
-        args: vec![
+    let fixed = Function::new(
+        "product",
+        vec![
             tensor("A", "bf16", "(16,32):(32,1)", Access::Read),
             tensor("B", "bf16", "((4,2),32):((32,128),1)", Access::Read),
             tensor("C", "f32", "(16,8):(10,1)", Access::Write),
         ],
-        launches: vec![
+        vec![
             Launch::fixed("g", [1, 1, 1], [32, 1, 1], 4096, [0, 1, 2]),
             Launch::fixed("g", [2, 1, 1], [64, 2, 1], 0, [1, 0, 2]),
         ],
-        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
-    };
-    let copy = Function {
-        name: "copy".into(),
-        args: vec![
+    )
+    .computing(vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))]);
+    let copy = Function::new(
+        "copy",
+        vec![
             tensor("A", "i8", "(16,32):(32,1)", Access::Read),
             tensor("B", "i8", "(16,32):(1,16)", Access::ReadWrite),
             tensor("C", "i64", "8:1", Access::Read),
         ],
-        launches: vec![Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [0, 1, 2])],
-        computes: vec![Compute::Copy { src: 0, dst: 1 }],
-    };
+        vec![Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [0, 1, 2])],
+    )
+    .computing(vec![Compute::Copy { src: 0, dst: 1 }]);
     let image = |arch: &str| ImageSource {
         arch: arch.into(),
         ptx: Some(ptx.into()),
@@ -237,12 +238,11 @@ fn of_ptx(text: &str) -> Vec<Seed> {
         if !entry.is_entry {
             continue;
         }
-        let mut function = Function {
-            name: "f".into(),
-            args: vec![],
-            launches: vec![Launch::fixed(entry.name, [2, 1, 1], [64, 1, 1], 16384, [])],
-            computes: vec![],
-        };
+        let mut function = Function::new(
+            "f",
+            vec![],
+            vec![Launch::fixed(entry.name, [2, 1, 1], [64, 1, 1], 16384, [])],
+        );
         for (i, param) in entry.params.iter().enumerate() {
             let name = format!("p{i}");
             let known = param.space == Space::Param && param.dims.is_empty();

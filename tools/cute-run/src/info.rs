@@ -124,6 +124,13 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
     for compute in &function.computes {
         writeln!(out, "computes {}", compute.describe(function))?;
     }
+    for requirement in &function.requires {
+        let condition = text(function, &requirement.condition);
+        writeln!(out, "requires {condition}: {}", requirement.message)?;
+    }
+    if let Some(bytes) = &function.workspace {
+        writeln!(out, "workspace: {} B", text(function, bytes))?;
+    }
     for (i, launch) in function.launches.iter().enumerate() {
         let params: Vec<_> = launch
             .params
@@ -132,6 +139,7 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
                 Param::Pointer(arg) | Param::Scalar(arg) => name(function, *arg),
                 Param::Leaf(arg, leaf) => leaf_name(function, *arg, *leaf),
                 Param::Integer(value, _) => text(function, value),
+                Param::Workspace(offset) => workspace_text(function, offset),
             })
             .collect();
         write!(
@@ -148,9 +156,8 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
         }
         let smem = text(function, &launch.dynamic_smem);
         writeln!(out, ", {smem} B of dynamic shared memory")?;
-        for requirement in &launch.requires {
-            let condition = text(function, &requirement.condition);
-            writeln!(out, "  requires {condition}: {}", requirement.message)?;
+        if let Some(when) = &launch.when {
+            writeln!(out, "  when {}", text(function, when))?;
         }
         for [a, b] in &launch.disjoint {
             let (a, b) = (name(function, *a), name(function, *b));
@@ -158,6 +165,14 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+/// `workspace`, `workspace + 256`
+fn workspace_text(function: &Function, offset: &Expr) -> String {
+    match offset.constant() {
+        Some(0) => "workspace".into(),
+        _ => format!("workspace + {}", text(function, offset)),
+    }
 }
 
 fn name(function: &Function, arg: usize) -> String {

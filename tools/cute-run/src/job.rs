@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use cute_runtime::plan;
 use cute_runtime::tensor::{self, Given, npy_shape};
-use cute_runtime::{
-    Arg, Function, HostTensor, Launch, Package, PackageError, Pattern, verify::Data,
-};
+use cute_runtime::{Arg, Function, HostTensor, Package, PackageError, Pattern, verify::Data};
 
 use crate::cli::{Binding, Cli, Named};
 
@@ -39,7 +37,7 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
             // What is bad or missing is better found now than after other packages ran; the tensors
             // are made again when they run.
             let tensors = job.tensors()?;
-            let checked = match job.function.launches.iter().any(Launch::asks_device) {
+            let checked = match job.function.asks_device() {
                 // The device is not open yet.
                 true => tensor::check_args(&job.function, &tensors),
                 false => plan::plan(&job.function, &tensors, 0).map(drop),

@@ -4,7 +4,7 @@ use anyhow::{anyhow, bail};
 use cute_runtime::device::{
     Device, DeviceError, DeviceKind, Opened, Program, TimingConfig, Work, measure, open,
 };
-use cute_runtime::{HostTensor, verify};
+use cute_runtime::{Compute, HostTensor, verify};
 
 use crate::cli::Cli;
 use crate::emulated;
@@ -228,7 +228,8 @@ pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
     let computes = &job.function.computes;
     let needed = computes
         .iter()
-        .any(|compute| compute.output().access.reads());
+        .flat_map(Compute::outputs)
+        .any(|output| output.access.reads());
     needed.then(|| tensors.to_vec())
 }
 

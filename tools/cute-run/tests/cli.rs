@@ -23,19 +23,19 @@ fn package() -> Package {
         align: 16,
         access,
     };
-    let function = Function {
-        name: "gemm".into(),
-        args: vec![
+    let function = Function::new(
+        "gemm",
+        vec![
             tensor("A", "(64,32):(32,1)", Access::Read),
             tensor("B", "(48,32):(32,1)", Access::Read),
             tensor("C", "(64,48):(48,1)", Access::Write),
         ],
-        launches: vec![Launch {
+        vec![Launch {
             cluster: [2, 1, 1],
             ..Launch::fixed("gemm_kernel", [4, 3, 1], [128, 1, 1], 65536, 0..3)
         }],
-        computes: vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))],
-    };
+    )
+    .computing(vec![Compute::Gemm(Gemm::new(0, 1, 2, "f32"))]);
     let kernel = KernelInfo {
         name: "gemm_kernel".into(),
         registers: 168,

@@ -38,12 +38,11 @@ fn function() -> Function {
         align: 16,
         access,
     };
-    Function {
-        name: "f".into(),
-        args: vec![tensor("in", Access::Read), tensor("out", Access::Write)],
-        launches: vec![Launch::fixed("kernel", [1, 1, 1], [64, 1, 1], 0, [0, 1])],
-        computes: vec![],
-    }
+    Function::new(
+        "f",
+        vec![tensor("in", Access::Read), tensor("out", Access::Write)],
+        vec![Launch::fixed("kernel", [1, 1, 1], [64, 1, 1], 0, [0, 1])],
+    )
 }
 
 fn image(arch: &str, ptx: Option<&str>, cubin: bool) -> ImageSource {

@@ -43,28 +43,9 @@ fn function() -> Function {
     };
     let blocks = Expr::apply(Op::CeilDiv, vec![Expr::Leaf(0, 0), Expr::Constant(64)]);
     Function {
-        name: "axpby".into(),
-        args: vec![
-            tensor("x", Access::Read),
-            tensor("y", Access::ReadWrite),
-            scalar("alpha", None),
-            scalar("beta", Some(Number::Real(0.5))),
-        ],
-        launches: vec![Launch {
-            grid: [blocks, Expr::Constant(1), Expr::Constant(1)],
-            params: vec![
-                Param::Pointer(0),
-                Param::Pointer(1),
-                Param::Leaf(0, 0),
-                Param::Scalar(2),
-                Param::Scalar(3),
-            ],
-            requires: vec![Requirement {
-                condition: Expr::apply(Op::Le, vec![Expr::Leaf(0, 0), Expr::Constant(4096)]),
-                message: "there are at most 4096 elements".into(),
-            }],
-            disjoint: Vec::new(),
-            ..Launch::fixed("axpby", [1, 1, 1], [64, 1, 1], 0, [])
+        requires: vec![Requirement {
+            condition: Expr::apply(Op::Le, vec![Expr::Leaf(0, 0), Expr::Constant(4096)]),
+            message: "there are at most 4096 elements".into(),
         }],
         computes: vec![Compute::Axpby {
             x: 0,
@@ -73,6 +54,26 @@ fn function() -> Function {
             beta: Factor::Argument { scalar: 3 },
             accumulate: None,
         }],
+        ..Function::new(
+            "axpby",
+            vec![
+                tensor("x", Access::Read),
+                tensor("y", Access::ReadWrite),
+                scalar("alpha", None),
+                scalar("beta", Some(Number::Real(0.5))),
+            ],
+            vec![Launch {
+                grid: [blocks, Expr::Constant(1), Expr::Constant(1)],
+                params: vec![
+                    Param::Pointer(0),
+                    Param::Pointer(1),
+                    Param::Leaf(0, 0),
+                    Param::Scalar(2),
+                    Param::Scalar(3),
+                ],
+                ..Launch::fixed("axpby", [1, 1, 1], [64, 1, 1], 0, [])
+            }],
+        )
     }
 }
 

@@ -142,7 +142,6 @@ impl Run {
             })
             .collect();
         let function = Function {
-            name: "f".into(),
             launches: vec![Launch::fixed(
                 "k",
                 [self.grid, 1, 1],
@@ -150,8 +149,7 @@ impl Run {
                 self.dynamic_smem,
                 0..args.len(),
             )],
-            args,
-            computes: vec![],
+            ..Function::new("f", args, vec![])
         };
         let image = ImageSource {
             arch: "sm_80".into(),

@@ -1,0 +1,407 @@
+//! Regions of operations on single elements, such as the epilogue of a product of matrices.
+
+use cute_arith::ScalarOp;
+use serde::{Deserialize, Serialize};
+
+use super::compute::Role;
+use super::manifest::{Access, Arg, Function};
+use crate::element::{Element, UnknownElement};
+
+/// Operations of a region, at most.
+pub const MAX_REGION_OPS: usize = 256;
+
+/// A region of operations on numbers. Values are numbered: the region's arguments first, then the results of `ops` in their order.
+/// Each operation uses earlier values only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// The operations, each of which gives one value.
+    pub ops: Vec<RegionOp>,
+    /// The values that the region gives.
+    pub yields: Vec<usize>,
+}
+
+/// An operation of a region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct RegionOp {
+    /// The value before it is rounded.
+    pub value: RegionValue,
+    /// The type that the value is rounded to: the name of an [`Element`], or `i1`.
+    pub element: String,
+}
+
+/// The value of an operation of a region.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RegionValue {
+    /// A number.
+    Constant(f64),
+    /// The scalar argument of the function of that index.
+    Scalar(usize),
+    /// An operation, and the numbers of the values that it takes.
+    Op(ScalarOp, Vec<usize>),
+}
+
+impl RegionOp {
+    /// A number of that type.
+    pub fn constant(value: f64, element: impl Into<String>) -> RegionOp {
+        let value = RegionValue::Constant(value);
+        let element = element.into();
+        RegionOp { value, element }
+    }
+
+    /// The scalar argument of that index, of that type.
+    pub fn scalar(arg: usize, element: impl Into<String>) -> RegionOp {
+        let value = RegionValue::Scalar(arg);
+        let element = element.into();
+        RegionOp { value, element }
+    }
+
+    /// An operation on earlier values, whose result is of that type.
+    pub fn apply(
+        op: ScalarOp,
+        of: impl IntoIterator<Item = usize>,
+        element: impl Into<String>,
+    ) -> RegionOp {
+        let value = RegionValue::Op(op, of.into_iter().collect());
+        let element = element.into();
+        RegionOp { value, element }
+    }
+}
+
+/// The fields of an operation in a package, of which it has those of its kind.
+#[derive(Clone, Serialize, Deserialize)]
+struct Fields {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    constant: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scalar: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    op: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<Vec<usize>>,
+    #[serde(rename = "type")]
+    element: String,
+}
+
+impl From<RegionOp> for Fields {
+    fn from(op: RegionOp) -> Fields {
+        let mut fields = Fields {
+            constant: None,
+            scalar: None,
+            op: None,
+            of: None,
+            element: op.element,
+        };
+        match op.value {
+            RegionValue::Constant(value) => fields.constant = Some(value),
+            RegionValue::Scalar(arg) => fields.scalar = Some(arg),
+            RegionValue::Op(op, of) => {
+                fields.op = Some(op.name().to_string());
+                fields.of = Some(of);
+            }
+        }
+        fields
+    }
+}
+
+impl TryFrom<Fields> for RegionOp {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<RegionOp, String> {
+        let value = match (fields.constant, fields.scalar, fields.op, fields.of) {
+            (Some(value), None, None, None) => RegionValue::Constant(value),
+            (None, Some(arg), None, None) => RegionValue::Scalar(arg),
+            (None, None, Some(name), Some(of)) => {
+                let op = ScalarOp::named(&name);
+                let op = op.ok_or_else(|| format!("unknown operation `{name}` of a region"))?;
+                RegionValue::Op(op, of)
+            }
+            _ => {
+                return Err(
+                    "an operation of a region has `constant`, `scalar`, or `op` and `of`".into(),
+                );
+            }
+        };
+        let element = fields.element;
+        Ok(RegionOp { value, element })
+    }
+}
+
+/// What becomes of the sums of a product of matrices before they are written, element by element.
+///
+/// The region's first argument is the sum, of the type that is accumulated in; the others are the elements of `inputs`, each of its
+/// tensor's type. It gives the element of C, then those of `outputs`, each of its tensor's type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Epilogue {
+    /// Indices of tensors of C's shape that are read, as they were before the launch; one may be C or one of the outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<usize>,
+    /// Indices of tensors of C's shape that are written besides C.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<usize>,
+    /// The operations.
+    pub region: Region,
+}
+
+impl Epilogue {
+    /// The access to a tensor that is written.
+    pub(super) fn access(&self, output: usize) -> Access {
+        match self.inputs.contains(&output) {
+            true => Access::ReadWrite,
+            false => Access::Write,
+        }
+    }
+
+    /// Its tensors besides C.
+    pub(super) fn roles(&self) -> Vec<Role> {
+        let role = |name: String, arg: &usize, access| Role {
+            name: name.into(),
+            arg: *arg,
+            access,
+        };
+        let inputs = self.inputs.iter().enumerate();
+        let inputs = inputs.map(|(i, arg)| role(format!("E{i}"), arg, Access::Read));
+        let outputs = self.outputs.iter().enumerate();
+        let outputs = outputs.map(|(i, arg)| role(format!("D{}", i + 1), arg, self.access(*arg)));
+        inputs.chain(outputs).collect()
+    }
+
+    /// The formulas of its outputs, of which `c` is the first, with the names of the function's arguments; the sum is `s`.
+    pub(super) fn describe(&self, c: &str, function: &Function) -> String {
+        let element = |arg: &usize| {
+            let name = function.args.get(*arg).map_or("?", Arg::name);
+            format!("{name}(m,n)")
+        };
+        let arguments: Vec<String> = ["s".to_string()]
+            .into_iter()
+            .chain(self.inputs.iter().map(element))
+            .collect();
+        let (yields, named) = self.region.formulas(&arguments, function);
+        let outputs = [format!("{c}(m,n)")].into_iter();
+        let outputs = outputs.chain(self.outputs.iter().map(element));
+        let formulas = outputs.zip(yields).chain(named);
+        let formulas: Vec<String> = formulas
+            .map(|(name, text)| format!("{name} = {text}"))
+            .collect();
+        formulas.join(", ")
+    }
+}
+
+/// The type of a value of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueType {
+    /// A truth value.
+    I1,
+    /// A number as elements of tensors are.
+    Number(Element),
+}
+
+impl std::str::FromStr for ValueType {
+    type Err = UnknownElement;
+
+    fn from_str(text: &str) -> Result<ValueType, UnknownElement> {
+        match text {
+            "i1" => Ok(ValueType::I1),
+            text => text.parse().map(ValueType::Number),
+        }
+    }
+}
+
+impl std::fmt::Display for ValueType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ValueType::I1 => f.write_str("i1"),
+            ValueType::Number(element) => element.fmt(f),
+        }
+    }
+}
+
+impl Region {
+    /// The types of all values, of which `arguments` are the first; every operation is checked to be one on those types. `scalar`
+    /// gives the type of a scalar argument of the function, and is asked for those that are used.
+    ///
+    /// # Errors
+    /// What was expected, and what was found.
+    pub(crate) fn types(
+        &self,
+        arguments: &[Element],
+        scalar: impl Fn(usize) -> Result<Element, [String; 2]>,
+    ) -> Result<Vec<ValueType>, [String; 2]> {
+        if self.ops.len() > MAX_REGION_OPS {
+            let expected = format!("at most {MAX_REGION_OPS} operations in a region");
+            return Err([expected, self.ops.len().to_string()]);
+        }
+        let mut types: Vec<_> = arguments.iter().copied().map(ValueType::Number).collect();
+        for (at, op) in self.ops.iter().enumerate() {
+            let place = |what: &str| format!("{what} for operation {at} of the region");
+            let of = op.element.parse::<ValueType>();
+            let ty = of.map_err(|error| [place("a type"), error.to_string()])?;
+            match &op.value {
+                RegionValue::Constant(value) => {
+                    let holds = match ty {
+                        ValueType::I1 => *value == 0.0 || *value == 1.0,
+                        ValueType::Number(element) => {
+                            value.abs() <= element.max_finite()
+                                && (element.is_float() || value.fract() == 0.0)
+                        }
+                    };
+                    if !holds {
+                        let expected = place(&format!("a finite number of type {ty}"));
+                        return Err([expected, value.to_string()]);
+                    }
+                }
+                RegionValue::Scalar(arg) => {
+                    let found = ValueType::Number(scalar(*arg)?);
+                    if found != ty {
+                        return Err([place(&format!("a scalar of type {ty}")), found.to_string()]);
+                    }
+                }
+                RegionValue::Op(op, of) => {
+                    if of.len() != op.arity() {
+                        let expected = format!("{} operands of {}", op.arity(), op.name());
+                        return Err([place(&expected), of.len().to_string()]);
+                    }
+                    let mut operands = Vec::new();
+                    for value in of {
+                        let Some(found) = types.get(*value) else {
+                            let expected =
+                                format!("operands that are values below {}", types.len());
+                            return Err([place(&expected), value.to_string()]);
+                        };
+                        operands.push(*found);
+                    }
+                    if !suits(*op, &operands, ty) {
+                        let texts: Vec<_> = operands.iter().map(ValueType::to_string).collect();
+                        let expected = format!("operands and a result that suit {}", op.name());
+                        return Err([place(&expected), format!("{} to {ty}", texts.join(", "))]);
+                    }
+                }
+            }
+            types.push(ty);
+        }
+        Ok(types)
+    }
+
+    /// The formula of the values that the region gives, and those of the values that they use more than once, by name. `arguments`
+    /// are the names of the first values.
+    pub(crate) fn formulas(
+        &self,
+        arguments: &[String],
+        function: &Function,
+    ) -> (Vec<String>, Vec<(String, String)>) {
+        let first = arguments.len();
+        let mut uses = vec![0usize; first + self.ops.len()];
+        let operands = self.ops.iter().flat_map(|op| match &op.value {
+            RegionValue::Op(_, of) => of.as_slice(),
+            _ => &[],
+        });
+        for value in operands.chain(&self.yields) {
+            if let Some(uses) = uses.get_mut(*value) {
+                *uses += 1;
+            }
+        }
+        let mut texts: Vec<String> = arguments.to_vec();
+        let mut named = Vec::new();
+        for (op, uses) in self.ops.iter().zip(&uses[first..]) {
+            let text = match &op.value {
+                RegionValue::Constant(value) => value.to_string(),
+                RegionValue::Scalar(arg) => {
+                    function.args.get(*arg).map_or("?", Arg::name).to_string()
+                }
+                RegionValue::Op(op_of, of) => {
+                    let of: Vec<&str> = of
+                        .iter()
+                        .map(|value| texts.get(*value).map_or("?", String::as_str))
+                        .collect();
+                    applied(*op_of, &of, &op.element)
+                }
+            };
+            let is_op = matches!(op.value, RegionValue::Op(..));
+            texts.push(if is_op && *uses > 1 {
+                let name = format!("t{}", named.len());
+                named.push((name.clone(), text));
+                name
+            } else {
+                text
+            });
+        }
+        let of = |value: &usize| texts.get(*value).cloned().unwrap_or_else(|| "?".into());
+        let yields = self.yields.iter().map(of);
+        let yields = yields.map(|text| unwrapped(&text).to_string()).collect();
+        for (_, text) in &mut named {
+            *text = unwrapped(text).to_string();
+        }
+        (yields, named)
+    }
+}
+
+/// Tells whether an operation takes values of those types and gives one of that type.
+fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
+    use ScalarOp::{And, Convert, Or, Select};
+    let number = |ty: &ValueType| matches!(ty, ValueType::Number(_));
+    let float = |ty: &ValueType| matches!(ty, ValueType::Number(e) if e.is_float());
+    match op {
+        And | Or => result == ValueType::I1 && operands.iter().all(|ty| *ty == ValueType::I1),
+        Select => {
+            operands.first() == Some(&ValueType::I1) && operands[1..].iter().all(|ty| *ty == result)
+        }
+        Convert => number(&result) && operands.iter().all(number),
+        op if op.compares() => {
+            result == ValueType::I1
+                && operands.iter().all(number)
+                && operands.windows(2).all(|two| two[0] == two[1])
+        }
+        op => {
+            operands.iter().all(|ty| *ty == result)
+                && if op.takes_integers() {
+                    number(&result)
+                } else {
+                    float(&result)
+                }
+        }
+    }
+}
+
+/// `(x + y)`, `max(x, y)`, `f16(x)`
+fn applied(op: ScalarOp, of: &[&str], element: &str) -> String {
+    use ScalarOp::{Add, And, Convert, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Neg, Or, Sub};
+    let sign = match op {
+        Add => "+",
+        Sub => "-",
+        Mul => "*",
+        Div => "/",
+        Eq => "==",
+        Ne => "!=",
+        Lt => "<",
+        Le => "<=",
+        Gt => ">",
+        Ge => ">=",
+        And => "and",
+        Or => "or",
+        _ => "",
+    };
+    match (op, of) {
+        (Neg, [x]) => format!("-{x}"),
+        (Convert, [x]) => format!("{element}({})", unwrapped(x)),
+        (_, [x, y]) if !sign.is_empty() => format!("({x} {sign} {y})"),
+        _ => {
+            let of: Vec<&str> = of.iter().map(|text| unwrapped(text)).collect();
+            format!("{}({})", op.name(), of.join(", "))
+        }
+    }
+}
+
+/// The text without parentheses around all of it.
+fn unwrapped(text: &str) -> &str {
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    let Some(inner) = inner else { return text };
+    let mut depth = 0i64;
+    for c in inner.chars() {
+        depth += i64::from(c == '(') - i64::from(c == ')');
+        // The first one is closed before the end.
+        if depth < 0 {
+            return text;
+        }
+    }
+    inner
+}

@@ -1,0 +1,361 @@
+//! Regions of operations in f64, with bounds of what right results may be.
+//!
+//! A [`Ball`] is the exact value of a number and the interval that holds whatever a right kernel has for it. Each operation takes
+//! intervals to the interval of its results, which then grows to hold also
+//!
+//! - the numbers of the operation's type that its ends are rounded to: rounding to nearest is monotone, so that no number inside is
+//!   rounded to one outside. What is not rounded stays inside as well, so a product that is not rounded before it is added to
+//!   something is right;
+//! - 2^-20 of the result where GPUs approximate the function (`exp`, `exp2`, `log`, `log2`, `sin`, `cos`, `rsqrt`, `sqrt`, `div`,
+//!   `tanh`, `erf`) and the type is not f64. Of `tanh`, `erf`, `sin` and `cos` it is 2^-20 itself, of `sin` and `cos` times |x| / pi beyond pi,
+//!   of logarithms of numbers from 1/2 to 2 besides. `exp` multiplies by a constant before it takes a power of two, so what its
+//!   argument loses is lost by the result: 2^-23 |x| more. In f64, functions lose 2^-50;
+//! - 2^-51 for what f64 itself loses here.
+//!
+//! Integers are exact. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that
+//! overlap is undecided, and `select` then gives what holds both. Nothing is said of a result that may be no finite number of its
+//! type (a quotient by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
+
+use crate::element::Element;
+use crate::package::{Region, RegionValue, ValueType};
+use crate::tensor::round_to;
+use cute_arith::ScalarOp;
+
+/// The relative error of approximations of functions.
+const APPROXIMATION: f64 = 1.0 / (1 << 20) as f64;
+/// The relative error of functions in f64.
+const DOUBLE: f64 = 1.0 / (1u64 << 50) as f64;
+/// The relative error of the operations here.
+const REFERENCE: f64 = 1.0 / (1u64 << 51) as f64;
+
+/// A number, and the interval that right results for it are in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ball {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Ball {
+    /// A number of which nothing is said.
+    const UNKNOWN: Ball = Ball {
+        value: f64::NAN,
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    };
+
+    /// A number that is exact.
+    pub(super) fn exact(value: f64) -> Ball {
+        Ball::around(value, 0.0)
+    }
+
+    /// A number that is off by at most `radius`.
+    pub(super) fn around(value: f64, radius: f64) -> Ball {
+        Ball::between(value, value - radius, value + radius)
+    }
+
+    fn between(value: f64, low: f64, high: f64) -> Ball {
+        match value.is_finite() && low.is_finite() && high.is_finite() {
+            true => Ball { value, low, high },
+            false => Ball::UNKNOWN,
+        }
+    }
+
+    fn truth(value: f64, decided: bool) -> Ball {
+        match decided {
+            true => Ball::exact(value),
+            false => Ball::between(value, 0.0, 1.0),
+        }
+    }
+
+    /// The exact value; NaN where nothing is said.
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// What a right result may be off by; infinite where nothing is said.
+    pub(super) fn radius(&self) -> f64 {
+        match self.is_known() {
+            true => (self.high - self.value).max(self.value - self.low).max(0.0),
+            false => f64::INFINITY,
+        }
+    }
+
+    /// Tells whether anything is said of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.value.is_finite()
+    }
+
+    fn is_decided(&self) -> bool {
+        self.low == self.high
+    }
+
+    fn largest(&self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    /// The number in a type: what its interval's ends are rounded to as well.
+    pub(super) fn rounded(self, ty: ValueType) -> Ball {
+        let ValueType::Number(element) = ty else {
+            return self;
+        };
+        if element.is_float() {
+            let low = self.low.min(round_to(element, self.low));
+            let high = self.high.max(round_to(element, self.high));
+            // What is beyond the largest number may be it, an infinity or a NaN.
+            return Ball::between(self.value, low, high).held_by(element);
+        }
+        self.held_by(element)
+    }
+
+    /// The number, if the type holds all of its interval.
+    pub(super) fn held_by(self, element: Element) -> Ball {
+        let most = element.max_finite();
+        let least = match element {
+            Element::U8 => 0.0,
+            element if element.is_float() => -most,
+            _ => -most - 1.0,
+        };
+        match least <= self.low && self.high <= most {
+            true => self,
+            false => Ball::UNKNOWN,
+        }
+    }
+}
+
+/// A region whose scalars have values, ready to be evaluated for each element.
+pub(super) struct Evaluator<'a> {
+    region: &'a Region,
+    /// The types of all values, the arguments first.
+    types: Vec<ValueType>,
+    /// The values of constants and scalars, and anything for operations.
+    known: Vec<Ball>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// `types` are those of all values, the arguments first; `scalar` gives the value of a scalar argument.
+    pub(super) fn new(
+        region: &'a Region,
+        types: Vec<ValueType>,
+        scalar: impl Fn(usize) -> f64,
+    ) -> Evaluator<'a> {
+        let known = region
+            .ops
+            .iter()
+            .map(|op| match (&op.value, op.element.parse()) {
+                (RegionValue::Constant(value), Ok(ValueType::Number(element))) => {
+                    Ball::exact(round_to(element, *value))
+                }
+                (RegionValue::Constant(value), _) => Ball::exact(*value),
+                (RegionValue::Scalar(arg), _) => Ball::exact(scalar(*arg)),
+                (RegionValue::Op(..), _) => Ball::UNKNOWN,
+            });
+        Evaluator {
+            known: known.collect(),
+            types,
+            region,
+        }
+    }
+
+    /// Adds the values of all operations to those of the arguments.
+    pub(super) fn evaluate(&self, values: &mut Vec<Ball>) {
+        for (op, known) in self.region.ops.iter().zip(&self.known) {
+            let at = values.len();
+            let (RegionValue::Op(op, of), Some(&ty)) = (&op.value, self.types.get(at)) else {
+                values.push(*known);
+                continue;
+            };
+            let mut operands = [Ball::UNKNOWN; 3];
+            for (slot, value) in operands.iter_mut().zip(of) {
+                *slot = values.get(*value).copied().unwrap_or(Ball::UNKNOWN);
+            }
+            let operands = &operands[..of.len().min(3)];
+            values.push(apply(*op, operands, ty));
+        }
+    }
+
+    /// The operations of one evaluation.
+    pub(super) fn operations(&self) -> usize {
+        self.region.ops.len()
+    }
+}
+
+/// The result of an operation of that type.
+fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
+    use ScalarOp::{And, Or, Select};
+    let values = [0, 1, 2].map(|i| of.get(i).map_or(f64::NAN, |ball| ball.value));
+    let value = op.exact(&values[..of.len()]);
+    match (op, of) {
+        (Select, [condition, then, other]) => {
+            let chosen = if condition.value != 0.0 { then } else { other };
+            match condition.is_decided() {
+                true => *chosen,
+                false if !then.is_known() || !other.is_known() => Ball::UNKNOWN,
+                false => {
+                    let (low, high) = (then.low.min(other.low), then.high.max(other.high));
+                    Ball::between(value, low, high)
+                }
+            }
+        }
+        (And, [x, y]) => {
+            let is_false = |ball: &Ball| ball.is_decided() && ball.value == 0.0;
+            let decided = is_false(x) || is_false(y) || x.is_decided() && y.is_decided();
+            Ball::truth(value, decided)
+        }
+        (Or, [x, y]) => {
+            let is_true = |ball: &Ball| ball.is_decided() && ball.value != 0.0;
+            let decided = is_true(x) || is_true(y) || x.is_decided() && y.is_decided();
+            Ball::truth(value, decided)
+        }
+        (op, [x, y]) if op.compares() => {
+            let apart = x.high < y.low || y.high < x.low;
+            let touches = match op {
+                // What is at most as large as the other's least, or as large as its most, is decided too.
+                ScalarOp::Lt | ScalarOp::Ge => y.high <= x.low,
+                ScalarOp::Le | ScalarOp::Gt => x.high <= y.low,
+                _ => false,
+            };
+            let known = x.is_known() && y.is_known();
+            let decided = known && (apart || touches || x.is_decided() && y.is_decided());
+            Ball::truth(value, decided)
+        }
+        _ if !of.iter().all(Ball::is_known) => Ball::UNKNOWN,
+        _ => match interval(op, of, ty) {
+            Some([low, high]) => {
+                let value = if truncates(op, ty) {
+                    value.trunc()
+                } else {
+                    value
+                };
+                let [low, high] = widened(op, of, ty, [low, high]);
+                Ball::between(value, low, high).rounded(ty)
+            }
+            None => Ball::UNKNOWN,
+        },
+    }
+}
+
+/// Tells whether it makes an integer of what may be none.
+fn truncates(op: ScalarOp, ty: ValueType) -> bool {
+    op == ScalarOp::Convert && matches!(ty, ValueType::Number(element) if !element.is_float())
+}
+
+/// The results of an operation on real numbers of those intervals; none where it has none for some of them.
+fn interval(op: ScalarOp, of: &[Ball], ty: ValueType) -> Option<[f64; 2]> {
+    use ScalarOp::*;
+    let end = |i: usize| of.get(i).map(|ball: &Ball| [ball.low, ball.high]);
+    let [a, b] = end(0)?;
+    let extremes = |all: [f64; 4]| {
+        let low = all.into_iter().fold(f64::INFINITY, f64::min);
+        let high = all.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        [low, high]
+    };
+    let magnitude = || {
+        if a >= 0.0 {
+            [a, b]
+        } else if b <= 0.0 {
+            [-b, -a]
+        } else {
+            [0.0, b.max(-a)]
+        }
+    };
+    let rising = || Some([op.exact(&[a]), op.exact(&[b])]);
+    match op {
+        Neg => Some([-b, -a]),
+        Abs => Some(magnitude()),
+        Convert if truncates(op, ty) => Some([a.trunc(), b.trunc()]),
+        Convert => Some([a, b]),
+        Floor | Ceil | RoundEven | Trunc | Exp | Exp2 | Tanh | Erf => rising(),
+        Sqrt if a >= 0.0 => rising(),
+        Log | Log2 if a > 0.0 => rising(),
+        Rsqrt if a > 0.0 => Some([op.exact(&[b]), op.exact(&[a])]),
+        Sqrt | Log | Log2 | Rsqrt => None,
+        Sin | Cos => {
+            // Neither is steeper than 1.
+            let (at, radius) = (op.exact(&[of[0].value]), of[0].radius());
+            Some([(at - radius).max(-1.0), (at + radius).min(1.0)])
+        }
+        Add | Sub | Mul | Div | Max | Min | MaxNum | MinNum | CopySign => {
+            let [c, d] = end(1)?;
+            match op {
+                Add => Some([a + c, b + d]),
+                Sub => Some([a - d, b - c]),
+                Mul => Some(extremes([a * c, a * d, b * c, b * d])),
+                Div if c <= 0.0 && 0.0 <= d => None,
+                Div => Some(extremes([a / c, a / d, b / c, b / d])),
+                Max | MaxNum => Some([a.max(c), b.max(d)]),
+                Min | MinNum => Some([a.min(c), b.min(d)]),
+                _ => {
+                    let [low, high] = magnitude();
+                    Some(if c == d || c > 0.0 || d < 0.0 {
+                        let [x, y] = [low.copysign(c), high.copysign(c)];
+                        [x.min(y), x.max(y)]
+                    } else {
+                        [-high, high]
+                    })
+                }
+            }
+        }
+        Fma => {
+            let ([c, d], [e, f]) = (end(1)?, end(2)?);
+            let [low, high] = extremes([a * c, a * d, b * c, b * d]);
+            // The sum may be smaller than what is lost of its parts.
+            let lost = REFERENCE * low.abs().max(high.abs());
+            Some([low + e - lost, high + f + lost])
+        }
+        // They give truth values, or what they take.
+        Eq | Ne | Lt | Le | Gt | Ge | And | Or | Select => None,
+    }
+}
+
+/// The interval of results with what kernels, and f64 here, lose besides the last rounding.
+fn widened(op: ScalarOp, of: &[Ball], ty: ValueType, [low, high]: [f64; 2]) -> [f64; 2] {
+    use ScalarOp::*;
+    let exact = matches!(
+        op,
+        Neg | Abs
+            | Convert
+            | Floor
+            | Ceil
+            | RoundEven
+            | Trunc
+            | Max
+            | Min
+            | MaxNum
+            | MinNum
+            | CopySign
+    );
+    let most = low.abs().max(high.abs());
+    let is_float = matches!(ty, ValueType::Number(element) if element.is_float());
+    // Integers of f64 are exact below 2^53.
+    if exact || !is_float && most < 2f64.powi(53) {
+        return [low, high];
+    }
+    let function = matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos | Rsqrt | Tanh | Erf);
+    let argument = of.first().map_or(0.0, Ball::largest);
+    let mut error = REFERENCE * most;
+    if ty == ValueType::Number(Element::F64) {
+        error += if function { DOUBLE * most } else { 0.0 };
+    } else if function || matches!(op, Sqrt | Div) {
+        error += match op {
+            Tanh | Erf => APPROXIMATION,
+            Sin | Cos => APPROXIMATION * (argument / std::f64::consts::PI).max(1.0),
+            Exp => (APPROXIMATION + argument / f64::from(1 << 23)) * most,
+            Log | Log2 if of.iter().all(|x| x.low <= 2.0 && x.high >= 0.5) => {
+                APPROXIMATION * (1.0 + most)
+            }
+            _ => APPROXIMATION * most,
+        };
+        // Below it, results may be flushed to zero.
+        error += f64::from(f32::MIN_POSITIVE);
+    }
+    let least = match op {
+        Exp | Exp2 | Sqrt | Rsqrt => 0.0,
+        _ => f64::NEG_INFINITY,
+    };
+    [(low - error).max(least), high + error]
+}
+
+#[cfg(test)]
+#[path = "tests_region.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! Balls hold what the operations can give.
+
+use super::*;
+use crate::package::RegionOp;
+
+const F32: ValueType = ValueType::Number(Element::F32);
+const F64: ValueType = ValueType::Number(Element::F64);
+
+/// Numbers that look random, from -1 to 1.
+fn numbers() -> impl Iterator<Item = f64> {
+    let mut state = 1u64;
+    std::iter::repeat_with(move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    })
+}
+
+fn holds(ball: &Ball, value: f64) -> bool {
+    ball.low <= value && value <= ball.high
+}
+
+/// What an operation gives of numbers inside of its operands is inside of its result, rounded or not.
+#[test]
+fn results_hold_what_numbers_inside_give() {
+    let mut numbers = numbers();
+    let mut known = 0;
+    for op in ScalarOp::ALL.iter().copied() {
+        for case in 0..400 {
+            let size = [1.0, 8.0, 0.1, 1e-30][case % 4];
+            let mut next = || numbers.next().unwrap_or_default();
+            let balls: Vec<Ball> = (0..op.arity())
+                .map(|_| Ball::around(next() * size, (next() * size).abs() / 8.0))
+                .collect();
+            let result = match op {
+                ScalarOp::And | ScalarOp::Or => ValueType::I1,
+                op if op.compares() => ValueType::I1,
+                _ => F32,
+            };
+            let ball = apply(op, &balls, result);
+            known += u64::from(ball.is_known());
+            for _ in 0..20 {
+                let of: Vec<f64> = balls
+                    .iter()
+                    .map(|ball| ball.value + next() * ball.radius())
+                    .collect();
+                let exact = op.exact(&of);
+                if result == ValueType::I1 {
+                    assert!(holds(&ball, exact), "{op:?} {balls:?}: {ball:?} {exact}");
+                    continue;
+                }
+                let rounded = f64::from(exact as f32);
+                let all = !ball.is_known() || holds(&ball, exact) && holds(&ball, rounded);
+                assert!(all, "{op:?} {balls:?}: {ball:?} {exact}");
+            }
+        }
+    }
+    assert!(known > 10_000, "{known}");
+}
+
+#[test]
+fn exact_operations_stay_exact() {
+    let three = Ball::exact(3.0);
+    for (op, of, value) in [
+        (ScalarOp::Add, vec![three, Ball::exact(0.5)], 3.5),
+        (ScalarOp::Max, vec![three, Ball::exact(0.0)], 3.0),
+        (ScalarOp::Neg, vec![three], -3.0),
+        (ScalarOp::Floor, vec![Ball::exact(2.5)], 2.0),
+        (
+            ScalarOp::Select,
+            vec![Ball::exact(0.0), three, Ball::exact(7.0)],
+            7.0,
+        ),
+    ] {
+        let ball = apply(op, &of, F32);
+        assert_eq!(ball.value, value, "{op:?}");
+        assert!(ball.radius() < 1e-14, "{op:?}: {ball:?}");
+    }
+    // A third is rounded to a number of the type, and a kernel may approximate the quotient.
+    let third = apply(ScalarOp::Div, &[Ball::exact(1.0), three], F32);
+    assert!((3e-7..4e-7).contains(&third.radius()), "{third:?}");
+    let third = apply(ScalarOp::Div, &[Ball::exact(1.0), three], F64);
+    assert!(third.radius() < 1e-15, "{third:?}");
+}
+
+#[test]
+fn what_is_not_defined_is_not_said() {
+    let zero = Ball::around(0.01, 0.1);
+    let one = Ball::exact(1.0);
+    for (op, of) in [
+        (ScalarOp::Div, vec![one, zero]),
+        (ScalarOp::Log, vec![zero]),
+        (ScalarOp::Rsqrt, vec![zero]),
+        (ScalarOp::Sqrt, vec![zero]),
+        (ScalarOp::Exp, vec![Ball::exact(100.0)]),
+    ] {
+        let unknown = apply(op, &of, F32);
+        assert!(
+            !unknown.is_known() && unknown.radius() == f64::INFINITY,
+            "{op:?}"
+        );
+        assert!(!apply(ScalarOp::Max, &[unknown, one], F32).is_known());
+        // A side that is not taken is none of the result.
+        let safe = apply(ScalarOp::Select, &[Ball::exact(0.0), unknown, one], F32);
+        assert_eq!(safe, one);
+    }
+    let i8 = ValueType::Number(Element::I8);
+    assert!(!apply(ScalarOp::Convert, &[Ball::exact(128.0)], i8).is_known());
+    assert_eq!(
+        apply(ScalarOp::Convert, &[Ball::exact(-128.9)], i8).value,
+        -128.0
+    );
+    let f16 = ValueType::Number(Element::F16);
+    assert!(!apply(ScalarOp::Convert, &[Ball::exact(65520.0)], f16).is_known());
+    assert!(apply(ScalarOp::Convert, &[Ball::exact(65504.0)], f16).is_known());
+}
+
+#[test]
+fn comparisons_of_what_overlaps_are_undecided() {
+    let (x, y) = (Ball::around(1.0, 0.2), Ball::around(1.1, 0.2));
+    let less = apply(ScalarOp::Lt, &[x, y], ValueType::I1);
+    assert!(!less.is_decided());
+    let hull = apply(
+        ScalarOp::Select,
+        &[less, Ball::exact(-1.0), Ball::exact(5.0)],
+        F32,
+    );
+    assert_eq!((hull.value, hull.low, hull.high), (-1.0, -1.0, 5.0));
+    let no = Ball::exact(0.0);
+    assert!(apply(ScalarOp::And, &[less, no], ValueType::I1).is_decided());
+    assert!(!apply(ScalarOp::Or, &[less, no], ValueType::I1).is_decided());
+    let far = Ball::around(3.0, 0.2);
+    for (op, value) in [
+        (ScalarOp::Lt, 1.0),
+        (ScalarOp::Ge, 0.0),
+        (ScalarOp::Ne, 1.0),
+    ] {
+        assert_eq!(
+            apply(op, &[x, far], ValueType::I1),
+            Ball::exact(value),
+            "{op:?}"
+        );
+    }
+    let touching = Ball::between(1.3, 1.2, 1.4);
+    assert!(apply(ScalarOp::Le, &[x, touching], ValueType::I1).is_decided());
+}
+
+#[test]
+fn a_whole_number_is_one_between_the_ends() {
+    let ball = apply(ScalarOp::Floor, &[Ball::around(2.95, 0.1)], F32);
+    assert_eq!((ball.value, ball.low, ball.high), (2.0, 2.0, 3.0));
+    let ball = apply(ScalarOp::RoundEven, &[Ball::around(2.95, 0.1)], F32);
+    assert_eq!((ball.low, ball.high), (3.0, 3.0));
+}
+
+#[test]
+fn constants_are_those_of_their_type() {
+    let region = Region {
+        ops: vec![RegionOp::constant(0.1, "f16"), RegionOp::scalar(4, "f32")],
+        yields: vec![],
+    };
+    let types = region.types(&[], |_| Ok(Element::F32)).unwrap_or_default();
+    let evaluator = Evaluator::new(&region, types, |arg| arg as f64);
+    let mut values = Vec::new();
+    evaluator.evaluate(&mut values);
+    let tenth = half::f16::from_f64(0.1).to_f64();
+    assert_eq!(values, [Ball::exact(tenth), Ball::exact(4.0)]);
+}
