@@ -129,7 +129,8 @@ fn environment(
     let environment = Environment {
         sm_count: Some(sm_count),
         ..check(function, tensors)?
-    };
+    }
+    .with_values(&function.values);
     for requirement in &function.requires {
         let failed = |reason: String| ArgError::Call {
             function: function.name.clone(),

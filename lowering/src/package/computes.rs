@@ -171,7 +171,8 @@ impl<'c> Entry<'c> {
         let Some(attribute) = entry_of(self.entry, "epilogue") else {
             if inputs.len() + outputs.len() + scalars.len() > 0 {
                 return Err(self.wrong(
-                    "ins, outs and scalars are those of an epilogue; expected epilogue = @function".to_owned(),
+                    "ins, outs and scalars are those of an epilogue; expected epilogue = @function"
+                        .to_owned(),
                 ));
             }
             return Ok(None);

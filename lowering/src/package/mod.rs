@@ -172,6 +172,7 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     }
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
+        values: plan.values,
         requires: plan.requires,
         computes,
         ..Function::new(name, args, plan.launches)
@@ -223,7 +224,10 @@ impl<'c> Argument<'c> {
             }
         };
         Ok(Arg::Tensor {
-            name: self.name(roles.iter().map(|role| role.name.as_ref()).collect(), computes),
+            name: self.name(
+                roles.iter().map(|role| role.name.as_ref()).collect(),
+                computes,
+            ),
             element: element_of(memref.element),
             layout: memref.layout.to_string(),
             align: memref.align as u32,

@@ -5,8 +5,9 @@ use cute_arith::{Predicate, Sign};
 use cute_ir::{
     Failure, diag,
     mlir::{
-        Blk, Op, Val, block_argument, body_of, defining_op, int_width, integer_of, is_index, name_of,
-        next_block, operands_of, ops_of, result_index, results_of, string_of,
+        Blk, Op, Val, ValueKey, block_argument, body_of, defining_op, int_width, integer_of,
+        is_index, key, name_of, next_block, operands_of, ops_of, result_index, results_of,
+        string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::CuteType,
@@ -14,14 +15,24 @@ use cute_ir::{
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The launches of a host function, in their order, and what must hold before any of them.
 #[derive(Default)]
 pub(super) struct HostPlan {
     pub(super) launches: Vec<Launch>,
     pub(super) requires: Vec<Requirement>,
+    /// What several expressions have in common, computed once.
+    pub(super) values: Vec<Expr>,
+    /// The places in `values` of integers of the function.
+    places: HashMap<ValueKey, usize>,
 }
+
+/// Parts of an expression that is no value of its own, however often it is used.
+const SMALL: usize = 8;
+
+/// Operations of a host function one after another, at most.
+const MAX_CHAIN: usize = 1024;
 
 /// The plan of a host function with that body.
 pub(super) fn plan<'c>(function: Op<'c>, body: Blk<'c>) -> Result<HostPlan, Failure> {
@@ -42,14 +53,12 @@ impl HostPlan {
         for op in ops_of(block) {
             if let Some(launched) = gpu::LaunchFunc::of(op) {
                 let when = when.cloned();
-                self.launches.push(Launch {
-                    when,
-                    ..launch(launched)?
-                });
+                let launch = self.launch(launched)?;
+                self.launches.push(Launch { when, ..launch });
                 continue;
             }
             if let Some(assertion) = cf::Assert::of(op) {
-                let condition = expression(op, assertion.arg(), 0)?;
+                let condition = self.expression(op, assertion.arg())?;
                 let condition = match when {
                     Some(when) => {
                         let parts = vec![when.clone(), condition, Expr::Constant(1)];
@@ -98,7 +107,7 @@ impl HostPlan {
                 "expected an scf.if without results in a launch plan; write a number that depends on a condition as arith.select",
             ));
         }
-        let holds = expression(op, condition, 0)?;
+        let holds = self.expression(op, condition)?;
         let fails = compare(Predicate::Eq, vec![holds.clone(), Expr::Constant(0)]);
         for (index, here) in [holds, fails].into_iter().enumerate() {
             let Some(block) = body_of(op, index) else {
@@ -112,6 +121,156 @@ impl HostPlan {
             self.block(block, Some(&checked(op, both)?))?;
         }
         Ok(())
+    }
+
+    fn launch<'c>(&mut self, launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
+        let op = launched.op();
+        let fail = |message: &str| diag::error(op.location(), message);
+        let [_, kernel] =
+            kernel_of(op).ok_or_else(|| fail("expected a launch of @module::@kernel"))?;
+        if !launched.async_dependencies().is_empty() || launched.async_object().is_some() {
+            return Err(fail(
+                "expected a launch without tokens and streams; the launches of a plan follow each other",
+            ));
+        }
+        let mut size = |value: Val<'c>| self.expression(op, value);
+        let clusters = [
+            launched.cluster_size_x(),
+            launched.cluster_size_y(),
+            launched.cluster_size_z(),
+        ];
+        let mut cluster = [1; 3];
+        for (value, slot) in clusters.into_iter().zip(&mut cluster) {
+            if let Some(value) = value {
+                let known = size(value)?.constant();
+                *slot = known
+                    .and_then(|size| u32::try_from(size).ok())
+                    .ok_or_else(|| fail("expected a cluster of known size"))?;
+            }
+        }
+        let grid = [
+            size(launched.grid_size_x())?,
+            size(launched.grid_size_y())?,
+            size(launched.grid_size_z())?,
+        ];
+        let block = [
+            size(launched.block_size_x())?,
+            size(launched.block_size_y())?,
+            size(launched.block_size_z())?,
+        ];
+        let bytes = launched
+            .dynamic_shared_memory_size()
+            .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size"))?;
+        let dynamic_smem = size(bytes)?;
+        let params = launched.kernel_operands().into_iter();
+        let params = params.map(|value| self.param(op, value));
+        let params = params.collect::<Result<Vec<_>, _>>()?;
+        let disjoint = aliasing::pairs_of(op).into_iter().filter_map(|pair| {
+            match pair.map(|i| params.get(i)) {
+                [Some(Param::Pointer(a)), Some(Param::Pointer(b))] => Some([*a.min(b), *a.max(b)]),
+                _ => None,
+            }
+        });
+        let disjoint: BTreeSet<[usize; 2]> = disjoint.collect();
+        Ok(Launch {
+            kernel: kernel.to_owned(),
+            grid,
+            block,
+            cluster,
+            dynamic_smem,
+            params,
+            when: None,
+            disjoint: disjoint.into_iter().collect(),
+        })
+    }
+
+    fn param<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
+        match source(value) {
+            Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
+            Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
+            Some(Source::Argument(index)) => return Ok(Param::Scalar(index)),
+            None => {}
+        }
+        let ty = value.r#type();
+        match int_width(ty).filter(|bits| matches!(bits, 32 | 64)) {
+            Some(bits) => Ok(Param::Integer(self.expression(launch, value)?, bits)),
+            None => Err(diag::error(
+                launch.location(),
+                format!(
+                    "expected the function's own arguments, or integers of 32 or 64 bits that follow from them, found {ty}; a launch \
+                     plan passes neither views nor other computed values"
+                ),
+            )),
+        }
+    }
+
+    /// An integer as an expression of the function's arguments. `user` is where errors are reported that have no better place.
+    fn expression<'c>(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Expr, Failure> {
+        self.made(user, value, 0)
+    }
+
+    /// The same, of a value that so many operations follow.
+    fn made<'c>(&mut self, user: Op<'c>, value: Val<'c>, chain: usize) -> Result<Expr, Failure> {
+        let at = defining_op(value).unwrap_or(user);
+        let fail = |message: String| diag::error(at.location(), message);
+        if chain >= MAX_CHAIN {
+            return Err(fail(format!(
+                "expected sizes of at most {MAX_CHAIN} operations one after another; compute them in fewer steps"
+            )));
+        }
+        if let Some(place) = self.places.get(&key(value)) {
+            return Ok(Expr::Value(*place));
+        }
+        let width = bits(value.r#type());
+        match source(value) {
+            Some(Source::Leaf(index, leaf)) => return Ok(Expr::Leaf(index, leaf)),
+            Some(Source::Argument(index)) if matches!(width, Some(32 | 64)) => {
+                return Ok(Expr::Scalar(index));
+            }
+            _ => {}
+        }
+        let unknown = || {
+            let name = defining_op(value).map_or("an argument that is no integer", name_of);
+            fail(format!(
+                "expected a size that is computed by integer operations of arith from the function's arguments, found {name}"
+            ))
+        };
+        let (Some(op), Some(width)) = (defining_op(value), width) else {
+            return Err(unknown());
+        };
+        if name_of(op) == arith::CONSTANT {
+            let constant = integer_of(op, "value").ok_or_else(unknown)?;
+            // `true` has all bits set.
+            return Ok(Expr::Constant(if width == 1 {
+                constant & 1
+            } else {
+                constant
+            }));
+        }
+        if name_of(op) == cute::SM_COUNT {
+            return Ok(Expr::SmCount);
+        }
+        let integers = operands_of(op).iter().all(|o| bits(o.r#type()).is_some());
+        if !integers || !name_of(op).starts_with("arith.") {
+            return Err(unknown());
+        }
+        let mut operands = Vec::new();
+        for operand in operands_of(op) {
+            operands.push(self.made(op, operand, chain + 1)?);
+        }
+        let made = operation(op, operands, width).ok_or_else(unknown)?;
+        let large = made.depth() >= MAX_DEPTH / 2 || made.nodes() >= MAX_NODES / 4;
+        if !large && (made.nodes() < SMALL || users_of(value).len() < 2) {
+            return Ok(made);
+        }
+        if self.values.len() == MAX_NODES {
+            return Err(fail(format!(
+                "expected sizes of at most {MAX_NODES} parts that are large or used several times; compute them in simpler ways"
+            )));
+        }
+        self.values.push(made);
+        self.places.insert(key(value), self.values.len() - 1);
+        Ok(Expr::Value(self.values.len() - 1))
     }
 }
 
@@ -127,65 +286,6 @@ fn checked(op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
              them in simpler ways, or nest less"
         ),
     ))
-}
-
-fn launch<'c>(launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
-    let op = launched.op();
-    let fail = |message: &str| diag::error(op.location(), message);
-    let [_, kernel] = kernel_of(op).ok_or_else(|| fail("expected a launch of @module::@kernel"))?;
-    if !launched.async_dependencies().is_empty() || launched.async_object().is_some() {
-        return Err(fail(
-            "expected a launch without tokens and streams; the launches of a plan follow each other",
-        ));
-    }
-    let size = |value: Val<'c>| expression(op, value, 0);
-    let clusters = [
-        launched.cluster_size_x(),
-        launched.cluster_size_y(),
-        launched.cluster_size_z(),
-    ];
-    let mut cluster = [1; 3];
-    for (value, slot) in clusters.into_iter().zip(&mut cluster) {
-        if let Some(value) = value {
-            let known = size(value)?.constant();
-            *slot = known
-                .and_then(|size| u32::try_from(size).ok())
-                .ok_or_else(|| fail("expected a cluster of known size"))?;
-        }
-    }
-    let params = launched.kernel_operands().into_iter();
-    let params = params.map(|value| param(op, value));
-    let params = params.collect::<Result<Vec<_>, _>>()?;
-    let disjoint =
-        aliasing::pairs_of(op)
-            .into_iter()
-            .filter_map(|pair| match pair.map(|i| params.get(i)) {
-                [Some(Param::Pointer(a)), Some(Param::Pointer(b))] => Some([*a.min(b), *a.max(b)]),
-                _ => None,
-            });
-    let disjoint: BTreeSet<[usize; 2]> = disjoint.collect();
-    Ok(Launch {
-        kernel: kernel.to_owned(),
-        grid: [
-            size(launched.grid_size_x())?,
-            size(launched.grid_size_y())?,
-            size(launched.grid_size_z())?,
-        ],
-        block: [
-            size(launched.block_size_x())?,
-            size(launched.block_size_y())?,
-            size(launched.block_size_z())?,
-        ],
-        cluster,
-        dynamic_smem: size(
-            launched
-                .dynamic_shared_memory_size()
-                .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size"))?,
-        )?,
-        params,
-        when: None,
-        disjoint: disjoint.into_iter().collect(),
-    })
 }
 
 /// The meaning of a value of the host function to a launch plan.
@@ -229,81 +329,6 @@ fn bits(ty: Type<'_>) -> Option<u32> {
         return Some(64);
     }
     int_width(ty)
-}
-
-fn param<'c>(launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
-    match source(value) {
-        Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
-        Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
-        Some(Source::Argument(index)) => return Ok(Param::Scalar(index)),
-        None => {}
-    }
-    let ty = value.r#type();
-    match int_width(ty).filter(|bits| matches!(bits, 32 | 64)) {
-        Some(bits) => Ok(Param::Integer(expression(launch, value, 0)?, bits)),
-        None => Err(diag::error(
-            launch.location(),
-            format!(
-                "expected the function's own arguments, or integers of 32 or 64 bits that follow from them, found {ty}; a launch \
-                 plan passes neither views nor other computed values"
-            ),
-        )),
-    }
-}
-
-/// An integer as an expression of the function's arguments. `user` is where errors are reported that have no better place.
-fn expression<'c>(user: Op<'c>, value: Val<'c>, depth: usize) -> Result<Expr, Failure> {
-    let at = defining_op(value).unwrap_or(user);
-    let fail = |message: String| diag::error(at.location(), message);
-    if depth >= MAX_DEPTH {
-        return Err(fail(format!(
-            "expected sizes of at most {MAX_DEPTH} operations one after another; compute them in fewer steps"
-        )));
-    }
-    let width = bits(value.r#type());
-    match source(value) {
-        Some(Source::Leaf(index, leaf)) => return Ok(Expr::Leaf(index, leaf)),
-        Some(Source::Argument(index)) if matches!(width, Some(32 | 64)) => {
-            return Ok(Expr::Scalar(index));
-        }
-        _ => {}
-    }
-    let unknown = || {
-        let name = defining_op(value).map_or("an argument that is no integer", name_of);
-        fail(format!(
-            "expected a size that is computed by integer operations of arith from the function's arguments, found {name}"
-        ))
-    };
-    let (Some(op), Some(width)) = (defining_op(value), width) else {
-        return Err(unknown());
-    };
-    if name_of(op) == arith::CONSTANT {
-        let constant = integer_of(op, "value").ok_or_else(unknown)?;
-        // `true` has all bits set.
-        return Ok(Expr::Constant(if width == 1 {
-            constant & 1
-        } else {
-            constant
-        }));
-    }
-    if name_of(op) == cute::SM_COUNT {
-        return Ok(Expr::SmCount);
-    }
-    let integers = operands_of(op).iter().all(|o| bits(o.r#type()).is_some());
-    if !integers || !name_of(op).starts_with("arith.") {
-        return Err(unknown());
-    }
-    let mut operands = Vec::new();
-    for operand in operands_of(op) {
-        operands.push(expression(op, operand, depth + 1)?);
-    }
-    let made = operation(op, operands, width).ok_or_else(unknown)?;
-    if made.nodes() > MAX_NODES {
-        return Err(fail(format!(
-            "expected sizes of at most {MAX_NODES} operations, leaves and numbers; compute them in simpler ways"
-        )));
-    }
-    Ok(made)
 }
 
 /// An operation of `arith` whose result has that many bits.

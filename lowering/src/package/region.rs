@@ -25,7 +25,9 @@ pub(super) fn of_function(
     let body = body_of(function, 0);
     let body = body.ok_or_else(|| wrong("expected a function with a body".to_owned()))?;
     if next_block(body).is_some() {
-        return Err(wrong("expected a function of one block; write branches as arith.select".to_owned()));
+        return Err(wrong(
+            "expected a function of one block; write branches as arith.select".to_owned(),
+        ));
     }
     let arguments = arguments_of(body);
     if arguments.len() != elements + scalars.len() {
@@ -42,7 +44,9 @@ pub(super) fn of_function(
     for (at, argument) in arguments.iter().enumerate() {
         if at >= elements {
             let element = element_of(argument.r#type());
-            region.ops.push(RegionOp::scalar(scalars[at - elements], element));
+            region
+                .ops
+                .push(RegionOp::scalar(scalars[at - elements], element));
         }
         places.insert(key(*argument), at);
     }
@@ -57,7 +61,9 @@ pub(super) fn of_function(
         };
         let element = element_of(result.r#type());
         region.ops.push(match name_of(op) {
-            arith::CONSTANT => RegionOp::constant(constant(op).ok_or_else(|| unknown(op))?, element),
+            arith::CONSTANT => {
+                RegionOp::constant(constant(op).ok_or_else(|| unknown(op))?, element)
+            }
             _ => RegionOp::apply(operation(op)?, operands, element),
         });
         places.insert(key(result), elements + region.ops.len() - 1);
@@ -67,7 +73,9 @@ pub(super) fn of_function(
     }
     for value in operands_of(end) {
         let place = places.get(&key(value)).copied();
-        region.yields.push(place.expected(end, "a value of the function")?);
+        region
+            .yields
+            .push(place.expected(end, "a value of the function")?);
     }
     Ok(region)
 }

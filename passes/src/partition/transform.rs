@@ -47,7 +47,11 @@ impl<'c> Partition<'c> {
         let major = self.plan.major(Operand::C).map_err(wrong(b))?;
         let beside = 1 - major;
         let tiled = self.tiled_copy(b, Operand::C, OUT)?;
-        let whole = b.infer(cute::TILED_COPY_PARTITION_S, &[tiled, sums, self.thread], &[])?;
+        let whole = b.infer(
+            cute::TILED_COPY_PARTITION_S,
+            &[tiled, sums, self.thread],
+            &[],
+        )?;
         let whole = memref_of(whole).expected(b, "a tensor")?.layout;
         let size = |layout: cute_layout::Result<Layout>| {
             layout.and_then(|layout| layout.size()).map_err(wrong(b))
@@ -231,7 +235,12 @@ fn copy<'c>(
         let ty = types::copy_atom_type(b.location, memory.element, CopyOp::Universal { bits })?;
         let atom = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
         let there = slice(guard.there, &coord[1..])?;
-        b.copy(&[atom, slice(source, &coord)?, slice(destination, &coord)?, there])?;
+        b.copy(&[
+            atom,
+            slice(source, &coord)?,
+            slice(destination, &coord)?,
+            there,
+        ])?;
         return Ok(());
     }
     // An element at a time, with the predicate of its vector.

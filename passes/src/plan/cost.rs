@@ -143,11 +143,7 @@ pub trait Arithmetic {
     fn constant(&self, value: i64) -> Result<Self::Value, Self::Error>;
 
     /// An operation on integers, none of which is negative.
-    fn apply(
-        &self,
-        op: Op,
-        operands: [&Self::Value; 2],
-    ) -> Result<Self::Value, Self::Error>;
+    fn apply(&self, op: Op, operands: [&Self::Value; 2]) -> Result<Self::Value, Self::Error>;
 }
 
 /// Numbers, of which those that 64 bits do not hold are the largest.
@@ -205,7 +201,12 @@ impl Estimate {
         batch: &N::Value,
         sms: &N::Value,
     ) -> Result<N::Value, N::Error> {
-        let tiles = |axis: usize| n.apply(Op::CeilDivS, [&extents[axis], &n.constant(self.tile[axis])?]);
+        let tiles = |axis: usize| {
+            n.apply(
+                Op::CeilDivS,
+                [&extents[axis], &n.constant(self.tile[axis])?],
+            )
+        };
         let turns = tiles(2)?;
         let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
         let blocks = n.apply(Op::Mul, [&blocks, batch])?;

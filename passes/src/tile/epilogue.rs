@@ -1,10 +1,7 @@
 //! The epilogue of a product: the region that says what is stored in place of a sum, and what it uses from around it.
 
 use cute_ir::ops::{arith, cute, func};
-use cute_ir::{
-    Expected, Failure, diag,
-    mlir::*,
-};
+use cute_ir::{Expected, Failure, diag, mlir::*};
 use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// The epilogue of a product.
@@ -38,7 +35,8 @@ impl<'c> Epilogue<'c> {
             let Some(user) = used else {
                 continue;
             };
-            if let Some(constant) = defining_op(value).filter(|op| name_of(*op) == arith::CONSTANT) {
+            if let Some(constant) = defining_op(value).filter(|op| name_of(*op) == arith::CONSTANT)
+            {
                 constants.push(constant);
                 continue;
             }
@@ -85,7 +83,12 @@ impl<'c> Epilogue<'c> {
     ) -> Result<(), Failure> {
         let there = i32::from(within.is_some());
         let within = within.into_iter().flat_map(|(coords, end)| [coords, end]);
-        let operands: Vec<_> = inputs.iter().chain(outputs).copied().chain(within).collect();
+        let operands: Vec<_> = inputs
+            .iter()
+            .chain(outputs)
+            .copied()
+            .chain(within)
+            .collect();
         let types: Vec<_> = arguments_of(self.block)
             .into_iter()
             .map(|value| (value.r#type(), location_of(value)))
@@ -134,12 +137,22 @@ impl<'c> Epilogue<'c> {
 
     /// Leaves the region behind as the function `@name`, of the sum, the elements of the inputs and the captured numbers: what
     /// the host computes of them to verify.
-    pub(super) fn function(&self, module: Op<'c>, before: Op<'c>, name: &str) -> Result<(), Failure> {
+    pub(super) fn function(
+        &self,
+        module: Op<'c>,
+        before: Op<'c>,
+        name: &str,
+    ) -> Result<(), Failure> {
         let taken = body_of(module, 0).map(ops_of).unwrap_or_default();
-        if taken.iter().any(|op| string_of(*op, "sym_name") == Some(name)) {
+        if taken
+            .iter()
+            .any(|op| string_of(*op, "sym_name") == Some(name))
+        {
             return Err(diag::error(
                 before.location(),
-                format!("expected no other symbol @{name}, the name of the epilogue as a function; rename one of them"),
+                format!(
+                    "expected no other symbol @{name}, the name of the epilogue as a function; rename one of them"
+                ),
             ));
         }
         let b = Builder::before(before);
@@ -151,7 +164,10 @@ impl<'c> Epilogue<'c> {
             .collect();
         let end = ops_of(self.block).pop().expected(before, "a yield")?;
         let inputs: Vec<_> = typed.iter().map(|(ty, _)| *ty).collect();
-        let results: Vec<_> = operands_of(end).iter().map(|value| value.r#type()).collect();
+        let results: Vec<_> = operands_of(end)
+            .iter()
+            .map(|value| value.r#type())
+            .collect();
         let (region, body) = Detached::with_block(&typed);
         let ty = FunctionType::new(b.context, &inputs, &results);
         let attributes = [
@@ -161,7 +177,9 @@ impl<'c> Epilogue<'c> {
         ];
         b.with_regions(func::FUNC, &[], &[], &attributes, vec![region])?;
         let mut mapping = Mapping::new();
-        let own = arguments_of(body).into_iter().skip(typed.len() - self.captured.len());
+        let own = arguments_of(body)
+            .into_iter()
+            .skip(typed.len() - self.captured.len());
         for (captured, argument) in self.captured.iter().zip(own) {
             mapping.insert(key(*captured), argument);
         }

@@ -119,7 +119,7 @@ impl<'c> Gemm<'c> {
         let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
         let leaves = leaves_of(host, layout)?;
         let known = memref.layout.shape().leaves();
-        let mut product = host.constant(index, 1)?;
+        let mut product = None;
         for at in places_of(&memref, place) {
             let value = match leaves[at] {
                 Some(value) => host.value(arith::INDEX_CAST, &[value], index, &[])?,
@@ -128,9 +128,12 @@ impl<'c> Gemm<'c> {
                     host.constant(index, known.expected(host, "a number")?)?
                 }
             };
-            product = host.value(arith::MULI, &[product, value], index, &[])?;
+            product = Some(match product {
+                Some(before) => host.value(arith::MULI, &[before, value], index, &[])?,
+                None => value,
+            });
         }
-        Ok(product)
+        product.expected(host, "an extent")
     }
 
     /// Asserts of M, N, K and the batch that both tensors that have one have the same, where a type does not say so.

@@ -107,7 +107,14 @@ impl<'c> Gemm<'c> {
         let ends = self.ends(b, body)?;
         let part = |operand: Operand, coord: IntTuple, leaves: &[Val<'c>]| {
             let matrix = &self.matrices.product[operand as usize];
-            self.part(b, body, (matrix, operand), (coord, leaves), at.product, &ends)
+            self.part(
+                b,
+                body,
+                (matrix, operand),
+                (coord, leaves),
+                at.product,
+                &ends,
+            )
         };
         let a = part(Operand::A, tuple([dynamic(), keep()]), &[at.m])?;
         let bb = part(Operand::B, tuple([dynamic(), keep()]), &[at.n])?;
@@ -169,7 +176,14 @@ impl<'c> Gemm<'c> {
         let tiles = |matrices: &[Matrix<'c>]| {
             let tile = |matrix| {
                 let coord = (tuple([dynamic(), dynamic()]), &[at.m, at.n][..]);
-                self.part(b, body, (matrix, Operand::C), coord, at.product, &[None, None, None])
+                self.part(
+                    b,
+                    body,
+                    (matrix, Operand::C),
+                    coord,
+                    at.product,
+                    &[None, None, None],
+                )
             };
             let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
             tiles.collect::<Result<Vec<_>, Failure>>()
@@ -407,7 +421,12 @@ impl<'c> Matrix<'c> {
             layout: self.layout.clone(),
             ..self.memref.clone()
         };
-        b.value(cute::MAKE_VIEW, &[start, layout], whole.to_type(b.location)?, &[])
+        b.value(
+            cute::MAKE_VIEW,
+            &[start, layout],
+            whole.to_type(b.location)?,
+            &[],
+        )
     }
 
     /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along

@@ -1,11 +1,11 @@
 //! The tensors of a product: how they lie, and what is known of M, N and K.
 
 use crate::plan::Access;
+use cute_arith::gcd;
 use cute_ir::{
     mlir::Val,
     types::{MemRef, memref_of},
 };
-use cute_arith::gcd;
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 
 /// The widest access to memory in bytes.
@@ -103,14 +103,25 @@ impl<'c> Matrices<'c> {
         }
         let mut all = Vec::new();
         for (at, tensor) in inputs.iter().enumerate() {
-            all.push(read(Role::Input, format!("input {at} of the epilogue"), *tensor)?);
+            all.push(read(
+                Role::Input,
+                format!("input {at} of the epilogue"),
+                *tensor,
+            )?);
         }
         let mut written = written.into_iter();
         let c = written.next().ok_or("expected C")?;
         let mut outputs: Vec<_> = written.collect();
         if c.access.major == 1 {
             let product = [a, b, c];
-            return Ok((Self { product, inputs: all, outputs }, arguments));
+            return Ok((
+                Self {
+                    product,
+                    inputs: all,
+                    outputs,
+                },
+                arguments,
+            ));
         }
         let turn = |matrix: Matrix<'c>| Matrix {
             turned: true,
@@ -123,7 +134,14 @@ impl<'c> Matrices<'c> {
         outputs = outputs.into_iter().map(turn).collect();
         let inputs = all.into_iter().map(turn).collect();
         let product = [b, a, turn(c)];
-        Ok((Self { product, inputs, outputs }, arguments))
+        Ok((
+            Self {
+                product,
+                inputs,
+                outputs,
+            },
+            arguments,
+        ))
     }
 
     /// The same tensors where a launch brings multiples of as many elements as the widest accesses to A, B and C move; none where

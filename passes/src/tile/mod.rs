@@ -231,7 +231,9 @@ impl<'c> Gemm<'c> {
         for (matrices, most) in expecting.chain([(&matrices, rest)]) {
             let chosen = plan::choose(&problem(matrices), &request, arch, most).map_err(fail)?;
             let chosen = chosen.into_iter();
-            ways.extend(chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))));
+            ways.extend(
+                chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))),
+            );
         }
         Ok(ways)
     }
@@ -271,8 +273,9 @@ impl<'c> Gemm<'c> {
     /// Leaves on the function what it computes, so that a run can be verified.
     fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
         let builder = Builder::before(self.op);
-        let place =
-            |value: &Val<'c>| block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string());
+        let place = |value: &Val<'c>| {
+            block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string())
+        };
         let list = |values: &[Val<'c>]| values.iter().map(place).collect::<Vec<_>>().join(", ");
         let contract = cute::Contract::of(self.op).expected(self.op, "a product")?;
         let outputs = contract.outputs();

@@ -95,7 +95,10 @@ fn conditions<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Vec<Option<Val
         };
         facts.push(fact);
     }
-    let times: Vec<Val<'c>> = ways.iter().map(|way| way.time(host)).collect::<Result<_, _>>()?;
+    let times: Vec<Val<'c>> = ways
+        .iter()
+        .map(|way| way.time(host))
+        .collect::<Result<_, _>>()?;
     let mut conditions = vec![None; ways.len()];
     for at in 0..ways.len() - 1 {
         let alike = |other: &usize| expected[*other] == expected[at];

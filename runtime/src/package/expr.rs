@@ -2,7 +2,7 @@
 //! the number of multiprocessors.
 //!
 //! As JSON an expression is a number, or an object with one key: `{"leaf": [argument, leaf]}`, `{"scalar": argument}`,
-//! `{"device": "sm_count"}`, or an operation with its operands, `{"ceil_div": [{"leaf": [0, 0]}, 128]}`.
+//! `{"device": "sm_count"}`, `{"value": index}` of those that the function computes once, or an operation with its operands, `{"ceil_div": [{"leaf": [0, 0]}, 128]}`.
 
 use std::fmt;
 
@@ -22,6 +22,8 @@ pub enum Expr {
     Scalar(usize),
     /// The number of multiprocessors of the device that runs the launch.
     SmCount,
+    /// A value that the function computes once: an index into [`super::Function::values`].
+    Value(usize),
     /// An operation on as many operands as its arity says.
     Apply(Op, Vec<Expr>),
 }
@@ -113,6 +115,21 @@ pub(crate) struct Environment {
     pub scalars: Vec<Option<i64>>,
     /// The multiprocessors of the device.
     pub sm_count: Option<u32>,
+    /// The values that the function computes once, or why there is none.
+    pub values: Vec<Result<i64, String>>,
+}
+
+impl Environment {
+    /// Computes the values of a function, each of what is known and of those before it.
+    #[must_use]
+    pub(crate) fn with_values(mut self, values: &[Expr]) -> Environment {
+        self.values = Vec::with_capacity(values.len());
+        for value in values {
+            let value = value.evaluate(&self);
+            self.values.push(value);
+        }
+        self
+    }
 }
 
 impl Expr {
@@ -155,6 +172,10 @@ impl Expr {
             Expr::SmCount => {
                 let count = environment.sm_count.map(i64::from);
                 count.ok_or_else(|| "the number of multiprocessors is not known".to_owned())
+            }
+            Expr::Value(at) => {
+                let value = environment.values.get(*at).cloned();
+                value.unwrap_or_else(|| Err(format!("value {at} is not known")))
             }
             Expr::Apply(op, operands) => {
                 let values: Result<Vec<i64>, String> =
@@ -207,6 +228,7 @@ impl Expr {
             Expr::Leaf(arg, at) => leaf(*arg, *at),
             Expr::Scalar(arg) => scalar(*arg),
             Expr::SmCount => SM_COUNT.to_owned(),
+            Expr::Value(at) => format!("v{at}"),
             // Checks of what the source says.
             Expr::Apply(Op::Fits32 | Op::NonNegative, operands) if operands.len() == 1 => {
                 operands[0].text(leaf, scalar)
@@ -259,6 +281,7 @@ impl Serialize for Expr {
             Expr::Leaf(arg, leaf) => entry(serializer, "leaf", &(arg, leaf)),
             Expr::Scalar(arg) => entry(serializer, "scalar", arg),
             Expr::SmCount => entry(serializer, "device", SM_COUNT),
+            Expr::Value(at) => entry(serializer, "value", at),
             Expr::Apply(op, operands) => entry(serializer, op.name(), operands),
         }
     }
@@ -310,6 +333,7 @@ impl<'de> Visitor<'de> for ExprVisitor {
                 Expr::Leaf(arg, leaf)
             }
             "scalar" => Expr::Scalar(map.next_value()?),
+            "value" => Expr::Value(map.next_value()?),
             "device" => match map.next_value::<String>()?.as_str() {
                 SM_COUNT => Expr::SmCount,
                 other => {
@@ -418,11 +442,33 @@ mod tests {
             ..Environment::default()
         };
         assert_eq!(waves.evaluate(&environment), Ok(264));
+        let value = Expr::Value(2);
+        let json = serde_json::to_string(&value).unwrap();
+        assert_eq!((json.as_str(), value.to_string().as_str()), (r#"{"value":2}"#, "v2"));
+        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), value);
         for op in Op::ALL {
             let expr = Expr::Apply(*op, vec![Expr::Constant(-1); op.arity()]);
             let json = serde_json::to_string(&expr).unwrap();
             assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), expr);
         }
+    }
+
+    #[test]
+    fn values_are_computed_of_those_before_them() {
+        let zero = Expr::Apply(Op::Div, vec![Expr::Constant(1), Expr::Constant(0)]);
+        let sum = Expr::apply(Op::Add, vec![Expr::Scalar(0), Expr::Constant(1)]);
+        let square = Expr::apply(Op::Mul, vec![Expr::Value(0), Expr::Value(0)]);
+        let environment = Environment {
+            scalars: vec![Some(4)],
+            ..Environment::default()
+        };
+        let environment = environment.with_values(&[sum, square, zero]);
+        assert_eq!(Expr::Value(1).evaluate(&environment), Ok(25));
+        // What cannot be computed is an error where it is used.
+        let error = Expr::Value(2).evaluate(&environment).unwrap_err();
+        assert!(error.starts_with("div("), "{error}");
+        assert!(Expr::Value(3).evaluate(&environment).is_err());
+        assert_eq!(Expr::Value(0).constant(), None);
     }
 
     #[test]

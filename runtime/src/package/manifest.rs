@@ -26,6 +26,9 @@ pub struct Function {
     pub name: String,
     /// The arguments, in their order.
     pub args: Vec<Arg>,
+    /// Integers that are computed once for all expressions that have them, each of those before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Expr>,
     /// The conditions that must hold before any launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Requirement>,
@@ -46,6 +49,7 @@ impl Function {
         Function {
             name: name.into(),
             args,
+            values: Vec::new(),
             requires: Vec::new(),
             workspace: None,
             launches,

@@ -133,6 +133,25 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
     for arg in &function.args {
         validate_arg(&place, arg)?;
     }
+    if function.values.len() > MAX_NODES {
+        let expected = format!("at most {MAX_NODES} values");
+        return invalid(&place, expected, function.values.len().to_string(), "");
+    }
+    for (at, value) in function.values.iter().enumerate() {
+        validate_expr(&place, &format!("value {at}"), value, function)?;
+        let mut later = None;
+        value.walk(&mut |part| {
+            if let Expr::Value(of) = part
+                && *of >= at
+            {
+                later = Some(*of);
+            }
+        });
+        if let Some(later) = later {
+            let place = format!("{place}, value {at}");
+            return invalid(place, "values before it alone", format!("value {later}"), "");
+        }
+    }
     for requirement in &function.requires {
         validate_expr(&place, "requires", &requirement.condition, function)?;
     }
@@ -258,6 +277,11 @@ fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Function) -> C
     expr.walk(&mut |part| {
         let wrong = match part {
             Expr::Constant(_) | Expr::SmCount => Ok(()),
+            Expr::Value(at) if *at >= function.values.len() => {
+                let expected = format!("a value below {}", function.values.len());
+                invalid(&place, expected, at.to_string(), "")
+            }
+            Expr::Value(_) => Ok(()),
             Expr::Leaf(index, at) => leaf(&place, *index, *at, function).map(drop),
             Expr::Scalar(index) => match scalar(&place, *index, function) {
                 Ok(element) if element.is_float() => invalid(

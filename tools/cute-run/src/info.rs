@@ -124,6 +124,9 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
     for compute in &function.computes {
         writeln!(out, "computes {}", compute.describe(function))?;
     }
+    for (at, value) in function.values.iter().enumerate() {
+        writeln!(out, "v{at} = {}", text(function, value))?;
+    }
     for requirement in &function.requires {
         let condition = text(function, &requirement.condition);
         writeln!(out, "requires {condition}: {}", requirement.message)?;

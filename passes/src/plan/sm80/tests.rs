@@ -135,10 +135,7 @@ fn what_does_not_fit_is_answered_with_what_does() {
     let (_, cure) = error.rsplit_once("; ").unwrap();
     let [tile, warps, stages] = ["tile", "warps", "stages"].map(|name| value(cure, name));
     let cured = Request::of(&[&tile, &warps, &stages]).unwrap();
-    assert!(
-        chosen(&problem, &cured, arch("sm_90a")).is_ok(),
-        "{error}"
-    );
+    assert!(chosen(&problem, &cured, arch("sm_90a")).is_ok(), "{error}");
 }
 
 #[test]
