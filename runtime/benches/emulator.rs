@@ -132,7 +132,7 @@ fn cases() -> Vec<Case> {
 
 /// Blocks of the first launch.
 fn fixed_blocks(function: &Function) -> u32 {
-    let planned = Planned::fixed(&function, 0).expect("a launch of known size");
+    let planned = Planned::fixed(function, 0).expect("a launch of known size");
     planned.grid.iter().product()
 }
 

@@ -1,6 +1,7 @@
 //! Functions with a workspace and with launches on a condition, on the emulator.
 
-use cute_runtime::device::{Device, DeviceError};
+use cute_runtime::cuda::CudaDevice;
+use cute_runtime::device::{Device, DeviceError, TimingConfig, Work, measure};
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::{Expr, Op, Param};
 use cute_runtime::tensor::{Given, generate_given};
@@ -56,7 +57,11 @@ fn function() -> Function {
         ..Launch::fixed(kernel, [1, 1, 1], [32, 1, 1], 0, [])
     };
     let memory = || Param::Workspace(Expr::Constant(AT));
-    let bytes = op(Op::Add, Expr::Constant(AT), op(Op::Mul, n(), Expr::Constant(4)));
+    let bytes = op(
+        Op::Add,
+        Expr::Constant(AT),
+        op(Op::Mul, n(), Expr::Constant(4)),
+    );
     let bytes = Expr::apply(Op::Select, vec![many.clone(), bytes, Expr::Constant(AT)]);
     Function {
         workspace: Some(bytes),
@@ -127,7 +132,11 @@ fn mistakes_in_the_workspace_are_found() {
     finds(
         |f| drop(f.launches.remove(0)),
         32,
-        &["uninitialized", "workspace"],
+        &[
+            "uninitialised memory",
+            "kernel twice",
+            "workspace at byte 256",
+        ],
     );
     // Four bytes are missing at the end.
     finds(
@@ -149,4 +158,40 @@ fn mistakes_in_the_workspace_are_found() {
         8,
         &["y at element (0)"],
     );
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_gpu_has_a_workspace() {
+    let device = CudaDevice::open(0).unwrap();
+    let arguments = |function: &Function, n: i64| {
+        let given = [Given::Shape(vec![n]), Given::Shape(vec![n])];
+        generate_given(function, &given, 3).unwrap()
+    };
+    let package_of = package(function());
+    let right = package_of.function(None).unwrap();
+    let mut program = device.load(&package_of, right).unwrap();
+    for n in [32, 9, 8, 1] {
+        let mut tensors = arguments(right, n);
+        program.run(&mut tensors).unwrap();
+        assert_eq!(tensors[1].bytes(), tensors[0].bytes(), "{n}");
+        // Runs in a row have one workspace.
+        let watch = program.stopwatch(&tensors).unwrap();
+        let config = TimingConfig { warmup: 2, reps: 5 };
+        let measured = measure(&mut [watch], &[Work::default()], &config).unwrap();
+        assert_eq!(measured[0].reps, 5);
+    }
+    // Four bytes are missing at the end, for which there is a guard.
+    let mut short = function();
+    let all = short.workspace.take().unwrap_or(Expr::Constant(0));
+    short.workspace = Some(Expr::apply(Op::Sub, vec![all, Expr::Constant(4)]));
+    let package_of = package(short);
+    let short = package_of.function(None).unwrap();
+    let mut program = device.load(&package_of, short).unwrap();
+    let error = program.run(&mut arguments(short, 32)).unwrap_err();
+    let found = matches!(
+        &error,
+        DeviceError::OutOfBounds { name, count: 4, distance: 1, side: "after" } if name == "(workspace)"
+    );
+    assert!(found, "{error}");
 }

@@ -1,5 +1,7 @@
 //! Operations on numbers, as regions of element-wise computations have them.
 
+use std::cmp::Ordering;
+
 macro_rules! ops {
     ($($op:ident $name:literal $arity:literal [$($mlir:literal),*] $exact:expr, $doc:literal;)*) => {
         /// An operation on numbers, whatever their type.
@@ -64,7 +66,7 @@ ops! {
     Convert "convert" 1 ["arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi", "arith.extsi"] |[x, ..]| x,
         "The number in another type: rounded to nearest, to an integer towards zero.";
     Eq "eq" 2 [] |[x, y, _]| truth(x == y), "1 where both are equal, else 0.";
-    Ne "ne" 2 [] |[x, y, _]| truth(x < y || x > y), "1 where one is smaller, else 0.";
+    Ne "ne" 2 [] |[x, y, _]| truth(x.partial_cmp(&y).is_some_and(Ordering::is_ne)), "1 where one is smaller, else 0.";
     Lt "lt" 2 [] |[x, y, _]| truth(x < y), "1 where the first is smaller, else 0.";
     Le "le" 2 [] |[x, y, _]| truth(x <= y), "1 where the first is not larger, else 0.";
     Gt "gt" 2 [] |[x, y, _]| truth(x > y), "1 where the first is larger, else 0.";

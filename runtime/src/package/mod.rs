@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use compute::{Compute, Factor, Gemm, Role};
+pub use cute_arith::ScalarOp;
 pub use error::PackageError;
 pub(crate) use expr::Environment;
 pub use expr::{Expr, MAX_DEPTH, MAX_NODES, Op};

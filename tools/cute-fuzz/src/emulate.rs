@@ -100,9 +100,16 @@ fn one(
     let Ok(mut program) = emulator.load(package, function) else {
         return false;
     };
-    let Ok(launches) = plan::plan(function, &tensors, emulator.info().multiprocessors) else {
+    let sm_count = emulator.info().multiprocessors;
+    let Ok(launches) = plan::plan(function, &tensors, sm_count) else {
         return false;
     };
+    // So much is to be refused, and not to be made.
+    let hopeless = 1 << 36;
+    let workspace = plan::workspace_bytes(function, &tensors, sm_count).unwrap_or(0);
+    if workspace > limits.bytes && workspace < hopeless {
+        return false;
+    }
     let blocks = launches.iter().map(|launch| {
         let counts = launch.grid.iter().map(|&n| u64::from(n));
         counts.fold(1, u64::saturating_mul)

@@ -2,7 +2,9 @@
 
 use crate::child;
 use anyhow::{Context, Result};
-use cute_runtime::package::{Compute, Expr, Factor, Gemm, Op, Requirement};
+use cute_runtime::package::{
+    Compute, Epilogue, Expr, Factor, Gemm, Op, Region, RegionOp, Requirement, ScalarOp,
+};
 use cute_runtime::ptx::{self, Item, Space};
 use cute_runtime::tensor::Given;
 use cute_runtime::{
@@ -191,6 +193,63 @@ fn manifests() -> Vec<Seed> {
         vec![Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [0, 1, 2])],
     )
     .computing(vec![Compute::Copy { src: 0, dst: 1 }]);
+    // C = f16(max(n s + bias, 0)), and the sum itself, in two launches of which one is left out.
+    let region = Region {
+        ops: vec![
+            RegionOp::scalar(5, "i32"),
+            RegionOp::apply(ScalarOp::Convert, [2], "f32"),
+            RegionOp::apply(ScalarOp::Fma, [0, 3, 1], "f32"),
+            RegionOp::constant(0.0, "f32"),
+            RegionOp::apply(ScalarOp::Lt, [4, 5], "i1"),
+            RegionOp::apply(ScalarOp::Select, [6, 5, 4], "f32"),
+            RegionOp::apply(ScalarOp::Convert, [7], "f16"),
+        ],
+        yields: vec![8, 0],
+    };
+    let pointers = |at: i64| {
+        let workspace = apply(Op::Mul, vec![Expr::Scalar(5), Expr::Constant(at)]);
+        vec![
+            Param::Pointer(0),
+            Param::Pointer(2),
+            Param::Workspace(workspace),
+        ]
+    };
+    let conditional = |at: i64, when: Expr| Launch {
+        params: pointers(at),
+        when: Some(when),
+        disjoint: vec![[0, 2]],
+        ..Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let fused = Function {
+        workspace: Some(apply(Op::Mul, vec![Expr::Scalar(5), 256.into()])),
+        computes: vec![Compute::Gemm(Gemm {
+            epilogue: Some(Epilogue {
+                inputs: vec![3],
+                outputs: vec![4],
+                region,
+            }),
+            ..Gemm::new(0, 1, 2, "f32")
+        })],
+        ..Function::new(
+            "fused",
+            vec![
+                tensor("A", "f16", "(16,32):(32,1)", Access::Read),
+                tensor("B", "f16", "(8,32):(32,1)", Access::Read),
+                tensor("C", "f16", "(16,8):(8,1)", Access::Write),
+                tensor("bias", "f32", "(16,8):(0,1)", Access::Read),
+                tensor("sum", "f32", "(16,8):(8,1)", Access::Write),
+                Arg::Scalar {
+                    name: "n".into(),
+                    element: "i32".into(),
+                    default: Some(Number::Integer(3)),
+                },
+            ],
+            vec![
+                conditional(0, apply(Op::Lt, vec![2.into(), Expr::Scalar(5)])),
+                conditional(128, apply(Op::Eq, vec![2.into(), Expr::Scalar(5)])),
+            ],
+        )
+    };
     let image = |arch: &str| ImageSource {
         arch: arch.into(),
         ptx: Some(ptx.into()),
@@ -206,6 +265,7 @@ fn manifests() -> Vec<Seed> {
         .function(dynamic)
         .function(fixed)
         .function(copy)
+        .function(fused)
         .image(image("sm_80"))
         .image(image("sm_90a"))
         .build();

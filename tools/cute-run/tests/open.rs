@@ -272,7 +272,7 @@ fn what_is_missing_or_wrong_is_said() {
     bench.refuses(&["--shape=x=-1", y, alpha], "such as A=4096x1024");
     bench.refuses(
         &["--shape=x=4098", "--shape=y=4098", alpha],
-        "launch of axpby: there are at most 4096 elements",
+        "function axpby: there are at most 4096 elements",
     );
     bench.refuses(
         &[x, y, alpha, "--input=alpha=x.npy"],
