@@ -164,7 +164,10 @@ fn any(expr: &Expr, suits: fn(&Expr) -> bool) -> bool {
 
 fn is_open(expr: &Expr) -> bool {
     any(expr, |part| {
-        matches!(part, Expr::Leaf(..) | Expr::Scalar(_) | Expr::SmCount)
+        matches!(
+            part,
+            Expr::Leaf(..) | Expr::Scalar(_) | Expr::SmCount | Expr::Value(_)
+        )
     })
 }
 
@@ -176,7 +179,9 @@ impl Function {
     /// Tells whether anything of it depends on the device that runs it.
     pub fn asks_device(&self) -> bool {
         let conditions = self.requires.iter().map(|required| &required.condition);
-        conditions.chain(&self.workspace).any(asks_device)
+        // Of what a value is used for is not asked.
+        let all = conditions.chain(&self.workspace).chain(&self.values);
+        all.into_iter().any(asks_device)
             || self.launches.iter().any(Launch::asks_device)
     }
 }
