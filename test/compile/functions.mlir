@@ -14,7 +14,7 @@
 // CHECK-NEXT: | arg2     | f16     | (64,64):(96,1) | 16 B  | write          |
 // CHECK:      computes arg1(m,n) = sum over k of arg0(m,k) * arg0(n,k), accumulated in f32
 // CHECK-NEXT: computes arg2(m,n) = sum over k of arg1(m,k) * arg0(n,k), accumulated in f32
-// CHECK-NEXT: launch 0: chain_0_kernel(arg0, arg0, arg1), grid 4x1x1, block 64x1x1
+// CHECK-NEXT: launch 0: chain_0_kernel(arg0, arg1), grid 4x1x1, block 64x1x1
 // What a launch writes has no byte in common with what it reads; what it only reads may be one tensor.
 // CHECK-NEXT:   requires that arg0 and arg1 do not overlap
 // CHECK-NEXT: launch 1: chain_1_kernel(arg1, arg0, arg2), grid 4x1x1, block 64x1x1

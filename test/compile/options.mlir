@@ -4,7 +4,7 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2" --dump-pass-pipeline -o %t.mlir 2>&1 | FileCheck %s --check-prefix=DUMP
 // DUMP:      builtin.module(
 // DUMP-NEXT:   cute-check,
-// DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 warps=1x2},
+// DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 {{.*}}warps=1x2},
 // DUMP-NEXT:   gpu.module(
 // DUMP-NEXT:     gpu.func(
 // DUMP-NEXT:       cute-partition,

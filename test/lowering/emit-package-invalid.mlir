@@ -273,7 +273,7 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   func.func private @other()
   func.func @calls() {
-    // expected-error @below {{'func.call' is no part of a launch plan, which has launches, integer arithmetic on arguments, and cf.assert; move it out of the function that launches}}
+    // expected-error @below {{'func.call' is no part of a launch plan, which has launches, integer arithmetic on arguments, scf.if, and cf.assert; move it out of the function that launches}}
     func.call @other() : () -> ()
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32

@@ -17,15 +17,15 @@
 // INFO-NEXT: | y        | f32     | (?,?):(?{div=4},1)     | 16 B  | write  |
 // INFO-NEXT: | alpha    | f32     | a number, 2.0 if not set | -     | read   |
 // INFO-NEXT: computes y = alpha * x
-// INFO-NEXT: launch 0: scale(x, x.shape[0], x.shape[1], x.stride[0], y, y.shape[0], y.shape[1], y.stride[0], alpha), grid (ceil_div(x.shape[1], 32), x.shape[0], 1), block 32x1x1, 0 B of dynamic shared memory
 // INFO-NEXT: requires eq(rem(x.shape[1], 32), 0): blocks are whole
+// INFO-NEXT: launch 0: scale(x, x.shape[0], x.shape[1], x.stride[0], y, y.shape[0], y.shape[1], y.stride[0], alpha), grid (ceil_div(x.shape[1], 32), x.shape[0], 1), block 32x1x1, 0 B of dynamic shared memory
 // INFO:      .u64 .u32 .u32 .u32 .u64 .u32 .u32 .u32 .f32
 
 // SMALL: y (5,64), axpby: right
 // SMALL: no findings
 // LARGE: y (33,96), axpby: right
 // LARGE: no findings
-// WHOLE: error: {{.*}}scale.cutepkg: launch of scale: blocks are whole
+// WHOLE: error: {{.*}}scale.cutepkg: function scale_all: blocks are whole
 // MISSING: error: argument y: expected a shape for layout (?,?):(?{div=4},1)
 // DIVIDED: error: argument y: expected layout (?,?):(?{div=4},1), found (5,64):(66,1): stride[0] is 66, which 4 does not divide; pad the tensor
 

@@ -8,7 +8,7 @@
 // CHECK-LABEL: func.func @two(
 // CHECK-SAME:    %[[A:.*]]: !cute.memref<{{.*}}>, %[[B:.*]]: !cute.memref<{{.*}}>, %[[C:.*]]: !cute.memref<{{.*}}>)
 // CHECK-SAME:    cute.computes = [{accumulate = f32, gemm = array<i64: 0, 0, 1>}, {accumulate = f32, gemm = array<i64: 1, 0, 2>}]
-// CHECK:         gpu.launch_func @two_0_kernels::@two_0_kernel {{.*}} args(%[[A]] : {{.*}}, %[[A]] : {{.*}}, %[[B]] : {{.*}})
+// CHECK:         gpu.launch_func @two_0_kernels::@two_0_kernel {{.*}} args(%[[A]] : {{.*}}, %[[B]] : {{.*}})
 // CHECK:         gpu.launch_func @two_0_kernels::@two_1_kernel {{.*}} args(%[[B]] : {{.*}}, %[[A]] : {{.*}}, %[[C]] : {{.*}})
 // CHECK:       gpu.module @two_0_kernels
 // CHECK:         gpu.func @two_0_kernel

@@ -189,12 +189,7 @@ fn launch(
         dynamic_smem,
         0..args.len(),
     );
-    let function = Function {
-        name: kernel.to_owned(),
-        args,
-        launches: vec![launch],
-        computes: Vec::new(),
-    };
+    let function = Function::new(kernel, args, vec![launch]);
     let image = ImageSource {
         arch,
         ptx: Some(text),

@@ -255,14 +255,14 @@ pub fn multiply_adds(context: &Context, text: &str) -> Option<i64> {
         .into_iter()
         .filter_map(cute::Contract::of);
     let counts: Vec<i64> = products
-        .map(|product| {
-            let (a, c) = (product.a(), product.c());
+        .map(|product| -> Option<i64> {
+            let (a, c) = (product.a(), *product.outputs().first()?);
             let columns = memref_of(a).and_then(|m| m.layout.mode(1).ok()?.size().ok());
             let size = |value| memref_of(value).and_then(|m| m.layout.size().ok());
             let (a, c) = (size(a).unwrap_or(i64::MAX), size(c).unwrap_or(i64::MAX));
-            c.saturating_mul(columns.unwrap_or(a))
+            Some(c.saturating_mul(columns.unwrap_or(a)))
         })
-        .collect();
+        .collect::<Option<_>>()?;
     if counts.is_empty() {
         None
     } else {
@@ -324,7 +324,7 @@ fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, Strin
                         .map_or(SwizzleChoice::None, SwizzleChoice::Given),
                 ),
                 raster: Some(plan.raster),
-                sms: wanted.request.sms,
+                ..wanted.request
             },
         },
     })

@@ -149,7 +149,7 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let blob = package.manifest().images[0].ptx.as_ref().unwrap();
     let text = std::str::from_utf8(package.blob(blob)).unwrap();
     let module = cute_runtime::ptx::parse(text).unwrap();
-    let block = Planned::fixed(&function.launches[0]).unwrap().block[0];
+    let block = Planned::fixed(function, 0).unwrap().block[0];
     let mut mutants = code::mutants(&module, block);
     if !subject.layouts {
         mutants.retain(|mutant| mutant.synchronizes);
