@@ -6,14 +6,14 @@ use super::exec::Launch as Running;
 use super::finding::{Finding, Kind};
 use super::global::{Buffer, Global};
 use super::launch;
+use super::memory;
 use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
-use crate::layout::Parsed;
 use crate::package::{Access, Arg, Function, Image, Launch, Limits, Package, Param};
 use crate::plan::{Planned, Value, plan, workspace_bytes};
 use crate::ptx;
-use crate::tensor::{HostTensor, POISON};
+use crate::tensor::HostTensor;
 use cute_target::{Arch, Features};
 
 /// The settings of an emulation.
@@ -381,7 +381,7 @@ impl Emulated<'_> {
                 .iter()
                 .zip(tensors.iter())
                 .enumerate()
-                .map(|(index, (arg, tensor))| buffer(index, arg, tensor))
+                .map(|(index, (arg, tensor))| memory::tensor(index, arg, tensor))
                 .collect(),
             variables: Vec::new(),
         };
@@ -389,7 +389,9 @@ impl Emulated<'_> {
         if self.function.workspace.is_some() {
             // The window behind those of the arguments.
             workspace_at = address::tensor(args.len(), Limits::ALIGN);
-            global.tensors.push(memory(workspace_at, workspace));
+            global
+                .tensors
+                .push(memory::workspace(workspace_at, workspace));
         }
         let mut report = Report::default();
         for launch in launches {
@@ -399,7 +401,7 @@ impl Emulated<'_> {
             for buffer in &mut global.tensors {
                 buffer.start_launch(kernel.global_granule);
             }
-            declare(&mut global, kernel);
+            memory::declare(&mut global, kernel);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), value) in kernel.params.iter().zip(&launch.params) {
                 let bytes = match value {
@@ -475,7 +477,7 @@ impl Emulated<'_> {
             address: Some(format!(
                 "{} at element {}",
                 arg.name(),
-                coordinate(layout, first)
+                memory::coordinate(layout, first)
             )),
             message: format!(
                 "expected every element of {} to be written, found {count} of {} that are not; check the grid and the tiles against its shape",
@@ -485,84 +487,4 @@ impl Emulated<'_> {
             count,
         })
     }
-}
-
-/// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
-fn declare(global: &mut Global, kernel: &Kernel) {
-    for (index, variable) in kernel.variables.iter().enumerate() {
-        let known = global.variables.get(index).is_some_and(|buffer| {
-            buffer.name == variable.name && buffer.bytes == variable.bytes.len() as u64
-        });
-        if !known {
-            let never: &dyn Fn(u64) -> bool = &|_| false;
-            let init = (!variable.initialized).then_some(never);
-            let name = variable.name.clone();
-            let buffer = Buffer::new(
-                name,
-                variable.address,
-                &variable.bytes,
-                init,
-                !variable.constant,
-            );
-            global.variables.truncate(index);
-            global.variables.push(buffer);
-        }
-        global.variables[index].start_launch(kernel.global_granule);
-    }
-}
-
-/// A workspace of so many bytes, of which none is initialised.
-fn memory(base: u64, bytes: u64) -> Buffer {
-    let contents = vec![POISON; bytes as usize];
-    let never: &dyn Fn(u64) -> bool = &|_| false;
-    Buffer::new("workspace".into(), base, &contents, Some(never), true)
-}
-
-fn coordinate(layout: &Parsed, index: i64) -> String {
-    let parts: Vec<String> = layout
-        .coordinate(index)
-        .iter()
-        .map(i64::to_string)
-        .collect();
-    format!("({})", parts.join(","))
-}
-
-fn buffer(index: usize, arg: &Arg, tensor: &HostTensor) -> Buffer {
-    // A scalar has no memory on a device: nothing points to this.
-    let align = match arg {
-        Arg::Tensor { align, .. } => *align,
-        Arg::Scalar { .. } => tensor.element().size() as u32,
-    };
-    let size = tensor.element().size() as u64;
-    let layout = tensor.layout();
-    let bytes = tensor.bytes();
-    // Offsets that elements lie at, where the layout leaves some out.
-    let dense = layout.size() as u64 * size == bytes.len() as u64;
-    let mut holds = Vec::new();
-    if !dense {
-        holds = vec![false; bytes.len() / size as usize];
-        for place in layout.places() {
-            holds[place as usize] = true;
-        }
-    }
-    let reads = arg.access().reads();
-    let init = |byte: u64| reads && (dense || holds[(byte / size) as usize]);
-    let init: Option<&dyn Fn(u64) -> bool> = if reads && dense { None } else { Some(&init) };
-    let mut buffer = Buffer::new(
-        arg.name().to_string(),
-        address::tensor(index, align),
-        bytes,
-        init,
-        arg.access().writes(),
-    );
-    buffer.elements = (!dense).then_some((holds, size));
-    let layout = layout.clone();
-    buffer.describe = Box::new(move |offset| {
-        let element = (offset / size) as i64;
-        match (0..layout.size()).find(|index| layout.at(*index) == element) {
-            Some(index) => format!("element {}", coordinate(&layout, index)),
-            None => format!("byte {offset}, between its elements"),
-        }
-    });
-    buffer
 }

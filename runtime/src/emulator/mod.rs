@@ -17,6 +17,7 @@ mod finding;
 mod global;
 mod lanes;
 mod launch;
+mod memory;
 mod mma;
 mod program;
 mod report;

@@ -174,6 +174,25 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Tells whether a result may jump where what it is made of moves a little: whole numbers, signs, comparisons.
+    pub(super) fn jumps(&self) -> bool {
+        use ScalarOp::{Ceil, CopySign, Floor, RoundEven, Trunc};
+        let arguments = self.types.len().saturating_sub(self.region.ops.len());
+        let mut ops = self
+            .region
+            .ops
+            .iter()
+            .zip(self.types.iter().skip(arguments));
+        ops.any(|(op, ty)| match op.value {
+            RegionValue::Op(op, _) => {
+                matches!(op, Floor | Ceil | RoundEven | Trunc | CopySign)
+                    || op.compares()
+                    || truncates(op, *ty)
+            }
+            _ => false,
+        })
+    }
+
     /// The operations of one evaluation.
     pub(super) fn operations(&self) -> usize {
         self.region.ops.len()

@@ -146,6 +146,32 @@ fn requantize() -> Setup {
     }
 }
 
+/// Eight times what a leaky relu leaves, rounded to a byte: where a sum decides, rounding may decide otherwise.
+fn leaky_quantize() -> Setup {
+    Setup {
+        types: ["f16", "f32", "i8"],
+        inputs: vec![],
+        outputs: vec![],
+        region: region(
+            vec![
+                RegionOp::constant(0.0, "f32"),
+                op(Op::Lt, &[0, 1], "i1"),
+                RegionOp::constant(0.1, "f32"),
+                op(Op::Mul, &[0, 3], "f32"),
+                op(Op::Select, &[2, 4, 0], "f32"),
+                RegionOp::constant(8.0, "f32"),
+                op(Op::Mul, &[5, 6], "f32"),
+                op(Op::RoundEven, &[7], "f32"),
+                RegionOp::constant(127.0, "f32"),
+                op(Op::Min, &[8, 9], "f32"),
+                op(Op::Convert, &[10], "i8"),
+            ],
+            &[11],
+        ),
+        reads_c: false,
+    }
+}
+
 struct Case {
     function: Function,
     before: Vec<HostTensor>,
@@ -250,7 +276,8 @@ impl Case {
                             (of_op.exact(&of), *of_op == Op::Convert)
                         }
                     };
-                    let element: Element = op.element.parse().unwrap();
+                    // A truth value is 0 or 1.
+                    let element: Element = op.element.parse().unwrap_or(Element::F32);
                     let exact = match rounds && !element.is_float() {
                         true => exact.trunc(),
                         false => exact,
@@ -311,6 +338,7 @@ fn all() -> Vec<Setup> {
         gelu_tanh(),
         residual(),
         requantize(),
+        leaky_quantize(),
     ]
 }
 
@@ -368,7 +396,7 @@ fn a_single_wrong_element_is_found() {
     for (i, setup) in all().iter().enumerate() {
         let mut case = setup.case();
         let off = |v: f64| match i {
-            4 => v + 1.0 - 2.0 * f64::from(u8::from(v > 0.0)),
+            4 | 5 => v + 1.0 - 2.0 * f64::from(u8::from(v > 0.0)),
             2 => v * (1.0 + 2f64.powi(-6)) + 1e-3,
             _ => v * (1.0 + 2f64.powi(-9)) + 1e-3,
         };
