@@ -170,7 +170,13 @@ fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Fa
 
 /// A number as an f32.
 fn number<'c>(b: Builder<'c>, number: f32) -> Result<Val<'c>, Failure> {
-    let value = b.attribute(&format!("{number:e} : f32"))?;
+    // MLIR wants a point.
+    let text = format!("{number:e}");
+    let text = match text.contains('.') {
+        true => text,
+        false => text.replacen('e', ".0e", 1),
+    };
+    let value = b.attribute(&format!("{text} : f32"))?;
     b.value(llvm::MLIR_CONSTANT, &[], b.ty("f32")?, &[("value", value)])
 }
 
