@@ -7,7 +7,7 @@ use crate::{
 };
 use cute_ir::mlir::{context_of, parse_module, run_pipeline};
 use cute_runtime::package::Package;
-use cute_target::Arch;
+use cute_target::Archs;
 use melior::{Context, ir::Module};
 
 /// The reason why something was not compiled.
@@ -39,7 +39,7 @@ pub struct Compiled {
 /// compilers may work side by side.
 pub struct Compiler {
     context: Context,
-    arch: Arch,
+    archs: Archs,
     passes: String,
 }
 
@@ -50,17 +50,17 @@ impl Compiler {
     /// No architecture, and with `native` no driver, no GPU, or one that nothing is compiled for.
     pub fn new(options: &CompileOptions) -> Result<Self, CompileError> {
         crate::initialize();
-        let (arch, passes) = options.passes().map_err(CompileError::Options)?;
+        let (archs, passes) = options.passes().map_err(CompileError::Options)?;
         Ok(Self {
             context: cute_ir::context(),
-            arch,
+            archs,
             passes,
         })
     }
 
-    /// The architecture that is compiled for.
-    pub fn arch(&self) -> Arch {
-        self.arch
+    /// The architectures that are compiled for.
+    pub fn archs(&self) -> &Archs {
+        &self.archs
     }
 
     /// A context with the dialects: for modules that are built. One that somebody else made needs those of
