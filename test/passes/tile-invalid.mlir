@@ -13,9 +13,9 @@ func.func @basis(%A: !e, %B: !t, %C: !t) {
 
 // -----
 
-!t = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
-func.func @f32(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{no atom multiplies f32 here yet: expected A of f16, bf16, tf32, f64, i8, ui8, f8E4M3FN or f8E5M2, found f32}}
+!t = !cute.memref<i32, gmem, align<16>, "(64,64):(64,1)">
+func.func @i32(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{no atom multiplies i32 here yet: expected A of f16, bf16, tf32, f64, i8, ui8, f8E4M3FN, f8E5M2 or f32, found i32}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
   return
 }

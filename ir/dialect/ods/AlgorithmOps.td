@@ -36,7 +36,7 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
   let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N), or a batch of them";
   let description = [{
     C(m,n) is set to the sum over k of A(m,k) B(n,k), summed in the type behind `accumulate` and rounded
-    once to C's: f16, bf16, tf32 or f8 in f32, f16 in f16 too, f64 in f64, bytes of either sign in i32; C is
+    once to C's: f16, bf16, tf32, f32 or f8 in f32, f16 in f16 too, f64 in f64, bytes of either sign in i32; C is
     of the type of the sums, or of f16 or bf16 where that is f32. The tensors are in global memory. `cute-tile` makes a kernel and a launch of it, by the
     plan that the op has as `cute.plan`, or by one that is chosen.
 

@@ -152,9 +152,15 @@ pub(super) fn around(
     let slice = latency.max(computed.slice);
     let crowded = total >= computed.interval - computed.interval / 8;
     let more = if crowded { longest } else { 0 };
-    [slice + more, slice, slice / 2, latency, 0]
-        .into_iter()
-        .find_map(|lead| Place::new(body, computed.clone(), crowded)?.all(feeds, stages, lead))
+    let leads = [slice + more, slice, slice / 2, latency, 0];
+    let placed = |lead, reserves| {
+        let place = Place::new(body, computed.clone(), crowded)?;
+        Place { reserves, ..place }.all(feeds, stages, lead)
+    };
+    let found = leads.into_iter().find_map(|lead| placed(lead, true));
+    // Where loads fill the way to memory, gaps between them may be too short for others: which of them waits is then the
+    // hardware's to say.
+    found.or_else(|| leads.into_iter().find_map(|lead| placed(lead, false)))
 }
 
 /// A load from a ring, and the times of its first and its last use.
@@ -173,6 +179,8 @@ struct Place<'a, 'c> {
     overlaps: bool,
     /// Loads leave nearly no gap on the way to memory.
     crowded: bool,
+    /// Each load has the way to memory to itself.
+    reserves: bool,
     time: HashMap<NodeIndex, i64>,
     units: Reservations,
     /// The place of each node in an order of all dependences within a turn.
@@ -189,6 +197,7 @@ impl<'a, 'c> Place<'a, 'c> {
             slice: computed.slice,
             overlaps: computed.overlaps,
             crowded,
+            reserves: true,
             time: computed.time,
             units: computed.units,
             rank: order.map(|(i, node)| (node, i)).collect(),
@@ -272,6 +281,10 @@ impl<'a, 'c> Place<'a, 'c> {
             let start = set.iter().map(|load| load.first).min().unwrap_or(0);
             for load in set {
                 let Node { unit, cycles, .. } = graph[load.node];
+                if !self.reserves {
+                    self.time.insert(load.node, start - lead);
+                    continue;
+                }
                 let at = earliest.max(start - lead);
                 let at = self.units.reserve(load.node, unit, cycles, at);
                 self.time.insert(load.node, at);

@@ -74,9 +74,12 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
         }
     }
     let far = (copies - ACCESSES).max(0);
-    let addresses = match strides {
-        Strides::Known => far * 2 + loads * 2,
-        Strides::Open => far * 4 + loads * 4,
+    let addresses = match (strides, atom.shape_mnk) {
+        // Of products of single threads nothing is left of those registers: each load of an element has an address, too.
+        (Strides::Known, [1, 1, 1]) => copies * 2,
+        (Strides::Open, [1, 1, 1]) => copies * 6,
+        (Strides::Known, _) => far * 2 + loads * 2,
+        (Strides::Open, _) => far * 4 + loads * 4,
     };
     Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)
 }

@@ -188,12 +188,17 @@ pub fn options_of(plan: &Plan<'_>) -> String {
     )
 }
 
-/// Warps along M and N: the atoms of its tiled MMA.
+/// Warps along M and N: the atoms of its tiled MMA, or groups of threads where each has one.
 pub fn warps_of(plan: &Plan<'_>) -> [i64; 2] {
-    let atoms = plan.tiled_mma().map(|mma| mma.atom_layout().clone());
+    let mma = plan.tiled_mma();
     [0, 1].map(|mode| {
-        let size = atoms.as_ref().ok().and_then(|all| all.mode(mode).ok());
-        size.and_then(|mode| mode.size().ok()).unwrap_or(1)
+        let Ok(mma) = &mma else { return 1 };
+        let size = mma.atom_layout().mode(mode).and_then(|mode| mode.size());
+        let size = size.unwrap_or(1);
+        match mma.atom().shape_mnk {
+            [1, 1, 1] => (size / sm80::LANES[mode]).max(1),
+            _ => size,
+        }
     })
 }
 

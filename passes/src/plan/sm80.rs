@@ -1,4 +1,5 @@
-//! Plans of SM80's instructions: cp.async into a ring in shared memory, ldmatrix, mma.sync, and C out through shared memory.
+//! Plans of SM80's instructions: cp.async into a ring in shared memory, ldmatrix and mma.sync, or single loads and multiply-adds
+//! for elements of f32, and C out through shared memory.
 //!
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
@@ -40,6 +41,7 @@ const PRODUCTS: &[&str] = &[
     "SM89_16x8x32_F32E5M2E5M2F32_TN",
     "SM89_16x8x32_F32E4M3E5M2F32_TN",
     "SM89_16x8x32_F32E5M2E4M3F32_TN",
+    "UniversalFMA<f32,f32,f32,f32>",
 ];
 
 /// Bits of the elements that the table's tiles were measured with; tiles of others have as many bytes along K.
@@ -59,6 +61,22 @@ fn copy_of(bits: i64) -> CopyOp {
     // L1 is bypassed where the instruction can: each tile is read once by a block.
     let global = bits == WIDEST;
     CopyOp::SimtAsync { global, bits }
+}
+
+/// The rows and columns of a warp's threads, where each has a product of its own.
+pub(super) const LANES: [i64; 2] = [8, 4];
+
+/// Elements of the widest load.
+fn widest(elem: Elem) -> i64 {
+    (WIDEST / elem.bits()).max(1)
+}
+
+/// The load of A or B for products of single threads: elements that lie along the other mode than K are loaded together.
+fn load_of_thread(elem: Elem, major: usize) -> CopyOp {
+    let count = if major == 0 { widest(elem) } else { 1 };
+    CopyOp::Universal {
+        bits: count * elem.bits(),
+    }
 }
 
 /// The load of fragments of A or B of such elements, by the mode along which neighbours lie in shared memory. ldmatrix moves four
@@ -114,6 +132,20 @@ const TABLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
 /// no registers for them.
 const BYTES: ([i64; 3], [i64; 2], i64, i64) = ([32, 32, 16], [2, 2], 3, 140);
 
+/// The tiles, warps and stages for products of single threads. Their speeds are estimates: of the rate of multiply-adds, less where a
+/// thread has few sums for what it loads.
+const SINGLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
+    ([128, 128, 16], [2, 4], 3, 80),
+    ([128, 64, 16], [2, 4], 3, 70),
+    ([64, 128, 16], [2, 4], 3, 70),
+    ([64, 64, 16], [2, 2], 4, 64),
+    ([64, 32, 16], [2, 1], 4, 50),
+    ([32, 64, 16], [1, 2], 4, 50),
+    ([32, 32, 16], [1, 2], 4, 36),
+    ([16, 32, 32], [1, 2], 4, 24),
+    ([16, 16, 16], [1, 1], 4, 14),
+];
+
 /// Blocks along M that are neighbours where nothing else is asked for.
 const RASTER: i64 = 8;
 
@@ -132,17 +164,25 @@ pub(super) struct Choice {
 fn table(product: &MmaAtom, raster: i64) -> impl Iterator<Item = Choice> + use<> {
     let (bits, least) = (product.a.bits(), product.shape_mnk[2]);
     let bytes = (bits < MEASURED).then_some(&BYTES);
-    TABLE
-        .iter()
+    let (all, measured) = match is_of_thread(product) {
+        true => (SINGLE, bits),
+        false => (TABLE, MEASURED),
+    };
+    all.iter()
         .chain(bytes)
         .map(move |&([m, n, k], warps, stages, speed)| Choice {
-            tile: [m, n, (k * MEASURED / bits).max(least)],
+            tile: [m, n, (k * measured / bits).max(least)],
             warps,
             stages,
             swizzle: SwizzleChoice::Auto,
             raster,
             speed,
         })
+}
+
+/// Tells whether each thread has a product of its own.
+fn is_of_thread(product: &MmaAtom) -> bool {
+    product.shape_mnk == [1, 1, 1]
 }
 
 impl Choice {
@@ -220,14 +260,17 @@ impl<'c> Builder<'c> {
         let [a, b, c] = elements;
         let location = Location::unknown(context_of_type(a));
         let copy = |element, op| types::copy_atom_type(location, element, op).map_err(said);
-        let mma = types::warp_mma_type(location, &product, a, b, accumulate).map_err(said)?;
+        let mma = types::mma_type(location, &product, a, b, accumulate).map_err(said)?;
         let pairs = CopyOp::Universal {
             bits: neighbours(&product)? * types::elem(c)?.bits(),
         };
         let [of_a, of_b, of_c] = accesses;
         let factor = |ty, elem: Elem, access: Access| {
             let bits = (access.vector * elem.bits()).min(WIDEST);
-            let load = load_of(elem, access.major);
+            let load = match is_of_thread(&product) {
+                true => load_of_thread(elem, access.major),
+                false => load_of(elem, access.major),
+            };
             Ok::<_, String>([copy(ty, copy_of(bits))?, copy(ty, load)?])
         };
         let factors = [factor(a, product.a, of_a)?, factor(b, product.b, of_b)?];
@@ -303,10 +346,14 @@ impl<'c> Builder<'c> {
         let wrong = |e: cute_layout::LayoutError| e.to_string();
         let ([m, n, k], [wm, wn]) = (choice.tile, choice.warps);
         let [atom_m, atom_n, atom_k] = self.row.shape_mnk;
-        let warps = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)));
-        let step = [wm * atom_m * self.fed[0], wn * atom_n * self.fed[1], atom_k];
-        let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
-        let warps = warps.map_err(wrong)?;
+        let (warps, step) = if is_of_thread(&self.row) {
+            self.threads([wm, wn])?
+        } else {
+            let warps = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)));
+            let step = [wm * atom_m * self.fed[0], wn * atom_n * self.fed[1], atom_k];
+            let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
+            (warps.map_err(wrong)?, step)
+        };
         let mma = types::tiled_mma_type(self.location, self.mma, &warps, &step).map_err(said)?;
         let path = |atoms: [Type<'c>; 2], extents: [i64; 2], major, swizzle, buffers| {
             let shape = tuple(extents.map(int));
@@ -365,6 +412,34 @@ impl<'c> Builder<'c> {
                 path(self.result, extents, major_c, out, 1)?,
             ],
         })
+    }
+
+    /// The arrangement of threads that have a product each, and the elements of each: neighbours, of what is loaded so.
+    fn threads(&self, [wm, wn]: [i64; 2]) -> Result<(Layout, Tile), String> {
+        let wrong = |e: cute_layout::LayoutError| e.to_string();
+        let [rows, columns] = LANES;
+        let shape = tuple([
+            tuple([int(rows), int(wm)]),
+            tuple([int(columns), int(wn)]),
+            int(1),
+        ]);
+        let stride = tuple([
+            tuple([int(1), int(rows * columns)]),
+            tuple([int(rows), int(rows * columns * wm)]),
+            int(0),
+        ]);
+        let mut step = Vec::new();
+        for (threads, major) in [(rows * wm, self.majors[0]), (columns * wn, self.majors[1])] {
+            let count = if major == 0 { widest(self.row.a) } else { 1 };
+            let layout = match count {
+                1 => Layout::leaf(threads, 1),
+                _ => Layout::new(tuple([threads, count].map(int)), tuple([count, 1].map(int))),
+            };
+            step.push(Tile::Layout(layout.map_err(wrong)?));
+        }
+        step.push(Tile::Layout(Layout::leaf(1, 0).map_err(wrong)?));
+        let threads = Layout::new(shape, stride).map_err(wrong)?;
+        Ok((threads, Tile::Modes(step)))
     }
 
     /// The plan of a choice that architectures have room for. Errors: what does not fit, with both figures.

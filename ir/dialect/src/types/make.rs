@@ -129,9 +129,9 @@ pub fn pipeline_type<'c>(
     let name = super::completion_name(completion);
     get(location, &parts(Kind::Pipeline, &[], &[name], &[stages]))
 }
-/// `!cute_nvgpu.sm80.mma<...>` or `!cute_nvgpu.sm89.mma<...>`: the product of a row of the table, of factors and sums of these
+/// `!cute_nvgpu.sm80.mma<...>`, `!cute_nvgpu.sm89.mma<...>` or `!cute_nvgpu.atom.universal_fma<...>`: the product of a row of the table, of factors and sums of these
 /// types. Errors, at `location`: a row of another family.
-pub fn warp_mma_type<'c>(
+pub fn mma_type<'c>(
     location: Location<'c>,
     row: &MmaAtom,
     a: Type<'c>,
@@ -141,9 +141,10 @@ pub fn warp_mma_type<'c>(
     let (kind, texts): (Kind, &[&str]) = match row.family {
         Family::Sm80 => (Kind::Sm80Mma, &["", ""]),
         Family::Sm89 => (Kind::Sm89Mma, &[]),
+        Family::Universal => (Kind::UniversalFma, &[]),
         _ => {
             let message = format!(
-                "expected a product of a warp of SM80 or SM89, found {}",
+                "expected a product of a warp of SM80 or SM89, or of a thread, found {}",
                 row.name
             );
             return Err(diag::error(location, message));

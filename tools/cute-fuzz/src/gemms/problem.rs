@@ -18,7 +18,7 @@ pub(super) struct Problem {
 }
 
 /// Types of the elements of A and of B, of the sums, and of C.
-const TYPES: [[&str; 4]; 16] = [
+const TYPES: [[&str; 4]; 18] = [
     ["f16", "f16", "f32", "f16"],
     ["f16", "f16", "f32", "f16"],
     ["f16", "f16", "f32", "f16"],
@@ -29,6 +29,8 @@ const TYPES: [[&str; 4]; 16] = [
     ["bf16", "bf16", "f32", "f32"],
     ["tf32", "tf32", "f32", "f32"],
     ["tf32", "tf32", "f32", "f16"],
+    ["f32", "f32", "f32", "f32"],
+    ["f32", "f32", "f32", "bf16"],
     ["f64", "f64", "f64", "f64"],
     ["i8", "i8", "i32", "i32"],
     ["ui8", "ui8", "i32", "i32"],
