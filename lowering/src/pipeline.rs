@@ -74,6 +74,20 @@ impl CompileOptions {
         }
     }
 
+    /// The same options with `native` replaced by what it stands for: the architecture of this machine's GPU and its number of
+    /// multiprocessors.
+    ///
+    /// # Errors
+    /// Those of [`CompileOptions::pipeline`].
+    pub fn resolved(&self) -> Result<Self, String> {
+        let (arch, request) = self.target()?;
+        Ok(Self {
+            arch: Some(arch.into()),
+            request,
+            ..self.clone()
+        })
+    }
+
     /// The architecture, and what is asked for with the multiprocessors of the GPU where it is this machine's.
     fn target(&self) -> Result<(Arch, Request), String> {
         let mut request = self.request;
