@@ -2,7 +2,7 @@
 
 use crate::{
     CompileOptions,
-    cache::{self, Cache, CacheError, Key},
+    cache::{self, Cache, CacheError, Entry, Key},
     diagnostics::{Diagnostic, Severity, collect},
     package,
 };
@@ -135,8 +135,10 @@ impl Compiler {
     }
 
     /// The outcome that an entry holds, if it is one that this version reads; its package is written where that was asked for.
-    fn found(&self, entry: &[Vec<u8>]) -> Option<Compiled> {
-        let [package, said] = entry else { return None };
+    fn found(&self, entry: &Entry) -> Option<Compiled> {
+        let [package, said] = entry.parts()[..] else {
+            return None;
+        };
         let package = Package::from_bytes(package).ok()?;
         if let Some(file) = &self.options.package {
             // What is wrong is said by the compilation that follows.

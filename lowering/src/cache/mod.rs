@@ -12,21 +12,19 @@ mod tests;
 
 pub use key::Key;
 pub(crate) use said::{read as read_said, write as write_said};
+pub use store::Entry;
 
 use std::{
     env, io,
     path::{Path, PathBuf},
 };
 
-/// The byte strings that an entry holds.
-pub type Entry = Vec<Vec<u8>>;
-
 /// The reason why the cache was of no use. Nobody has to give up for it: what is not cached is compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// A folder that cannot be read or written.
     #[error(
-        "cannot {action} {} in the cache: {error}; what is compiled is not kept: make the folder writable, or name another one",
+        "the cache cannot {action} {}: {error}; what is compiled is not kept: make the folder writable, or name another one",
         path.display()
     )]
     Io {

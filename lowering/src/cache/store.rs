@@ -15,7 +15,7 @@
 //! It is written beside its place and renamed, so that a reader finds all of it or nothing. What a killed process leaves is
 //! a file of another name, which is removed when it is old.
 
-use super::{Cache, CacheError, Entry, Key};
+use super::{Cache, CacheError, Key};
 use std::{
     fs::{self, DirBuilder, File},
     io::{self, Read, Write},
@@ -37,6 +37,29 @@ const ENDING: &str = ".kept";
 const HALF: &str = ".half-";
 /// The time after which nobody writes any more to a file that is being written.
 const ABANDONED: Duration = Duration::from_secs(600);
+
+/// The byte strings that were kept under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    bytes: Vec<u8>,
+    /// The place of the first one in the bytes.
+    first: usize,
+    /// The end of each, from there.
+    ends: Vec<usize>,
+}
+
+impl Entry {
+    /// The byte strings, in the order in which they were given.
+    pub fn parts(&self) -> Vec<&[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends);
+        let part = |(start, end): (usize, &usize)| {
+            let range = self.first + start..self.first + end;
+            self.bytes.get(range).unwrap_or_default()
+        };
+        ranges.map(part).collect()
+    }
+}
 
 impl Cache {
     /// Finds an entry; none where there is none, or one that is damaged or of something else. It is now the one that was used last.
@@ -61,7 +84,7 @@ impl Cache {
         }
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
         file.read_to_end(&mut bytes).map_err(wrong)?;
-        let entry = decode(key, &bytes);
+        let entry = decode(key, bytes);
         if entry.is_some() {
             // In a folder that is only read, entries keep their times.
             let _ = file.set_modified(SystemTime::now());
@@ -206,28 +229,25 @@ fn encode(key: &Key, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The parts of an entry, if these bytes are one of this key, whole and as it was written.
-fn decode(key: &Key, bytes: &[u8]) -> Option<Entry> {
+fn decode(key: &Key, bytes: Vec<u8>) -> Option<Entry> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (version, rest) = rest.split_first_chunk()?;
     let (count, rest) = rest.split_first_chunk()?;
     let (name, rest) = rest.split_first_chunk::<32>()?;
     let (sum, mut rest) = rest.split_first_chunk::<32>()?;
-    if u32::from_le_bytes(*version) != VERSION || key.0 != *name || checksum(bytes) != *sum {
+    if u32::from_le_bytes(*version) != VERSION || key.0 != *name || checksum(&bytes) != *sum {
         return None;
     }
-    let mut lengths = Vec::new();
+    let mut ends = Vec::new();
+    let mut end = 0usize;
     for _ in 0..u32::from_le_bytes(*count) {
         let (length, after) = rest.split_first_chunk()?;
-        lengths.push(usize::try_from(u64::from_le_bytes(*length)).ok()?);
+        end = end.checked_add(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        ends.push(end);
         rest = after;
     }
-    let mut parts = Vec::new();
-    for length in lengths {
-        let (part, after) = rest.split_at_checked(length)?;
-        parts.push(part.to_vec());
-        rest = after;
-    }
-    rest.is_empty().then_some(parts)
+    let first = bytes.len() - rest.len();
+    (rest.len() == end).then_some(Entry { bytes, first, ends })
 }
 
 /// The hash of all bytes of an entry but the place of the hash.

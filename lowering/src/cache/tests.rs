@@ -19,6 +19,11 @@ fn cache() -> (tempfile::TempDir, Cache) {
     (folder, cache)
 }
 
+fn load(cache: &Cache, name: &str) -> Option<Vec<Vec<u8>>> {
+    let entry = cache.load(&key(name)).unwrap()?;
+    Some(entry.parts().into_iter().map(<[u8]>::to_vec).collect())
+}
+
 fn files(cache: &Cache) -> Vec<PathBuf> {
     let entries = fs::read_dir(cache.folder()).unwrap();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -38,19 +43,19 @@ fn entry_of(cache: &Cache, name: &str) -> PathBuf {
 #[test]
 fn what_is_kept_is_found_under_its_key_alone() {
     let (_folder, cache) = cache();
-    assert_eq!(cache.load(&key("one")).unwrap(), None);
+    assert_eq!(load(&cache, "one"), None);
     cache.store(&key("one"), &[b"1", b"", b"three"]).unwrap();
     cache.store(&key("none"), &[]).unwrap();
-    let found = cache.load(&key("one")).unwrap().unwrap();
+    let found = load(&cache, "one").unwrap();
     assert_eq!(found, [&b"1"[..], b"", b"three"]);
-    assert_eq!(cache.load(&key("none")).unwrap(), Some(Vec::new()));
-    assert_eq!(cache.load(&key("two")).unwrap(), None);
+    assert_eq!(load(&cache, "none"), Some(Vec::new()));
+    assert_eq!(load(&cache, "two"), None);
     // An entry under the name of another.
     fs::copy(entry_of(&cache, "one"), entry_of(&cache, "two")).unwrap();
-    assert_eq!(cache.load(&key("two")).unwrap(), None);
+    assert_eq!(load(&cache, "two"), None);
     // It is replaced.
     cache.store(&key("two"), &[b"2"]).unwrap();
-    assert_eq!(cache.load(&key("two")).unwrap().unwrap(), [b"2"]);
+    assert_eq!(load(&cache, "two").unwrap(), [b"2"]);
     assert_eq!(files(&cache).len(), 3);
 }
 
@@ -65,15 +70,15 @@ fn no_damaged_entry_is_used() {
             let mut bytes = whole.clone();
             bytes[at] ^= bit;
             fs::write(&path, bytes).unwrap();
-            assert_eq!(cache.load(&key("one")).unwrap(), None, "byte {at}");
+            assert_eq!(load(&cache, "one"), None, "byte {at}");
         }
         fs::write(&path, &whole[..at]).unwrap();
-        assert_eq!(cache.load(&key("one")).unwrap(), None, "{at} bytes");
+        assert_eq!(load(&cache, "one"), None, "{at} bytes");
     }
     fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
-    assert_eq!(cache.load(&key("one")).unwrap(), None);
+    assert_eq!(load(&cache, "one"), None);
     fs::write(&path, &whole).unwrap();
-    assert!(cache.load(&key("one")).unwrap().is_some());
+    assert!(load(&cache, "one").is_some());
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn lengths_that_lie_are_not_followed() {
         let sum = blake3::hash(&[&bytes[..48], &bytes[80..]].concat());
         bytes[48..80].copy_from_slice(sum.as_bytes());
         fs::write(&path, bytes).unwrap();
-        assert_eq!(cache.load(&key("one")).unwrap(), None, "at {at}");
+        assert_eq!(load(&cache, "one"), None, "at {at}");
     }
 }
 
@@ -106,9 +111,9 @@ fn the_entries_that_were_used_longest_ago_make_room() {
     let theirs = cache.folder().join("somebody-elses.txt");
     fs::write(&theirs, [0; 5000]).unwrap();
     age(&theirs, 100_000);
-    assert!(cache.load(&key("a")).unwrap().is_some(), "used again");
+    assert!(load(&cache, "a").is_some(), "used again");
     cache.store(&key("d"), &[&part]).unwrap();
-    let there = |name| cache.load(&key(name)).unwrap().is_some();
+    let there = |name| load(&cache, name).is_some();
     assert!(there("a") && !there("b") && there("c") && there("d"));
     // The same once more takes no room of others.
     cache.store(&key("d"), &[&part]).unwrap();
@@ -145,7 +150,7 @@ fn what_killed_writers_leave_is_removed_when_it_is_old() {
     let tight = cache.clone().limit(100);
     fs::write(&young, [0; 90]).unwrap();
     tight.store(&key("c"), &[b"c"]).unwrap();
-    assert_eq!(tight.load(&key("c")).unwrap(), None);
+    assert_eq!(load(&tight, "c"), None);
 }
 
 #[test]
@@ -159,7 +164,7 @@ fn many_writers_keep_the_bound_and_every_entry_whole() {
             scope.spawn(move || {
                 for turn in 0..60 {
                     let name = format!("{}", (writer * 7 + turn) % 16);
-                    match cache.load(&key(&name)).unwrap() {
+                    match load(cache, &name) {
                         Some(found) => assert_eq!(found, [part(&name)]),
                         None => cache.store(&key(&name), &[&part(&name)]).unwrap(),
                     }

@@ -95,10 +95,10 @@ struct Compilation<'a> {
 }
 
 /// The outcome of a command.
-struct Done {
-    printed: Vec<u8>,
-    said: Vec<u8>,
-    package: Option<Package>,
+struct Done<'a> {
+    printed: &'a [u8],
+    said: &'a [u8],
+    package: Option<&'a [u8]>,
 }
 
 impl Compilation<'_> {
@@ -106,13 +106,13 @@ impl Compilation<'_> {
     fn done(&self, cache: &Cache) -> i32 {
         let found = self.key().and_then(|key| {
             let entry = cache.load(&key).map_err(|e| e.to_string())?;
-            match entry.and_then(|entry| self.kept(entry)) {
-                Some(done) => Ok(Ok(done)),
+            match entry.filter(|entry| self.kept(entry).is_some()) {
+                Some(entry) => Ok(Ok(entry)),
                 None => Ok(Err((key, self.place(cache)?))),
             }
         });
         match found {
-            Ok(Ok(done)) => self.deliver(&done),
+            Ok(Ok(entry)) => self.kept(&entry).map_or(1, |done| self.deliver(&done)),
             Ok(Err((key, place))) => self.compile_and_keep(cache, &key, place),
             Err(why) => {
                 warn(&why);
@@ -153,19 +153,22 @@ impl Compilation<'_> {
         Ok(self.options.package.is_some().then_some(place))
     }
 
-    /// The outcome that an entry holds, if it is one of this version.
-    fn kept(&self, entry: Entry) -> Option<Done> {
-        let mut parts = entry.into_iter();
-        let done = Done {
-            printed: parts.next()?,
-            said: parts.next()?,
-            package: match parts.next() {
-                Some(bytes) => Some(Package::from_bytes(&bytes).ok()?),
-                None => None,
-            },
-        };
+    /// The outcome that an entry holds, if it is one of such a command.
+    fn kept<'a>(&self, entry: &'a Entry) -> Option<Done<'a>> {
         let asked = self.options.package.is_some();
-        (asked == done.package.is_some() && parts.next().is_none()).then_some(done)
+        match entry.parts()[..] {
+            [printed, said] if !asked => Some(Done {
+                printed,
+                said,
+                package: None,
+            }),
+            [printed, said, package] if asked => Some(Done {
+                printed,
+                said,
+                package: Some(package),
+            }),
+            _ => None,
+        }
     }
 
     /// Runs the command in a child, hands on what it gives, and keeps that.
@@ -184,22 +187,20 @@ impl Compilation<'_> {
         if !child.status.success() {
             return self.fail(&child);
         }
-        let package = match place.map(|place| Package::read_file(place.path())) {
-            None => None,
-            Some(Ok(package)) => Some(package),
-            Some(Err(error)) => return failed(&error),
+        let package = match place.map(|place| fs::read(place.path())).transpose() {
+            Ok(package) => package,
+            Err(error) => return failed(&format!("cannot read the package back: {error}")),
         };
         let done = Done {
-            printed: child.stdout,
-            said: child.stderr,
-            package,
+            printed: &child.stdout,
+            said: &child.stderr,
+            package: package.as_deref(),
         };
         let status = self.deliver(&done);
         // Whoever changes the input or the assembler meanwhile must not find this again.
         if self.input.unchanged() && self.key().as_ref() == Ok(key) {
-            let package = done.package.as_ref().and_then(|p| p.to_bytes().ok());
-            let mut parts = vec![&done.printed[..], &done.said];
-            parts.extend(package.as_deref());
+            let mut parts = vec![done.printed, done.said];
+            parts.extend(done.package);
             if let Err(why) = cache.store(key, &parts) {
                 warn(&why.to_string());
             }
@@ -252,20 +253,20 @@ impl Compilation<'_> {
     }
 
     /// Says what was said, writes the package and prints the module; the exit status.
-    fn deliver(&self, done: &Done) -> i32 {
-        let _ = io::stderr().write_all(&done.said);
-        if let (Some(package), Some(path)) = (&done.package, &self.options.package)
+    fn deliver(&self, done: &Done<'_>) -> i32 {
+        let _ = io::stderr().write_all(done.said);
+        if let (Some(package), Some(path)) = (done.package, &self.options.package)
             && let Err(error) = write_package(package, path)
         {
             return failed(&error);
         }
         let printed = match &self.request.output {
-            Some(file) => fs::write(file, &done.printed).map_err(|error| {
+            Some(file) => fs::write(file, done.printed).map_err(|error| {
                 format!("cannot write {file}: {error}; name another file with -o")
             }),
             None => {
                 let mut output = io::stdout().lock();
-                let written = output.write_all(&done.printed);
+                let written = output.write_all(done.printed);
                 let written = written.and_then(|()| output.flush());
                 written.map_err(|error| format!("cannot write to standard output: {error}"))
             }
@@ -275,20 +276,32 @@ impl Compilation<'_> {
 }
 
 /// Writes a package, unless the file is it already: then it has the time of one that was written now.
-fn write_package(package: &Package, path: &Path) -> Result<(), PackageError> {
-    let same = || {
-        let bytes = package.to_bytes().ok()?;
-        let figures = fs::symlink_metadata(path).ok()?;
-        if !figures.is_file() || figures.len() != bytes.len() as u64 {
-            return None;
+fn write_package(package: &[u8], path: &Path) -> Result<(), PackageError> {
+    let same = holds(path, package)
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .is_ok();
+    match same {
+        true => Ok(()),
+        false => Package::from_bytes(package)?.write_file(path),
+    }
+}
+
+/// The file at a path, if it is one and holds these bytes.
+fn holds(path: &Path, mut bytes: &[u8]) -> io::Result<File> {
+    let other = || Err(io::Error::from(io::ErrorKind::InvalidData));
+    let figures = fs::symlink_metadata(path)?;
+    if !figures.is_file() || figures.len() != bytes.len() as u64 {
+        return other();
+    }
+    let mut file = File::open(path)?;
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        let count = file.read(&mut buffer)?;
+        match bytes.strip_prefix(&buffer[..count]) {
+            Some([]) => return Ok(file),
+            Some(rest) if count > 0 => bytes = rest,
+            _ => return other(),
         }
-        let now = fs::read(path).ok()?;
-        let touched = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
-        (now == bytes && touched.is_ok()).then_some(())
-    };
-    match same() {
-        Some(()) => Ok(()),
-        None => package.write_file(path),
     }
 }
 
