@@ -75,12 +75,13 @@ def start(cache="--cache", options=OPTIONS, file="a.mlir", package="p.cutepkg", 
     options += f" package={package}" if package else ""
     command = ["cute-opt", file, f"--cute-compile={options}", *more] + ([cache] if cache else [])
     environment = {"CUTE_PTXAS": f"{folder}/ptxas", "CUTE_CACHE_DIR": f"{folder}/cache", **environment}
-    return subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before)
+    text = open("a.mlir") if file in ["-", "/dev/stdin"] else subprocess.DEVNULL
+    return subprocess.Popen(command, env={**os.environ, **environment}, stdin=text, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, preexec_fn=before)
 
 
 def run(package="p.cutepkg", **how):
-    """What a command gives: status, module, diagnostics, package; and how often it assembled."""
+    """What a command gives: status, module, diagnostics, package; and how often it assembled. Of a file `-` the text is a.mlir."""
     if package and os.path.exists(package):
         os.remove(package)
     count = calls()
@@ -119,6 +120,12 @@ for how in [{"file": "warned.mlir", "options": "arch=sm_80"}, {"more": ("-o", "o
     require("it hits", hits(**how))
 (_, _, said, _), _ = run(file="warned.mlir", options="arch=sm_80")
 require("warnings are repeated", b"nothing of it can run ahead" in said)
+require("standard input", not hits(file="-") and hits(file="-"))
+os.mkfifo("fifo")
+writer = subprocess.Popen(["sh", "-c", "cat a.mlir > fifo"])
+(status, _, said, made), count = run(file="fifo")
+require("a pipe is read once", status == 0 and count == 1 and made and b"expected a file, found fifo" in said)
+require("and to its end", writer.wait() == 0)
 os.remove("o.mlir")
 run(more=("-o", "o.mlir"))
 require("the output is written", read("o.mlir") == run()[0][1])
@@ -186,10 +193,13 @@ require("what is foreign is compiled", run() == (whole, 1) and run() == (whole, 
 print("damaged and foreign entries are replaced")
 
 # Folders.
+stdin, _ = run(file="-", cache=None)
 for where in ["/proc/cache", f"{folder}/a.mlir/below", f"{folder}/quote'd"]:
     given, count = run(cache=f"--cache={where}")
     warnings = [line for line in given[2].decode().splitlines() if "warning: --cache:" in line]
     require(f"{where} is warned of", len(warnings) == 1 and where in warnings[0])
+    piped, _ = run(file="-", cache=f"--cache={where}")
+    require("and of standard input", piped[0] == 0 and piped[1:4:2] == stdin[1:4:2])
     require("and compiled", count == 1 and given[:2] + given[3:] == whole[:2] + whole[3:])
 given, _ = run(CUTE_CACHE_LIMIT="much")
 require("a bound that is none is warned of", b"CUTE_CACHE_LIMIT: expected a number" in given[2])

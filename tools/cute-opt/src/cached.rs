@@ -38,6 +38,14 @@ pub(crate) fn run(request: &Request) -> Result<Option<i32>, String> {
         return Ok(None);
     };
     let cache = Cache::from_environment(request.folder.clone()).map_err(|e| e.to_string())?;
+    // A pipe gives its text once only, and the compiler says what is wrong with a file that is none.
+    if let Some(name) = &request.input
+        && fs::metadata(name).is_ok_and(|file| !file.is_file())
+    {
+        return Err(format!(
+            "expected a file, found {name}, which is none and is not cached; give a text that is piped as standard input"
+        ));
+    }
     // Standard input is read once: from here on, the command is done here.
     let Ok(input) = Input::read(request.input.as_deref()) else {
         return Ok(None);
