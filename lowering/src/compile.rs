@@ -8,7 +8,7 @@ use crate::{
 };
 use cute_ir::mlir::{context_of, parse_module, run_pipeline};
 use cute_runtime::package::Package;
-use cute_target::Arch;
+use cute_target::Archs;
 use melior::{Context, ir::Module};
 use std::sync::OnceLock;
 
@@ -46,7 +46,7 @@ pub struct Compiler {
     /// Made when it is first needed: a text that is in the cache needs none.
     context: OnceLock<Context>,
     options: CompileOptions,
-    arch: Arch,
+    archs: Archs,
     passes: String,
     cache: Option<Cache>,
 }
@@ -58,11 +58,11 @@ impl Compiler {
     /// No architecture, and with `native` no driver, no GPU, or one that nothing is compiled for.
     pub fn new(options: &CompileOptions) -> Result<Self, CompileError> {
         let options = options.resolved().map_err(CompileError::Options)?;
-        let (arch, passes) = options.passes().map_err(CompileError::Options)?;
+        let (archs, passes) = options.passes().map_err(CompileError::Options)?;
         Ok(Self {
             context: OnceLock::new(),
             options,
-            arch,
+            archs,
             passes,
             cache: None,
         })
@@ -88,9 +88,9 @@ impl Compiler {
         self.cache.as_ref()
     }
 
-    /// The architecture that is compiled for.
-    pub fn arch(&self) -> Arch {
-        self.arch
+    /// The architectures that are compiled for.
+    pub fn archs(&self) -> &Archs {
+        &self.archs
     }
 
     /// A context with the dialects: for modules that are built. One that somebody else made needs those of

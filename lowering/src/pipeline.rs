@@ -11,7 +11,7 @@ use cute_passes::{
     tile::TileOptions,
 };
 use cute_runtime::cuda::CudaDevice;
-use cute_target::Arch;
+use cute_target::{Arch, Archs};
 use std::path::PathBuf;
 
 /// The pipeline.
@@ -22,18 +22,24 @@ pub(crate) const PIPELINE: PipelineSpec = PipelineSpec {
     build,
 };
 
-/// The architecture to compile for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The architectures to compile for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetArch {
-    /// This one.
-    Arch(Arch),
+    /// These.
+    Archs(Archs),
     /// The architecture of the first GPU of this machine, which also says how many multiprocessors there are.
     Native,
 }
 
+impl From<Archs> for TargetArch {
+    fn from(archs: Archs) -> Self {
+        TargetArch::Archs(archs)
+    }
+}
+
 impl From<Arch> for TargetArch {
     fn from(arch: Arch) -> Self {
-        TargetArch::Arch(arch)
+        TargetArch::Archs(arch.into())
     }
 }
 
@@ -41,13 +47,13 @@ impl OptionValue for TargetArch {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             "native" => Ok(TargetArch::Native),
-            _ => Arch::read(text).map(TargetArch::Arch),
+            _ => Archs::read(text).map(TargetArch::Archs),
         }
     }
 
     fn written(&self) -> String {
         match self {
-            TargetArch::Arch(arch) => arch.written(),
+            TargetArch::Archs(archs) => archs.written(),
             TargetArch::Native => "native".to_owned(),
         }
     }
@@ -57,7 +63,7 @@ cute_ir::options! {
     /// The target of a compilation, and the choices for it.
     pub struct CompileOptions {
         arch: Option<TargetArch> = None, "",
-            "The architecture, from sm_75 to sm_121a, or native: that of this machine's first GPU, with its number of multiprocessors; required";
+            "The architecture, from sm_75 to sm_121a, or several that commas separate, of which plans are chosen for the first; or native: that of this machine's first GPU, with its number of multiprocessors; required";
         simplify: bool = true, "true", "Whether egg simplifies index arithmetic: true or false";
         package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
         ..assemble: AssembleOptions, "The options of the assembler's pass.";
@@ -80,20 +86,20 @@ impl CompileOptions {
     /// # Errors
     /// Those of [`CompileOptions::pipeline`].
     pub fn resolved(&self) -> Result<Self, String> {
-        let (arch, request) = self.target()?;
+        let (archs, request) = self.target()?;
         Ok(Self {
-            arch: Some(arch.into()),
+            arch: Some(archs.into()),
             request,
             ..self.clone()
         })
     }
 
-    /// The architecture, and what is asked for with the multiprocessors of the GPU where it is this machine's.
-    fn target(&self) -> Result<(Arch, Request), String> {
+    /// The architectures, and what is asked for with the multiprocessors of the GPU where it is this machine's.
+    fn target(&self) -> Result<(Archs, Request), String> {
         let mut request = self.request;
-        match self.arch {
-            None => Ok((Arch::read("")?, request)),
-            Some(TargetArch::Arch(arch)) => Ok((arch, request)),
+        match &self.arch {
+            None => Ok((Archs::read("")?, request)),
+            Some(TargetArch::Archs(archs)) => Ok((archs.clone(), request)),
             Some(TargetArch::Native) => {
                 let cure = "name the architecture to compile for, such as arch=sm_90a";
                 let gpu = CudaDevice::describe(0).map_err(|e| {
@@ -103,7 +109,7 @@ impl CompileOptions {
                     .map_err(|e| format!("arch=native found {}: {e}", gpu.name))?;
                 let multiprocessors = i64::from(gpu.multiprocessors);
                 request.sms = request.sms.or(Some(multiprocessors));
-                Ok((arch, request))
+                Ok((arch.into(), request))
             }
         }
     }
@@ -115,12 +121,12 @@ impl CompileOptions {
         Ok(format!("builtin.module({passes})"))
     }
 
-    /// The architecture, and the passes of the pipeline as text: what is run on a module. Errors: those of
+    /// The architectures, and the passes of the pipeline as text: what is run on a module. Errors: those of
     /// [`CompileOptions::pipeline`].
-    pub(crate) fn passes(&self) -> Result<(Arch, String), String> {
-        let (arch, request) = self.target()?;
+    pub(crate) fn passes(&self) -> Result<(Archs, String), String> {
+        let (archs, request) = self.target()?;
         let tile = TileOptions {
-            arch: Some(arch),
+            arch: Some(archs.clone()),
             request,
         };
         let names = |steps: &[Step]| {
@@ -150,7 +156,7 @@ impl CompileOptions {
             };
             passes.push(package.pass("cute-emit-package"));
         }
-        Ok((arch, passes.join(",")))
+        Ok((archs, passes.join(",")))
     }
 }
 

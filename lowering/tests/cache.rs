@@ -99,6 +99,7 @@ fn only_the_same_is_found() {
     assert!(!hit("arch=sm_80 stages=3", "a.mlir", GEMM));
     assert!(!hit("arch=sm_80", "a.mlir", GEMM));
     assert!(!hit("arch=sm_86 stages=2", "a.mlir", GEMM));
+    assert!(!hit("arch=sm_80,sm_90 stages=2", "a.mlir", GEMM));
     assert!(!hit("arch=sm_80 stages=2 lineinfo=true", "a.mlir", GEMM));
     assert!(!hit("arch=sm_80 stages=2 simplify=false", "a.mlir", GEMM));
     // Packages hold places of the text.
@@ -106,7 +107,7 @@ fn only_the_same_is_found() {
     let longer = format!("{GEMM}\n");
     assert!(!hit(options, "a.mlir", &longer));
     assert!(hit(options, "a.mlir", GEMM));
-    assert_eq!(entries(folder.path()).len(), 8);
+    assert_eq!(entries(folder.path()).len(), 9);
 }
 
 #[test]

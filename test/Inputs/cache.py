@@ -137,6 +137,7 @@ print("the same command gives the same, compiled once")
 # Whatever decides the result.
 require("another option", not hits(options=OPTIONS.replace("stages=2", "stages=1")))
 require("another architecture", not hits(options=OPTIONS.replace("80", "86")))
+require("one more architecture", not hits(options=OPTIONS.replace("80", "80,sm_90")))
 require("lines", not hits(options=OPTIONS + " lineinfo=true"))
 require("printing", not hits(more=("--mlir-print-debuginfo",)) and hits(more=("--mlir-print-debuginfo",)))
 require("the order of options is none of it", hits(options=" ".join(reversed(OPTIONS.split()))))

@@ -310,3 +310,85 @@ module attributes {gpu.container_module} {
   // expected-error @below {{unsupported architecture 'sm_7': expected one of sm_75, sm_80, }}
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_7">, "x">]
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @result(%n: index) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %is = arith.cmpi slt, %n, %one : index
+    // expected-error @below {{expected an scf.if without results in a launch plan; write a number that depends on a condition as arith.select}}
+    %size = scf.if %is -> index {
+      scf.yield %one : index
+    } else {
+      scf.yield %n : index
+    }
+    gpu.launch_func @kernels::@k blocks in (%size, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: expected epilogue = @function, a func.func of numbers beside this one, found @other}}
+  func.func @no_function(%a: !t) attributes {cute.computes = [{gemm = array<i64: 0, 0, 0>, accumulate = f32, epilogue = @other}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">
+module attributes {gpu.container_module} {
+  // expected-error @below {{expected 2 arguments: the sum, the elements of 1 tensors, and 0 numbers; found 1}}
+  func.func private @short(%sum: f32) -> f32 {
+    return %sum : f32
+  }
+  func.func @arguments(%a: !t) attributes {cute.computes = [{gemm = array<i64: 0, 0, 0>, accumulate = f32, epilogue = @short, ins = array<i64: 0>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">
+module attributes {gpu.container_module} {
+  func.func private @power(%sum: f32) -> f32 {
+    // expected-error @below {{'math.powf' is no operation on numbers that the host can compute to verify a kernel; expected arith.addf, }}
+    %x = math.powf %sum, %sum : f32
+    return %x : f32
+  }
+  func.func @operation(%a: !t) attributes {cute.computes = [{gemm = array<i64: 0, 0, 0>, accumulate = f32, epilogue = @power}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: ins, outs and scalars are those of an epilogue; expected epilogue = @function}}
+  func.func @inputs(%a: !t) attributes {cute.computes = [{gemm = array<i64: 0, 0, 0>, accumulate = f32, ins = array<i64: 0>}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}

@@ -83,6 +83,16 @@ impl OptionValue for cute_target::Arch {
     }
 }
 
+impl OptionValue for cute_target::Archs {
+    fn read(text: &str) -> Result<Self, String> {
+        cute_target::Archs::find(text)
+    }
+
+    fn written(&self) -> String {
+        self.to_string()
+    }
+}
+
 /// Reads a path without quotes and braces, which the text of a pipeline could not hold.
 impl OptionValue for PathBuf {
     fn read(text: &str) -> Result<Self, String> {

@@ -6,6 +6,7 @@
 #![warn(missing_docs, unreachable_pub)]
 
 mod arch;
+mod archs;
 pub mod banks;
 mod chips;
 mod multiprocessor;
@@ -15,6 +16,7 @@ mod space;
 mod timing;
 
 pub use arch::{Arch, BadArch, Features, NoArch, Unsupported};
+pub use archs::Archs;
 pub use chips::{Chip, table};
 pub use multiprocessor::{
     Limits, Multiprocessor, Occupancy, REGISTERS, REGISTERS_PER_THREAD, RESERVED_SHARED,

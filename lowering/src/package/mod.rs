@@ -213,6 +213,10 @@ impl<'c> Argument<'c> {
         let roles: Vec<_> = roles.filter(|role| role.arg == self.index).collect();
         let reads = roles.iter().any(|role| role.access.reads());
         let writes = roles.iter().any(|role| role.access.writes());
+        // What is written has the name of an output, if it is read as well.
+        let named = roles
+            .iter()
+            .filter(|role| !writes || role.access.writes());
         let access = match (self.text(ACCESS), reads, writes) {
             (Some("read"), ..) | (None, true, false) => Access::Read,
             (Some("write"), ..) | (None, false, true) => Access::Write,
@@ -224,10 +228,7 @@ impl<'c> Argument<'c> {
             }
         };
         Ok(Arg::Tensor {
-            name: self.name(
-                roles.iter().map(|role| role.name.as_ref()).collect(),
-                computes,
-            ),
+            name: self.name(named.map(|role| role.name.as_ref()).collect(), computes),
             element: element_of(memref.element),
             layout: memref.layout.to_string(),
             align: memref.align as u32,

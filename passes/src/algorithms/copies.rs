@@ -177,13 +177,13 @@ impl<'c> Lower<'c> {
         let size = algorithm::common_size(&from, &to).map_err(self.wrong())?;
         let one = || Layout::leaf(1, 0);
         let whole = Layout::leaf(size, 1).map_err(self.wrong())?;
-        let order = one()
-            .and_then(|v| Layout::from_modes(&[v, whole.clone()]))
-            .and_then(|order| as_partition(&order))
-            .map_err(self.wrong())?;
+        // A mode of its own, also where what is ordered is nested.
+        let each = one().and_then(|v| Layout::from_modes(&[v, whole]));
+        let each = each.map_err(self.wrong())?;
+        let order = as_partition(&each).map_err(self.wrong())?;
         let source = self.ordered(source, &order)?;
         let destination = self.ordered(destination, &order)?;
-        let pred = pred.map(|pred| self.ordered(pred, &whole)).transpose()?;
+        let pred = pred.map(|pred| self.ordered(pred, &each)).transpose()?;
         self.copy_partitions(source, destination, 1, pred)?;
         Ok(true)
     }

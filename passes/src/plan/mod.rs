@@ -19,7 +19,7 @@ use cute_ir::{
     types,
 };
 use cute_layout::{MmaAtom, Operand, atoms::CopyAtom};
-use cute_target::{Arch, Requirement};
+use cute_target::{Arch, Archs, Requirement};
 use melior::ir::Type;
 use std::sync::Arc;
 
@@ -70,9 +70,9 @@ pub struct Access {
     pub vector: i64,
 }
 
-/// Checks that an architecture has the instructions of a builder. Errors: the first one that it lacks.
-pub fn check_arch(arch: Arch) -> Result<(), String> {
-    sm80::check_arch(arch)
+/// Checks that architectures have the instructions of a builder. Errors: the first one that one lacks.
+pub fn check_archs(archs: &Archs) -> Result<(), String> {
+    sm80::check_archs(archs)
 }
 
 /// A plan that a problem can be computed by.
@@ -89,17 +89,18 @@ pub struct Candidate<'c> {
 pub fn choose<'c>(
     problem: &Problem<'c>,
     request: &Request,
-    arch: Arch,
+    archs: &Archs,
     most: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
     let builder = sm80::Builder::new(problem.elements, problem.accumulate, problem.accesses)?;
-    let candidates = builder.candidates(request, arch)?;
-    let sms = request.sms.unwrap_or_else(|| arch.multiprocessors().into());
+    let candidates = builder.candidates(request, archs)?;
+    let sms = request.sms;
+    let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
     Ok(variants::choose(candidates, problem, sms, most))
 }
 
-/// Checks a plan that somebody wrote for a problem on an architecture. Errors: what of it does not fit.
-pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result<(), String> {
+/// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
+pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
     let [a, b, acc] = plan.multiplied()?;
     let c = plan.element(Operand::C)?;
     let multiplied = [a, b, c, acc];
@@ -117,15 +118,17 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, arch: Arch) -> Result
         }
     }
     let mma = plan.tiled_mma()?;
-    require(arch, &mma.atom().name, mma.atom().requires)?;
+    require(archs, &mma.atom().name, mma.atom().requires)?;
     for movement in plan.paths.iter().flatten() {
         let row = movement.row()?;
-        require(arch, &row.name, row.requires)?;
+        require(archs, &row.name, row.requires)?;
     }
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
         check_access(plan, operand, access)?;
     }
-    cost::check(plan, cost::Strides::Known, arch)
+    archs
+        .all()
+        .try_for_each(|arch| cost::check(plan, cost::Strides::Known, arch))
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.
@@ -166,13 +169,13 @@ fn check_access(plan: &Plan<'_>, operand: Operand, access: Access) -> Result<(),
 /// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.
 pub fn lighter<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
     let (builder, choice) = sm80::Builder::of(plan)?;
-    builder.lighter(choice, arch)
+    builder.lighter(choice, &arch.into())
 }
 
 /// A plan for the same problem that an architecture has shared memory for; none where no builder makes plans like this one.
 pub fn smaller<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
     let (builder, choice) = sm80::Builder::of(plan)?;
-    builder.alternative(choice, arch)
+    builder.alternative(choice, &arch.into())
 }
 
 /// The options that ask for a plan, but for its swizzle and its raster: `tile=128x128x32 warps=2x2 stages=4`.
@@ -194,11 +197,11 @@ pub fn warps_of(plan: &Plan<'_>) -> [i64; 2] {
     })
 }
 
-/// Checks that an architecture has an instruction that a product is computed with.
-fn require(arch: Arch, name: &str, requires: Requirement) -> Result<(), String> {
-    if arch.has(requires) {
+/// Checks that architectures have an instruction that a product is computed with.
+fn require(archs: &Archs, name: &str, requires: Requirement) -> Result<(), String> {
+    let Some(arch) = archs.lacking(requires) else {
         return Ok(());
-    }
+    };
     Err(format!(
         "is computed with {name}, which exists on {requires}; found arch={arch}: compile it for an architecture that has it, \
          or write the kernel by hand with atoms that {arch} has (docs/kernels.md)"

@@ -21,7 +21,7 @@ use cute_layout::{
     atoms::{CopyAtom, Elem},
     int, tuple,
 };
-use cute_target::Arch;
+use cute_target::Archs;
 use melior::ir::{Location, Type};
 use std::{collections::HashSet, sync::Arc};
 
@@ -175,12 +175,12 @@ impl Choice {
     }
 }
 
-/// Checks that an architecture has the instructions.
-pub(super) fn check_arch(arch: Arch) -> Result<(), String> {
+/// Checks that architectures have the instructions.
+pub(super) fn check_archs(archs: &Archs) -> Result<(), String> {
     let product = MmaAtom::named(PRODUCTS[0]).map_err(|e| e.to_string())?;
     let copy = CopyAtom::cp_async(WIDEST / 8, product.a.bits()).map_err(|e| e.to_string())?;
-    require(arch, &copy.name, copy.requires)?;
-    require(arch, &product.name, product.requires)
+    require(archs, &copy.name, copy.requires)?;
+    require(archs, &product.name, product.requires)
 }
 
 /// The instructions for elements of some types, and how they go together.
@@ -367,12 +367,14 @@ impl<'c> Builder<'c> {
         })
     }
 
-    /// The plan of a choice that an architecture has room for. Errors: what does not fit, with both figures.
-    fn fitting(&self, choice: Choice, arch: Arch) -> Result<Plan<'c>, String> {
+    /// The plan of a choice that architectures have room for. Errors: what does not fit, with both figures.
+    fn fitting(&self, choice: Choice, archs: &Archs) -> Result<Plan<'c>, String> {
         choice.check_range()?;
         let plan = self.plan(choice)?;
         plan.verify()?;
-        cost::check(&plan, self.strides, arch)?;
+        for arch in archs.all() {
+            cost::check(&plan, self.strides, arch)?;
+        }
         Ok(plan)
     }
 
@@ -380,9 +382,9 @@ impl<'c> Builder<'c> {
     pub(super) fn candidates(
         &self,
         request: &Request,
-        arch: Arch,
+        archs: &Archs,
     ) -> Result<Vec<Candidate<'c>>, String> {
-        require(arch, &self.row.name, self.row.requires)?;
+        require(archs, &self.row.name, self.row.requires)?;
         let raster = request.raster.unwrap_or(RASTER);
         let complete = |base: Choice| Choice {
             tile: request.tile.unwrap_or(base.tile),
@@ -396,8 +398,8 @@ impl<'c> Builder<'c> {
         let asked = request.tile.is_some() || request.warps.is_some();
         let fitting = |choices: Vec<Choice>| -> Vec<Candidate<'c>> {
             let fitting = choices.into_iter().filter_map(|choice| {
-                let plan = self.fitting(choice, arch).ok()?;
-                let estimate = Estimate::of(&plan, choice.speed, arch).ok()?;
+                let plan = self.fitting(choice, archs).ok()?;
+                let estimate = Estimate::of(&plan, choice.speed, archs.first()).ok()?;
                 Some(Candidate { plan, estimate })
             });
             fitting.take(if asked { 1 } else { usize::MAX }).collect()
@@ -422,17 +424,17 @@ impl<'c> Builder<'c> {
         }
         let asked = table(&self.row, raster).next().map(complete);
         let asked = asked.ok_or("expected a choice in the table")?;
-        Err(self.refusal(asked, arch))
+        Err(self.refusal(asked, archs))
     }
 
     /// The reason why a choice cannot be had, and one that can.
-    fn refusal(&self, asked: Choice, arch: Arch) -> String {
-        let mut reason = match self.fitting(asked, arch) {
+    fn refusal(&self, asked: Choice, archs: &Archs) -> String {
+        let mut reason = match self.fitting(asked, archs) {
             Err(reason) => reason,
             // It fits after all, and was not among what was tried.
             Ok(plan) => return format!("expected {}", options_of(&plan)),
         };
-        match self.alternative(asked, arch) {
+        match self.alternative(asked, archs) {
             Some(plan) => reason += &format!("; {} fits", options_of(&plan)),
             None if matches!(asked.swizzle, SwizzleChoice::Given(..)) => {
                 reason += "; nothing fits with this swizzle, whose period is the alignment of each buffer: take a shorter \
@@ -444,7 +446,7 @@ impl<'c> Builder<'c> {
     }
 
     /// The plan of the same problem with the next fewer registers that fits.
-    pub(super) fn lighter(&self, asked: Choice, arch: Arch) -> Option<Plan<'c>> {
+    pub(super) fn lighter(&self, asked: Choice, archs: &Archs) -> Option<Plan<'c>> {
         let most = cost::registers(&self.plan(asked).ok()?, self.strides).ok()?;
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
@@ -456,7 +458,7 @@ impl<'c> Builder<'c> {
             .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
-                let plan = self.fitting(choice, arch).ok()?;
+                let plan = self.fitting(choice, archs).ok()?;
                 let registers = cost::registers(&plan, self.strides).ok()?;
                 (registers < most).then_some((registers, plan))
             })
@@ -465,7 +467,7 @@ impl<'c> Builder<'c> {
     }
 
     /// A plan that fits, as near to what was asked for as can be.
-    pub(super) fn alternative(&self, asked: Choice, arch: Arch) -> Option<Plan<'c>> {
+    pub(super) fn alternative(&self, asked: Choice, archs: &Archs) -> Option<Plan<'c>> {
         // More buffers than that never fit.
         let most = asked.stages.clamp(1, 64);
         let stages = (1..=most).rev().map(|stages| Choice { stages, ..asked });
@@ -497,7 +499,7 @@ impl<'c> Builder<'c> {
             .chain(warps)
             .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| *choice != asked)
-            .find_map(|choice| self.fitting(choice, arch).ok())
+            .find_map(|choice| self.fitting(choice, archs).ok())
     }
 }
 

@@ -431,7 +431,7 @@ fn alone<'c>(
         if name_of(op) == func::FUNC {
             rewriter.erase(op)?;
         } else if name_of(op) == gpu::MODULE && attribute_of(op, "targets").is_none() {
-            let targets = Builder::before(op).attribute(&tile::target_of(arch))?;
+            let targets = Builder::before(op).attribute(&tile::targets_of(&arch.into()))?;
             set_attribute(op, "targets", targets);
         }
     }

@@ -24,7 +24,7 @@ use cute_ir::{
     options::{OptionValue, Options},
     plan::Plan,
 };
-use cute_target::Arch;
+use cute_target::Archs;
 use epilogue::Epilogue;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
@@ -44,7 +44,7 @@ const VARIANTS: i64 = 6;
 cute_ir::options! {
     /// Options of `cute-tile`.
     pub struct TileOptions {
-        arch: Option<Arch> = None, "", "The architecture, from sm_75 to sm_121a";
+        arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
@@ -52,10 +52,10 @@ cute_ir::options! {
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
     let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
-    let arch = arch.map_or_else(|| Arch::read(""), Ok).map_err(fail)?;
+    let archs = arch.map_or_else(|| Archs::read(""), Ok).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
-    target_modules(module, arch)?;
+    target_modules(module, &archs)?;
     let functions = ops_of(body_of(module, 0).expected(module, "a body")?);
     let functions = functions
         .into_iter()
@@ -72,7 +72,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             } else {
                 format!("{name}_{index}")
             };
-            let kernels = Gemm::check(*gemm, function, arch, &request)?;
+            let kernels = Gemm::check(*gemm, function, &archs, &request)?;
             let [.., first] = &kernels[..] else {
                 return Err(diag::error(gemm.location(), "expected a plan"));
             };
@@ -85,16 +85,16 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
 }
 
 /// Kernels that were written by hand are compiled for the same architecture, unless their module says another.
-fn target_modules<'c>(module: Op<'c>, arch: Arch) -> Result<(), Failure> {
+fn target_modules<'c>(module: Op<'c>, archs: &Archs) -> Result<(), Failure> {
     for gpu in ops_of(body_of(module, 0).expected(module, "a body")?) {
         if name_of(gpu) != gpu::MODULE {
             continue;
         }
         let found = arch::of_module(gpu).map_err(|e| diag::error(gpu.location(), e))?;
         if found.is_empty() {
-            let targets = Builder::before(gpu).attribute(&target_of(arch))?;
+            let targets = Builder::before(gpu).attribute(&targets_of(archs))?;
             set_attribute(gpu, "targets", targets);
-        } else if !found.contains(&arch) {
+        } else if let Some(arch) = archs.all().find(|arch| !found.contains(arch)) {
             let found: Vec<String> = found.iter().map(|arch| arch.to_string()).collect();
             return Err(diag::error(
                 gpu.location(),
@@ -110,11 +110,15 @@ fn target_modules<'c>(module: Op<'c>, arch: Arch) -> Result<(), Failure> {
 }
 
 /// The text of `targets` of a `gpu.module`.
-pub(crate) fn target_of(arch: Arch) -> String {
-    format!(
-        "[#nvvm.target<chip = \"{arch}\", features = \"{}\", O = 3>]",
-        arch::features_of(arch)
-    )
+pub(crate) fn targets_of(archs: &Archs) -> String {
+    let target = |arch| {
+        format!(
+            "#nvvm.target<chip = \"{arch}\", features = \"{}\", O = 3>",
+            arch::features_of(arch)
+        )
+    };
+    let targets: Vec<String> = archs.all().map(target).collect();
+    format!("[{}]", targets.join(", "))
 }
 
 /// A `cute.contract` that can be tiled, by a plan.
@@ -130,7 +134,7 @@ struct Gemm<'c> {
     extents: [Extent; 3],
     epilogue: Option<Epilogue<'c>>,
     accumulate: Type<'c>,
-    arch: Arch,
+    archs: Archs,
     plan: Plan<'c>,
     /// The time that it takes; none of a plan that was given.
     estimate: Option<Estimate>,
@@ -142,14 +146,14 @@ impl<'c> Gemm<'c> {
     fn check(
         op: Op<'c>,
         function: Op<'c>,
-        arch: Arch,
+        archs: &Archs,
         request: &Request,
     ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
         let given = attribute_of(op, PLAN).and_then(Plan::of);
         if given.is_none() {
-            plan::check_arch(arch).map_err(fail)?;
+            plan::check_archs(archs).map_err(fail)?;
         }
         let parent = parent_of(op, func::FUNC);
         let direct = op.block().zip(body_of(function, 0));
@@ -192,7 +196,7 @@ impl<'c> Gemm<'c> {
             extents: Extent::of(&matrices.product),
             epilogue: epilogue.clone(),
             accumulate,
-            arch,
+            archs: archs.clone(),
             plan,
             estimate,
         };
@@ -216,7 +220,7 @@ impl<'c> Gemm<'c> {
                     "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
                 )));
             }
-            plan::check_given(&plan, &problem(&matrices), arch).map_err(fail)?;
+            plan::check_given(&plan, &problem(&matrices), archs).map_err(fail)?;
             return Ok(vec![way(&matrices, plan, None)]);
         }
         // What somebody asks for is one kernel.
@@ -229,7 +233,7 @@ impl<'c> Gemm<'c> {
         let mut ways = Vec::new();
         let rest = if aligned.is_some() { 1 } else { most };
         for (matrices, most) in expecting.chain([(&matrices, rest)]) {
-            let chosen = plan::choose(&problem(matrices), &request, arch, most).map_err(fail)?;
+            let chosen = plan::choose(&problem(matrices), &request, archs, most).map_err(fail)?;
             let chosen = chosen.into_iter();
             ways.extend(
                 chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))),
@@ -257,7 +261,7 @@ impl<'c> Gemm<'c> {
         let (region, _) = Detached::with_block(&[]);
         let body = body_of(module, 0).expected(module, "a body")?;
         let place = Builder::at_end(context_of(self.op), body, self.op.location());
-        let target = target_of(self.arch);
+        let target = targets_of(&self.archs);
         place.with_regions(
             gpu::MODULE,
             &[],

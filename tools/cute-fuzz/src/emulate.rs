@@ -187,8 +187,12 @@ pub fn check(
         data: verify::Data::IndependentMeanZero,
         ..verify::Config::default()
     };
-    let reports = verify::verify_from(&function, Some(&before), &tensors, &config)
-        .map_err(|error| error.to_string())?;
+    let reports = match verify::verify_from(&function, Some(&before), &tensors, &config) {
+        Ok(reports) => reports,
+        // Of these data no element is defined, whatever the kernel does.
+        Err(verify::VerifyError::Undecided(_)) => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
     match reports.iter().find(|report| !report.passed()) {
         None => Ok(()),
         Some(report) => Err(format!("wrong result: {:?}", report.failures)),

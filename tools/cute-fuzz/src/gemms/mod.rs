@@ -1,5 +1,6 @@
 //! Whole products of matrices, of any shape and by any configuration: compiled, run on the emulator, verified.
 
+mod epilogue;
 mod problem;
 
 use crate::emulate;

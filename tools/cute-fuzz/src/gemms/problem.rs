@@ -1,6 +1,7 @@
 //! A product of matrices as a user may write it: any extents, any order of strides, gaps, alignments, a batch, and any part of it
 //! known only to the launch.
 
+use super::epilogue::{self, Epilogue};
 use crate::random::Random;
 use cute_runtime::Parsed;
 use cute_runtime::tensor::Given;
@@ -60,7 +61,7 @@ fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
 }
 
 /// A matrix of so many rows and columns, and a batch of such where there is one: its type and its layout.
-fn tensor(
+pub(super) fn tensor(
     random: &mut Random,
     element: &str,
     extents: [i64; 2],
@@ -158,6 +159,15 @@ fn tensor(
     (ty, layout)
 }
 
+/// `%A, %B : !A, !B`
+fn typed(all: &[(String, String)]) -> String {
+    let [values, types] = [0, 1].map(|part| {
+        let parts = all.iter().map(|(value, ty)| [value, ty][part].as_str());
+        parts.collect::<Vec<_>>().join(", ")
+    });
+    format!("{values} : {types}")
+}
+
 impl Problem {
     /// A product of some tiles of this size, or about as large.
     pub(super) fn new(random: &mut Random, tile: [i64; 3]) -> Problem {
@@ -173,21 +183,56 @@ impl Problem {
             _ => Vec::new(),
         };
         let [left, right, sum, result] = *random.pick(&TYPES);
+        // An epilogue stores other types than sums are rounded to.
+        let has_epilogue = random.chance(40);
+        let result = match has_epilogue {
+            true => epilogue::stored(random, sum),
+            false => result,
+        };
         let (a, of_a) = tensor(random, left, [m, k], &batch, false);
         let (b, of_b) = tensor(random, right, [n, k], &batch, false);
         let (c, of_c) = tensor(random, result, [m, n], &batch, true);
+        let made = has_epilogue.then(|| Epilogue::new(random, [sum, result], [m, n], &batch));
+        let (mut head, mut arguments) = (format!("!A = {a}\n!B = {b}\n!C = {c}\n"), String::new());
+        let (mut outs, mut ins) = (vec![("%C".to_owned(), "!C".to_owned())], Vec::new());
+        let mut tensors = vec![(a, of_a), (b, of_b), (c, of_c)];
+        let mut tail = String::new();
+        let mut scalars = 0;
+        if let Some(made) = made {
+            for (at, (ty, _)) in made.tensors.iter().enumerate() {
+                head += &format!("!E{at} = {ty}\n");
+                arguments += &format!(", %E{at}: !E{at}");
+                let list = if at < made.reads { &mut ins } else { &mut outs };
+                list.push((format!("%E{at}"), format!("!E{at}")));
+            }
+            if made.reads_c {
+                ins.push(("%C".to_owned(), "!C".to_owned()));
+            }
+            scalars = usize::from(!made.number.is_empty());
+            arguments += &made.number;
+            tensors.extend(made.tensors);
+            let read = match &ins[..] {
+                [] => String::new(),
+                _ => format!(" ins({})", typed(&ins)),
+            };
+            tail = format!(" epilogue{read} {{\n{}  }}", made.region);
+        }
         let text = format!(
-            "!A = {a}\n!B = {b}\n!C = {c}\nfunc.func @gemm(%A: !A, %B: !B, %C: !C) {{\n  \
-             cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate {sum}\n  return\n}}\n"
+            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}) {{\n  cute.contract ins(%A, %B : !A, !B) outs({}) \
+             accumulate {sum}{tail}\n  return\n}}\n",
+            typed(&outs)
         );
-        let given = [(a, of_a), (b, of_b), (c, of_c)].map(|(ty, layout)| match ty.contains('?') {
-            true => Given::Layout(layout),
-            false => Given::Nothing,
-        });
+        let given = tensors
+            .into_iter()
+            .map(|(ty, layout)| match ty.contains('?') {
+                true => Given::Layout(layout),
+                false => Given::Nothing,
+            });
+        let given = given.chain(std::iter::repeat_n(Given::Nothing, scalars));
         Problem {
             text,
             is_of_sm89: left.starts_with("f8"),
-            given: given.into(),
+            given: given.collect(),
         }
     }
 }
@@ -215,6 +260,13 @@ mod tests {
             "align<2>",
             ":(1,",
             ")):(",
+            "epilogue {",
+            "epilogue ins(",
+            "outs(%C, %E",
+            "math.tanh",
+            ":(0,1",
+            "%alpha",
+            "i8",
         ] {
             assert!(some(part) > 2, "{part}");
         }

@@ -80,6 +80,7 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
         ("min" | "max", _) => minmax::lookup(mods),
         ("abs" | "neg" | "copysign" | "testp", _) => sign(mods),
         ("ex2" | "tanh", _) => approx::lookup(mods),
+        ("add" | "sub" | "fma", Some(F16 | Bf16)) if mods.rest().contains(&"f32") => mixed(mods),
         (_, Some(F16 | F16x2 | Bf16 | Bf16x2)) => half::lookup(mods),
         ("add" | "sub" | "mul" | "mad" | "fma", _) => arithmetic(mods),
         ("div" | "rcp" | "sqrt", _)
@@ -232,6 +233,39 @@ fn arithmetic(mods: &mut Mods) -> Result<Alu, Unknown> {
         _ => 2,
     };
     Ok(Alu::new(kind, &[ty; 3][..sources], ty))
+}
+
+/// A sum of f32 of which one part is of 16 bits, or the product of two such (PTX ISA, "Mixed Precision Floating Point
+/// Instructions").
+fn mixed(mods: &mut Mods) -> Result<Alu, Unknown> {
+    let opcode = mods.opcode;
+    let mode = mods.rounding();
+    if mode.is_none() && opcode == "fma" {
+        return Err(mods.unexpected("a rounding: `.rn`, `.rz`, `.rm` or `.rp`"));
+    }
+    let mode = mode.unwrap_or(Mode::Rn);
+    let sat = mods.eat("sat");
+    mods.ty(&[F32])?;
+    let narrow = mods.ty(&[F16, Bf16])?;
+    let kind = match (narrow, opcode) {
+        (F16, "add") => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, c| out32(add32(Ieee::read(a), in32(c, false), M), false, S)))),
+        (F16, "sub") => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, c| out32(add32(Ieee::read(a), -in32(c, false), M), false, S)))),
+        (F16, _) => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, b, c| out32(fma32(Ieee::read(a), Ieee::read(b), in32(c, false), M, false), false, S)))),
+        (_, "add") => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, c| out32(add32(Bf::read(a), in32(c, false), M), false, S)))),
+        (_, "sub") => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, c| out32(add32(Bf::read(a), -in32(c, false), M), false, S)))),
+        _ => by_mode!(mode => M; by_flag!(sat => S;
+            value!(|a, b, c| out32(fma32(Bf::read(a), Bf::read(b), in32(c, false), M, false), false, S)))),
+    };
+    let sources: &[Type] = match opcode {
+        "fma" => &[narrow, narrow, F32],
+        _ => &[narrow, F32],
+    };
+    Ok(Alu::new(kind, sources, F32))
 }
 
 #[inline(always)]

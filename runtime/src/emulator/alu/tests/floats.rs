@@ -99,6 +99,39 @@ fn check_operation(op: &str, float: Float, after: &str, x: &[u64], mode: &str) -
     )
 }
 
+/// Sums of f32 with numbers of 16 bits, each widened exactly.
+#[test]
+fn sums_of_two_widths() {
+    for (narrow, name) in [(F16, "f16"), (BF16, "bf16")] {
+        for (op, parts) in [("add", 1), ("sub", 1), ("fma", 2)] {
+            for mode in MODES {
+                let full = format!("{op}.{mode}.f32.{name}");
+                let mut random = Random::new(&full);
+                for _ in 0..500 {
+                    // A NaN has a test of its own.
+                    let finite = |random: &mut Random, float: Float| loop {
+                        let bits = random.next() & (2 * float.sign() - 1);
+                        if !matches!(float.read(bits), Number::Nan) {
+                            return bits;
+                        }
+                    };
+                    let mut x: Vec<u64> = (0..parts).map(|_| finite(&mut random, narrow)).collect();
+                    x.push(finite(&mut random, F32));
+                    let mut n: Vec<_> = x[..parts].iter().map(|bits| narrow.read(*bits)).collect();
+                    n.push(F32.read(x[parts]));
+                    let result = match op {
+                        "add" => n[0].add(&n[1], mode),
+                        "sub" => n[0].add(&n[1].clone().negate(), mode),
+                        _ => n[0].multiply(&n[1]).add(&n[2], mode),
+                    };
+                    assert_eq!(value(&full, &x), F32.write(&result, mode), "{full} {x:x?}");
+                }
+                assert_eq!(value(&full, &[0x7fff, 0x7fff, 0][2 - parts..]), F32.nan, "{full}");
+            }
+        }
+    }
+}
+
 /// Products next to the smallest normal number, as an H200 was seen to round them.
 #[test]
 fn tiny_results() {

@@ -1,0 +1,131 @@
+// What no epilogue can be is refused where it stands.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80" --split-input-file --verify-diagnostics
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @no_region(%A: !t, %B: !t, %C: !t, %D: !t) {
+  // expected-error @below {{expected an epilogue, a region that says what is stored in each tensor behind outs, found none}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C, %D : !t, !t) accumulate f32
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!v = !cute.memref<f16, gmem, align<16>, "(64,32):(0,1)">
+func.func @shape(%A: !t, %B: !t, %C: !t, %bias: !v) {
+  // expected-error @below {{expected an input of the epilogue to have the shape of C, (64,64), found (64,32):(0,1); what is the same along a mode has the stride 0 there}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue ins(%bias : !v) {
+  ^bb0(%sum: f32, %b: f16):
+    cute.yield %b : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @arguments(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a region of the arguments (f32, f16), found (f32)}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue ins(%A : !t) {
+  ^bb0(%sum: f32):
+    %c = arith.truncf %sum : f32 to f16
+    cute.yield %c : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @yields(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a yielded value of type f16, found f32}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    cute.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @count(%A: !t, %B: !t, %C: !t, %D: !t) {
+  // expected-error @below {{expected a region that yields (f16, f16), found (f16)}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C, %D : !t, !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    %c = arith.truncf %sum : f32 to f16
+    cute.yield %c : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @operation(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected an epilogue of operations on numbers (arith.constant, arith.cmpf, arith.cmpi, arith.addf, }}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    %p = math.powf %sum, %sum : f32
+    %c = arith.truncf %p : f32 to f16
+    cute.yield %c : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @captured(%A: !t, %B: !t, %C: !t, %x: f32) {
+  %twice = arith.addf %x, %x : f32
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    // expected-error @below {{an epilogue uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
+    %p = arith.mulf %sum, %twice : f32
+    %c = arith.truncf %p : f32 to f16
+    cute.yield %c : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @twice(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{writes one tensor as two outputs; expected tensors of their own}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C, %C : !t, !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    %c = arith.truncf %sum : f32 to f16
+    cute.yield %c, %c : f16, f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!o = !cute.memref<f16, gmem, align<16>, "(64,64):(32,1)">
+func.func @overlap(%A: !t, %B: !t, %C: !t, %D: !o) {
+  // expected-error @below {{expected elements of output 1 that do not overlap, found (64,64):(32,1)}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C, %D : !t, !o) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    %c = arith.truncf %sum : f32 to f16
+    cute.yield %c, %c : f16, f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func private @taken_epilogue()
+// expected-error @below {{expected no other symbol @taken_epilogue, the name of the epilogue as a function; rename one of them}}
+func.func @taken(%A: !t, %B: !t, %C: !t) {
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
+  ^bb0(%sum: f32):
+    %c = arith.truncf %sum : f32 to f16
+    cute.yield %c : f16
+  }
+  return
+}
