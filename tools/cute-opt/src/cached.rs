@@ -269,7 +269,7 @@ impl Compilation<'_> {
             return failed(&error);
         }
         let printed = match &self.request.output {
-            Some(file) => fs::write(file, done.printed).map_err(|error| {
+            Some(file) => write_module(done.printed, Path::new(file)).map_err(|error| {
                 format!("cannot write {file}: {error}; name another file with -o")
             }),
             None => {
@@ -283,15 +283,27 @@ impl Compilation<'_> {
     }
 }
 
-/// Writes a package, unless the file is it already: then it has the time of one that was written now.
+/// Writes a package, unless the file is it already.
 fn write_package(package: &[u8], path: &Path) -> Result<(), PackageError> {
-    let same = holds(path, package)
-        .and_then(|file| file.set_modified(SystemTime::now()))
-        .is_ok();
-    match same {
+    match renewed(path, package) {
         true => Ok(()),
         false => Package::from_bytes(package)?.write_file(path),
     }
+}
+
+/// Writes a printed module, unless the file is it already.
+fn write_module(printed: &[u8], path: &Path) -> io::Result<()> {
+    match renewed(path, printed) {
+        true => Ok(()),
+        false => fs::write(path, printed),
+    }
+}
+
+/// Gives a file that holds these bytes the time of one that is written now, which is quicker than writing it; whether it does.
+fn renewed(path: &Path, bytes: &[u8]) -> bool {
+    let file = holds(path, bytes);
+    let renewed = file.and_then(|file| file.set_modified(SystemTime::now()));
+    renewed.is_ok()
 }
 
 /// The file at a path, if it is one and holds these bytes.
