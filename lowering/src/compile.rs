@@ -36,14 +36,14 @@ pub struct Compiled {
     /// Warnings and remarks. One that comes from the cache has those of its compilation; what is wrong with the cache is a warning
     /// without a place.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether it comes from the cache.
+    /// The origin: true of what comes from the cache.
     pub cached: bool,
 }
 
 /// A compiler with its options and a context of its own. It compiles any number of modules, one after the other; several
 /// compilers may work side by side.
 pub struct Compiler {
-    /// Made when it is first needed: a text that is in the cache needs none.
+    /// The context, made when it is first needed: a text that is in the cache needs none.
     context: OnceLock<Context>,
     options: CompileOptions,
     archs: Archs,

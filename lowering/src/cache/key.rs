@@ -12,7 +12,7 @@ const FORM: &[u8] = b"cute-opt cache 1";
 pub struct Key(pub(super) blake3::Hash);
 
 impl Key {
-    /// The key of what is compiled of some input: `input` is all that options do not say, such as the text and the name that it
+    /// Makes the key of what is compiled of some input: `input` is all that options do not say, such as the text and the name that it
     /// has in places. Where packages are written does not count, and of options only what they say: `arch=native` is the
     /// architecture of this machine, if the options are [resolved](CompileOptions::resolved).
     ///

@@ -25,7 +25,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// Does what is asked; the exit status of the command, or none where it is still to be done without the cache.
+/// Does what is asked, and returns the exit status of the command, or none where it is still to be done without the cache.
 ///
 /// # Errors
 /// What is wrong with the cache: the command is still to be done.
@@ -110,7 +110,7 @@ struct Done<'a> {
 }
 
 impl Compilation<'_> {
-    /// Does the command by the cache as far as possible; its exit status.
+    /// Does the command by the cache as far as possible, and returns its exit status.
     fn done(&self, cache: &Cache) -> i32 {
         let found = self.key().and_then(|key| {
             let entry = cache.load(&key).map_err(|e| e.to_string())?;
@@ -260,7 +260,7 @@ impl Compilation<'_> {
         status_of(child)
     }
 
-    /// Says what was said, writes the package and prints the module; the exit status.
+    /// Says what was said, writes the package, prints the module, and returns the exit status.
     fn deliver(&self, done: &Done<'_>) -> i32 {
         let _ = io::stderr().write_all(done.said);
         if let (Some(package), Some(path)) = (done.package, &self.options.package)
@@ -329,7 +329,7 @@ fn warn(why: &str) {
     eprintln!("warning: --cache: {why}");
 }
 
-/// Says an error; the exit status that goes with it.
+/// Says an error, and returns the exit status that goes with it.
 fn failed(error: &dyn fmt::Display) -> i32 {
     eprintln!("error: {error}");
     1
