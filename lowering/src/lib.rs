@@ -3,6 +3,7 @@
 #![warn(missing_docs, unreachable_pub)]
 
 mod binary;
+pub mod cache;
 mod check_atoms;
 mod compile;
 mod diagnostics;
@@ -14,6 +15,7 @@ mod ptxas;
 mod to_nvvm;
 
 pub use binary::AssembleOptions;
+pub use cache::Cache;
 pub use compile::{CompileError, Compiled, Compiler};
 pub use cute_ir::mlir::exit_on_fatal_errors;
 pub use cute_ir::options::Options;

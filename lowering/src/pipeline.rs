@@ -80,6 +80,20 @@ impl CompileOptions {
         }
     }
 
+    /// The same options with `native` replaced by what it stands for: the architecture of this machine's GPU and its number of
+    /// multiprocessors.
+    ///
+    /// # Errors
+    /// Those of [`CompileOptions::pipeline`].
+    pub fn resolved(&self) -> Result<Self, String> {
+        let (archs, request) = self.target()?;
+        Ok(Self {
+            arch: Some(archs.into()),
+            request,
+            ..self.clone()
+        })
+    }
+
     /// The architectures, and what is asked for with the multiprocessors of the GPU where it is this machine's.
     fn target(&self) -> Result<(Archs, Request), String> {
         let mut request = self.request;

@@ -63,12 +63,23 @@ pub(crate) fn find() -> Result<PathBuf, PtxasError> {
     if let Some(found) = looked.iter().find(|path| path.is_file()) {
         return Ok(found.clone());
     }
-    let on_path = std::env::var_os("PATH").and_then(|paths| {
-        std::env::split_paths(&paths)
-            .map(|p| p.join("ptxas"))
-            .find(|p| p.is_file())
-    });
-    on_path.ok_or(PtxasError::Missing { looked })
+    on_path(Path::new("ptxas")).ok_or(PtxasError::Missing { looked })
+}
+
+/// The file of that ptxas, also where it is named without a folder.
+pub(crate) fn file() -> Result<PathBuf, PtxasError> {
+    let found = find()?;
+    if found.components().count() > 1 || found.has_root() {
+        return Ok(found);
+    }
+    Ok(on_path(&found).unwrap_or(found))
+}
+
+fn on_path(name: &Path) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths)
+        .map(|p| p.join(name))
+        .find(|p| p.is_file())
 }
 
 /// Assembles PTX. Warnings are errors: each stands for a kernel that is not what was meant. The line

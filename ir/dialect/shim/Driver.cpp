@@ -234,6 +234,11 @@ void cuteEmitRemark(MlirLocation location, MlirStringRef message) {
 //===----------------------------------------------------------------------===//
 
 int cuteOptMain(int argc, char **argv) {
+  // Taken by the tool before anything of MLIR is set up; it stands here for `--help`.
+  static llvm::cl::opt<std::string> cache(
+      "cache", llvm::cl::ValueOptional, llvm::cl::value_desc("DIR"),
+      llvm::cl::desc("Keep what --cute-compile makes, and use what was kept: in DIR, $CUTE_CACHE_DIR, "
+                     "or cute-opt in $XDG_CACHE_HOME or ~/.cache"));
   DialectRegistry registry;
   registerDialects(registry);
   return asMainReturnCode(

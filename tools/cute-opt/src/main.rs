@@ -1,8 +1,39 @@
-//! `cute-opt`: MLIR's own driver with the cute dialects, our passes by name, and the pipeline
-//! `--cute-compile`.
+//! `cute-opt`: MLIR's own driver with the cute dialects, our passes by name, the pipeline
+//! `--cute-compile`, and a cache of what that makes (`--cache`).
+#![forbid(unsafe_code)]
+
+mod cached;
+mod command;
+
+use command::Command;
 
 fn main() {
+    let arguments: Result<Vec<String>, _> = std::env::args_os()
+        .map(|argument| argument.into_string())
+        .collect();
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(argument) => {
+            let found = argument.to_string_lossy();
+            eprintln!("error: expected arguments in UTF-8, found '{found}'; rename the file");
+            std::process::exit(1);
+        }
+    };
+    // Before anything of MLIR is set up, which takes longer than everything that the cache does.
+    let (arguments, cached) = match Command::of(&arguments) {
+        Command::Plain => (arguments, Ok(None)),
+        Command::Cached(request) => {
+            let done = cached::run(&request);
+            (request.plain, done)
+        }
+        Command::Uncached { plain, why } => (plain, Err(why)),
+    };
+    match cached {
+        Ok(Some(status)) => std::process::exit(status),
+        Ok(None) => {}
+        Err(why) => eprintln!("warning: --cache: {why}"),
+    }
     cute_lowering::initialize();
     cute_lowering::exit_on_fatal_errors();
-    std::process::exit(cute_ir::opt_main(std::env::args()));
+    std::process::exit(cute_ir::opt_main(arguments));
 }

@@ -1,0 +1,56 @@
+//! The key of an entry: a hash of everything that decides what a compilation gives.
+
+use super::{CacheError, identity};
+use crate::{CompileOptions, ptxas};
+use std::fmt;
+
+/// The form of keys and of what entries hold. It changes where the meaning of an entry does.
+const FORM: &[u8] = b"cute-opt cache 1";
+
+/// The name of an entry: a hash of the input, the options, this build of the compiler and the assembler.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key(pub(super) blake3::Hash);
+
+impl Key {
+    /// Makes the key of what is compiled of some input: `input` is all that options do not say, such as the text and the name that it
+    /// has in places. Where packages are written does not count, and of options only what they say: `arch=native` is the
+    /// architecture of this machine, if the options are [resolved](CompileOptions::resolved).
+    ///
+    /// # Errors
+    /// [`CacheError::Options`]: options that nothing is compiled with. [`CacheError::NoBuild`], [`CacheError::NoAssembler`]: a key
+    /// that would not say who compiles.
+    pub fn new(options: &CompileOptions, input: &[&[u8]]) -> Result<Self, CacheError> {
+        let options = CompileOptions {
+            package: None,
+            ..options.clone()
+        };
+        let passes = options.pipeline().map_err(CacheError::Options)?;
+        let build = identity::build()?;
+        let path = ptxas::file().map_err(|e| CacheError::NoAssembler(e.to_string()))?;
+        let assembler =
+            identity::of_file(&path).map_err(|e| CacheError::NoAssembler(e.to_string()))?;
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        add(FORM);
+        add(build.as_bytes());
+        add(assembler.as_bytes());
+        add(passes.as_bytes());
+        input.iter().for_each(|part| add(part));
+        Ok(Self(hasher.finalize()))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({self})")
+    }
+}
