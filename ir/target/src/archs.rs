@@ -20,7 +20,9 @@ impl Archs {
         for name in names.split(',') {
             let arch = Arch::find(name.trim()).map_err(|error| error.to_string())?;
             if all.contains(&arch) {
-                return Err(format!("expected each architecture once, found {arch} twice"));
+                return Err(format!(
+                    "expected each architecture once, found {arch} twice"
+                ));
             }
             all.push(arch);
         }

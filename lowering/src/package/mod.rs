@@ -214,9 +214,7 @@ impl<'c> Argument<'c> {
         let reads = roles.iter().any(|role| role.access.reads());
         let writes = roles.iter().any(|role| role.access.writes());
         // What is written has the name of an output, if it is read as well.
-        let named = roles
-            .iter()
-            .filter(|role| !writes || role.access.writes());
+        let named = roles.iter().filter(|role| !writes || role.access.writes());
         let access = match (self.text(ACCESS), reads, writes) {
             (Some("read"), ..) | (None, true, false) => Access::Read,
             (Some("write"), ..) | (None, false, true) => Access::Write,

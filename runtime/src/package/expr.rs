@@ -444,7 +444,10 @@ mod tests {
         assert_eq!(waves.evaluate(&environment), Ok(264));
         let value = Expr::Value(2);
         let json = serde_json::to_string(&value).unwrap();
-        assert_eq!((json.as_str(), value.to_string().as_str()), (r#"{"value":2}"#, "v2"));
+        assert_eq!(
+            (json.as_str(), value.to_string().as_str()),
+            (r#"{"value":2}"#, "v2")
+        );
         assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), value);
         for op in Op::ALL {
             let expr = Expr::Apply(*op, vec![Expr::Constant(-1); op.arity()]);

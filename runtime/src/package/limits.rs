@@ -181,8 +181,7 @@ impl Function {
         let conditions = self.requires.iter().map(|required| &required.condition);
         // Of what a value is used for is not asked.
         let all = conditions.chain(&self.workspace).chain(&self.values);
-        all.into_iter().any(asks_device)
-            || self.launches.iter().any(Launch::asks_device)
+        all.into_iter().any(asks_device) || self.launches.iter().any(Launch::asks_device)
     }
 }
 

@@ -149,7 +149,12 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
         });
         if let Some(later) = later {
             let place = format!("{place}, value {at}");
-            return invalid(place, "values before it alone", format!("value {later}"), "");
+            return invalid(
+                place,
+                "values before it alone",
+                format!("value {later}"),
+                "",
+            );
         }
     }
     for requirement in &function.requires {

@@ -78,7 +78,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
             with(cute::MakeIdentityTensor::of(op), views::verify_identity)
         }
         cute::CONTRACT => with(cute::Contract::of(op), algorithms::verify_contract),
-        cute::BLOCK_TRANSFORM => with(cute::BlockTransform::of(op), algorithms::verify_block_transform),
+        cute::BLOCK_TRANSFORM => with(
+            cute::BlockTransform::of(op),
+            algorithms::verify_block_transform,
+        ),
         cute::BLOCK_COPY => with(cute::BlockCopy::of(op), algorithms::verify_block_copy),
         cute::BLOCK_GEMM => with(cute::BlockGemm::of(op), algorithms::verify_block_gemm),
         cute::COPY => algorithms::verify_copy(op),

@@ -54,7 +54,12 @@ pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
 }
 
 /// Checks the coordinates of a tile, and the first that is not there.
-pub(super) fn verify_within(source: &MemRef, destination: &MemRef, coords: Val, end: Val) -> Checked {
+pub(super) fn verify_within(
+    source: &MemRef,
+    destination: &MemRef,
+    coords: Val,
+    end: Val,
+) -> Checked {
     let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(end))) =
         (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
     else {

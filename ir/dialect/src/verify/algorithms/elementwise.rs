@@ -100,7 +100,10 @@ pub(super) fn check_body(block: Blk, arguments: &[Type], yields: &[Type]) -> Che
         ));
     }
     // It has not been verified yet.
-    let yielded: Vec<Type> = operands_of(end).iter().map(|value| value.r#type()).collect();
+    let yielded: Vec<Type> = operands_of(end)
+        .iter()
+        .map(|value| value.r#type())
+        .collect();
     match (&yielded[..], yields) {
         ([found], [expected]) => same("a yielded value", *found, *expected),
         (found, expected) if found == expected => Ok(()),

@@ -151,9 +151,12 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         check_space(name, tensor, Space::Gmem)?;
     }
     let mut elements = [vec![accumulate], vec![c.element]];
-    for (at, (values, name)) in [(inputs, "an input of the epilogue"), (others.to_vec(), "an output")]
-        .into_iter()
-        .enumerate()
+    for (at, (values, name)) in [
+        (inputs, "an input of the epilogue"),
+        (others.to_vec(), "an output"),
+    ]
+    .into_iter()
+    .enumerate()
     {
         for value in values {
             let tensor = memref_of(value).ok_or("expected tensors")?;
@@ -259,7 +262,9 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
     }
     let [arguments, yields] = elements;
-    let block = op.body().ok_or("expected a region that computes elements")?;
+    let block = op
+        .body()
+        .ok_or("expected a region that computes elements")?;
     one_block(block)?;
     check_body(block, &arguments, &yields)
 }

@@ -126,7 +126,11 @@ fn sums_of_two_widths() {
                     };
                     assert_eq!(value(&full, &x), F32.write(&result, mode), "{full} {x:x?}");
                 }
-                assert_eq!(value(&full, &[0x7fff, 0x7fff, 0][2 - parts..]), F32.nan, "{full}");
+                assert_eq!(
+                    value(&full, &[0x7fff, 0x7fff, 0][2 - parts..]),
+                    F32.nan,
+                    "{full}"
+                );
             }
         }
     }
