@@ -197,21 +197,11 @@ impl<'c> Lower<'c> {
         arguments: &[Val<'c>],
     ) -> Result<Val<'c>, Failure> {
         let block = body.expected(op, "a body")?;
-        let mut mapping = Mapping::new();
-        for (old, new) in arguments_of(block).into_iter().zip(arguments) {
-            mapping.insert(key(old), *new);
+        let yielded = self.b.clone_body(block, arguments, &mut Mapping::new())?;
+        match yielded[..] {
+            [yielded] => Ok(yielded),
+            _ => Err(self.b.error("expected a region that yields one value")),
         }
-        let mut ops = ops_of(block);
-        let end = ops.pop().expected(op, "an op that ends the block")?;
-        for inner in ops {
-            self.b
-                .at_location(inner.location())
-                .clone_op(inner, &mut mapping);
-        }
-        let [yielded] = operands_of(end)[..] else {
-            return Err(self.b.error("expected a region that yields one value"));
-        };
-        Ok(mapping.get(&key(yielded)).copied().unwrap_or(yielded))
     }
 
     pub(super) fn transform(&self, op: cute::Transform<'c>) -> Result<bool, Failure> {

@@ -135,17 +135,8 @@ fn compute<'c>(
     let tensors: Vec<_> = inputs.iter().copied().chain([output]).collect();
     b.with_regions(cute::TRANSFORM, &tensors, &[], &[], vec![region])?;
     let l = Builder::at_end(b.context, block, b.location);
-    let mut mapping = Mapping::new();
-    for (old, new) in arguments_of(body).into_iter().zip(arguments_of(block)) {
-        mapping.insert(key(old), new);
-    }
-    let mut ops = ops_of(body);
-    let end = ops.pop().expected(b, "a yield")?;
-    for op in ops {
-        l.at_location(op.location()).clone_op(op, &mut mapping);
-    }
-    let yielded = *operands_of(end).get(at).expected(b, "a yielded value")?;
-    let yielded = mapping.get(&key(yielded)).copied().unwrap_or(yielded);
+    let yielded = l.clone_body(body, &arguments_of(block), &mut Mapping::new())?;
+    let yielded = *yielded.get(at).expected(b, "a yielded value")?;
     l.op(cute::YIELD, &[yielded], &[], &[])?;
     Ok(())
 }

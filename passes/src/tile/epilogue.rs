@@ -121,18 +121,11 @@ impl<'c> Epilogue<'c> {
         body: Blk<'c>,
         mapping: &mut Mapping<'c>,
     ) -> Result<Vec<Val<'c>>, Failure> {
-        for (old, new) in arguments_of(self.block).into_iter().zip(arguments_of(body)) {
-            mapping.insert(key(old), new);
+        for constant in &self.constants {
+            b.at_location(constant.location())
+                .clone_op(*constant, mapping);
         }
-        let mut ops = ops_of(self.block);
-        let end = ops.pop().expected(b, "a yield")?;
-        for op in self.constants.iter().chain(&ops) {
-            b.at_location(op.location()).clone_op(*op, mapping);
-        }
-        let yielded = operands_of(end).into_iter();
-        Ok(yielded
-            .map(|value| mapping.get(&key(value)).copied().unwrap_or(value))
-            .collect())
+        b.clone_body(self.block, &arguments_of(body), mapping)
     }
 
     /// Leaves the region behind as the function `@name`, of the sum, the elements of the inputs and the captured numbers: what

@@ -73,12 +73,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 format!("{name}_{index}")
             };
             let kernels = Gemm::check(*gemm, function, &archs, &request)?;
-            let [.., first] = &kernels[..] else {
+            let [.., general] = &kernels[..] else {
                 return Err(diag::error(gemm.location(), "expected a plan"));
             };
-            first.check_launch(Builder::before(*gemm))?;
+            general.check_launch(Builder::before(*gemm))?;
             variants::lower(&kernels, module, &name, &mut home)?;
-            first.record(module, &name)?;
+            general.record(module, &name)?;
             rewriter.erase(*gemm)
         })
     })

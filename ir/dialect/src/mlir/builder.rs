@@ -1,10 +1,10 @@
 //! Building IR: short handles over melior's, with one lifetime.
 
 use super::{
-    Blk, Op, Val, ValueKey, block_of, context_of, ffi, key, name_of, nested_ops, nested_ops_of,
-    next_of, operands_of,
+    Blk, Op, Val, ValueKey, arguments_of, block_of, context_of, ffi, key, name_of, nested_ops,
+    nested_ops_of, next_of, operands_of,
     ops::{arith, cute},
-    result_of, results_of, set_operand,
+    ops_of, result_of, results_of, set_operand,
 };
 use crate::{
     diag::{self, Failure},
@@ -384,5 +384,29 @@ impl<'c> Builder<'c> {
             mapping.insert(key(old), new);
         }
         clone
+    }
+
+    /// Copies of the ops of a block but the last, each at its own location, with these values in place of the block's arguments;
+    /// `mapping` may have others, and gets the results. Returns the values that the last op, which ends the block, is given.
+    pub fn clone_body(
+        &self,
+        block: Blk<'c>,
+        arguments: &[Val<'c>],
+        mapping: &mut Mapping<'c>,
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        for (old, new) in arguments_of(block).into_iter().zip(arguments) {
+            mapping.insert(key(old), *new);
+        }
+        let mut ops = ops_of(block);
+        let end = ops
+            .pop()
+            .ok_or_else(|| self.error("expected an op that ends the block"))?;
+        for op in ops {
+            self.at_location(op.location()).clone_op(op, mapping);
+        }
+        let given = operands_of(end).into_iter();
+        Ok(given
+            .map(|value| mapping.get(&key(value)).copied().unwrap_or(value))
+            .collect())
     }
 }
