@@ -78,8 +78,8 @@ mod tests {
         let one = Archs::from(archs.first());
         assert_eq!(one.to_string(), "sm_90a");
         for (wrong, says) in [
-            ("", "found ''"),
-            ("sm_80,", "found ''"),
+            ("", "no architecture"),
+            ("sm_80,", "no architecture"),
             ("sm_80,sm_12", "sm_12"),
             ("sm_80,sm_90,sm_80", "sm_80 twice"),
         ] {

@@ -10,7 +10,7 @@ use cute_ir::{
     view,
 };
 use cute_layout::{IntTuple, Leaf, int};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 
 /// The names of an op on floating-point numbers and on integers.
 fn named(ty: Type, names: [&'static str; 2]) -> &'static str {

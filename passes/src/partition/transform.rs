@@ -9,7 +9,7 @@ use cute_ir::{
     types::{self, CopyOp, MemRef, Space, element_bits, memref_of},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 
 /// Elements of each tile that a thread holds at a time.
 const HELD: i64 = 32;

@@ -71,10 +71,11 @@ impl Body {
 
 /// The types of elements that an epilogue stores, where it computes in this one.
 pub(super) fn stored(random: &mut Random, sum: &str) -> &'static str {
-    match sum {
-        "f64" => *random.pick(&["f64", "f32"]),
-        _ => *random.pick(&["f16", "f16", "f16", "bf16", "f32", "i8"]),
-    }
+    let all: &[&'static str] = match sum {
+        "f64" => &["f64", "f32"],
+        _ => &["f16", "f16", "f16", "bf16", "f32", "i8"],
+    };
+    all[random.below(all.len())]
 }
 
 impl Epilogue {
@@ -92,7 +93,7 @@ impl Epilogue {
         };
         let mut value = body.widened("%sum", sum);
         let (mut tensors, mut arguments) = (Vec::new(), vec![format!("%sum: {sum}")]);
-        let reads = random.below(3) as usize;
+        let reads = random.below(3);
         for at in 0..reads {
             let element = match ty {
                 "f64" => *random.pick(&["f64", "f32"]),
@@ -112,7 +113,7 @@ impl Epilogue {
                 "arith.subf",
                 "arith.maximumf",
             ];
-            value = body.binary(names[random.below(5) as usize], &value, &other);
+            value = body.binary(names[random.below(5)], &value, &other);
         }
         let number = match random.chance(40) {
             true => {
