@@ -59,6 +59,55 @@ impl Planned {
     }
 }
 
+/// The layouts of a function's arguments, read once for many calls.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Of each argument that is a tensor its layout.
+    patterns: Vec<Option<Pattern>>,
+    /// Bytes of each dynamic leaf of each argument.
+    widths: Vec<Vec<usize>>,
+}
+
+impl Signature {
+    /// Reads the layouts of a function.
+    ///
+    /// # Errors
+    /// [`ArgError::BadLayout`], of a function that is in no package that was loaded.
+    pub fn of(function: &Function) -> Result<Signature, ArgError> {
+        let (mut patterns, mut widths) = (Vec::new(), Vec::new());
+        for arg in &function.args {
+            let pattern = match arg {
+                Arg::Tensor { name, layout, .. } => {
+                    let pattern = Pattern::parse(layout).map_err(|error| ArgError::BadLayout {
+                        name: name.clone(),
+                        error,
+                    })?;
+                    Some(pattern)
+                }
+                Arg::Scalar { .. } => None,
+            };
+            let leaves = pattern.as_ref().map(Pattern::dynamic_leaves);
+            let leaves = leaves.unwrap_or_default().into_iter();
+            widths.push(leaves.map(|leaf| leaf.width as usize / 8).collect());
+            patterns.push(pattern);
+        }
+        Ok(Signature { patterns, widths })
+    }
+
+    /// Does as [`plan`], for the function whose signature this is.
+    ///
+    /// # Errors
+    /// As of [`plan`].
+    pub fn plan(
+        &self,
+        function: &Function,
+        tensors: &[HostTensor],
+        sm_count: u32,
+    ) -> Result<Vec<Planned>, ArgError> {
+        launches(function, self, tensors, sm_count)
+    }
+}
+
 /// The launches that take place for some arguments, one tensor for each, on a device with `sm_count` multiprocessors; a scalar is a
 /// tensor of one element.
 ///
@@ -70,7 +119,16 @@ pub fn plan(
     tensors: &[HostTensor],
     sm_count: u32,
 ) -> Result<Vec<Planned>, ArgError> {
-    let environment = environment(function, tensors, sm_count)?;
+    Signature::of(function)?.plan(function, tensors, sm_count)
+}
+
+fn launches(
+    function: &Function,
+    signature: &Signature,
+    tensors: &[HostTensor],
+    sm_count: u32,
+) -> Result<Vec<Planned>, ArgError> {
+    let environment = environment(function, signature, tensors, sm_count)?;
     let workspace = bytes_of_workspace(function, &environment)?;
     let mut planned = Vec::new();
     for (index, launch) in function.launches.iter().enumerate() {
@@ -100,7 +158,15 @@ pub fn plan(
         let params = launch
             .params
             .iter()
-            .map(|param| value(param, function, tensors, &environment, workspace))
+            .map(|param| {
+                value(
+                    param,
+                    (function, signature),
+                    tensors,
+                    &environment,
+                    workspace,
+                )
+            })
             .collect::<Result<_, _>>()
             .map_err(failed)?;
         planned.push(Planned::new(index, launch, sizes, params));
@@ -117,18 +183,26 @@ pub fn workspace_bytes(
     tensors: &[HostTensor],
     sm_count: u32,
 ) -> Result<u64, ArgError> {
-    bytes_of_workspace(function, &environment(function, tensors, sm_count)?)
+    if function.workspace.is_none() {
+        return check(function, tensors).map(|_| 0);
+    }
+    let signature = Signature::of(function)?;
+    bytes_of_workspace(
+        function,
+        &environment(function, &signature, tensors, sm_count)?,
+    )
 }
 
 /// The values that expressions depend on, for arguments that the function takes and for which its conditions hold.
 fn environment(
     function: &Function,
+    signature: &Signature,
     tensors: &[HostTensor],
     sm_count: u32,
 ) -> Result<Environment, ArgError> {
     let environment = Environment {
         sm_count: Some(sm_count),
-        ..check(function, tensors)?
+        ..check_with(function, signature, tensors)?
     }
     .with_values(&function.values);
     for requirement in &function.requires {
@@ -193,7 +267,7 @@ pub fn check_disjoint(
 
 fn value(
     param: &Param,
-    function: &Function,
+    (function, signature): (&Function, &Signature),
     tensors: &[HostTensor],
     environment: &Environment,
     workspace: u64,
@@ -220,12 +294,28 @@ fn value(
         }
     };
     let mut bytes = integer.to_le_bytes().to_vec();
-    bytes.truncate(param.bytes(function).unwrap_or(8));
+    let width = match param {
+        Param::Leaf(arg, leaf) => signature
+            .widths
+            .get(*arg)
+            .and_then(|all| all.get(*leaf))
+            .copied(),
+        _ => param.bytes(function),
+    };
+    bytes.truncate(width.unwrap_or(8));
     Ok(Value::Bytes(bytes))
 }
 
 /// Checks the arguments, each alone and together, and gives what expressions depend on.
 pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Environment, ArgError> {
+    check_with(function, &Signature::of(function)?, tensors)
+}
+
+fn check_with(
+    function: &Function,
+    signature: &Signature,
+    tensors: &[HostTensor],
+) -> Result<Environment, ArgError> {
     if function.args.len() != tensors.len() {
         return Err(ArgError::Count {
             function: function.name.clone(),
@@ -234,7 +324,7 @@ pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Envir
         });
     }
     let mut environment = Environment::default();
-    for (arg, tensor) in function.args.iter().zip(tensors) {
+    for ((arg, tensor), pattern) in function.args.iter().zip(tensors).zip(&signature.patterns) {
         if arg.element() != tensor.element().name() {
             return Err(ArgError::Element {
                 name: arg.name().to_string(),
@@ -243,7 +333,10 @@ pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Envir
             });
         }
         let (leaves, scalar) = match arg {
-            Arg::Tensor { name, layout, .. } => (leaves(name, layout, tensor.layout())?, None),
+            Arg::Tensor { name, layout, .. } => {
+                let found = leaves(name, layout, pattern.as_ref(), tensor.layout())?;
+                (found, None)
+            }
             Arg::Scalar { name, .. } => {
                 if tensor.layout().size() != 1 {
                     return Err(ArgError::Layout {
@@ -277,14 +370,15 @@ pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Envir
     Ok(environment)
 }
 
-fn leaves(name: &str, layout: &str, found: &Parsed) -> Result<Vec<i64>, ArgError> {
-    if layout == found.text() {
+fn leaves(
+    name: &str,
+    layout: &str,
+    pattern: Option<&Pattern>,
+    found: &Parsed,
+) -> Result<Vec<i64>, ArgError> {
+    let Some(pattern) = pattern.filter(|_| layout != found.text()) else {
         return Ok(Vec::new());
-    }
-    let pattern = Pattern::parse(layout).map_err(|error| ArgError::BadLayout {
-        name: name.to_string(),
-        error,
-    })?;
+    };
     pattern.leaves_of(found).map_err(|reason| ArgError::Layout {
         name: name.to_string(),
         expected: layout.to_string(),

@@ -11,7 +11,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package};
-use crate::plan::{Planned, Value, check_disjoint, plan, workspace_bytes};
+use crate::plan::{Planned, Signature, Value, check_disjoint, workspace_bytes};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -23,6 +23,7 @@ const PORTABLE_CLUSTER: u32 = 8;
 pub(super) struct CudaProgram<'d> {
     device: &'d CudaDevice,
     function: Function,
+    signature: Signature,
     /// One for each launch of the function.
     kernels: Vec<Kernel>,
     /// Owns what `kernels` point into.
@@ -51,6 +52,7 @@ impl<'d> CudaProgram<'d> {
             kernels: kernels.collect::<Result<_, DeviceError>>()?,
             device,
             function: function.clone(),
+            signature: Signature::of(function)?,
             _module: module,
             code: format!(
                 "{} {}",
@@ -79,7 +81,8 @@ impl<'d> CudaProgram<'d> {
 
     /// The launches for these arguments, checked against the GPU and prepared.
     pub(super) fn plan(&self, tensors: &[HostTensor]) -> Result<Vec<Planned>, DeviceError> {
-        let launches = plan(&self.function, tensors, self.device.info.multiprocessors)?;
+        let count = self.device.info.multiprocessors;
+        let launches = self.signature.plan(&self.function, tensors, count)?;
         for launch in &launches {
             // One was loaded for each launch of the function.
             prepare(&self.kernels[launch.launch], launch, &self.device.info)?;

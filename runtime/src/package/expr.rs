@@ -98,6 +98,9 @@ impl Op {
     }
 }
 
+/// Operands of an operation, at most.
+const MAX_ARITY: usize = 3;
+
 /// Nesting of an expression, at most: what reads and evaluates it is recursive.
 pub const MAX_DEPTH: usize = 32;
 /// Operations, leaves and numbers of an expression, at most.
@@ -178,10 +181,13 @@ impl Expr {
                 value.unwrap_or_else(|| Err(format!("value {at} is not known")))
             }
             Expr::Apply(op, operands) => {
-                let values: Result<Vec<i64>, String> =
-                    operands.iter().map(|e| e.evaluate(environment)).collect();
-                let values = values?;
-                evaluate(*op, &values).ok_or_else(|| {
+                // A launch waits for it: nothing is allocated.
+                let mut values = [0; MAX_ARITY];
+                for (value, operand) in values.iter_mut().zip(operands) {
+                    *value = operand.evaluate(environment)?;
+                }
+                let values = values.get(..operands.len()).unwrap_or_default();
+                evaluate(*op, values).ok_or_else(|| {
                     let values: Vec<String> = values.iter().map(i64::to_string).collect();
                     format!(
                         "{}({}) has no result in 64 bits",
