@@ -295,11 +295,23 @@ pub fn exit_on_fatal_errors() {
     unsafe extern "C" fn give_up(reason: *const c_char) {
         // SAFETY: LLVM gives a text that ends with a zero byte.
         let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
-        eprintln!(
-            "error: LLVM cannot compile this module: {reason}; is there an intrinsic or inline assembly that the \
-             architecture does not have? Nothing was written"
-        );
-        std::process::exit(1);
+        // Streams that LLVM closes when the program has ended say so here, too: of a pipe that nobody reads any more there is nothing to
+        // say.
+        match reason.strip_prefix("IO failure on output stream: ") {
+            Some("Broken pipe") => {}
+            Some(error) => eprintln!(
+                "error: expected to write the output, found: {error}; is there room, and a right to write there?"
+            ),
+            None => eprintln!(
+                "error: LLVM cannot compile this module: {reason}; is there an intrinsic or inline assembly that the \
+                 architecture does not have? Nothing was written"
+            ),
+        }
+        // SAFETY: the program ends. What is registered for its end may be under way already.
+        unsafe { _exit(1) }
+    }
+    unsafe extern "C" {
+        fn _exit(status: c_int) -> !;
     }
     // SAFETY: the handler does not return.
     unsafe { LLVMInstallFatalErrorHandler(give_up) }
