@@ -97,7 +97,10 @@ pub(crate) fn assemble(ptx: &str, arch: Arch, lineinfo: bool) -> Result<Assemble
         lineinfo::without(ptx)
     };
     fs::write(&input, &*text)?;
+    // Several kernels side by side. How many at a time is not asked of the machine: cubins say what they were made with.
+    let side_by_side = (text.matches(".entry ").count() > 1).then_some("--split-compile=4");
     let result = Command::new(&path)
+        .args(side_by_side)
         .args([
             "-O3",
             "-v",
