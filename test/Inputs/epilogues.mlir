@@ -47,6 +47,8 @@ func.func @residual(%A: !a, %B: !b, %C: !c, %before: !c, %scale: !rows, %all: !s
   return
 }
 
+// -----
+
 // Nothing is aligned, and C and the residual lie by columns.
 !a1 = !cute.memref<bf16, gmem, "(37,41):(41,1)">
 !b1 = !cute.memref<bf16, gmem, "(35,41):(41,1)">
@@ -65,6 +67,8 @@ func.func @columns(%A: !a1, %B: !b1, %C: !c1, %left: !r1, %up: !c1) {
   }
   return
 }
+
+// -----
 
 // Bytes are scaled to bytes again.
 !a2 = !cute.memref<i8, gmem, align<16>, "(48,64):(64,1)">
@@ -87,6 +91,8 @@ func.func @bytes(%A: !a2, %B: !a2, %C: !c2, %scale: !s2) {
   return
 }
 
+// -----
+
 // Sums in f16, a batch, no inputs.
 !a3 = !cute.memref<f16, gmem, align<16>, "(20,24,3):(24,1,480)">
 !c3 = !cute.memref<f32, gmem, align<16>, "(20,20,3):(20,1,400)">
@@ -99,6 +105,8 @@ func.func @batch(%A: !a3, %B: !a3, %C: !c3, %factor: f32 {cute.name = "factor"})
   }
   return
 }
+
+// -----
 
 // Whatever the launch brings, a bias and its own residual.
 !any = !cute.memref<f16, gmem, align<16>, "(?,?):(?,1)">

@@ -17,6 +17,8 @@ func.func @unaligned(%A: !m1, %B: !n1, %C: !c1) {
   return
 }
 
+// -----
+
 // A by columns, B by rows of four bytes, C by columns.
 !m2 = !cute.memref<bf16, gmem, align<16>, "(40,50):(1,40)">
 !n2 = !cute.memref<bf16, gmem, align<4>, "(33,50):(50,1)">
@@ -25,6 +27,8 @@ func.func @columns(%A: !m2, %B: !n2, %C: !c2) {
   cute.contract ins(%A, %B : !m2, !n2) outs(%C : !c2) accumulate f32
   return
 }
+
+// -----
 
 // A batch of 3 x 2, of which the 2 share an A and the 3 a B.
 !m3 = !cute.memref<f16, gmem, align<16>, "(20,24,(3,2)):(24,1,(480,0))">
@@ -35,12 +39,16 @@ func.func @batch(%A: !m3, %B: !n3, %C: !c3) {
   return
 }
 
+// -----
+
 // Whatever the launch brings, rows of 16 bytes.
 !m4 = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
 func.func @rows(%A: !m4, %B: !m4, %C: !m4) {
   cute.contract ins(%A, %B : !m4, !m4) outs(%C : !m4) accumulate f32
   return
 }
+
+// -----
 
 // Whatever it brings.
 !m5 = !cute.memref<f16, gmem, "(?,?):(?,?)">
@@ -49,12 +57,16 @@ func.func @anything(%A: !m5, %B: !m5, %C: !m5) {
   return
 }
 
+// -----
+
 // Extents of 64 bits.
 !m6 = !cute.memref<f16, gmem, align<16>, "(?{i64},?{i64 div=8}):(?{i64 div=8},1)">
 func.func @wide(%A: !m6, %B: !m6, %C: !m6) {
   cute.contract ins(%A, %B : !m6, !m6) outs(%C : !m6) accumulate f32
   return
 }
+
+// -----
 
 // Other elements than those of 16 bits: A by columns, which ldmatrix does not transpose.
 !m7 = !cute.memref<tf32, gmem, align<16>, "(36,44):(1,36)">
