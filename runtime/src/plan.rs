@@ -104,7 +104,55 @@ impl Signature {
         tensors: &[HostTensor],
         sm_count: u32,
     ) -> Result<Vec<Planned>, ArgError> {
-        launches(function, self, tensors, sm_count)
+        let environment = environment(function, self, tensors, sm_count)?;
+        let workspace = bytes_of_workspace(function, &environment)?;
+        let mut planned = Vec::new();
+        for (index, launch) in function.launches.iter().enumerate() {
+            let failed = |reason: String| ArgError::Launch {
+                kernel: launch.kernel.clone(),
+                reason,
+            };
+            if let Some(when) = &launch.when {
+                let takes_place = when.evaluate(&environment);
+                if takes_place.map_err(|reason| failed(format!("when: {reason}")))? == 0 {
+                    continue;
+                }
+            }
+            // A grid without blocks is right where there is nothing to work on, and a mistake elsewhere.
+            let mut passed = launch.params.iter().filter_map(|param| match param {
+                Param::Pointer(arg) => Some(&tensors[*arg]),
+                _ => None,
+            });
+            let grid = launch.grid.each_ref();
+            let grid = grid.map(|size| size.evaluate(&environment));
+            if grid.contains(&Ok(0)) && passed.any(|tensor| tensor.layout().size() == 0) {
+                continue;
+            }
+            let sizes = launch
+                .sizes(&environment)
+                .map_err(|error| failed(error.to_string()))?;
+            let params = launch
+                .params
+                .iter()
+                .map(|param| value(param, (function, self), tensors, &environment, workspace))
+                .collect::<Result<_, _>>()
+                .map_err(failed)?;
+            planned.push(Planned::new(index, launch, sizes, params));
+        }
+        Ok(planned)
+    }
+
+    /// Does as [`workspace_bytes`], for the function whose signature this is.
+    ///
+    /// # Errors
+    /// As of [`workspace_bytes`].
+    pub fn workspace_bytes(
+        &self,
+        function: &Function,
+        tensors: &[HostTensor],
+        sm_count: u32,
+    ) -> Result<u64, ArgError> {
+        bytes_of_workspace(function, &environment(function, self, tensors, sm_count)?)
     }
 }
 
@@ -122,58 +170,6 @@ pub fn plan(
     Signature::of(function)?.plan(function, tensors, sm_count)
 }
 
-fn launches(
-    function: &Function,
-    signature: &Signature,
-    tensors: &[HostTensor],
-    sm_count: u32,
-) -> Result<Vec<Planned>, ArgError> {
-    let environment = environment(function, signature, tensors, sm_count)?;
-    let workspace = bytes_of_workspace(function, &environment)?;
-    let mut planned = Vec::new();
-    for (index, launch) in function.launches.iter().enumerate() {
-        let failed = |reason: String| ArgError::Launch {
-            kernel: launch.kernel.clone(),
-            reason,
-        };
-        if let Some(when) = &launch.when {
-            let takes_place = when.evaluate(&environment);
-            if takes_place.map_err(|reason| failed(format!("when: {reason}")))? == 0 {
-                continue;
-            }
-        }
-        // A grid without blocks is right where there is nothing to work on, and a mistake elsewhere.
-        let mut passed = launch.params.iter().filter_map(|param| match param {
-            Param::Pointer(arg) => Some(&tensors[*arg]),
-            _ => None,
-        });
-        let grid = launch.grid.each_ref();
-        let grid = grid.map(|size| size.evaluate(&environment));
-        if grid.contains(&Ok(0)) && passed.any(|tensor| tensor.layout().size() == 0) {
-            continue;
-        }
-        let sizes = launch
-            .sizes(&environment)
-            .map_err(|error| failed(error.to_string()))?;
-        let params = launch
-            .params
-            .iter()
-            .map(|param| {
-                value(
-                    param,
-                    (function, signature),
-                    tensors,
-                    &environment,
-                    workspace,
-                )
-            })
-            .collect::<Result<_, _>>()
-            .map_err(failed)?;
-        planned.push(Planned::new(index, launch, sizes, params));
-    }
-    Ok(planned)
-}
-
 /// The bytes of device memory that a call with these arguments needs beside them, on a device with `sm_count` multiprocessors.
 ///
 /// # Errors
@@ -183,14 +179,7 @@ pub fn workspace_bytes(
     tensors: &[HostTensor],
     sm_count: u32,
 ) -> Result<u64, ArgError> {
-    if function.workspace.is_none() {
-        return check(function, tensors).map(|_| 0);
-    }
-    let signature = Signature::of(function)?;
-    bytes_of_workspace(
-        function,
-        &environment(function, &signature, tensors, sm_count)?,
-    )
+    Signature::of(function)?.workspace_bytes(function, tensors, sm_count)
 }
 
 /// The values that expressions depend on, for arguments that the function takes and for which its conditions hold.

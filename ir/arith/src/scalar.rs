@@ -101,6 +101,11 @@ impl ScalarOp {
         all.find(|op| op.mlir().contains(&name))
     }
 
+    /// The names of all ops of MLIR that are operations here.
+    pub fn mlir_names() -> impl Iterator<Item = &'static str> {
+        ScalarOp::ALL.iter().flat_map(|op| op.mlir()).copied()
+    }
+
     /// Tells whether it compares two numbers, so that its result is a truth value.
     pub fn compares(self) -> bool {
         use ScalarOp::{Eq, Ge, Gt, Le, Lt, Ne};

@@ -125,13 +125,7 @@ fn unknown(op: Op<'_>) -> Failure {
         format!(
             "'{}' is no operation on numbers that the host can compute to verify a kernel; expected {}, comparisons and constants",
             name_of(op),
-            names()
+            ScalarOp::mlir_names().collect::<Vec<_>>().join(", ")
         ),
     )
-}
-
-/// The ops of MLIR that are operations on numbers.
-fn names() -> String {
-    let all = ScalarOp::ALL.iter().flat_map(|op| op.mlir());
-    all.copied().collect::<Vec<_>>().join(", ")
 }

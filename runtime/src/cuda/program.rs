@@ -11,7 +11,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package};
-use crate::plan::{Planned, Signature, Value, check_disjoint, workspace_bytes};
+use crate::plan::{Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -95,7 +95,10 @@ impl<'d> CudaProgram<'d> {
         &self,
         tensors: &[HostTensor],
     ) -> Result<Option<Buffer<'d>>, DeviceError> {
-        let bytes = workspace_bytes(&self.function, tensors, self.device.info.multiprocessors)?;
+        let count = self.device.info.multiprocessors;
+        let bytes = self
+            .signature
+            .workspace_bytes(&self.function, tensors, count)?;
         // A workspace has at most 2^40 bytes.
         let buffer = (bytes > 0).then(|| Buffer::poisoned(bytes as usize, self.stream()));
         buffer.transpose()

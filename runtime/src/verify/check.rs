@@ -315,24 +315,52 @@ pub(super) fn compare_all(product: &Product) -> Result<Report, VerifyError> {
 
 /// Computes and compares the elements of those rows and columns.
 pub(super) fn compare_lines(product: &Product, rows: &[usize], columns: &[usize]) -> Tally {
+    let all = tally_lines(
+        product,
+        [rows, columns],
+        1,
+        || (),
+        |(), tallies, at, sum| {
+            for tally in tallies {
+                tally.add(product, at[0], at[1], sum);
+            }
+        },
+    );
+    all.into_iter().next().unwrap_or_default()
+}
+
+/// Computes the sums of those rows and columns, and hands each with its row and column to `each`, which adds it to as many
+/// tallies as there are outputs; `scratch` makes what it works with, for each thread.
+pub(super) fn tally_lines<S: Send>(
+    product: &Product,
+    [rows, columns]: [&[usize]; 2],
+    outputs: usize,
+    scratch: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, &mut [Tally], [usize; 2], f64) + Sync,
+) -> Vec<Tally> {
     let blocks: Vec<(&[usize], &[usize])> = rows
         .chunks(BLOCK)
         .flat_map(|rows| columns.chunks(BLOCK).map(move |columns| (rows, columns)))
         .collect();
-    let blocks = blocks.into_iter().enumerate().collect();
     let parts = parallel_fold(
-        blocks,
-        || (Vec::new(), Workspace::default()),
-        |(tallies, workspace), (at, (rows, columns)): (usize, (&[usize], &[usize]))| {
-            let mut tally = Tally::default();
-            let expected = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
+        blocks.into_iter().enumerate().collect(),
+        || (Vec::new(), Workspace::default(), scratch()),
+        |(parts, workspace, scratch), (at, (rows, columns)): (usize, (&[usize], &[usize]))| {
+            let mut tallies = vec![Tally::default(); outputs];
+            let sums = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
             for (i, &row) in rows.iter().enumerate() {
                 for (j, &column) in columns.iter().enumerate() {
-                    tally.add(product, row, column, expected[i * columns.len() + j]);
+                    let sum = sums[i * columns.len() + j];
+                    each(scratch, &mut tallies, [row, column], sum);
                 }
             }
-            tallies.push((at, tally));
+            parts.push((at, tallies));
         },
     );
-    Tally::in_order(parts.into_iter().flat_map(|(tallies, _)| tallies).collect())
+    let parts: Vec<(usize, Vec<Tally>)> = parts.into_iter().flat_map(|(parts, ..)| parts).collect();
+    let of = |output: usize| {
+        let of_each = parts.iter().map(|(at, all)| (*at, all[output].clone()));
+        Tally::in_order(of_each.collect())
+    };
+    (0..outputs).map(of).collect()
 }

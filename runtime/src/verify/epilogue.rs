@@ -10,14 +10,12 @@
 //! one is met, every other one if it is twice as high, and with columns it is the same. All elements are looked at for what was never
 //! written, and those that are NaN are compared.
 
-use super::check::{Compared, Found, Tally, look, row_norms};
-use super::reference::{BLOCK, Workspace};
+use super::check::{Compared, Found, Tally, look, row_norms, tally_lines};
 use super::region::{Ball, Evaluator};
 use super::report::{Failure, Method, Report};
 use super::{Config, Product, Run, VerifyError};
 use crate::element::Element;
 use crate::package::{Epilogue, Factor, Gemm, RegionValue};
-use crate::parallel::parallel_fold;
 use crate::tensor::{Matrix, SplitMix, mix};
 
 /// Multiply-adds that take as long as one operation of a region, about.
@@ -159,38 +157,17 @@ impl Elements<'_> {
 
     /// Compares the elements of those rows and columns, of each output.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Vec<Tally> {
-        let product = &self.product;
-        let blocks: Vec<(&[usize], &[usize])> = rows
-            .chunks(BLOCK)
-            .flat_map(|rows| columns.chunks(BLOCK).map(move |columns| (rows, columns)))
-            .collect();
-        let blocks = blocks.into_iter().enumerate().collect();
-        let parts = parallel_fold(
-            blocks,
-            || (Vec::new(), Workspace::default(), [Vec::new(), Vec::new()]),
-            |(tallies, workspace, values), (at, (rows, columns)): (usize, (&[usize], &[usize]))| {
-                let mut tally = vec![Tally::default(); self.outputs.len()];
-                let sums = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
-                for (i, &row) in rows.iter().enumerate() {
-                    for (j, &column) in columns.iter().enumerate() {
-                        let sum = sums[i * columns.len() + j];
-                        self.compare_element(row, column, sum, values, &mut tally);
-                    }
-                }
-                tallies.push((at, tally));
+        let values = || [Vec::new(), Vec::new()];
+        let outputs = self.outputs.len();
+        tally_lines(
+            &self.product,
+            [rows, columns],
+            outputs,
+            values,
+            |values, tallies, at, sum| {
+                self.compare_element(at[0], at[1], sum, values, tallies);
             },
-        );
-        let parts: Vec<(usize, Vec<Tally>)> = parts
-            .into_iter()
-            .flat_map(|(tallies, ..)| tallies)
-            .collect();
-        let of = |output: usize| {
-            let of_each = parts
-                .iter()
-                .map(|(at, tallies)| (*at, tallies[output].clone()));
-            Tally::in_order(of_each.collect())
-        };
-        (0..self.outputs.len()).map(of).collect()
+        )
     }
 
     fn compare_element(

@@ -193,10 +193,9 @@ fn check_numbers(block: Blk) -> Checked {
     let Some(other) = ops.iter().find(|op| !is_known(op)) else {
         return Ok(());
     };
-    let known = ScalarOp::ALL.iter().flat_map(|op| op.mlir()).copied();
     let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
         .into_iter()
-        .chain(known)
+        .chain(ScalarOp::mlir_names())
         .collect();
     Err(format!(
         "expected an epilogue of operations on numbers ({}), found '{}'",
