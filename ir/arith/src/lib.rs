@@ -11,12 +11,14 @@ mod facts;
 mod gcd;
 mod op;
 mod predicate;
+mod reduce;
 mod scalar;
 
 pub use facts::{Facts, cover, mask};
 pub use gcd::{Integer, gcd};
 pub use op::Op;
 pub use predicate::Predicate;
+pub use reduce::ReduceOp;
 pub use scalar::ScalarOp;
 
 /// The way in which an operation reads the bits of its operands.

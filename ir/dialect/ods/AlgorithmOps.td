@@ -11,8 +11,8 @@
 include "CuteTypes.td"
 
 def Cute_Algorithms : Cute_Group<"Algorithms", [{
-  What is done with whole tensors (`cute.contract`), with the tiles of a block by all of its threads
-  together (`cute.block.copy`, `cute.block.gemm`), or with the part of one thread. An op of one thread is
+  What is done with whole tensors (`cute.contract`, `cute.map`), with the tiles of a block by all of its threads
+  together (`cute.block.copy`, `cute.block.gemm`, `cute.block.map`), or with the part of one thread. An op of one thread is
   done by every thread that comes to it, each on its own tensors; elements are counted colexicographically,
   the first mode fastest, as in CuTe. `cute-lower-algorithms` makes copies, products and elementwise
   ops on registers of all others.
@@ -81,6 +81,113 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
     `outs` `(` $outputs `:` qualified(type($outputs)) `)` `accumulate` $accumulate attr-dict
     (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
+  let summary = "Computes each element of whole tensors from those of others at the same place, and from reductions of them";
+  let description = [{
+    The tensors are in global memory and have one shape, of any number of modes; extents and strides may be
+    dynamic. The region is computed for each index of that shape: its arguments are the elements of the tensors
+    behind `ins`, and it yields an element of each tensor behind `outs`, of that type. Layouts say how each tensor
+    lies: what is the same along a mode has the stride 0 there, and a transposition is another order of strides. An
+    input may be one of the outputs of the same type of tensor: it is read before it is written.
+
+    `cute.all_reduce` in the region reduces a value over all indices of some modes, with those of the others fixed;
+    what depends on it is computed from all of them. All reductions of a region are along the same modes. An output
+    that has the stride 0 along these modes is written once along them, and what is yielded to it must be the same
+    along them.
+
+    The region has operations of `arith` and `math` on numbers, and may use the function's own numbers and
+    constants. `cute-tile` makes one kernel of it. Only `outs` are written: whatever else the region computes is in registers.
+
+    ```mlir
+    !x = !cute.memref<f16, gmem, align<16>, "(?,4096):(4096,1)">
+    !w = !cute.memref<f16, gmem, align<16>, "(?,4096):(0,1)">
+    !s = !cute.memref<f32, gmem, align<16>, "(?,4096):(1,0)">
+    // Given %X: !x, %W: !w, %Y: !x, %S: !s, %epsilon: f32
+    // RMS norm, and the mean of the squares of each row
+    cute.map ins(%X, %W : !x, !w) outs(%Y, %S : !x, !s) {
+    ^bb0(%x: f16, %w: f16):
+      %wide = arith.extf %x : f16 to f32
+      %weight = arith.extf %w : f16 to f32
+      %square = arith.mulf %wide, %wide : f32
+      %mean = cute.all_reduce "mean" %square along [1] : f32
+      %moved = arith.addf %mean, %epsilon : f32
+      %scale = math.rsqrt %moved : f32
+      %normed = arith.mulf %wide, %scale : f32
+      %scaled = arith.mulf %normed, %weight : f32
+      %y = arith.truncf %scaled : f32 to f16
+      cute.yield %y, %mean : f16, f32
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` $body attr-dict }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_AllReduceOp : Cute_Op<"all_reduce", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "Reduces a value over all indices of some modes of the tensors of a `cute.map`";
+  let description = [{
+    The result is the same for all indices of these modes, with those of the other modes fixed. Kinds are
+    "add" and "mean" of f32 and f64, "add" of i32 too, and "maximum" and "minimum" of any number, which are NaN where a value is NaN. The
+    order in which values are added is not defined.
+
+    ```mlir
+    !x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+    !y = !cute.memref<f32, gmem, align<16>, "(64,1000):(1,0)">
+    // Given %X: !x, %Y: !y
+    cute.map ins(%X : !x) outs(%Y : !y) {
+    ^bb0(%x: f32):
+      %sum = cute.all_reduce "add" %x along [1] : f32
+      cute.yield %sum : f32
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$kind, AnyType:$value, DenseI64ArrayAttr:$along);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind $value `along` $along attr-dict `:` type($value)";
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
+  let summary = "Computes a block's part of a `cute.map`, by all threads of the block together";
+  let description = [{
+    The tensors are in global memory, of two modes: what is reduced along is the second one, columns, and the other is
+    rows. `threads` are those of the block along rows and columns, and `values` the neighbours along a row that a thread
+    holds together and the number of such vectors that it holds at once, which are as far apart as the threads of a row reach. Neighbouring threads are neighbours along columns, or, with `by_rows`, along
+    rows.
+
+    The block computes the rows from `at` on, as many as it has threads along rows, and of each, from `at` on, the columns that its threads hold
+    at once; where the region has reductions, whole rows: `held` says that the threads of a row hold all of it at once, and without it, rows are
+    read again for each reduction that depends on others. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
+    reductions are along mode 1.
+
+    `cute-partition` makes loads, `cute.transform`, reductions over threads and stores of it.
+
+    ```mlir
+    !x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+    // Given %X: !x, %Y: !x, %at: !cute.coord<"(?,0)">
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      %less = arith.subf %x, %most : f32
+      cute.yield %less : f32
+    } {held}
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
+                       Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
+                       UnitAttr:$by_rows, UnitAttr:$held);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)`
+    `threads` $threads `values` $values $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }
 
@@ -379,10 +486,10 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp"]>]> {
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp"]>]> {
   let summary = "The values of a region";
   let description = [{
-    One value of most; of an epilogue one for each output.
+    One value of most; of an epilogue and of a map one for each output.
 
     ```mlir
     !f = !cute.memref<f32, rmem, "(4,2):(1,4)">

@@ -14,6 +14,7 @@ pub mod block;
 pub mod diag;
 pub mod infer;
 pub mod interpret;
+pub mod maps;
 pub mod mlir;
 pub mod names;
 pub mod options;

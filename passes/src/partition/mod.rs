@@ -4,6 +4,7 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
+mod map;
 mod transform;
 
 use crate::divergence::Divergence;
@@ -34,6 +35,16 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     let wrong = |e| diag::error(kernel.location(), e);
+    let divergence = Divergence::of(kernel);
+    for op in nested_ops(kernel) {
+        if is_of_a_block(op) {
+            divergence.check(op, "is done by all threads of the block together")?;
+        }
+        if let Some(map) = cute::BlockMap::of(op) {
+            map::lower(map)?;
+            rewriter.erase(op)?;
+        }
+    }
     // A kernel that somebody wrote by hand is partitioned already, unless it works on whole tiles.
     let Some(plan) = attribute_of(kernel, PLAN).and_then(Plan::of) else {
         if nested_ops(kernel).into_iter().any(is_of_a_block) {
@@ -53,13 +64,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             "expected known_block_size of {threads}, 1, 1, the threads of the tiled MMA of cute.plan, found {}, {}, {}",
             size[0], size[1], size[2]
         )));
-    }
-    let divergence = Divergence::of(kernel);
-    for op in nested_ops(kernel)
-        .into_iter()
-        .filter(|op| is_of_a_block(*op))
-    {
-        divergence.check(op, "is done by all threads of the block together")?;
     }
     let body = body_of_kernel(kernel)?;
     Partition::new(rewriter, plan, body, kernel)?.block(body)?;

@@ -68,7 +68,15 @@ cute_ir::options! {
     }
 }
 
+/// Kernels for a problem whose sizes are open, at most, where nothing else is asked for.
+const VARIANTS: i64 = 6;
+
 impl Request {
+    /// Kernels for a problem whose sizes are open, at most.
+    pub fn most_variants(&self) -> usize {
+        usize::try_from(self.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX)
+    }
+
     /// Adds what `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.
     /// Errors: a swizzle that is none; the verifier has seen to the forms of the others.
     pub fn or_attributes(mut self, op: Op) -> Result<Self, String> {

@@ -1,8 +1,10 @@
-//! The epilogue of a product: the region that says what is stored in place of a sum, and what it uses from around it.
+//! The region of an algorithm, such as the epilogue of a product, and what it uses from around it.
 
 use cute_ir::ops::{arith, cute, func};
 use cute_ir::{Expected, Failure, diag, mlir::*};
-use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
+use melior::ir::{
+    Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType,
+};
 
 /// The epilogue of a product.
 #[derive(Clone)]
@@ -46,7 +48,7 @@ impl<'c> Epilogue<'c> {
                 return Err(diag::error(
                     user.location(),
                     format!(
-                        "an epilogue uses {}, found in '{}'; expected elements that are its own arguments, numbers that are \
+                        "a region uses {}, found in '{}'; expected elements that are its own arguments, numbers that are \
                          arguments of the function, and constants",
                         match number {
                             true => "a number that the function computes".to_owned(),
@@ -89,11 +91,7 @@ impl<'c> Epilogue<'c> {
             .copied()
             .chain(within)
             .collect();
-        let types: Vec<_> = arguments_of(self.block)
-            .into_iter()
-            .map(|value| (value.r#type(), location_of(value)))
-            .collect();
-        let (region, body) = Detached::with_block(&types);
+        let (region, body) = Detached::with_block(&self.arguments());
         let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
         let segments = b.i32_array(&[count(inputs), count(outputs), there, there]);
         b.with_regions(
@@ -103,6 +101,16 @@ impl<'c> Epilogue<'c> {
             &[("operandSegmentSizes", segments)],
             vec![region],
         )?;
+        self.fill(b, body, value)
+    }
+
+    /// Writes the region into the body of an op of a kernel, whose arguments `value` gives.
+    pub(super) fn fill(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        value: impl Fn(usize) -> Val<'c>,
+    ) -> Result<(), Failure> {
         let mut mapping = Mapping::new();
         for (at, captured) in self.captured.iter().enumerate() {
             mapping.insert(key(*captured), value(self.first + at));
@@ -111,6 +119,14 @@ impl<'c> Epilogue<'c> {
         let yielded = self.copy_body(l, body, &mut mapping)?;
         l.op(cute::YIELD, &yielded, &[], &[])?;
         Ok(())
+    }
+
+    /// The types and locations of the region's own arguments.
+    pub(super) fn arguments(&self) -> Vec<(Type<'c>, Location<'c>)> {
+        let arguments = arguments_of(self.block).into_iter();
+        arguments
+            .map(|value| (value.r#type(), location_of(value)))
+            .collect()
     }
 
     /// Clones the ops of the region, of which `mapping` has the captured numbers, to the end of `body`, whose first arguments
@@ -144,7 +160,7 @@ impl<'c> Epilogue<'c> {
             return Err(diag::error(
                 before.location(),
                 format!(
-                    "expected no other symbol @{name}, the name of the epilogue as a function; rename one of them"
+                    "expected no other symbol @{name}, the name of a region as a function; rename one of them"
                 ),
             ));
         }

@@ -2,12 +2,12 @@
 
 use super::{
     Gemm,
-    leaves::{leaves_of, places_of},
+    leaves::{extent_of_mode, leaves_of},
     matrix::{self, Matrix, holders},
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
-use cute_ir::{Expected, Failure, mlir::*, types::memref_of};
+use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::Leaf;
 use melior::ir::ValueLike;
 
@@ -112,28 +112,7 @@ impl<'c> Gemm<'c> {
         matrix: &Matrix<'c>,
         mode: usize,
     ) -> Result<Val<'c>, Failure> {
-        let index = host.index_type();
-        let tensor = matrix.tensor;
-        let place = matrix.place(mode);
-        let memref = memref_of(tensor).expected(host, "a tensor")?;
-        let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let leaves = leaves_of(host, layout)?;
-        let known = memref.layout.shape().leaves();
-        let mut product = None;
-        for at in places_of(&memref, place) {
-            let value = match leaves[at] {
-                Some(value) => host.value(arith::INDEX_CAST, &[value], index, &[])?,
-                None => {
-                    let known = known[at].as_static();
-                    host.constant(index, known.expected(host, "a number")?)?
-                }
-            };
-            product = Some(match product {
-                Some(before) => host.value(arith::MULI, &[before, value], index, &[])?,
-                None => value,
-            });
-        }
-        product.expected(host, "an extent")
+        extent_of_mode(host, matrix.tensor, matrix.place(mode))
     }
 
     /// Asserts of M, N, K and the batch that both tensors that have one have the same, where a type does not say so.

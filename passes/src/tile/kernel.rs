@@ -2,7 +2,7 @@
 
 use super::{
     Gemm,
-    leaves::{leaves_of, places_of},
+    leaves::{leaves_of, places_of, with_layout},
     matrix::{Matrix, Role},
 };
 use cute_ir::ops::{arith, cute, gpu, scf};
@@ -14,7 +14,7 @@ use cute_ir::{
     tensor,
     types::{self, MemRef},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, ops::Value, tuple};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
 use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// A block's place in the grid.
@@ -369,21 +369,8 @@ impl<'c> Matrix<'c> {
         product: Option<Val<'c>>,
     ) -> Result<Val<'c>, Failure> {
         let mut view = tensor;
-        if !self.expected().is_empty() {
+        if self.layout != self.memref.layout {
             view = self.as_expected(b, view)?;
-        } else if self.layout != self.memref.layout {
-            let whole = MemRef {
-                layout: self.layout.clone(),
-                ..self.memref.clone()
-            };
-            let layout = b.static_value(types::layout_type(b.context, &self.layout))?;
-            let start = b.infer(cute::GET_ITER, &[view], &[])?;
-            view = b.value(
-                cute::MAKE_VIEW,
-                &[start, layout],
-                whole.to_type(b.location)?,
-                &[],
-            )?;
         }
         if self.role == Role::Factor {
             view = self.not_empty(b, view)?;
@@ -399,34 +386,18 @@ impl<'c> Matrix<'c> {
         Ok(view)
     }
 
-    /// The tensor with the layout that the matrix expects, which says more of its leaves than its type.
+    /// The tensor with the layout that the matrix expects, which may say more of its leaves than its type.
     fn as_expected(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        if self.layout.is_static() {
+            return with_layout(b, tensor, &self.layout, [&[], &[]]);
+        }
         let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
         let leaves = leaves_of(b, layout)?;
-        let (first, second) = leaves.split_at(shape.leaves().len());
-        let make = |name: &str, ty, leaves: &[Option<Val<'c>>]| {
-            let leaves: Vec<_> = leaves.iter().copied().flatten().collect();
-            match leaves.is_empty() {
-                true => b.static_value(ty),
-                false => b.value(name, &leaves, ty, &[]),
-            }
-        };
-        let shape = make(cute::MAKE_SHAPE, types::shape_type(b.context, shape), first)?;
-        let stride_type = types::value_type(b.context, &Value::Stride(stride.clone()));
-        let stride = make(cute::MAKE_STRIDE, stride_type, second)?;
-        let layout = b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])?;
-        let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
-        let whole = MemRef {
-            layout: self.layout.clone(),
-            ..self.memref.clone()
-        };
-        b.value(
-            cute::MAKE_VIEW,
-            &[start, layout],
-            whole.to_type(b.location)?,
-            &[],
-        )
+        // Modes that became one are known, so that the others are the same.
+        let of_shape = leaves.len() / 2;
+        let [first, second] = [&leaves[..of_shape], &leaves[of_shape..]]
+            .map(|leaves| leaves.iter().copied().flatten().collect::<Vec<_>>());
+        with_layout(b, tensor, &self.layout, [&first, &second])
     }
 
     /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along

@@ -9,10 +9,10 @@ use cute_ir::{
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 
 /// The widest access to memory in bytes.
-const WIDEST: i64 = 16;
+pub(super) const WIDEST: i64 = 16;
 
 /// The tuple with all leaves multiples of a number: those that a launch brings are said to be, the others are none or it is nothing.
-fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
+pub(super) fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
     if all.is_tuple() {
         let modes = all.modes().iter().map(|mode| multiple(mode, of));
         return Some(tuple(modes.collect::<Option<Vec<_>>>()?));
@@ -334,7 +334,7 @@ pub(super) fn batch(matrices: &[Matrix; 3]) -> Option<i64> {
 }
 
 /// A number that is known to divide a leaf; 0 of zero, which everything divides.
-fn divisor(leaf: &Leaf) -> i64 {
+pub(super) fn divisor(leaf: &Leaf) -> i64 {
     match leaf {
         Leaf::Static(value) => value.abs(),
         Leaf::Dynamic(dynamic) => dynamic.div,
@@ -376,7 +376,7 @@ fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.
-fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
+pub(super) fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
     let Some(flat) = layout.flat() else {
         return Ok(());
     };

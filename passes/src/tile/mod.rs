@@ -1,13 +1,14 @@
 //! `cute-tile`: from an algorithm on whole tensors to kernels whose blocks compute tiles.
 //!
-//! Each `cute.contract` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
+//! Each `cute.contract` and `cute.map` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
-//! whole tiles, done by all threads together. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
+//! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
 
 mod epilogue;
 mod host;
 mod kernel;
 mod leaves;
+mod map;
 mod matrix;
 mod variants;
 
@@ -18,7 +19,7 @@ use crate::{
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{COMPUTES, PLAN},
+    attributes::{COMPUTES, CONTAINER_MODULE, PLAN},
     diag,
     mlir::*,
     options::{OptionValue, Options},
@@ -26,6 +27,7 @@ use cute_ir::{
 };
 use cute_target::Archs;
 use epilogue::Epilogue;
+use map::Map;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 
@@ -37,9 +39,6 @@ pub const PASS: PassSpec = PassSpec {
     options: TileOptions::SPECS,
     run,
 };
-
-/// Kernels for a problem whose sizes are open, at most, where nothing else is asked for.
-const VARIANTS: i64 = 6;
 
 cute_ir::options! {
     /// Options of `cute-tile`.
@@ -61,25 +60,30 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC);
     diag::each(functions, |function| {
-        let gemms: Vec<_> = nested_ops(function)
+        let algorithms: Vec<_> = nested_ops(function)
             .into_iter()
-            .filter(|op| name_of(*op) == cute::CONTRACT)
+            .filter(|op| matches!(name_of(*op), cute::CONTRACT | cute::MAP))
             .collect();
-        diag::each(gemms.iter().enumerate(), |(index, gemm)| {
+        diag::each(algorithms.iter().enumerate(), |(index, op)| {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
-            let name = if gemms.len() == 1 {
+            let name = if algorithms.len() == 1 {
                 name.to_owned()
             } else {
                 format!("{name}_{index}")
             };
-            let kernels = Gemm::check(*gemm, function, &archs, &request)?;
+            if name_of(*op) == cute::MAP {
+                let map = Map::check(*op, function, &archs)?;
+                map.lower(module, &name, request.most_variants(), &mut home)?;
+                return rewriter.erase(*op);
+            }
+            let kernels = Gemm::check(*op, function, &archs, &request)?;
             let [.., general] = &kernels[..] else {
-                return Err(diag::error(gemm.location(), "expected a plan"));
+                return Err(diag::error(op.location(), "expected a plan"));
             };
-            general.check_launch(Builder::before(*gemm))?;
+            general.check_launch(Builder::before(*op))?;
             variants::lower(&kernels, module, &name, &mut home)?;
             general.record(module, &name)?;
-            rewriter.erase(*gemm)
+            rewriter.erase(*op)
         })
     })
 }
@@ -155,14 +159,7 @@ impl<'c> Gemm<'c> {
         if given.is_none() {
             plan::check_archs(archs).map_err(fail)?;
         }
-        let parent = parent_of(op, func::FUNC);
-        let direct = op.block().zip(body_of(function, 0));
-        if parent != Some(function) || direct.is_none_or(|(a, b)| a != b) {
-            return Err(fail(
-                "is in a loop or a branch; a launch plan is a list: write it in the function's body"
-                    .to_owned(),
-            ));
-        }
+        function_around(op, function)?;
         let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
         let (factors, outputs) = ([contract.a(), contract.b()], contract.outputs());
         for (at, output) in outputs.iter().enumerate() {
@@ -226,7 +223,7 @@ impl<'c> Gemm<'c> {
         // What somebody asks for is one kernel.
         let most = match request.first() {
             Some(_) => 1,
-            None => usize::try_from(request.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX),
+            None => request.most_variants(),
         };
         let aligned = matrices.aligned().filter(|_| most > 1);
         let expecting = aligned.iter().map(|aligned| (aligned, most - 1));
@@ -256,38 +253,15 @@ impl<'c> Gemm<'c> {
         threads.map_err(|e| diag::error(self.op.location(), e))
     }
 
-    /// The module that kernels go into.
-    fn gpu_module(&self, module: Op<'c>, name: &str) -> Result<Op<'c>, Failure> {
-        let (region, _) = Detached::with_block(&[]);
-        let body = body_of(module, 0).expected(module, "a body")?;
-        let place = Builder::at_end(context_of(self.op), body, self.op.location());
-        let target = targets_of(&self.archs);
-        place.with_regions(
-            gpu::MODULE,
-            &[],
-            &[],
-            &[
-                ("sym_name", place.string(name)),
-                ("targets", place.attribute(&target)?),
-            ],
-            vec![region],
-        )
-    }
-
     /// Leaves on the function what it computes, so that a run can be verified.
     fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
-        let builder = Builder::before(self.op);
-        let place = |value: &Val<'c>| {
-            block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string())
-        };
-        let list = |values: &[Val<'c>]| values.iter().map(place).collect::<Vec<_>>().join(", ");
         let contract = cute::Contract::of(self.op).expected(self.op, "a product")?;
         let outputs = contract.outputs();
         let (first, others) = outputs.split_at(1);
         let tensors = [&[contract.a(), contract.b()], first].concat();
         let mut entry = format!(
             "gemm = array<i64: {}>, accumulate = {}",
-            list(&tensors),
+            places(&tensors),
             self.accumulate
         );
         if let Some(epilogue) = &self.epilogue {
@@ -300,15 +274,73 @@ impl<'c> Gemm<'c> {
                 ("scalars", epilogue.captured()),
             ] {
                 if !values.is_empty() {
-                    entry += &format!(", {name} = array<i64: {}>", list(values));
+                    entry += &format!(", {name} = array<i64: {}>", places(values));
                 }
             }
         }
-        let all = match attribute_of(self.function, COMPUTES) {
-            Some(old) => format!("{}, {{{entry}}}]", old.to_string().trim_end_matches(']')),
-            None => format!("[{{{entry}}}]"),
-        };
-        set_attribute(self.function, COMPUTES, builder.attribute(&all)?);
-        Ok(())
+        record(self.op, self.function, &entry)
     }
+}
+
+/// Checks that an op is in the body of a function. Errors: one in a loop or a branch.
+fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
+    let parent = parent_of(op, func::FUNC);
+    let direct = op.block().zip(body_of(function, 0));
+    if parent == Some(function) && direct.is_some_and(|(a, b)| a == b) {
+        return Ok(());
+    }
+    Err(diag::error(
+        op.location(),
+        format!(
+            "'{}' op is in a loop or a branch; a launch plan is a list: write it in the function's body",
+            name_of(op)
+        ),
+    ))
+}
+
+/// The places of values among a function's arguments, as text.
+fn places(values: &[Val<'_>]) -> String {
+    let place = |value: &Val<'_>| {
+        block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string())
+    };
+    values.iter().map(place).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds an entry to what a function says that it computes.
+fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> {
+    let all = match attribute_of(function, COMPUTES) {
+        Some(old) => format!("{}, {{{entry}}}]", old.to_string().trim_end_matches(']')),
+        None => format!("[{{{entry}}}]"),
+    };
+    let all = Builder::before(op).attribute(&all)?;
+    set_attribute(function, COMPUTES, all);
+    Ok(())
+}
+
+/// The module that kernels go into, made where there is none, of that name and for those targets.
+fn kernels_of<'c>(
+    op: Op<'c>,
+    module: Op<'c>,
+    name: &str,
+    targets: &str,
+    home: &mut Option<Op<'c>>,
+) -> Result<Op<'c>, Failure> {
+    if let Some(kernels) = home {
+        return Ok(*kernels);
+    }
+    let (region, _) = Detached::with_block(&[]);
+    let body = body_of(module, 0).expected(module, "a body")?;
+    let place = Builder::at_end(context_of(op), body, op.location());
+    set_attribute(module, CONTAINER_MODULE, place.unit());
+    let kernels = place.with_regions(
+        gpu::MODULE,
+        &[],
+        &[],
+        &[
+            ("sym_name", place.string(name)),
+            ("targets", place.attribute(targets)?),
+        ],
+        vec![region],
+    )?;
+    Ok(*home.insert(kernels))
 }

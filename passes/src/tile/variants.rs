@@ -1,11 +1,11 @@
 //! The kernels of a contraction, and which of them a launch takes: the first of those whose expectations hold with the shortest
 //! estimated time.
 
-use super::{Gemm, leaves::leaves_of, matrix};
+use super::{Gemm, kernels_of, leaves::leaves_of, matrix, targets_of};
 use crate::plan::Arithmetic;
 use cute_arith::{Op as Integer, Predicate};
 use cute_ir::ops::{arith, cute, scf};
-use cute_ir::{Expected, Failure, attributes::CONTAINER_MODULE, mlir::*};
+use cute_ir::{Expected, Failure, mlir::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// Integers of the function that launches.
@@ -33,10 +33,13 @@ pub(super) fn lower<'c>(
     home: &mut Option<Op<'c>>,
 ) -> Result<(), Failure> {
     let [first, ..] = ways else { return Ok(()) };
-    let kernels = match *home {
-        Some(kernels) => kernels,
-        None => *home.insert(first.gpu_module(module, &format!("{name}_kernels"))?),
-    };
+    let kernels = kernels_of(
+        first.op,
+        module,
+        &format!("{name}_kernels"),
+        &targets_of(&first.archs),
+        home,
+    )?;
     let body = body_of(kernels, 0).expected(kernels, "a body")?;
     let place = Builder::at_end(context_of(first.op), body, first.op.location());
     let mut symbols = Vec::new();
@@ -50,34 +53,43 @@ pub(super) fn lower<'c>(
         symbols.push(format!("@{home}::@{kernel}"));
     }
     let host = Builder::before(first.op);
-    set_attribute(module, CONTAINER_MODULE, host.unit());
     let conditions = conditions(host, ways)?;
-    let all: Vec<_> = ways.iter().zip(&symbols).zip(conditions).collect();
-    launch_one(host, &all)
+    choose(host, &conditions, &|host, at| {
+        ways[at].launch(host, &symbols[at])
+    })
 }
 
-/// Launches the first whose condition holds; the last has none.
-fn launch_one<'c>(
+/// Writes the launch of the first whose condition holds; the last has none.
+pub(super) fn choose<'c>(
     host: Builder<'c>,
-    all: &[((&Gemm<'c>, &String), Option<Val<'c>>)],
+    conditions: &[Option<Val<'c>>],
+    launch: &dyn Fn(Builder<'c>, usize) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let [((way, symbol), condition), others @ ..] = all else {
-        return Ok(());
-    };
-    let Some(condition) = condition else {
-        return way.launch(host, symbol);
-    };
-    let (then, taken) = Detached::with_block(&[]);
-    let (other, rest) = Detached::with_block(&[]);
-    host.with_regions(scf::IF, &[*condition], &[], &[], vec![then, other])?;
-    let [taken, rest] =
-        [taken, rest].map(|block| Builder::at_end(host.context, block, host.location));
-    way.launch(taken, symbol)?;
-    launch_one(rest, others)?;
-    for inner in [taken, rest] {
-        inner.op(scf::YIELD, &[], &[], &[])?;
+    fn from<'c>(
+        host: Builder<'c>,
+        conditions: &[Option<Val<'c>>],
+        at: usize,
+        launch: &dyn Fn(Builder<'c>, usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(condition) = conditions.get(at) else {
+            return Ok(());
+        };
+        let Some(condition) = condition else {
+            return launch(host, at);
+        };
+        let (then, taken) = Detached::with_block(&[]);
+        let (other, rest) = Detached::with_block(&[]);
+        host.with_regions(scf::IF, &[*condition], &[], &[], vec![then, other])?;
+        let [taken, rest] =
+            [taken, rest].map(|block| Builder::at_end(host.context, block, host.location));
+        launch(taken, at)?;
+        from(rest, conditions, at + 1, launch)?;
+        for inner in [taken, rest] {
+            inner.op(scf::YIELD, &[], &[], &[])?;
+        }
+        Ok(())
     }
-    Ok(())
+    from(host, conditions, 0, launch)
 }
 
 /// The condition under which each is taken, if none before it is; none of the last.
@@ -113,7 +125,7 @@ fn conditions<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Vec<Option<Val
 }
 
 /// That both hold, if they are given.
-fn both<'c>(
+pub(super) fn both<'c>(
     host: Builder<'c>,
     one: Option<Val<'c>>,
     other: Option<Val<'c>>,

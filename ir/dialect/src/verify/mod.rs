@@ -78,6 +78,9 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
             with(cute::MakeIdentityTensor::of(op), views::verify_identity)
         }
         cute::CONTRACT => with(cute::Contract::of(op), algorithms::verify_contract),
+        cute::MAP => with(cute::Map::of(op), algorithms::verify_map),
+        cute::ALL_REDUCE => with(cute::AllReduce::of(op), algorithms::verify_all_reduce),
+        cute::BLOCK_MAP => with(cute::BlockMap::of(op), algorithms::verify_block_map),
         cute::BLOCK_TRANSFORM => with(
             cute::BlockTransform::of(op),
             algorithms::verify_block_transform,

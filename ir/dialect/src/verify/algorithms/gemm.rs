@@ -170,7 +170,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         Some(block) => {
             one_block(block)?;
             check_body(block, &arguments, &yields)?;
-            check_numbers(block)
+            check_numbers("an epilogue", block, &[])
         }
         None if yields.len() > 1 || arguments.len() > 1 => Err(
             "expected an epilogue, a region that says what is stored in each tensor behind outs, found none".to_owned(),
@@ -179,15 +179,15 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     }
 }
 
-/// Checks that all ops of an epilogue are operations on numbers, which a kernel and the host compute alike.
-fn check_numbers(block: Blk) -> Checked {
+/// Checks that all ops of a region are operations on numbers, which a kernel and the host compute alike, or some others.
+pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> Checked {
     let mut ops = ops_of(block);
     ops.pop();
     let is_known = |op: &Op| {
         let name = name_of(*op);
         match name {
             arith::CONSTANT | arith::CMPF | arith::CMPI => true,
-            _ => ScalarOp::of_mlir(name).is_some(),
+            _ => ScalarOp::of_mlir(name).is_some() || others.contains(&name),
         }
     };
     let Some(other) = ops.iter().find(|op| !is_known(op)) else {
@@ -196,9 +196,10 @@ fn check_numbers(block: Blk) -> Checked {
     let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
         .into_iter()
         .chain(ScalarOp::mlir_names())
+        .chain(others.iter().copied())
         .collect();
     Err(format!(
-        "expected an epilogue of operations on numbers ({}), found '{}'",
+        "expected {what} of operations on numbers ({}), found '{}'",
         known.join(", "),
         name_of(*other)
     ))

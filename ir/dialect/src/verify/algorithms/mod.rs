@@ -1,12 +1,14 @@
-//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), elementwise ops (`elementwise.rs`).
+//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`).
 
 mod copy;
 mod elementwise;
 mod gemm;
+mod map;
 
 pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
+pub(super) use map::*;
 
 use super::{Checked, tensor};
 use crate::mlir::*;

@@ -1,0 +1,202 @@
+//! Maps over whole tensors, with reductions.
+
+use super::super::Checked;
+use super::elementwise::{check_body, one_block};
+use super::gemm::check_numbers;
+use crate::{
+    maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
+    mlir::*,
+    ops::{cute, func},
+    types::{self, MemRef, Space},
+};
+use cute_arith::ReduceOp;
+use cute_layout::Layout;
+use melior::ir::ValueLike;
+
+/// Threads of a block, at most.
+const THREADS: i64 = 1024;
+
+pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
+    let kind = kind_of(&op).ok_or_else(|| {
+        let found = op.kind().and_then(string_value).unwrap_or_default();
+        let known: Vec<_> = ReduceOp::ALL.iter().map(|kind| kind.name()).collect();
+        format!("expected the kind {}, found \"{found}\"", known.join(", "))
+    })?;
+    let ty = op.value().r#type();
+    let bits = types::element_bits(ty).unwrap_or(0);
+    let float = types::is_float(ty);
+    let fits = match kind {
+        ReduceOp::Add => bits >= 32,
+        ReduceOp::Mean => float && bits >= 32,
+        ReduceOp::Maximum | ReduceOp::Minimum => bits >= 8,
+    };
+    if !fits || bits > 64 || bits == 64 && !float {
+        return Err(format!(
+            "expected {}, found {ty}",
+            match kind {
+                ReduceOp::Add => "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
+                ReduceOp::Mean => "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
+                _ => "numbers of 8 to 32 bits, or of f64, to compare",
+            }
+        ));
+    }
+    let along = modes_of(&op);
+    let ascends = along.windows(2).all(|two| two[0] < two[1]);
+    if along.is_empty() || along[0] < 0 || !ascends {
+        return Err(format!(
+            "expected the modes that are reduced, ascending, such as along [1], found {along:?}"
+        ));
+    }
+    let around = parent_op(op.op()).map(name_of);
+    if !matches!(around, Some(cute::MAP | cute::BLOCK_MAP | func::FUNC)) {
+        return Err(
+            "expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor \
+             of one thread by cute.reduce"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
+    let block = op.body().ok_or("expected a region that computes elements")?;
+    let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
+    let all = reductions(block);
+    let along = all.first().map(modes_of).unwrap_or_default();
+    let rank = outputs[0].layout.rank();
+    for reduce in &all {
+        let found = modes_of(reduce);
+        if found != along {
+            return Err(format!(
+                "expected reductions along the same modes, found {along:?} and {found:?}; write them as several maps, with a tensor \
+                 between them"
+            ));
+        }
+        if found.iter().any(|mode| *mode >= rank as i64) {
+            return Err(format!(
+                "expected reductions along modes of tensors of rank {rank}, found {found:?}"
+            ));
+        }
+    }
+    let end = ops_of(block).pop().ok_or("expected cute.yield")?;
+    for ((at, output), value) in outputs.iter().enumerate().zip(operands_of(end)) {
+        for mode in 0..rank {
+            let extent = output.layout.mode(mode).and_then(|mode| mode.size());
+            if extent == Ok(1) || !is_same_along(&output.layout, mode) {
+                continue;
+            }
+            if !along.contains(&(mode as i64)) {
+                return Err(format!(
+                    "expected output {at} to have elements of its own along mode {mode}, found {}; only along what is reduced, an \
+                     output is written once",
+                    output.layout
+                ));
+            }
+            if op.inputs().contains(&op.outputs()[at]) {
+                return Err(format!(
+                    "reads output {at}, which is written once along mode {mode} while others may still read it; expected an output of \
+                     its own"
+                ));
+            }
+            if varying(block, &inputs, |other| other == mode).contains(&key(value)) {
+                return Err(format!(
+                    "yields values that differ along mode {mode} to output {at}, which has one there, as {} has the stride 0; \
+                     expected the result of a cute.all_reduce along it, or what is computed of such",
+                    output.layout
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
+    let block = op.body().ok_or("expected a region that computes elements")?;
+    let (_, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
+    if outputs[0].layout.rank() != 2 {
+        return Err(format!(
+            "expected tensors of rows and columns, found {}",
+            outputs[0].layout
+        ));
+    }
+    if let Some(reduce) = reductions(block).iter().find(|op| modes_of(op) != [1]) {
+        return Err(format!(
+            "expected reductions along mode 1, found {:?}",
+            modes_of(reduce)
+        ));
+    }
+    let at = types::CuteType::get(op.at().r#type());
+    let is_pair = matches!(&at, Some(types::CuteType::Coord(at))
+        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
+    if !is_pair {
+        return Err(format!(
+            "expected the first row and the first column as a coordinate, found {}",
+            op.at().r#type()
+        ));
+    }
+    let numbers = |what: &str, found: Option<Vec<i64>>| match found.as_deref() {
+        Some(&[x, y]) if x >= 1 && y >= 1 && x.saturating_mul(y) <= THREADS => Ok([x, y]),
+        found => Err(format!(
+            "expected two {what} of at least 1, with a product of at most {THREADS}, found {found:?}"
+        )),
+    };
+    numbers("numbers of threads", op.threads().and_then(i64s_of))?;
+    numbers("numbers of values", op.values().and_then(i64s_of))?;
+    Ok(())
+}
+
+/// Checks tensors in global memory of one shape and a region on their elements; returns their types, inputs and outputs, of which there
+/// is one.
+fn check_tensors<'c>(
+    block: Blk<'c>,
+    inputs: &[Val<'c>],
+    outputs: &[Val<'c>],
+) -> Result<(Vec<MemRef<'c>>, Vec<MemRef<'c>>), String> {
+    let read = |values: &[Val<'c>]| maps::tensors(values).ok_or("expected tensors");
+    let (ins, outs) = (read(inputs)?, read(outputs)?);
+    let first = outs.first().ok_or("expected a tensor behind outs")?;
+    for (at, output) in outputs.iter().enumerate() {
+        if outputs[..at].contains(output) {
+            return Err(
+                "writes one tensor as two outputs; expected tensors of their own".to_owned(),
+            );
+        }
+    }
+    for (what, tensors) in [("input", &ins), ("output", &outs)] {
+        for (at, tensor) in tensors.iter().enumerate() {
+            if tensor.space != Space::Gmem {
+                return Err(format!(
+                    "expected {what} {at} in gmem, found {}",
+                    tensor.space
+                ));
+            }
+            check_shape(&format!("{what} {at}"), &tensor.layout, &first.layout)?;
+        }
+    }
+    one_block(block)?;
+    let elements = |tensors: &[MemRef<'c>]| tensors.iter().map(|t| t.element).collect::<Vec<_>>();
+    check_body(block, &elements(&ins), &elements(&outs))?;
+    check_numbers("a region", block, &[cute::ALL_REDUCE])?;
+    Ok((ins, outs))
+}
+
+/// Checks that a tensor has the shape of another, as far as both are known.
+fn check_shape(name: &str, layout: &Layout, first: &Layout) -> Checked {
+    let extent = |layout: &Layout, mode: usize| {
+        let extent = layout.mode(mode).ok()?;
+        extent.shape().is_static().then(|| extent.size().ok())?
+    };
+    let fits = layout.rank() == first.rank()
+        && (0..layout.rank()).all(|mode| match (extent(layout, mode), extent(first, mode)) {
+            (Some(found), Some(expected)) => found == expected,
+            // What only a launch knows is compared there.
+            _ => true,
+        });
+    if fits {
+        return Ok(());
+    }
+    Err(format!(
+        "expected {name} to have the shape of output 0, {}, found {layout}; what is the same along a mode has the stride 0 there",
+        first.shape(),
+    ))
+}

@@ -1,0 +1,239 @@
+//! The tensors of a map in memory and in registers.
+
+use super::{Held, Mapped, Values, wrong};
+use cute_ir::ops::{arith, cute, scf};
+use cute_ir::{
+    Expected, Failure, algorithm,
+    maps::is_same_along,
+    mlir::*,
+    tensor,
+    types::{self, CopyOp, MemRef, element_bits, memref_of},
+};
+use cute_layout::{IntTuple, Layout, Tile, int, tuple};
+use melior::ir::{Type, ValueLike};
+
+/// Bits of the widest access.
+const WIDEST: i64 = 128;
+
+impl<'c> Mapped<'c> {
+    /// Registers for an element of each of the thread's vectors.
+    pub(super) fn allocate(&self, b: Builder<'c>, element: Type<'c>) -> Result<Val<'c>, Failure> {
+        let shape = tuple([self.vector, self.vectors].map(int));
+        let layout = Layout::col_major(&shape).map_err(wrong(b))?;
+        let registers = MemRef {
+            align: WIDEST / 8,
+            ..tensor::registers(element, layout)
+        };
+        let ty = registers.to_type(b.location)?;
+        b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
+    }
+
+    /// An i1 in registers for each vector that says whether it is before `end`.
+    pub(super) fn predicate(
+        &self,
+        b: Builder<'c>,
+        places: &[Val<'c>],
+        end: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let truths = places
+            .iter()
+            .map(|place| b.compare(cute_arith::Predicate::Slt, *place, end))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.truths(b, &truths)
+    }
+
+    fn truths(&self, b: Builder<'c>, truths: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+        let layout = Layout::leaf(self.vectors, 1).map_err(wrong(b))?;
+        let ty = tensor::registers(types::int_type(b.context, 1), layout);
+        let all = b.value(cute::MEMREF_ALLOCA, &[], ty.to_type(b.location)?, &[])?;
+        for (at, truth) in truths.iter().enumerate() {
+            let at = coord(b, int(at as i64))?;
+            b.op(cute::MEMREF_STORE, &[all, at, *truth], &[], &[])?;
+        }
+        Ok(all)
+    }
+
+    /// The element of a tensor that all columns of the thread's row share.
+    pub(super) fn load_number(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let element = memref_of(tensor).expected(b, "a tensor")?.element;
+        let at = b.coord(&tuple([IntTuple::dynamic(), int(0)]), &[self.row])?;
+        b.value(cute::MEMREF_LOAD, &[tensor, at], element, &[])
+    }
+
+    /// Loads a thread's vectors of some inputs.
+    pub(super) fn load(
+        &self,
+        b: Builder<'c>,
+        inputs: &[usize],
+        held: &Held<'c>,
+        values: &mut Values<'c>,
+    ) -> Result<(), Failure> {
+        let b = b.step("load inputs");
+        for at in inputs {
+            let tensor = self.inputs[*at];
+            let element = memref_of(tensor).expected(b, "a tensor")?.element;
+            let registers = self.allocate(b, element)?;
+            if held.there.is_some() {
+                b.op(cute::CLEAR, &[registers], &[], &[])?;
+            }
+            self.move_vectors(b, tensor, registers, held, held.there, true)?;
+            let argument = argument(self.region.body, *at);
+            values.registers.insert(key(argument), registers);
+        }
+        Ok(())
+    }
+
+    /// Computes and stores a thread's vectors of the outputs that have an element for each column.
+    pub(super) fn store(
+        &self,
+        b: Builder<'c>,
+        held: &Held<'c>,
+        values: &Values<'c>,
+    ) -> Result<(), Failure> {
+        let mut computed = Vec::new();
+        for (at, output) in self.full_outputs() {
+            let value = self.region.yielded(at).expected(b, "a yielded value")?;
+            computed.push((output, self.compute(b, value, values, None)?));
+        }
+        let b = b.step("store outputs");
+        let there = match (held.there, self.is_row) {
+            (there, None) => there,
+            (None, Some(is_row)) => Some(self.truths(b, &vec![is_row; held.places.len()])?),
+            (Some(there), Some(is_row)) => {
+                let truth = types::int_type(b.context, 1);
+                let both = (0..held.places.len()).map(|at| {
+                    let at = coord(b, int(at as i64))?;
+                    let there = b.value(cute::MEMREF_LOAD, &[there, at], truth, &[])?;
+                    b.value(arith::ANDI, &[there, is_row], truth, &[])
+                });
+                let both = both.collect::<Result<Vec<_>, Failure>>()?;
+                Some(self.truths(b, &both)?)
+            }
+        };
+        for (output, registers) in computed {
+            self.move_vectors(b, output, registers, held, there, false)?;
+        }
+        Ok(())
+    }
+
+    /// Stores what is the same along the columns of the thread's row, by the first thread of the row.
+    pub(super) fn store_numbers(&self, b: Builder<'c>, values: &Values<'c>) -> Result<(), Failure> {
+        let types = &self.types[self.inputs.len()..];
+        let outputs = self.outputs.iter().zip(types).enumerate();
+        let once: Vec<_> = outputs
+            .filter(|(_, (_, memref))| is_same_along(&memref.layout, 1))
+            .map(|(at, (output, _))| (at, *output))
+            .collect();
+        if once.is_empty() {
+            return Ok(());
+        }
+        let b = b.step("store outputs");
+        let zero = b.i32(0)?;
+        let mut writes = b.compare(cute_arith::Predicate::Eq, self.lane, zero)?;
+        if let Some(is_row) = self.is_row {
+            writes = b.value(arith::ANDI, &[writes, is_row], writes.r#type(), &[])?;
+        }
+        let (region, block) = Detached::with_block(&[]);
+        let regions = vec![region, Detached::empty()];
+        b.with_regions(scf::IF, &[writes], &[], &[], regions)?;
+        let l = Builder::at_end(b.context, block, b.location);
+        for (at, output) in once {
+            let value = self.region.yielded(at).expected(b, "a yielded value")?;
+            // A number of the kernel is yielded as it is.
+            let value = values.numbers.get(&key(value)).copied().unwrap_or(value);
+            let at = l.coord(&tuple([IntTuple::dynamic(), int(0)]), &[self.row])?;
+            l.op(cute::MEMREF_STORE, &[output, at, value], &[], &[])?;
+        }
+        l.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// Moves a thread's vectors between a tensor of rows and columns and registers, those that are there.
+    fn move_vectors(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        registers: Val<'c>,
+        held: &Held<'c>,
+        there: Option<Val<'c>>,
+        is_load: bool,
+    ) -> Result<(), Failure> {
+        let row = b.coord(&tuple([IntTuple::dynamic(), IntTuple::underscore()]), &[self.row])?;
+        let row = b.infer(cute::SLICE, &[tensor, row], &[])?;
+        let tile = Tile::from_shape(&tuple([int(self.vector)])).map_err(wrong(b))?;
+        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        for (at, place) in held.places.iter().enumerate() {
+            let place = b.coord(&tuple([IntTuple::dynamic()]), &[*place])?;
+            let memory = b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?;
+            let at = int(at as i64);
+            let own = coord(b, tuple([IntTuple::underscore(), at.clone()]))?;
+            let own = b.infer(cute::SLICE, &[registers, own], &[])?;
+            let ends = match is_load {
+                true => [memory, own],
+                false => [own, memory],
+            };
+            let there = match there {
+                Some(there) => {
+                    let one = view(b, there, &at, 1)?;
+                    Some(one)
+                }
+                None => None,
+            };
+            self.move_vector(b, memory, ends, there)?;
+        }
+        Ok(())
+    }
+
+    /// Moves one vector, by the widest accesses that its memory allows.
+    fn move_vector(
+        &self,
+        b: Builder<'c>,
+        memory: Val<'c>,
+        ends: [Val<'c>; 2],
+        there: Option<Val<'c>>,
+    ) -> Result<(), Failure> {
+        let Some(there) = there else {
+            b.op(cute::AUTOVEC_COPY, &ends, &[], &[])?;
+            return Ok(());
+        };
+        let (Some(from), Some(to)) = (memref_of(ends[0]), memref_of(ends[1])) else {
+            return Err(b.error("expected tensors"));
+        };
+        let found = algorithm::vectors(&from, &to, WIDEST).map_err(wrong(b))?;
+        let memory = memref_of(memory).expected(b, "a tensor")?;
+        let bits = element_bits(memory.element).expected(b, "an element")? * found.length;
+        let ty = types::copy_atom_type(b.location, memory.element, CopyOp::Universal { bits })?;
+        let atom = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
+        let parts = self.vector / found.length;
+        if parts == 1 {
+            b.copy(&[atom, ends[0], ends[1], there])?;
+            return Ok(());
+        }
+        let order = tuple([int(found.length), int(parts)]);
+        let order = Layout::col_major(&order).map_err(wrong(b))?;
+        let order = b.static_value(types::layout_type(b.context, &order))?;
+        let part = |tensor: Val<'c>| b.infer(cute::COMPOSITION, &[tensor, order], &[]);
+        let there = view(b, there, &int(0), parts)?;
+        b.copy(&[atom, part(ends[0])?, part(ends[1])?, there])?;
+        Ok(())
+    }
+}
+
+/// The predicate at a place, `count` times.
+fn view<'c>(b: Builder<'c>, there: Val<'c>, at: &IntTuple, count: i64) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(there).expected(b, "a predicate")?;
+    let at = coord(b, at.clone())?;
+    let start = b.infer(cute::GET_ITER, &[there], &[])?;
+    let layout = b.infer(cute::GET_LAYOUT, &[there], &[])?;
+    let offset = b.infer(cute::CRD2IDX, &[at, layout], &[])?;
+    let start = b.infer(cute::ADD_OFFSET, &[start, offset], &[])?;
+    let layout = Layout::leaf(count, 0).map_err(wrong(b))?;
+    let value = b.static_value(types::layout_type(b.context, &layout))?;
+    let ty = MemRef { layout, ..memref }.to_type(b.location)?;
+    b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
+}
+
+/// A coordinate that is known.
+pub(super) fn coord<'c>(b: Builder<'c>, coord: IntTuple) -> Result<Val<'c>, Failure> {
+    b.static_value(types::coord_type(b.context, &coord))
+}

@@ -1,0 +1,310 @@
+//! `cute.block.map`: elements of rows computed from those of others and from reductions over the rows.
+//!
+//! Each thread holds vectors of a row in registers. The region is computed in stages: what a reduction is of, over a thread's vectors;
+//! the reduction, over the vectors and then over the threads of the row; what depends on it. Values that are the same along a row are
+//! numbers, and the others registers.
+
+mod memory;
+mod region;
+mod threads;
+
+use super::wrong;
+use cute_arith::{Predicate, ReduceOp};
+use cute_ir::ops::{arith, cute, gpu, scf};
+use cute_ir::{
+    Expected, Failure,
+    block::block_size_of,
+    maps::{is_same_along, kind_of, tensors, varying},
+    mlir::*,
+    types::{CuteType, MemRef},
+};
+use cute_layout::IntTuple;
+use melior::ir::ValueLike;
+use region::Region;
+use std::collections::HashMap;
+
+/// A `cute.block.map` that becomes what each thread does.
+struct Mapped<'c> {
+    region: Region<'c>,
+    inputs: Vec<Val<'c>>,
+    outputs: Vec<Val<'c>>,
+    /// Their types, inputs first.
+    types: Vec<MemRef<'c>>,
+    /// Threads along rows and columns.
+    threads: [i64; 2],
+    /// Neighbours that a thread holds together.
+    vector: i64,
+    /// Vectors that it holds at once.
+    vectors: i64,
+    by_rows: bool,
+    held: bool,
+    /// The thread's row, and its index among the threads of the row.
+    row: Val<'c>,
+    lane: Val<'c>,
+    /// Whether the row is there; none where it always is.
+    is_row: Option<Val<'c>>,
+    /// The first vector of the columns that the block takes.
+    first: Val<'c>,
+    /// The vectors of all columns; none where those that threads take at once are all there.
+    end: Option<Val<'c>>,
+}
+
+/// The vectors of a thread that it holds at once.
+struct Held<'c> {
+    /// Their places among the vectors of the row.
+    places: Vec<Val<'c>>,
+    /// An i1 for each that says whether it is there; none where all are.
+    there: Option<Val<'c>>,
+}
+
+/// The values of the region, as far as they are computed.
+#[derive(Default)]
+struct Values<'c> {
+    /// Those that are the same along a row.
+    numbers: Mapping<'c>,
+    /// Registers of the others.
+    registers: HashMap<ValueKey, Val<'c>>,
+}
+
+/// Puts what each thread does in place of the op.
+pub(super) fn lower<'c>(op: cute::BlockMap<'c>) -> Result<(), Failure> {
+    let b = Builder::before(op.op());
+    Mapped::of(b, op)?.all(b)
+}
+
+impl<'c> Mapped<'c> {
+    fn of(b: Builder<'c>, op: cute::BlockMap<'c>) -> Result<Self, Failure> {
+        let pair = |of: Option<melior::ir::Attribute<'c>>| -> Option<[i64; 2]> {
+            of.and_then(i64s_of)?.try_into().ok()
+        };
+        let threads = pair(op.threads()).expected(b, "numbers of threads")?;
+        let [vector, vectors] = pair(op.values()).expected(b, "numbers of values")?;
+        let (inputs, outputs) = (op.inputs(), op.outputs());
+        let all = [inputs.clone(), outputs.clone()].concat();
+        let types = tensors(&all).expected(b, "tensors")?;
+        let body = op.body().expected(b, "a region")?;
+        let [by_rows, held] = [op.by_rows(), op.held()].map(|is| is.is_some());
+        let size = block_size_of(parent_of(op.op(), gpu::FUNC).expected(b, "a kernel")?);
+        if size != Some([threads[0] * threads[1], 1, 1]) {
+            return Err(b.error(format!(
+                "'{}' op is done by {} x {} threads; expected a kernel with known_block_size = array<i32: {}, 1, 1>",
+                cute::BLOCK_MAP,
+                threads[0],
+                threads[1],
+                threads[0] * threads[1]
+            )));
+        }
+        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
+        let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
+        let [fast, slow] = match by_rows {
+            true => [0, 1],
+            false => [1, 0],
+        };
+        let mut own = [thread; 2];
+        own[fast] = word(b, arith::REMUI, thread, b.i32(threads[fast])?)?;
+        own[slow] = word(b, arith::DIVUI, thread, b.i32(threads[fast])?)?;
+
+        let [first_row, first_column] = leaves_of(b, op.at())?;
+        let row = word(b, arith::ADDI, first_row, own[0])?;
+        let extent = |mode: usize| -> Result<(Option<i64>, Val<'c>), Failure> {
+            let known = types.iter().find_map(|tensor| {
+                let mode = tensor.layout.mode(mode).ok()?;
+                mode.shape().is_static().then(|| mode.size().ok())?
+            });
+            match known {
+                Some(known) => Ok((Some(known), b.i32(known)?)),
+                None => {
+                    let mode = [("mode", b.i32_array(&[mode as i32]))];
+                    let size = b.infer(cute::SIZE, &[all[0]], &mode)?;
+                    Ok((None, b.infer(cute::GET_SCALARS, &[size], &[])?))
+                }
+            }
+        };
+        let (rows, columns) = (extent(0)?, extent(1)?);
+        let (mut row, mut is_row) = (row, None);
+        if threads[0] > 1 && rows.0.is_none_or(|rows| rows % threads[0] != 0) {
+            is_row = Some(b.compare(Predicate::Slt, row, rows.1)?);
+            // Threads beyond the last row read that one, and write nothing.
+            let last = word(b, arith::SUBI, rows.1, b.i32(1)?)?;
+            row = word(b, arith::MINSI, row, last)?;
+        }
+        let at_once = threads[1] * vector * vectors;
+        let end = match columns.0 {
+            Some(columns) if columns % at_once == 0 => None,
+            _ => Some(word(b, arith::DIVUI, columns.1, b.i32(vector)?)?),
+        };
+        let first = word(b, arith::DIVUI, first_column, b.i32(vector)?)?;
+        let inputs_types = &types[..inputs.len()];
+        let differs = varying(body, inputs_types, |mode| mode == 1);
+        Ok(Self {
+            region: Region { body, differs },
+            inputs,
+            outputs,
+            threads,
+            vector,
+            vectors,
+            by_rows,
+            held,
+            row,
+            lane: own[1],
+            is_row,
+            first,
+            end,
+            types,
+        })
+    }
+
+    fn all(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let mut values = Values::default();
+        let arguments = arguments_of(self.region.body);
+        let inputs = self.inputs.iter().zip(&self.types).zip(&arguments);
+        for ((tensor, memref), argument) in inputs {
+            if is_same_along(&memref.layout, 1) {
+                let number = self.load_number(b.step("load inputs"), *tensor)?;
+                values.numbers.insert(key(*argument), number);
+            }
+        }
+        let stages = self.region.stages();
+        if self.held || stages.is_empty() {
+            let held = self.places(b, self.first)?;
+            let wanted = self.region.inputs_of(&self.region.wanted(), &values);
+            self.load(b, &wanted, &held, &mut values)?;
+            for (at, stage) in stages.iter().enumerate() {
+                self.region.advance(b, &mut values)?;
+                for value in self.region.kept(&stages, at) {
+                    let registers = self.compute(b, value, &values, None)?;
+                    values.registers.insert(key(value), registers);
+                }
+                for reduce in stage {
+                    let number = self.partial(b, reduce, &held, &values)?;
+                    self.finish(b, reduce, number, &mut values)?;
+                }
+            }
+            self.region.advance(b, &mut values)?;
+            self.store(b, &held, &values)?;
+            return self.store_numbers(b, &values);
+        }
+        for stage in &stages {
+            self.region.advance(b, &mut values)?;
+            let mut initial = Vec::new();
+            for reduce in stage {
+                initial.push(self.neutral(b, reduce)?);
+            }
+            let sums = self.each(b, &initial, |l, held, sums| {
+                let mut inner = values.clone();
+                let targets: Vec<_> = stage.iter().map(|reduce| reduce.value()).collect();
+                let wanted = self.region.inputs_of(&targets, &inner);
+                self.load(l, &wanted, held, &mut inner)?;
+                let mut next = Vec::new();
+                for (reduce, sum) in stage.iter().zip(sums) {
+                    let part = self.partial(l, reduce, held, &inner)?;
+                    next.push(self.combined(l, reduce, *sum, part)?);
+                }
+                Ok(next)
+            })?;
+            for (reduce, sum) in stage.iter().zip(sums) {
+                self.finish(b, reduce, sum, &mut values)?;
+            }
+        }
+        self.region.advance(b, &mut values)?;
+        if self.full_outputs().next().is_some() {
+            self.each(b, &[], |l, held, _| {
+                let mut inner = values.clone();
+                let targets: Vec<_> = self.full_outputs().map(|(at, _)| self.region.yielded(at)).collect();
+                let targets = targets.into_iter().collect::<Option<Vec<_>>>().expected(l, "yielded values")?;
+                let wanted = self.region.inputs_of(&targets, &inner);
+                self.load(l, &wanted, held, &mut inner)?;
+                self.store(l, held, &inner)?;
+                Ok(Vec::new())
+            })?;
+        }
+        self.store_numbers(b, &values)
+    }
+
+    /// The outputs that have an element for each column, by their places.
+    fn full_outputs(&self) -> impl Iterator<Item = (usize, Val<'c>)> {
+        let types = &self.types[self.inputs.len()..];
+        let outputs = self.outputs.iter().copied().enumerate();
+        outputs.filter(|(at, _)| !is_same_along(&types[*at].layout, 1))
+    }
+
+    /// A loop along the columns of a row, with what it carries from turn to turn. Returns what it ends with.
+    fn each(
+        &self,
+        b: Builder<'c>,
+        initial: &[Val<'c>],
+        turn: impl FnOnce(Builder<'c>, &Held<'c>, &[Val<'c>]) -> Result<Vec<Val<'c>>, Failure>,
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        let end = match self.end {
+            Some(end) => end,
+            None => {
+                let columns = self.types.iter().find_map(|tensor| tensor.layout.mode(1).ok()?.size().ok());
+                b.i32(columns.expected(b, "known columns")? / self.vector)?
+            }
+        };
+        let step = b.i32(self.threads[1] * self.vectors)?;
+        let carried: Vec<_> = initial.iter().map(|value| value.r#type()).collect();
+        let arguments: Vec<_> = std::iter::once(b.i32_type())
+            .chain(carried.iter().copied())
+            .map(|ty| (ty, b.location))
+            .collect();
+        let (region, body) = Detached::with_block(&arguments);
+        let operands = [&[self.first, end, step], initial].concat();
+        let op = b.with_regions(scf::FOR, &operands, &carried, &[], vec![region])?;
+        let l = Builder::at_end(b.context, body, b.location);
+        let held = self.places(l, argument(body, 0))?;
+        let next = turn(l, &held, &arguments_of(body)[1..])?;
+        l.op(scf::YIELD, &next, &[], &[])?;
+        Ok(results_of(op))
+    }
+
+    /// The vectors that a thread holds, of those from `first` on.
+    fn places(&self, b: Builder<'c>, first: Val<'c>) -> Result<Held<'c>, Failure> {
+        let own = word(b, arith::ADDI, first, self.lane)?;
+        let mut places = Vec::new();
+        for vector in 0..self.vectors {
+            let apart = b.i32(vector * self.threads[1])?;
+            places.push(word(b, arith::ADDI, own, apart)?);
+        }
+        let there = match self.end {
+            Some(end) => Some(self.predicate(b, &places, end)?),
+            None => None,
+        };
+        Ok(Held { places, there })
+    }
+
+    /// The kind of a reduction.
+    fn kind(&self, b: Builder<'c>, reduce: &cute::AllReduce<'c>) -> Result<ReduceOp, Failure> {
+        kind_of(reduce).expected(b, "a known kind")
+    }
+}
+
+impl Clone for Values<'_> {
+    fn clone(&self) -> Self {
+        Self {
+            numbers: self.numbers.clone(),
+            registers: self.registers.clone(),
+        }
+    }
+}
+
+/// An operation on integers of 32 bits.
+fn word<'c>(b: Builder<'c>, name: &str, x: Val<'c>, y: Val<'c>) -> Result<Val<'c>, Failure> {
+    b.value(name, &[x, y], b.i32_type(), &[])
+}
+
+/// The two integers of a coordinate.
+fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<[Val<'c>; 2], Failure> {
+    let Some(CuteType::Coord(coord)) = CuteType::get(at.r#type()) else {
+        return Err(b.error("expected a coordinate"));
+    };
+    let mut open = b
+        .infer_all(cute::GET_SCALARS, &[at], &[("only_dynamic", b.unit())])?
+        .into_iter();
+    let mut leaf = |mode: usize| match coord.get(mode).and_then(IntTuple::as_static) {
+        Some(known) => b.i32(known),
+        None => open.next().expected(b, "an integer of a coordinate"),
+    };
+    Ok([leaf(0)?, leaf(1)?])
+}

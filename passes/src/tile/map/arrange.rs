@@ -1,0 +1,235 @@
+//! The choice of which threads take which elements of a map.
+
+use super::{Map, Whole, column};
+use crate::{
+    arch::WARP,
+    tile::matrix::{WIDEST, divisor, multiple},
+};
+use cute_ir::maps::is_same_along;
+use cute_layout::{IntTuple, Layout, Leaf, tuple};
+
+/// Elements of a row that a thread holds, where it is not too long.
+const HELD: i64 = 16;
+
+/// The most that it holds: a kernel of rows that are held has registers for a few values of each.
+const MOST_HELD: i64 = 32;
+
+/// Threads of a block that computes several rows, or a part of the columns.
+const THREADS: i64 = 128;
+
+/// Threads that share a row, at most.
+const MOST_THREADS: i64 = 1024;
+
+/// Threads that share a row that is not held.
+const LOOPING: i64 = 512;
+
+/// Bytes of a tensor that a thread of a map without reductions moves at once.
+const MOVED: i64 = 64;
+
+/// The extents of columns for which there are kernels where only a launch knows them: of wide accesses, and of any.
+const ALIGNED: &[i64] = &[1024, 2048, 4096, 8192];
+const ANY: &[i64] = &[2048, 8192];
+
+/// The elements that the threads of a block take.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Arrangement {
+    /// Threads along rows and columns.
+    pub(super) threads: [i64; 2],
+    /// Neighbours along columns that a thread holds together, and such vectors.
+    pub(super) values: [i64; 2],
+    /// True where neighbouring threads are neighbours along rows.
+    pub(super) by_rows: bool,
+    /// True where a block's threads hold whole rows at once.
+    pub(super) held: bool,
+    /// The largest extent of columns that it is for; none where it is for any.
+    pub(super) most: Option<i64>,
+    /// The layouts of the tensors, which may say more than their types.
+    pub(super) layouts: Vec<Layout>,
+}
+
+impl Arrangement {
+    /// Columns that a block's threads take at once.
+    pub(super) fn columns(&self) -> i64 {
+        self.threads[1] * self.values[0] * self.values[1]
+    }
+}
+
+impl<'c> Map<'c> {
+    /// The kernels of a map, at most so many, of which a launch takes the first that it fits.
+    pub(super) fn arrangements(&self, most: usize) -> Vec<Arrangement> {
+        let known: Vec<Layout> = self.tensors.iter().map(|whole| whole.layout.clone()).collect();
+        let by_rows = self.by_rows();
+        let general = |layouts: &[Layout], most: Option<i64>| {
+            let vector = match by_rows {
+                true => 1,
+                false => self.vector(layouts),
+            };
+            let taken = match (by_rows, self.reduces) {
+                (true, _) => along_rows(most),
+                (false, true) => reducing(vector, most),
+                (false, false) => self.plain(vector),
+            };
+            Arrangement {
+                threads: taken.threads,
+                values: taken.values,
+                by_rows,
+                held: taken.held && self.reduces,
+                most: most.filter(|_| taken.held),
+                layouts: layouts.to_vec(),
+            }
+        };
+        let last = general(&known, self.known(1));
+        let aligned = self.aligned(&known).filter(|_| !by_rows);
+        let mut all = Vec::new();
+        let is_open = self.reduces && self.known(1).is_none();
+        for (layouts, classes) in [(aligned.as_ref(), ALIGNED), (Some(&known), ANY)] {
+            let Some(layouts) = layouts else { continue };
+            let classes = match aligned.is_none() {
+                true => ALIGNED,
+                false => classes,
+            };
+            if is_open {
+                all.extend(classes.iter().map(|most| general(layouts, Some(*most))));
+            }
+            all.push(general(layouts, self.known(1)));
+        }
+        // The last one is for anything.
+        all.pop();
+        all.truncate(most.saturating_sub(1));
+        all.push(last);
+        all
+    }
+
+    /// Tensors with an element for each row and column.
+    fn full(&self) -> impl Iterator<Item = (usize, &Whole<'c>)> {
+        let all = self.tensors.iter().enumerate();
+        all.filter(|(_, whole)| (0..2).all(|mode| !is_same_along(&whole.layout, mode)))
+    }
+
+    /// Tells whether neighbours lie along rows in more tensors than along columns.
+    fn by_rows(&self) -> bool {
+        let [mut rows, mut columns] = [0, 0];
+        for (_, whole) in self.full() {
+            let stride = whole.layout.stride();
+            let first = stride.get(0).and_then(|rows| rows.leaves().first().copied());
+            rows += usize::from(first == Some(&Leaf::Static(1)));
+            columns += usize::from(column(stride) == Some(&Leaf::Static(1)));
+        }
+        rows > columns
+    }
+
+    /// Neighbours along columns that are moved together: as many as the widest access to each tensor that has such can move.
+    fn vector(&self, layouts: &[Layout]) -> i64 {
+        let vectors = self.full().filter_map(|(at, whole)| {
+            let layout = &layouts[at];
+            let is_along = column(layout.stride()) == Some(&Leaf::Static(1));
+            is_along.then(|| whole.vector(layout))
+        });
+        vectors.min().unwrap_or(1)
+    }
+
+    /// The layouts where a launch brings multiples of as many elements as the widest accesses move; none where that is nothing new.
+    fn aligned(&self, known: &[Layout]) -> Option<Vec<Layout>> {
+        let widest = self.full().map(|(_, whole)| whole.widest()).min()?;
+        let aligned = |layout: &Layout| {
+            let (shape, stride) = (layout.shape(), layout.stride());
+            let is_along = column(stride) == Some(&Leaf::Static(1));
+            let mode = |of: &IntTuple, mode: usize, divided: bool| {
+                let of = of.get(mode)?;
+                match divided {
+                    true => multiple(of, widest),
+                    false => Some(of.clone()),
+                }
+            };
+            let shape = tuple([mode(shape, 0, false)?, mode(shape, 1, true)?]);
+            let stride = tuple([mode(stride, 0, is_along)?, mode(stride, 1, false)?]);
+            Layout::new(shape, stride).ok()
+        };
+        let all: Vec<Layout> = known.iter().map(aligned).collect::<Option<_>>()?;
+        (self.vector(&all) > self.vector(known)).then_some(all)
+    }
+
+    /// What threads take of a map that reduces nothing.
+    fn plain(&self, vector: i64) -> Taken {
+        let columns = self.known(1).unwrap_or(i64::MAX);
+        let vectors = up(columns, vector);
+        let threads = power(vectors).min(2 * THREADS);
+        let bytes = self.full().map(|(_, whole)| whole.memref.element_bytes());
+        let most = (MOVED / (vector * bytes.max().unwrap_or(1))).max(1);
+        Taken {
+            threads: [2 * THREADS / threads, threads],
+            values: [vector, up(vectors, threads).min(most)],
+            held: false,
+        }
+    }
+}
+
+/// The part of [`Arrangement`] that is the same for any layouts.
+struct Taken {
+    threads: [i64; 2],
+    values: [i64; 2],
+    held: bool,
+}
+
+/// What threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
+fn along_rows(most: Option<i64>) -> Taken {
+    let most = most.unwrap_or(i64::MAX);
+    let threads = power(up(most, HELD)).min(MOST_THREADS / WARP);
+    let each = up(most, threads);
+    let held = each <= MOST_HELD;
+    Taken {
+        threads: [WARP, threads],
+        values: [1, if held { each } else { HELD }],
+        held,
+    }
+}
+
+/// What threads take of rows that are reduced, of so many columns at most.
+fn reducing(vector: i64, most: Option<i64>) -> Taken {
+    let most = most.unwrap_or(i64::MAX);
+    let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
+    let each = up(most, threads * vector);
+    let held = each.saturating_mul(vector) <= MOST_HELD;
+    let (threads, each) = match held {
+        true => (threads, each),
+        false => (LOOPING, (HELD / vector).max(1)),
+    };
+    // Threads of several warps share one row.
+    let rows = if threads <= WARP { THREADS / threads } else { 1 };
+    Taken {
+        threads: [rows, threads],
+        values: [vector, each],
+        held,
+    }
+}
+
+/// The number of parts that cover a whole.
+fn up(n: i64, by: i64) -> i64 {
+    n / by + i64::from(n % by != 0)
+}
+
+/// The power of two that is not smaller.
+fn power(n: i64) -> i64 {
+    let n = n.clamp(1, 1 << 20).unsigned_abs();
+    i64::try_from(n.next_power_of_two()).unwrap_or(1)
+}
+
+impl Whole<'_> {
+    /// Elements of the widest access.
+    fn widest(&self) -> i64 {
+        (WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1)).max(1)
+    }
+
+    /// Neighbours along columns that one access can move, of which all are there or none, with that layout.
+    fn vector(&self, layout: &Layout) -> i64 {
+        let extent = column(layout.shape()).map_or(1, divisor);
+        let rows = layout.stride().get(0);
+        let rows = rows.into_iter().flat_map(IntTuple::leaves).map(divisor);
+        let multiples: Vec<i64> = rows.chain([extent]).collect();
+        let mut vector = self.widest();
+        while vector > 1 && multiples.iter().any(|multiple| multiple % vector != 0) {
+            vector /= 2;
+        }
+        vector
+    }
+}

@@ -1,0 +1,253 @@
+//! The launch of a map, and what the function must be given.
+
+use super::{Arrangement, Map, Whole, column};
+use crate::tile::{
+    leaves::{extent_of_mode, leaves_of, places_of},
+    matrix::divisor,
+    variants::{both, choose},
+};
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cf, cute, gpu};
+use cute_ir::{Expected, Failure, mlir::*};
+use cute_layout::{Layout, Leaf};
+
+impl<'c> Map<'c> {
+    /// Launches the first of some kernels that fits; the last one fits always.
+    pub(super) fn launch_one(
+        &self,
+        host: Builder<'c>,
+        all: &[(&Arrangement, &String)],
+    ) -> Result<(), Failure> {
+        let conditions = all.iter().enumerate().map(|(at, (way, _))| {
+            match at + 1 < all.len() {
+                true => self.fits(host, way),
+                false => Ok(None),
+            }
+        });
+        let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
+        choose(host, &conditions, &|host, at| {
+            let (way, kernel) = all[at];
+            self.launch(host, way, kernel)
+        })
+    }
+
+    /// Whether a kernel fits what a launch brings; none where it always does.
+    fn fits(&self, host: Builder<'c>, way: &Arrangement) -> Result<Option<Val<'c>>, Failure> {
+        let index = host.index_type();
+        let mut all = None;
+        for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
+            let open = whole.open_leaves(host, whole.tensor, &self.modes)?;
+            let leaves = |layout: &Layout| -> Vec<i64> {
+                let both = [layout.shape().leaves(), layout.stride().leaves()].concat();
+                let open = both.into_iter().filter(|leaf| !leaf.is_static());
+                open.map(divisor).collect()
+            };
+            let divisors = leaves(layout).into_iter().zip(leaves(&whole.layout));
+            for (value, (expected, known)) in open.concat().into_iter().zip(divisors) {
+                if expected == known {
+                    continue;
+                }
+                let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
+                let by = host.constant(index, expected)?;
+                let rest = host.value(arith::REMSI, &[value, by], index, &[])?;
+                let holds = host.compare(Predicate::Eq, rest, host.constant(index, 0)?)?;
+                all = both(host, all, Some(holds))?;
+            }
+        }
+        if let (Some(most), None) = (way.most, self.known(1)) {
+            let columns = self.extent(host, 1)?;
+            let holds = host.compare(Predicate::Sle, columns, host.constant(index, most)?)?;
+            all = both(host, all, Some(holds))?;
+        }
+        Ok(all)
+    }
+
+    /// The extent of rows (0) or columns (1), of type `index`.
+    fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
+        let index = host.index_type();
+        if let Some(known) = self.known(mode) {
+            return host.constant(index, known);
+        }
+        let mut product = host.constant(index, 1)?;
+        for mode in &self.modes[mode] {
+            let extent = extent_of_mode(host, self.tensors[0].tensor, *mode)?;
+            product = host.value(arith::MULI, &[product, extent], index, &[])?;
+        }
+        Ok(product)
+    }
+
+    /// The parts of the columns that blocks take; none where a launch counts them.
+    pub(super) fn known_parts(&self, way: &Arrangement) -> Option<i64> {
+        if self.reduces {
+            return Some(1);
+        }
+        let (columns, each) = (self.known(1)?, way.columns());
+        Some(columns / each + i64::from(columns % each != 0))
+    }
+
+    /// The blocks of the grid, where they are known.
+    pub(super) fn known_blocks(&self, way: &Arrangement) -> Option<i64> {
+        let (rows, each) = (self.known(0)?, way.threads[0]);
+        let blocks = rows / each + i64::from(rows % each != 0);
+        blocks.checked_mul(self.known_parts(way)?)
+    }
+
+    /// All blocks, and the parts of the columns if only a launch knows them.
+    fn blocks(
+        &self,
+        host: Builder<'c>,
+        way: &Arrangement,
+    ) -> Result<(Val<'c>, Option<Val<'c>>), Failure> {
+        let index = host.index_type();
+        if let Some(known) = self.known_blocks(way) {
+            return Ok((host.constant(index, known)?, None));
+        }
+        let tiles = |mode: usize, each: i64| {
+            let extent = self.extent(host, mode)?;
+            let each = host.constant(index, each)?;
+            host.value(arith::CEILDIVSI, &[extent, each], index, &[])
+        };
+        let mut blocks = tiles(0, way.threads[0])?;
+        let mut counted = None;
+        match self.known_parts(way) {
+            Some(1) => {}
+            known => {
+                let parts = match known {
+                    Some(known) => host.constant(index, known)?,
+                    None => *counted.insert(tiles(1, way.columns())?),
+                };
+                blocks = host.value(arith::MULI, &[blocks, parts], index, &[])?;
+            }
+        }
+        Ok((blocks, counted))
+    }
+
+    fn launch(&self, host: Builder<'c>, way: &Arrangement, kernel: &str) -> Result<(), Failure> {
+        let index = host.index_type();
+        let (blocks, counted) = self.blocks(host, way)?;
+        let mut operands = vec![blocks];
+        for size in [1, 1, way.threads[0] * way.threads[1], 1, 1] {
+            operands.push(host.constant(index, size)?);
+        }
+        operands.push(host.i32(0)?);
+        operands.extend(&self.arguments);
+        if let Some(parts) = counted {
+            operands.push(host.value(arith::INDEX_CAST, &[parts], host.i32_type(), &[])?);
+        }
+        let count = self.arguments.len() + usize::from(counted.is_some());
+        let count = i32::try_from(count).unwrap_or(0);
+        host.op(
+            gpu::LAUNCH_FUNC,
+            &operands,
+            &[],
+            &[
+                ("kernel", host.attribute(kernel)?),
+                (
+                    "operandSegmentSizes",
+                    host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, count, 0]),
+                ),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Asserts that the tensors have one shape, that there is something to reduce, and that rows of outputs do not overlap, where a type does not say so.
+    pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
+        let index = host.index_type();
+        let [first, others @ ..] = &self.tensors[..] else {
+            return Ok(());
+        };
+        let known = |whole: &Whole<'c>, mode: usize| {
+            let mode = whole.memref.layout.mode(mode);
+            mode.is_ok_and(|mode| mode.shape().is_static())
+        };
+        let assert = |holds: Val<'c>, message: String| {
+            host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])
+        };
+        for mode in 0..first.memref.layout.rank() {
+            for other in others {
+                if known(first, mode) && known(other, mode) {
+                    continue;
+                }
+                let one = extent_of_mode(host, first.tensor, mode)?;
+                let two = extent_of_mode(host, other.tensor, mode)?;
+                let same = host.compare(Predicate::Eq, one, two)?;
+                let message = format!(
+                    "expected mode {mode} of {} to have the extent of mode {mode} of {}",
+                    other.name, first.name
+                );
+                assert(same, message)?;
+            }
+        }
+        if self.reduces && self.known(1).is_none() {
+            let columns = self.extent(host, 1)?;
+            let there = host.compare(Predicate::Sge, columns, host.constant(index, 1)?)?;
+            let message = format!(
+                "expected at least one element along modes {:?}, which are reduced",
+                self.modes[1]
+            );
+            assert(there, message)?;
+        }
+        if self.known(0).is_none() && self.modes[0].len() > 1 {
+            let rows = self.extent(host, 0)?;
+            let most = host.constant(index, i32::MAX.into())?;
+            let fits = host.compare(Predicate::Sle, rows, most)?;
+            let message = format!(
+                "expected at most {} elements along modes {:?} together",
+                i32::MAX,
+                self.modes[0]
+            );
+            assert(fits, message)?;
+        }
+        for output in &self.tensors[self.inputs..] {
+            self.check_rows_apart(host, output)?;
+        }
+        Ok(())
+    }
+
+    /// Asserts that rows of an output do not overlap, where only a launch knows how far they are apart.
+    fn check_rows_apart(&self, host: Builder<'c>, output: &Whole<'c>) -> Result<(), Failure> {
+        let index = host.index_type();
+        let (shape, stride) = (output.layout.shape(), output.layout.stride());
+        let apart = stride.get(0).and_then(|stride| stride.as_leaf());
+        let is_open = apart.is_some_and(|leaf| !leaf.is_static());
+        if !is_open || column(stride) != Some(&Leaf::Static(1)) || shape.rank() != 2 {
+            return Ok(());
+        }
+        let [.., of_stride] = output.open_leaves(host, output.tensor, &self.modes)?;
+        let apart = *of_stride.first().expected(host, "the stride of an output")?;
+        let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
+        let (rows, columns) = (self.extent(host, 0)?, self.extent(host, 1)?);
+        let single = host.compare(Predicate::Sle, rows, host.constant(index, 1)?)?;
+        let clear = host.compare(Predicate::Sle, columns, apart)?;
+        let truth = melior::ir::ValueLike::r#type(&single);
+        let holds = host.value(arith::ORI, &[single, clear], truth, &[])?;
+        let message = format!(
+            "expected elements of {} that do not overlap: a stride of mode {} that is at least the extent of mode {}",
+            output.name, self.modes[0][0], self.modes[1][0]
+        );
+        host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+        Ok(())
+    }
+}
+
+impl<'c> Whole<'c> {
+    /// The leaves that only a launch knows of a tensor of this type, in the order of rows and columns: those of the shape, and those of the
+    /// stride.
+    pub(super) fn open_leaves(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        modes: &[Vec<usize>; 2],
+    ) -> Result<[Vec<Val<'c>>; 2], Failure> {
+        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let leaves = leaves_of(b, layout)?;
+        let (shape, stride) = leaves.split_at(leaves.len() / 2);
+        let pick = |leaves: &[Option<Val<'c>>]| {
+            let places = modes.iter().flatten();
+            let places = places.flat_map(|mode| places_of(&self.memref, *mode));
+            places.filter_map(|at| leaves.get(at).copied().flatten()).collect()
+        };
+        Ok([pick(shape), pick(stride)])
+    }
+}

@@ -1,0 +1,132 @@
+//! The kernel of a map: which rows and columns a block computes.
+
+use super::{Arrangement, Map};
+use crate::tile::leaves::with_layout;
+use cute_ir::ops::{arith, cute, gpu};
+use cute_ir::{
+    Failure,
+    attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS},
+    mlir::*,
+    types,
+};
+use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
+use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
+
+impl<'c> Map<'c> {
+    /// Writes a kernel.
+    pub(super) fn kernel(
+        &self,
+        place: Builder<'c>,
+        name: &str,
+        way: &Arrangement,
+    ) -> Result<(), Failure> {
+        let (location, context) = (self.op.location(), place.context);
+        let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
+        // Blocks read while others write.
+        let fact = |value: &Val<'c>| match types::memref_of(*value) {
+            Some(_) => format!("{{{NOALIAS}}}"),
+            None => "{}".to_owned(),
+        };
+        let mut facts: Vec<_> = self.arguments.iter().map(fact).collect();
+        let parts = self.known_parts(way);
+        if parts.is_none() {
+            arguments.push(place.i32_type());
+            facts.push("{}".to_owned());
+        }
+        let typed: Vec<_> = arguments.iter().map(|ty| (*ty, location)).collect();
+        let (region, body) = Detached::with_block(&typed);
+        let threads = i32::try_from(way.threads[0] * way.threads[1]).unwrap_or(i32::MAX);
+        let mut attributes = vec![
+            ("sym_name", place.string(name)),
+            (
+                "function_type",
+                place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
+            ),
+            (GPU_KERNEL, place.unit()),
+            ("known_block_size", place.i32_array(&[threads, 1, 1])),
+            (
+                "arg_attrs",
+                place.attribute(&format!("[{}]", facts.join(", ")))?,
+            ),
+            (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
+        ];
+        let blocks = self.known_blocks(way).and_then(|all| i32::try_from(all).ok());
+        if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
+            attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
+        }
+        place.with_regions(gpu::FUNC, &[], &[], &attributes, vec![region])?;
+        let b = Builder::at_end(context, body, location);
+        self.body(b, body, way)?;
+        b.op(gpu::RETURN, &[], &[], &[])?;
+        Ok(())
+    }
+
+    fn body(&self, b: Builder<'c>, body: Blk<'c>, way: &Arrangement) -> Result<(), Failure> {
+        let word = b.i32_type();
+        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+        let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
+        let mut block = b.value(arith::INDEX_CAST, &[block], word, &[])?;
+        // Neighbouring blocks are neighbours along columns.
+        let mut column = None;
+        let parts = match self.known_parts(way) {
+            Some(1) => None,
+            Some(known) => Some(b.i32(known)?),
+            None => Some(argument(body, self.arguments.len())),
+        };
+        if let Some(parts) = parts {
+            let part = b.value(arith::REMUI, &[block, parts], word, &[])?;
+            block = b.value(arith::DIVUI, &[block, parts], word, &[])?;
+            let each = b.i32(way.columns())?;
+            column = Some(b.value(arith::MULI, &[part, each], word, &[])?);
+        }
+        let each = b.i32(way.threads[0])?;
+        let row = b.value(arith::MULI, &[block, each], word, &[])?;
+        let multiple = |of: i64| {
+            IntTuple::Leaf(Leaf::Dynamic(Dyn {
+                div: of,
+                ..Dyn::I32
+            }))
+        };
+        let first = tuple([
+            multiple(way.threads[0]),
+            column.map_or(int(0), |_| multiple(way.columns())),
+        ]);
+        let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
+        let at = b.coord(&first, &leaves)?;
+        let mut tensors = Vec::new();
+        for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
+            let tensor = argument(body, whole.argument);
+            tensors.push(match *layout == whole.memref.layout {
+                true => tensor,
+                false if layout.is_static() => with_layout(b, tensor, layout, [&[], &[]])?,
+                false => {
+                    let [shape, stride] = whole.open_leaves(b, tensor, &self.modes)?;
+                    with_layout(b, tensor, layout, [&shape, &stride])?
+                }
+            });
+        }
+        let outputs = i32::try_from(tensors.len() - self.inputs).unwrap_or(0);
+        let inputs = i32::try_from(self.inputs).unwrap_or(0);
+        let operands = [tensors, vec![at]].concat();
+        let mut attributes = vec![
+            ("operandSegmentSizes", b.i32_array(&[inputs, outputs, 1])),
+            ("threads", b.i64_array(&way.threads)),
+            ("values", b.i64_array(&way.values)),
+        ];
+        for (name, is) in [("by_rows", way.by_rows), ("held", way.held)] {
+            if is {
+                attributes.push((name, b.unit()));
+            }
+        }
+        let (region, inner) = Detached::with_block(&self.region.arguments());
+        b.with_regions(cute::BLOCK_MAP, &operands, &[], &attributes, vec![region])?;
+        self.region.fill(b, inner, |place| argument(body, place))?;
+        // What was reduced are the columns.
+        for op in ops_of(inner) {
+            if cute::AllReduce::of(op).is_some() {
+                set_attribute(op, "along", b.i64_array(&[1]));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! Maps over whole tensors: `cute.map` becomes a kernel, or a few of which a launch takes one, whose blocks compute rows.
+//!
+//! What is reduced along are the columns, and the other modes are rows. `arrange.rs` says which threads take which elements, `kernel.rs`
+//! writes the kernel, `host.rs` the launch.
+
+mod arrange;
+mod host;
+mod kernel;
+
+use super::{
+    epilogue::Epilogue,
+    function_around,
+    matrix::check_apart,
+    targets_of,
+};
+use arrange::Arrangement;
+use cute_ir::{
+    Expected, Failure, diag,
+    maps::{is_same_along, modes_of, reductions},
+    mlir::*,
+    ops::cute,
+    types::{MemRef, element_bits, memref_of, register_type},
+};
+use cute_layout::{IntTuple, Layout, Leaf, tuple};
+use cute_target::Archs;
+use melior::ir::operation::OperationLike;
+
+/// A tensor of a map, as rows and columns.
+#[derive(Clone, Debug)]
+struct Whole<'c> {
+    /// The tensor in the function that launches.
+    tensor: Val<'c>,
+    /// Its place among the kernel's arguments.
+    argument: usize,
+    /// Its name in messages.
+    name: String,
+    memref: MemRef<'c>,
+    /// Rows and columns, of which the latter are one leaf.
+    layout: Layout,
+}
+
+/// A `cute.map` that can be computed row by row.
+pub(super) struct Map<'c> {
+    op: Op<'c>,
+    function: Op<'c>,
+    /// The tensors behind `ins` and then those behind `outs`.
+    tensors: Vec<Whole<'c>>,
+    /// How many of them are inputs.
+    inputs: usize,
+    /// The values that the kernel is passed.
+    arguments: Vec<Val<'c>>,
+    region: Epilogue<'c>,
+    /// The modes of the tensors that are rows, and those that are columns, the fastest first.
+    modes: [Vec<usize>; 2],
+    /// Tells whether something is reduced along the columns.
+    reduces: bool,
+    archs: Archs,
+}
+
+impl<'c> Map<'c> {
+    /// The map that an op is. Errors: what cannot be computed row by row.
+    pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+        let fail =
+            |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
+        function_around(op, function)?;
+        let map = cute::Map::of(op).expected(op, "a map")?;
+        let body = map.body().expected(op, "a region")?;
+        let (inputs, outputs) = (map.inputs(), map.outputs());
+        let mut arguments: Vec<Val<'c>> = Vec::new();
+        let mut named = Vec::new();
+        for (what, values) in [("input", &inputs), ("output", &outputs)] {
+            for (at, value) in values.iter().enumerate() {
+                let memref = memref_of(*value).expected(op, "tensors")?;
+                if register_type(memref.element) != memref.element
+                    || element_bits(memref.element).is_none_or(|bits| bits < 8)
+                {
+                    return Err(fail(format!(
+                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers",
+                        memref.element
+                    )));
+                }
+                if memref.layout.stride().has_basis() {
+                    return Err(fail(format!(
+                        "expected {what} {at} with strides that are integers, found {}",
+                        memref.layout
+                    )));
+                }
+                memref.check_addressable().map_err(fail)?;
+                let known = arguments.iter().position(|other| other == value);
+                let argument = known.unwrap_or(arguments.len());
+                if known.is_none() {
+                    arguments.push(*value);
+                }
+                named.push((format!("{what} {at}"), *value, argument, memref));
+            }
+        }
+        let region = Epilogue::of(function, body, &mut arguments)?;
+        let rank = named.first().map_or(0, |(.., memref)| memref.layout.rank());
+        let all = reductions(body);
+        let along: Option<Vec<usize>> = all.first().map(|reduce| {
+            let modes = modes_of(reduce).into_iter();
+            modes.filter_map(|mode| usize::try_from(mode).ok()).collect()
+        });
+        let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
+        let modes = split(&layouts, rank, along.clone());
+        let mut tensors = Vec::new();
+        for (name, tensor, argument, memref) in named {
+            let layout = arranged(&memref.layout, &modes).map_err(|found| {
+                fail(format!(
+                    "expected {name} with one stride along what is reduced, or along the modes {:?} together, found {found}; make a \
+                     copy of it that lies in order",
+                    modes[1]
+                ))
+            })?;
+            tensors.push(Whole {
+                tensor,
+                argument,
+                name,
+                memref,
+                layout,
+            });
+        }
+        for output in &tensors[inputs.len()..] {
+            // What is written once along a mode has one element there.
+            let once = (0..2).filter(|mode| !is_same_along(&output.layout, *mode));
+            let once: Vec<_> = once.filter_map(|mode| output.layout.mode(mode).ok()).collect();
+            if !once.is_empty() {
+                let apart = Layout::from_modes(&once).map_err(|e| fail(e.to_string()))?;
+                check_apart(&output.name, &apart).map_err(fail)?;
+            }
+        }
+        Ok(Self {
+            op,
+            function,
+            tensors,
+            inputs: inputs.len(),
+            arguments,
+            region,
+            modes,
+            reduces: along.is_some(),
+            archs: archs.clone(),
+        })
+    }
+
+    /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op.
+    pub(super) fn lower(
+        &self,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        let host = Builder::before(self.op);
+        let kernels = super::kernels_of(
+            self.op,
+            module,
+            &format!("{name}_kernels"),
+            &targets_of(&self.archs),
+            home,
+        )?;
+        let body = body_of(kernels, 0).expected(kernels, "a body")?;
+        let place = Builder::at_end(host.context, body, host.location);
+        let ways = self.arrangements(most);
+        let mut symbols = Vec::new();
+        for (at, way) in ways.iter().enumerate() {
+            let kernel = match ways.len() {
+                1 => format!("{name}_kernel"),
+                _ => format!("{name}_kernel_{at}"),
+            };
+            self.kernel(place, &kernel, way)?;
+            let home = string_of(kernels, "sym_name").unwrap_or_default();
+            symbols.push(format!("@{home}::@{kernel}"));
+        }
+        self.check_launch(host)?;
+        let all: Vec<(&Arrangement, &String)> = ways.iter().zip(&symbols).collect();
+        self.launch_one(host, &all)?;
+        self.record(module, name)
+    }
+
+    /// Leaves on the function what it computes, so that a run can be verified.
+    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+        let symbol = format!("{name}_map");
+        self.region.function(module, self.function, &symbol)?;
+        let mut entry = format!("map = @{symbol}");
+        let tensors: Vec<_> = self.tensors.iter().map(|whole| whole.tensor).collect();
+        let (inputs, outputs) = tensors.split_at(self.inputs);
+        for (name, values) in [
+            ("ins", inputs),
+            ("outs", outputs),
+            ("scalars", self.region.captured()),
+        ] {
+            if !values.is_empty() {
+                entry += &format!(", {name} = array<i64: {}>", super::places(values));
+            }
+        }
+        super::record(self.op, self.function, &entry)
+    }
+
+    /// The extents of rows and columns, where they are known.
+    fn known(&self, mode: usize) -> Option<i64> {
+        let mut extents = self.tensors.iter().filter_map(|whole| {
+            let mode = whole.layout.mode(mode).ok()?;
+            mode.shape().is_static().then(|| mode.size().ok())?
+        });
+        extents.next()
+    }
+}
+
+/// The modes that are rows and those that are columns. Along what is reduced are columns; where nothing is, the mode along which the
+/// neighbours lie of the last tensor that has such.
+fn split(layouts: &[&Layout], rank: usize, along: Option<Vec<usize>>) -> [Vec<usize>; 2] {
+    let stride = |layout: &Layout, mode: usize| -> Option<i64> {
+        let leaf = layout.stride().get(mode)?.as_leaf()?.clone();
+        leaf.as_static().filter(|stride| *stride > 0)
+    };
+    let columns = along.unwrap_or_else(|| {
+        let side_by_side = layouts.iter().rev().find_map(|layout| {
+            (0..rank).find(|mode| stride(layout, *mode) == Some(1))
+        });
+        vec![side_by_side.unwrap_or(rank.saturating_sub(1))]
+    });
+    let rows: Vec<usize> = (0..rank).filter(|mode| !columns.contains(mode)).collect();
+    // The fastest first, so that modes that follow one another become one.
+    let fastest = |mode: &usize| {
+        let of = layouts.iter().find_map(|layout| stride(layout, *mode));
+        (of.unwrap_or(i64::MAX), *mode)
+    };
+    let sorted = |mut modes: Vec<usize>| {
+        modes.sort_by_key(fastest);
+        modes
+    };
+    [sorted(rows), sorted(columns)]
+}
+
+/// The layout as rows and columns. Errors: the columns, if they are not one leaf.
+fn arranged(layout: &Layout, modes: &[Vec<usize>; 2]) -> Result<Layout, String> {
+    let [rows, columns] = modes.each_ref().map(|modes| {
+        let parts = modes.iter().map(|mode| layout.mode(*mode));
+        let parts = parts.collect::<cute_layout::Result<Vec<_>>>()?;
+        match &parts[..] {
+            [] => Layout::leaf(1, 0),
+            [one] => Ok(one.clone()),
+            _ => Layout::from_modes(&parts),
+        }
+    });
+    let text = |e: cute_layout::LayoutError| e.to_string();
+    let (rows, mut columns) = (rows.map_err(text)?, columns.map_err(text)?);
+    if columns.shape().is_tuple() && columns.is_static() {
+        columns = columns.coalesce().map_err(text)?;
+    }
+    if columns.shape().is_tuple() {
+        return Err(columns.to_string());
+    }
+    let shape = tuple([rows.shape().clone(), columns.shape().clone()]);
+    let stride = tuple([rows.stride().clone(), columns.stride().clone()]);
+    Layout::new(shape, stride).map_err(text)
+}
+
+/// The leaf of columns, of a shape or a stride.
+fn column(of: &IntTuple) -> Option<&Leaf> {
+    of.get(1).and_then(IntTuple::as_leaf)
+}
