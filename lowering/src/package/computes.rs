@@ -3,7 +3,8 @@
 //! An array with a dictionary for each compute. One entry names the kind and has the tensors' indices among the arguments;
 //! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
 //! index of the argument that has it. An `epilogue` is a function of numbers, of the sum, the elements of the tensors `ins`, and
-//! the arguments `scalars`; it returns the element of C and those of `outs`.
+//! the arguments `scalars`; it returns the element of C and those of `outs`. A `map` is one of the elements of `ins` and of `scalars`, which
+//! returns those of `outs`, and may have `cute.all_reduce`.
 
 use super::region;
 use cute_ir::{
@@ -17,7 +18,7 @@ use cute_ir::{
     },
     ops::func,
 };
-use cute_runtime::package::{Compute, Epilogue, Factor, Gemm};
+use cute_runtime::package::{Compute, Epilogue, Factor, Gemm, Map};
 use melior::ir::{Attribute, operation::OperationLike};
 
 /// Kinds, the roles of their tensors, and what else they may have.
@@ -47,6 +48,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         &["epsilon", "accumulate"],
     ),
     ("attention", &["Q", "K", "V", "O"], &["scale", "accumulate"]),
+    ("map", &[], &["ins", "outs", "scalars"]),
 ];
 
 pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
@@ -93,6 +95,9 @@ impl<'c> Entry<'c> {
                 others => others.join(", "),
             };
             return Err(self.wrong(format!("{kind} has {may}, found {extra}")));
+        }
+        if *kind == "map" {
+            return self.map();
         }
         let at = self.indices(kind, roles)?;
         let accumulate = self.ty("accumulate")?;
@@ -153,21 +158,53 @@ impl<'c> Entry<'c> {
         })
     }
 
+    /// The arguments that an entry lists, by index; none where it has no such entry.
+    fn list(&self, name: &str) -> Result<Vec<usize>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(Vec::new());
+        };
+        let all = i64s_of(attribute).unwrap_or_default();
+        let all: Option<Vec<_>> = all.iter().map(|i| usize::try_from(*i).ok()).collect();
+        all.filter(|all| !all.is_empty()).ok_or_else(|| {
+            self.wrong(format!(
+                "expected {name} = array<i64: 3, 4>, arguments by index, found {attribute}"
+            ))
+        })
+    }
+
+    /// The function of numbers that an entry names.
+    fn function(&self, name: &str, attribute: Attribute<'c>) -> Result<Op<'c>, Failure> {
+        let function = symbol_of(attribute).and_then(|path| {
+            let [name] = path[..] else { return None };
+            let module = block_of(self.op)?;
+            let mut ops = ops_of(module).into_iter();
+            ops.find(|op| name_of(*op) == func::FUNC && string_of(*op, "sym_name") == Some(name))
+        });
+        function.ok_or_else(|| {
+            self.wrong(format!(
+                "expected {name} = @function, a func.func of numbers beside this one, found {attribute}"
+            ))
+        })
+    }
+
+    /// A map of whole tensors.
+    fn map(&self) -> Result<Compute, Failure> {
+        let (inputs, outputs, scalars) =
+            (self.list("ins")?, self.list("outs")?, self.list("scalars")?);
+        let attribute = entry_of(self.entry, "map").expected(self.op, "a map")?;
+        let function = self.function("map", attribute)?;
+        let region = region::of_function(function, inputs.len(), &scalars)?;
+        Ok(Compute::Map(Map {
+            inputs,
+            outputs,
+            region,
+        }))
+    }
+
     /// The epilogue of a product; none where it has none.
     fn epilogue(&self) -> Result<Option<Epilogue>, Failure> {
-        let list = |name: &str| match entry_of(self.entry, name) {
-            None => Ok(Vec::new()),
-            Some(attribute) => {
-                let all = i64s_of(attribute).unwrap_or_default();
-                let all: Option<Vec<_>> = all.iter().map(|i| usize::try_from(*i).ok()).collect();
-                all.filter(|all| !all.is_empty()).ok_or_else(|| {
-                    self.wrong(format!(
-                        "expected {name} = array<i64: 3, 4>, arguments by index, found {attribute}"
-                    ))
-                })
-            }
-        };
-        let (inputs, outputs, scalars) = (list("ins")?, list("outs")?, list("scalars")?);
+        let (inputs, outputs, scalars) =
+            (self.list("ins")?, self.list("outs")?, self.list("scalars")?);
         let Some(attribute) = entry_of(self.entry, "epilogue") else {
             if inputs.len() + outputs.len() + scalars.len() > 0 {
                 return Err(self.wrong(
@@ -177,17 +214,7 @@ impl<'c> Entry<'c> {
             }
             return Ok(None);
         };
-        let function = symbol_of(attribute).and_then(|path| {
-            let [name] = path[..] else { return None };
-            let module = block_of(self.op)?;
-            let mut ops = ops_of(module).into_iter();
-            ops.find(|op| name_of(*op) == func::FUNC && string_of(*op, "sym_name") == Some(name))
-        });
-        let function = function.ok_or_else(|| {
-            self.wrong(format!(
-                "expected epilogue = @function, a func.func of numbers beside this one, found {attribute}"
-            ))
-        })?;
+        let function = self.function("epilogue", attribute)?;
         let region = region::of_function(function, 1 + inputs.len(), &scalars)?;
         Ok(Some(Epilogue {
             inputs,

@@ -3,12 +3,12 @@
 use super::element_of;
 use cute_arith::ScalarOp;
 use cute_ir::{
-    Expected, Failure, diag,
+    Expected, Failure, diag, maps,
     mlir::{
         Op, Val, arguments_of, attribute_of, body_of, float_value, integer_of, integer_value, key,
         name_of, next_block, operands_of, ops_of, results_of,
     },
-    ops::{arith, func},
+    ops::{arith, cute, func},
 };
 use cute_runtime::package::{Region, RegionOp};
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -32,9 +32,8 @@ pub(super) fn of_function(
     let arguments = arguments_of(body);
     if arguments.len() != elements + scalars.len() {
         return Err(wrong(format!(
-            "expected {} arguments: the sum, the elements of {} tensors, and {} numbers; found {}",
+            "expected {} arguments: {elements} elements, of which the first of an epilogue is the sum, and {} numbers; found {}",
             elements + scalars.len(),
-            elements.saturating_sub(1),
             scalars.len(),
             arguments.len()
         )));
@@ -60,6 +59,15 @@ pub(super) fn of_function(
             return Err(unknown(op));
         };
         let element = element_of(result.r#type());
+        if let (Some(reduce), [value]) = (cute::AllReduce::of(op), &operands[..]) {
+            // The verifier has seen that it is known, and which modes there are.
+            let kind = maps::kind_of(&reduce).expected(op, "a known kind")?;
+            let along = maps::modes_of(&reduce).into_iter();
+            let along: Vec<usize> = along.filter_map(|mode| usize::try_from(mode).ok()).collect();
+            region.ops.push(RegionOp::reduce(kind, *value, along, element));
+            places.insert(key(result), elements + region.ops.len() - 1);
+            continue;
+        }
         region.ops.push(match name_of(op) {
             arith::CONSTANT => {
                 RegionOp::constant(constant(op).ok_or_else(|| unknown(op))?, element)
