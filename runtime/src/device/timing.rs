@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{DeviceError, Stopwatch};
-use crate::package::Function;
+use crate::package::{Access, Function};
 use crate::tensor::HostTensor;
 
 /// The settings of a measurement.
@@ -132,11 +132,23 @@ impl Work {
                 *work.flops.get_or_insert(0.0) += flops;
                 continue;
             }
-            let moved = roles.iter().zip(tensors).map(|(role, tensor)| {
-                let times = u8::from(role.access.reads()) + u8::from(role.access.writes());
-                let bytes = tensor.layout().size() as f64 * tensor.element().size() as f64;
-                f64::from(times) * bytes
-            });
+            let moved = roles
+                .iter()
+                .zip(tensors)
+                .enumerate()
+                .map(|(at, (role, tensor))| {
+                    // A tensor that has several roles is read once, and written once.
+                    let is_first = |access: fn(Access) -> bool| {
+                        let mut before = roles[..at].iter();
+                        access(role.access)
+                            && !before.any(|b| b.arg == role.arg && access(b.access))
+                    };
+                    let times =
+                        u8::from(is_first(Access::reads)) + u8::from(is_first(Access::writes));
+                    let bytes =
+                        tensor.layout().places_count() as f64 * tensor.element().size() as f64;
+                    f64::from(times) * bytes
+                });
             *work.bytes.get_or_insert(0.0) += moved.sum::<f64>();
         }
         work
@@ -237,6 +249,37 @@ mod tests {
         fn batch(&mut self, count: usize) -> Result<f64, DeviceError> {
             Ok(count as f64 * 2.0)
         }
+    }
+
+    #[test]
+    fn every_tensor_moves_once() {
+        use crate::element::Element;
+        use crate::layout::Parsed;
+        use crate::package::{Arg, Compute, Map};
+        let layouts = ["(8,4):(4,1)", "(8,4):(0,1)", "(8,4):(1,8)", "(8,4):(1,0)"];
+        let tensor = |layout: &&str| {
+            HostTensor::poisoned(Element::F32, Parsed::parse(layout).unwrap()).unwrap()
+        };
+        let tensors: Vec<HostTensor> = layouts.iter().map(tensor).collect();
+        let arg = |layout: &&str| Arg::Tensor {
+            name: (*layout).into(),
+            element: "f32".into(),
+            layout: (*layout).into(),
+            align: 4,
+            access: Access::ReadWrite,
+        };
+        let function = Function::new("f", layouts.iter().map(arg).collect(), vec![]);
+        let work = |compute| Work::of(&function.clone().computing(vec![compute]), &tensors);
+        let map = Compute::Map(Map {
+            inputs: vec![0, 1, 2, 0],
+            outputs: vec![2, 3],
+            ..Map::default()
+        });
+        // 32 elements of the first, 4 of the second, 32 of the third in and out, 8 of the last.
+        let bytes = 4.0 * (32.0 + 4.0 + 2.0 * 32.0 + 8.0);
+        assert_eq!(work(map).bytes, Some(bytes));
+        let copy = work(Compute::Copy { src: 0, dst: 2 });
+        assert_eq!((copy.bytes, copy.flops), (Some(256.0), None));
     }
 
     #[test]

@@ -141,6 +141,21 @@ impl Parsed {
         self.modes.iter().flatten().copied()
     }
 
+    /// Shape and stride of every leaf of a top-level mode, the fastest first; none of a mode that there is not.
+    pub(crate) fn mode_leaves(&self, mode: usize) -> &[(i64, i64)] {
+        self.modes.get(mode).map_or(&[], Vec::as_slice)
+    }
+
+    /// Tells whether a top-level mode has several elements, all at one place.
+    pub(crate) fn is_repeated(&self, mode: usize) -> bool {
+        let leaves = self.mode_leaves(mode);
+        let size: i64 = leaves.iter().map(|(shape, _)| shape).product();
+        size > 1
+            && leaves
+                .iter()
+                .all(|(shape, stride)| *shape == 1 || *stride == 0)
+    }
+
     /// The offset of the element with that colexicographic index. It must be in `0..size()`.
     pub fn at(&self, index: i64) -> i64 {
         let mut rest = index;
@@ -152,15 +167,20 @@ impl Parsed {
         offset
     }
 
+    /// The number of elements, of which those that a stride of 0 places on each other count once.
+    pub(crate) fn places_count(&self) -> i64 {
+        let leaves = self.leaves().filter(|(_, stride)| *stride != 0);
+        match self.size {
+            0 => 0,
+            _ => leaves.map(|(shape, _)| shape).product(),
+        }
+    }
+
     /// The offsets that elements lie at. Elements that a stride of 0 places on each other count once.
     pub(crate) fn places(&self) -> impl Iterator<Item = i64> {
         let leaves = self.leaves().filter(|(_, stride)| *stride != 0);
         let leaves: Vec<(i64, i64)> = leaves.collect();
-        let count = match self.size {
-            0 => 0,
-            _ => leaves.iter().map(|(shape, _)| shape).product(),
-        };
-        (0..count).map(move |index| {
+        (0..self.places_count()).map(move |index| {
             let mut rest = index;
             let parts = leaves.iter().map(|(shape, stride)| {
                 let at = rest % shape * stride;

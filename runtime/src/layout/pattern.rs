@@ -100,6 +100,17 @@ impl Pattern {
         self.shape.modes().iter().map(size).collect()
     }
 
+    /// Shape and stride of the leaves of a top-level mode, where they are known; none of a mode that there is not.
+    pub(crate) fn mode_leaves(&self, mode: usize) -> Vec<(Option<i64>, Option<i64>)> {
+        let leaves = |tuple: &IntTuple| -> Vec<Option<i64>> {
+            let mode = tuple.modes().get(mode);
+            let leaves = mode.map(IntTuple::leaves).unwrap_or_default();
+            leaves.into_iter().map(Leaf::as_static).collect()
+        };
+        let strides = leaves(&self.stride);
+        leaves(&self.shape).into_iter().zip(strides).collect()
+    }
+
     /// The leaves that a launch brings.
     pub fn dynamic_leaves(&self) -> Vec<DynamicLeaf> {
         let of = |tuple: &IntTuple, stride: bool| -> Vec<DynamicLeaf> {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{Access, Arg, Function};
+use super::map::Map;
 use super::region::Epilogue;
 
 /// One thing that a function computes. Roles are indices into [`Function::args`].
@@ -94,6 +95,8 @@ pub enum Compute {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
+    /// A region for each index of tensors of one shape.
+    Map(Map),
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
@@ -188,11 +191,13 @@ impl Compute {
             Compute::Softmax { .. } => "softmax",
             Compute::RmsNorm { .. } => "rms_norm",
             Compute::Attention { .. } => "attention",
+            Compute::Map(_) => "map",
         }
     }
 
     /// Its tensors: what is read and then the output. An epilogue's tensors come last: those that it reads, `E0`, `E1` and so on,
-    /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written.
+    /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written; so it is
+    /// with a map, whose first output is `D0`.
     pub fn roles(&self) -> Vec<Role> {
         let role = |name: &'static str, arg: &usize, access| Role {
             name: name.into(),
@@ -229,10 +234,11 @@ impl Compute {
             Compute::Attention { q, k, v, out, .. } => {
                 vec![read("Q", q), read("K", k), read("V", v), write("O", out)]
             }
+            Compute::Map(map) => map.roles(),
         }
     }
 
-    /// The tensors that it writes: of a product of matrices C first, then those of its epilogue.
+    /// The tensors that it writes: of a product of matrices C first, then those of its epilogue; of a map in their order.
     pub fn outputs(&self) -> Vec<Role> {
         let roles = self.roles().into_iter();
         roles.filter(|role| role.access.writes()).collect()
@@ -267,7 +273,7 @@ impl Compute {
     pub fn accumulate(&self) -> Option<&str> {
         match self {
             Compute::Gemm(gemm) => Some(&gemm.accumulate),
-            Compute::Copy { .. } | Compute::Transpose { .. } => None,
+            Compute::Copy { .. } | Compute::Transpose { .. } | Compute::Map(_) => None,
             Compute::Add { accumulate, .. }
             | Compute::Axpby { accumulate, .. }
             | Compute::Softmax { accumulate, .. }
@@ -374,6 +380,7 @@ impl Compute {
                 name(k),
                 within(accumulate)
             ),
+            Compute::Map(map) => map.describe(function),
         }
     }
 
@@ -395,11 +402,12 @@ impl Compute {
             }
             Ok(modes)
         };
-        let all: Vec<usize> = (0..ranks[0]).collect();
+        let rank = ranks.first().copied().unwrap_or(0);
+        let all: Vec<usize> = (0..rank).collect();
         match self {
             Compute::Gemm(_) => {
                 // A third mode is the batch.
-                let batched = ranks[0] == 3;
+                let batched = rank == 3;
                 let [a, b, c] = match batched {
                     true => [vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]],
                     false => [vec![0, 2], vec![1, 2], vec![0, 1]],
@@ -413,9 +421,7 @@ impl Compute {
             Compute::Attention { .. } => {
                 fixed(vec![vec![0, 2], vec![1, 2], vec![1, 3], vec![0, 3]])
             }
-            Compute::RmsNorm { .. } => {
-                fixed(vec![all.clone(), vec![ranks[0].saturating_sub(1)], all])
-            }
+            Compute::RmsNorm { .. } => fixed(vec![all.clone(), vec![rank.saturating_sub(1)], all]),
             _ => fixed(vec![all; ranks.len()]),
         }
     }
@@ -443,6 +449,10 @@ impl Compute {
             Compute::Add { .. } => ("a, b and out of one shape", ""),
             Compute::Axpby { .. } => ("x and y of one shape", ""),
             Compute::Softmax { .. } => ("x and out of one shape", ""),
+            Compute::Map(_) => (
+                "all tensors of one shape",
+                "one that is the same along a mode has stride 0 there",
+            ),
         }
     }
 

@@ -7,9 +7,11 @@ mod expr;
 mod format;
 mod limits;
 mod manifest;
+mod map;
 mod region;
 mod validate;
 mod validate_compute;
+mod validate_region;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,8 @@ mod tests;
 mod tests_dynamic;
 #[cfg(test)]
 mod tests_epilogue;
+#[cfg(test)]
+mod tests_map;
 #[cfg(test)]
 mod tests_workspace;
 
@@ -26,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use compute::{Compute, Factor, Gemm, Role};
-pub use cute_arith::ScalarOp;
+pub use cute_arith::{ReduceOp, ScalarOp};
 pub use error::PackageError;
 pub(crate) use expr::Environment;
 pub use expr::{Expr, MAX_DEPTH, MAX_NODES, Op};
@@ -36,6 +40,8 @@ pub(crate) use limits::Sizes;
 pub use manifest::{
     Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Number, Param, Requirement,
 };
+pub use map::Map;
+pub(crate) use map::{repeats, varies};
 pub(crate) use region::ValueType;
 pub use region::{Epilogue, MAX_REGION_OPS, Region, RegionOp, RegionValue};
 

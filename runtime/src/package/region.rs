@@ -1,6 +1,6 @@
-//! Regions of operations on single elements, such as the epilogue of a product of matrices.
+//! Regions of operations on single elements: those of a map, and the epilogue of a product of matrices.
 
-use cute_arith::ScalarOp;
+use cute_arith::{ReduceOp, ScalarOp};
 use serde::{Deserialize, Serialize};
 
 use super::compute::Role;
@@ -39,6 +39,20 @@ pub enum RegionValue {
     Scalar(usize),
     /// An operation, and the numbers of the values that it takes.
     Op(ScalarOp, Vec<usize>),
+    /// A reduction, the number of the value that it takes, and the modes along which it takes all of its elements. A map has them, an
+    /// epilogue has none.
+    Reduce(ReduceOp, usize, Vec<usize>),
+}
+
+impl RegionValue {
+    /// The numbers of the values that it takes.
+    pub fn operands(&self) -> &[usize] {
+        match self {
+            RegionValue::Constant(_) | RegionValue::Scalar(_) => &[],
+            RegionValue::Op(_, of) => of,
+            RegionValue::Reduce(_, of, _) => std::slice::from_ref(of),
+        }
+    }
 }
 
 impl RegionOp {
@@ -66,6 +80,18 @@ impl RegionOp {
         let element = element.into();
         RegionOp { value, element }
     }
+
+    /// A reduction of an earlier value, of that type, along those modes.
+    pub fn reduce(
+        op: ReduceOp,
+        of: usize,
+        along: impl IntoIterator<Item = usize>,
+        element: impl Into<String>,
+    ) -> RegionOp {
+        let value = RegionValue::Reduce(op, of, along.into_iter().collect());
+        let element = element.into();
+        RegionOp { value, element }
+    }
 }
 
 /// The fields of an operation in a package, of which it has those of its kind.
@@ -78,7 +104,11 @@ struct Fields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     op: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    reduce: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<Vec<usize>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    along: Option<Vec<usize>>,
     #[serde(rename = "type")]
     element: String,
 }
@@ -89,7 +119,9 @@ impl From<RegionOp> for Fields {
             constant: None,
             scalar: None,
             op: None,
+            reduce: None,
             of: None,
+            along: None,
             element: op.element,
         };
         match op.value {
@@ -98,6 +130,11 @@ impl From<RegionOp> for Fields {
             RegionValue::Op(op, of) => {
                 fields.op = Some(op.name().to_string());
                 fields.of = Some(of);
+            }
+            RegionValue::Reduce(op, of, along) => {
+                fields.reduce = Some(op.name().to_string());
+                fields.of = Some(vec![of]);
+                fields.along = Some(along);
             }
         }
         fields
@@ -108,21 +145,38 @@ impl TryFrom<Fields> for RegionOp {
     type Error = String;
 
     fn try_from(fields: Fields) -> Result<RegionOp, String> {
-        let value = match (fields.constant, fields.scalar, fields.op, fields.of) {
-            (Some(value), None, None, None) => RegionValue::Constant(value),
-            (None, Some(arg), None, None) => RegionValue::Scalar(arg),
-            (None, None, Some(name), Some(of)) => {
+        let Fields {
+            constant,
+            scalar,
+            op,
+            reduce,
+            of,
+            along,
+            element,
+        } = fields;
+        let value = match (constant, scalar, op, reduce, of, along) {
+            (Some(value), None, None, None, None, None) => RegionValue::Constant(value),
+            (None, Some(arg), None, None, None, None) => RegionValue::Scalar(arg),
+            (None, None, Some(name), None, Some(of), None) => {
                 let op = ScalarOp::named(&name);
                 let op = op.ok_or_else(|| format!("unknown operation `{name}` of a region"))?;
                 RegionValue::Op(op, of)
             }
+            (None, None, None, Some(name), Some(of), Some(along)) => {
+                let op = ReduceOp::named(&name);
+                let op = op.ok_or_else(|| format!("unknown reduction `{name}` of a region"))?;
+                let [of] = of[..] else {
+                    return Err(format!("a reduction is `of` one value, found {}", of.len()));
+                };
+                RegionValue::Reduce(op, of, along)
+            }
             _ => {
                 return Err(
-                    "an operation of a region has `constant`, `scalar`, or `op` and `of`".into(),
+                    "an operation of a region has `constant`, `scalar`, `op` and `of`, or `reduce`, `of` and `along`"
+                        .into(),
                 );
             }
         };
-        let element = fields.element;
         Ok(RegionOp { value, element })
     }
 }
@@ -232,6 +286,7 @@ impl Region {
             return Err([expected, self.ops.len().to_string()]);
         }
         let mut types: Vec<_> = arguments.iter().copied().map(ValueType::Number).collect();
+        let mut reduced: Option<&[usize]> = None;
         for (at, op) in self.ops.iter().enumerate() {
             let place = |what: &str| format!("{what} for operation {at} of the region");
             let of = op.element.parse::<ValueType>();
@@ -276,10 +331,60 @@ impl Region {
                         return Err([place(&expected), format!("{} to {ty}", texts.join(", "))]);
                     }
                 }
+                RegionValue::Reduce(op, of, along) => {
+                    let Some(found) = types.get(*of) else {
+                        let expected = format!("an operand that is a value below {}", types.len());
+                        return Err([place(&expected), of.to_string()]);
+                    };
+                    if *found != ty || !reduces(*op, ty) {
+                        let expected = format!("an operand and a result that suit {}", op.name());
+                        return Err([place(&expected), format!("{found} to {ty}")]);
+                    }
+                    if along.is_empty() || !along.is_sorted_by(|a, b| a < b) {
+                        let expected = place("modes in ascending order, each once,");
+                        return Err([expected, format!("{along:?}")]);
+                    }
+                    let first = *reduced.get_or_insert(along);
+                    if first != along {
+                        let expected = place(&format!("modes {first:?}, as of those before,"));
+                        return Err([expected, format!("{along:?}")]);
+                    }
+                }
             }
             types.push(ty);
         }
         Ok(types)
+    }
+
+    /// The modes that reductions are along: all of them along the same ones. None where there is no reduction.
+    pub(crate) fn reduced(&self) -> Option<&[usize]> {
+        self.ops.iter().find_map(|op| match &op.value {
+            RegionValue::Reduce(_, _, along) => Some(along.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// Tells of each value along which of `rank` modes it varies; `arguments` says so of the first ones.
+    pub(crate) fn varying(&self, arguments: Vec<Vec<bool>>, rank: usize) -> Vec<Vec<bool>> {
+        let mut values = arguments;
+        for op in &self.ops {
+            let mut varies = vec![false; rank];
+            for value in op.value.operands() {
+                let of = values.get(*value).into_iter().flatten();
+                for (varies, of) in varies.iter_mut().zip(of) {
+                    *varies |= of;
+                }
+            }
+            if let RegionValue::Reduce(_, _, along) = &op.value {
+                for mode in along {
+                    if let Some(varies) = varies.get_mut(*mode) {
+                        *varies = false;
+                    }
+                }
+            }
+            values.push(varies);
+        }
+        values
     }
 
     /// The formula of the values that the region gives, and those of the values that they use more than once, by name. `arguments`
@@ -291,10 +396,7 @@ impl Region {
     ) -> (Vec<String>, Vec<(String, String)>) {
         let first = arguments.len();
         let mut uses = vec![0usize; first + self.ops.len()];
-        let operands = self.ops.iter().flat_map(|op| match &op.value {
-            RegionValue::Op(_, of) => of.as_slice(),
-            _ => &[],
-        });
+        let operands = self.ops.iter().flat_map(|op| op.value.operands());
         for value in operands.chain(&self.yields) {
             if let Some(uses) = uses.get_mut(*value) {
                 *uses += 1;
@@ -315,9 +417,13 @@ impl Region {
                         .collect();
                     applied(*op_of, &of, &op.element)
                 }
+                RegionValue::Reduce(reduction, of, along) => {
+                    let of = texts.get(*of).map_or("?", String::as_str);
+                    reduction_of(*reduction, along, of)
+                }
             };
-            let is_op = matches!(op.value, RegionValue::Op(..));
-            texts.push(if is_op && *uses > 1 {
+            let has_operands = !op.value.operands().is_empty();
+            texts.push(if has_operands && *uses > 1 {
                 let name = format!("t{}", named.len());
                 named.push((name.clone(), text));
                 name
@@ -360,6 +466,38 @@ fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
                 }
         }
     }
+}
+
+/// Tells whether there is such a reduction of values of that type.
+fn reduces(op: ReduceOp, ty: ValueType) -> bool {
+    let ValueType::Number(element) = ty else {
+        return false;
+    };
+    match op {
+        ReduceOp::Add => matches!(element, Element::F32 | Element::F64 | Element::I32),
+        ReduceOp::Mean => matches!(element, Element::F32 | Element::F64),
+        ReduceOp::Maximum | ReduceOp::Minimum => true,
+    }
+}
+
+/// The name of the index of a mode in formulas.
+pub(super) fn index_name(mode: usize) -> String {
+    match ["i", "j", "k", "l", "m", "n"].get(mode) {
+        Some(name) => (*name).to_string(),
+        None => format!("i{mode}"),
+    }
+}
+
+/// `(sum over j of x)`
+fn reduction_of(op: ReduceOp, along: &[usize], of: &str) -> String {
+    let name = match op {
+        ReduceOp::Add => "sum",
+        ReduceOp::Mean => "mean",
+        ReduceOp::Maximum => "max",
+        ReduceOp::Minimum => "min",
+    };
+    let along: Vec<String> = along.iter().copied().map(index_name).collect();
+    format!("({name} over {} of {})", along.join(","), unwrapped(of))
 }
 
 /// `(x + y)`, `max(x, y)`, `f16(x)`

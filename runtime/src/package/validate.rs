@@ -10,7 +10,7 @@
 //! 6. every launch of known sizes is within what CUDA allows, every other one depends on integers alone and is checked with
 //!    its arguments; its kernel is in every image, with parameters of those sizes;
 //! 7. the tensors of a compute have shapes that fit, as far as they are known; its outputs are written, and are none of its
-//!    inputs, but for those of an epilogue (`validate_compute`);
+//!    inputs, but for those of an epilogue or a map (`validate_compute`);
 //! 8. only a function with a workspace passes pointers into it.
 
 use std::collections::HashSet;

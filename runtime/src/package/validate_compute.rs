@@ -1,12 +1,16 @@
 //! The computes of a package: which tensors they have, and what types.
 
-use super::compute::{Compute, Factor, Gemm, Role};
+use super::compute::{Compute, Factor, Role};
 use super::manifest::Function;
-use super::region::{Epilogue, ValueType};
 use super::validate::{Checked, invalid, pattern, scalar};
+use super::validate_region::{validate_epilogue, validate_map};
 use crate::element::Element;
 
 pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Checked {
+    if compute.outputs().is_empty() {
+        let expected = "at least one output";
+        return invalid(place, expected, "none", "name the tensors that it writes");
+    }
     let roles = compute.roles();
     let mut sizes = Vec::new();
     let mut elements = Vec::new();
@@ -31,15 +35,17 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
     compute
         .check_shapes(&sizes)
         .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))?;
-    if let Compute::Gemm(gemm) = compute
-        && let Some(epilogue) = &gemm.epilogue
-    {
-        validate_epilogue(place, gemm, epilogue, function)?;
+    match compute {
+        Compute::Gemm(gemm) => match &gemm.epilogue {
+            Some(epilogue) => validate_epilogue(place, gemm, epilogue, function),
+            None => Ok(()),
+        },
+        Compute::Map(map) => validate_map(place, map, function),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// Checks that an output is written, and is no other tensor of the compute, but for one that its epilogue reads.
+/// Checks that an output is written, and is no other tensor of the compute, but for one that its region reads.
 fn validate_output(place: &str, output: &Role, compute: &Compute, function: &Function) -> Checked {
     let name = function.args[output.arg].name();
     let access = function.args[output.arg].access();
@@ -51,15 +57,15 @@ fn validate_output(place: &str, output: &Role, compute: &Compute, function: &Fun
         let expected = format!("{} to be read and written", output.name);
         return invalid(place, expected, format!("{name} is only written"), "");
     }
-    let is_of_epilogue = |role: &Role| {
-        role.name.starts_with('E') && compute.epilogue().is_some() && !role.access.writes()
-    };
+    let has_region = compute.epilogue().is_some() || matches!(compute, Compute::Map(_));
+    let is_of_region =
+        |role: &Role| has_region && role.name.starts_with('E') && !role.access.writes();
     let roles = compute.roles();
     let mut others = roles.iter().filter(|role| role.name != output.name);
-    if others.any(|role| role.arg == output.arg && !is_of_epilogue(role)) {
+    if others.any(|role| role.arg == output.arg && !is_of_region(role)) {
         let others = roles.iter().filter(|role| role.name != output.name);
         let others: Vec<&str> = others
-            .filter(|role| !is_of_epilogue(role))
+            .filter(|role| !is_of_region(role))
             .map(|role| role.name.as_ref())
             .collect();
         let expected = format!(
@@ -68,68 +74,6 @@ fn validate_output(place: &str, output: &Role, compute: &Compute, function: &Fun
             others.join(" and ")
         );
         return invalid(place, expected, format!("{name} for both"), "");
-    }
-    Ok(())
-}
-
-/// Checks the operations of an epilogue, whose tensors were checked.
-fn validate_epilogue(
-    place: &str,
-    gemm: &Gemm,
-    epilogue: &Epilogue,
-    function: &Function,
-) -> Checked {
-    let place = format!("{place}, epilogue");
-    let beside = [
-        ("alpha", gemm.alpha.is_some()),
-        ("beta", gemm.beta.is_some()),
-        ("tolerance", gemm.tolerance.is_some()),
-    ];
-    if let Some((name, _)) = beside.iter().find(|(_, is_there)| *is_there) {
-        let expected = "neither alpha nor beta nor tolerance beside it";
-        return invalid(place, expected, *name, "say it by operations of the region");
-    }
-    let element = |text: &str| match text.parse::<Element>() {
-        Ok(element) => Ok(element),
-        Err(error) => invalid(&place, "an element type", error.to_string(), ""),
-    };
-    let of = |arg: &usize| element(function.args[*arg].element());
-    let mut arguments = vec![element(&gemm.accumulate)?];
-    for input in &epilogue.inputs {
-        arguments.push(of(input)?);
-    }
-    let region = &epilogue.region;
-    let types = region.types(&arguments, |arg| {
-        scalar(&place, arg, function).map_err(|error| match error {
-            super::PackageError::Invalid {
-                expected, found, ..
-            } => [expected, found],
-            other => ["a scalar".into(), other.to_string()],
-        })
-    });
-    let types = types.or_else(|[expected, found]| invalid(&place, expected, found, ""))?;
-    let outputs: Vec<usize> = [gemm.c]
-        .into_iter()
-        .chain(epilogue.outputs.clone())
-        .collect();
-    if region.yields.len() != outputs.len() {
-        let expected = format!(
-            "{} values that the region yields, one for each output",
-            outputs.len()
-        );
-        return invalid(place, expected, region.yields.len().to_string(), "");
-    }
-    for (value, output) in region.yields.iter().zip(&outputs) {
-        let Some(found) = types.get(*value) else {
-            let expected = format!("a yielded value below {}", types.len());
-            return invalid(place, expected, value.to_string(), "");
-        };
-        let expected = of(output)?;
-        if *found != ValueType::Number(expected) {
-            let name = function.args[*output].name();
-            let expected = format!("a value of type {expected} for {name}");
-            return invalid(place, expected, found.to_string(), "convert it");
-        }
     }
     Ok(())
 }

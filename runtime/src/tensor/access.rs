@@ -110,22 +110,31 @@ impl<'a> Matrix<'a> {
 
     /// The last mode as columns, and all before it together, the first the fastest, as rows.
     pub fn lines(tensor: &'a HostTensor) -> Matrix<'a> {
+        Matrix::of_modes(tensor, |mode| tensor.layout().mode_offsets(mode))
+    }
+
+    /// The matrix of [`Matrix::lines`], but of modes whose elements all lie at one place the first element only.
+    pub(crate) fn places(tensor: &'a HostTensor) -> Matrix<'a> {
         let layout = tensor.layout();
-        let last = layout.rank().saturating_sub(1);
+        Matrix::of_modes(tensor, |mode| match layout.is_repeated(mode) {
+            true => vec![0],
+            false => layout.mode_offsets(mode),
+        })
+    }
+
+    /// The matrix of [`Matrix::lines`], of the offsets of each mode.
+    fn of_modes(tensor: &'a HostTensor, offsets: impl Fn(usize) -> Vec<i64>) -> Matrix<'a> {
+        let rank = tensor.layout().rank();
+        let last = rank.saturating_sub(1);
         let mut rows = vec![0];
         for mode in 0..last {
             let inner = rows;
-            rows = layout
-                .mode_offsets(mode)
+            rows = offsets(mode)
                 .iter()
                 .flat_map(|offset| inner.iter().map(move |rest| offset + rest))
                 .collect();
         }
-        let columns = if layout.rank() == 0 {
-            vec![0]
-        } else {
-            layout.mode_offsets(last)
-        };
+        let columns = if rank == 0 { vec![0] } else { offsets(last) };
         Matrix {
             tensor,
             rows,

@@ -146,7 +146,9 @@ impl HostTensor {
             return None;
         }
         let mut covered = vec![false; self.layout.cosize() as usize];
-        visit(&self.leaves_by_stride(), 0, 0, &mut |_, offset| {
+        let mut leaves = self.leaves_by_stride();
+        leaves.retain(|leaf| leaf.stride != 0);
+        visit(&leaves, 0, 0, &mut |_, offset| {
             covered[offset as usize] = true
         });
         let size = self.element.size();

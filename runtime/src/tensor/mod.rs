@@ -132,6 +132,18 @@ impl HostTensor {
         inside.then(|| access::load(self.element, &self.bytes, self.layout.at(index)))
     }
 
+    /// The element at an offset, in elements, which is within the layout's cosize.
+    pub(crate) fn load(&self, offset: i64) -> f64 {
+        access::load(self.element, &self.bytes, offset)
+    }
+
+    /// The bytes of the element at such an offset.
+    pub(crate) fn element_bytes(&self, offset: i64) -> &[u8] {
+        let size = self.element.size();
+        let at = offset as usize * size;
+        &self.bytes[at..at + size]
+    }
+
     /// Writes an element, rounded to the element type; nothing outside of the layout.
     pub fn set(&mut self, index: i64, value: f64) {
         if (0..self.layout.size()).contains(&index) {

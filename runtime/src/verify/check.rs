@@ -55,7 +55,7 @@ impl Found {
         });
     }
 
-    fn join(&mut self, other: Found) {
+    pub(super) fn join(&mut self, other: Found) {
         self.count += other.count;
         self.first = match (self.first, other.first) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -74,6 +74,16 @@ pub(super) struct Looked {
 }
 
 impl Looked {
+    /// The same elements under other numbers, which are in the same order.
+    pub(super) fn moved(mut self, place: impl Fn(usize, usize) -> (usize, usize)) -> Looked {
+        let elements = [&mut self.unwritten.first, &mut self.nan.first];
+        let elements = elements.into_iter().flatten().chain(&mut self.nans);
+        for element in elements {
+            *element = place(element.0, element.1);
+        }
+        self
+    }
+
     /// The elements that were never written, if there are any.
     pub(super) fn unwritten_failure(&self, name: &str) -> Option<Failure> {
         let (row, column) = self.unwritten.first?;

@@ -19,10 +19,10 @@ use crate::package::{Epilogue, Factor, Gemm, RegionValue};
 use crate::tensor::{Matrix, SplitMix, mix};
 
 /// Multiply-adds that take as long as one operation of a region, about.
-const OPERATION: usize = 64;
+pub(super) const OPERATION: usize = 64;
 
 /// NaNs of which each is compared.
-const NANS: usize = 1024;
+pub(super) const NANS: usize = 1024;
 
 /// A product of matrices and its epilogue.
 struct Elements<'a> {
@@ -220,7 +220,7 @@ impl Elements<'_> {
 }
 
 /// A place in each of `count` equal bands of `total` lines, at random.
-fn bands(total: usize, count: usize, seed: u64) -> Vec<usize> {
+pub(super) fn bands(total: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut rng = SplitMix(seed);
     let start = |band: usize| (band as u128 * total as u128 / count as u128) as usize;
     let place = |band: usize| {

@@ -37,6 +37,13 @@ pub(super) struct Expected {
     differs: bool,
 }
 
+/// The roundings of a sum of `count` terms, in any order, as multiples of the unit roundoff of what the terms' magnitudes add up to:
+/// never more than there are terms, and more than eight times the root of that for one sum in 10^13 (`2 exp(-8^2 / 2)`).
+pub(super) fn roundings(count: usize) -> f64 {
+    let count = count as f64;
+    count.min(8.0 * count.sqrt())
+}
+
 /// Compares the output of a compute that is no product of matrices.
 pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyError> {
     let roles = compute.roles();
@@ -231,8 +238,7 @@ impl Line {
 
     /// The loss of a sum of `count` terms of one sign, relative to it.
     fn sum(&self, count: usize) -> f64 {
-        let count = count as f64;
-        self.unit * count.min(8.0 * count.sqrt())
+        self.unit * roundings(count)
     }
 
     fn softmax(&self, x: &Matrix, row: usize, expected: &mut [Expected]) {

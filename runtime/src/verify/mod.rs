@@ -23,14 +23,18 @@
 //!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
 //! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
-//! (`lines`, `attention`). A product with an epilogue is compared as a whole, or by rows and columns (`epilogue`, `region`). Padding between the elements of an output,
-//! which nothing may write, is compared byte by byte.
+//! (`lines`, `attention`). A product with an epilogue is compared as a whole, or by rows and columns (`epilogue`, `region`); a map as a
+//! whole, or by some of the lines that it reduces (`map`, `reduction`). Padding between the elements of an output, which nothing may
+//! write, is compared byte by byte.
 
 mod attention;
 mod check;
 mod epilogue;
 mod lines;
+mod map;
+mod places;
 mod probe;
+mod reduction;
 mod reference;
 mod region;
 mod report;
@@ -42,6 +46,10 @@ mod tests;
 mod tests_epilogue;
 #[cfg(test)]
 mod tests_lines;
+#[cfg(test)]
+mod tests_map;
+#[cfg(test)]
+mod tests_map_found;
 
 use std::time::Instant;
 
@@ -123,7 +131,7 @@ pub enum VerifyError {
     },
     /// Nothing can be said of any element of the output of that name.
     #[error(
-        "nothing can be said of any element of {0}: what the epilogue does is undefined, or overflows, for sums that are right; \
+        "nothing can be said of any element of {0}: what it is computed by is undefined, or overflows, for values that are right; \
          scale the inputs down, or pass --no-verify"
     )]
     Undecided(String),
@@ -261,6 +269,7 @@ impl<'a> Run<'a> {
         let start = Instant::now();
         let mut reports = match compute {
             Compute::Gemm(gemm) => self.verify_gemm(gemm)?,
+            Compute::Map(map) => map::verify(self, map)?,
             other => vec![lines::verify(self, other)?],
         };
         let seconds = start.elapsed().as_secs_f64() / reports.len().max(1) as f64;

@@ -12,7 +12,7 @@
 //!   argument loses is lost by the result: 2^-23 |x| more. In f64, functions lose 2^-50;
 //! - 2^-51 for what f64 itself loses here.
 //!
-//! Integers are exact. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that
+//! A product of a value with itself is not negative. Integers are exact. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that
 //! overlap is undecided, and `select` then gives what holds both. Nothing is said of a result that may be no finite number of its
 //! type (a quotient by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
 
@@ -38,7 +38,7 @@ pub(super) struct Ball {
 
 impl Ball {
     /// A number of which nothing is said.
-    const UNKNOWN: Ball = Ball {
+    pub(super) const UNKNOWN: Ball = Ball {
         value: f64::NAN,
         low: f64::NEG_INFINITY,
         high: f64::INFINITY,
@@ -54,7 +54,8 @@ impl Ball {
         Ball::between(value, value - radius, value + radius)
     }
 
-    fn between(value: f64, low: f64, high: f64) -> Ball {
+    /// A number that is between those ends.
+    pub(super) fn between(value: f64, low: f64, high: f64) -> Ball {
         match value.is_finite() && low.is_finite() && high.is_finite() {
             true => Ball { value, low, high },
             false => Ball::UNKNOWN,
@@ -71,6 +72,11 @@ impl Ball {
     /// The exact value; NaN where nothing is said.
     pub(super) fn value(&self) -> f64 {
         self.value
+    }
+
+    /// The ends of the interval; infinite where nothing is said.
+    pub(super) fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
     }
 
     /// What a right result may be off by; infinite where nothing is said.
@@ -90,7 +96,8 @@ impl Ball {
         self.low == self.high
     }
 
-    fn largest(&self) -> f64 {
+    /// The largest magnitude in the interval.
+    pub(super) fn largest(&self) -> f64 {
         self.low.abs().max(self.high.abs())
     }
 
@@ -148,7 +155,7 @@ impl<'a> Evaluator<'a> {
                 }
                 (RegionValue::Constant(value), _) => Ball::exact(*value),
                 (RegionValue::Scalar(arg), _) => Ball::exact(scalar(*arg)),
-                (RegionValue::Op(..), _) => Ball::UNKNOWN,
+                (RegionValue::Op(..) | RegionValue::Reduce(..), _) => Ball::UNKNOWN,
             });
         Evaluator {
             known: known.collect(),
@@ -157,27 +164,66 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Adds the values of all operations to those of the arguments.
+    /// Adds the values of all operations to those of the arguments; nothing is said of a reduction.
     pub(super) fn evaluate(&self, values: &mut Vec<Ball>) {
-        for (op, known) in self.region.ops.iter().zip(&self.known) {
-            let at = values.len();
-            let (RegionValue::Op(op, of), Some(&ty)) = (&op.value, self.types.get(at)) else {
-                values.push(*known);
-                continue;
-            };
-            let mut operands = [Ball::UNKNOWN; 3];
-            for (slot, value) in operands.iter_mut().zip(of) {
-                *slot = values.get(*value).copied().unwrap_or(Ball::UNKNOWN);
-            }
-            let operands = &operands[..of.len().min(3)];
-            values.push(apply(*op, operands, ty));
+        for op in 0..self.region.ops.len() {
+            values.push(self.result(op, values));
         }
+    }
+
+    /// The values of constants and scalars, behind those of the arguments, and nothing of all others.
+    pub(super) fn constants(&self) -> Vec<Ball> {
+        let mut values = vec![Ball::UNKNOWN; self.arguments()];
+        values.extend(&self.known);
+        values
+    }
+
+    /// Puts the values of those operations, each of which uses values that are there or come before it, into all values.
+    pub(super) fn evaluate_ops(&self, ops: &[usize], values: &mut [Ball]) {
+        let arguments = self.arguments();
+        for &op in ops {
+            let result = self.result(op, values);
+            if let Some(value) = values.get_mut(arguments + op) {
+                *value = result;
+            }
+        }
+    }
+
+    /// The value of an operation, given those before it.
+    fn result(&self, at: usize, values: &[Ball]) -> Ball {
+        let ty = self.types.get(self.arguments() + at);
+        let (Some(op), Some(&ty)) = (self.region.ops.get(at), ty) else {
+            return Ball::UNKNOWN;
+        };
+        let RegionValue::Op(op, of) = &op.value else {
+            return self.known.get(at).copied().unwrap_or(Ball::UNKNOWN);
+        };
+        let mut operands = [Ball::UNKNOWN; 3];
+        for (slot, value) in operands.iter_mut().zip(of) {
+            *slot = values.get(*value).copied().unwrap_or(Ball::UNKNOWN);
+        }
+        let result = apply(*op, &operands[..of.len().min(3)], ty);
+        let is_square = *op == ScalarOp::Mul && of.first() == of.get(1);
+        match is_square && result.is_known() {
+            true => Ball::between(result.value, result.low.max(0.0), result.high),
+            false => result,
+        }
+    }
+
+    /// The number of arguments.
+    pub(super) fn arguments(&self) -> usize {
+        self.types.len().saturating_sub(self.region.ops.len())
+    }
+
+    /// The type of a value.
+    pub(super) fn type_of(&self, value: usize) -> Option<ValueType> {
+        self.types.get(value).copied()
     }
 
     /// Tells whether a result may jump where what it is made of moves a little: whole numbers, signs, comparisons.
     pub(super) fn jumps(&self) -> bool {
         use ScalarOp::{Ceil, CopySign, Floor, RoundEven, Trunc};
-        let arguments = self.types.len().saturating_sub(self.region.ops.len());
+        let arguments = self.arguments();
         let mut ops = self
             .region
             .ops
@@ -200,7 +246,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The result of an operation of that type.
-fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
+pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
     use ScalarOp::{And, Or, Select};
     let values = [0, 1, 2].map(|i| of.get(i).map_or(f64::NAN, |ball| ball.value));
     let value = op.exact(&values[..of.len()]);

@@ -31,6 +31,14 @@ pub enum Method {
         /// Columns that were compared.
         columns: usize,
     },
+    /// Some lines of reductions, one at a random place of each of as many equal bands, were computed and compared in full; every
+    /// element was looked at.
+    Lines {
+        /// Lines that were compared.
+        lines: usize,
+        /// Lines that there are.
+        of: usize,
+    },
     /// The result was refused before any comparison.
     ScanOnly,
 }
@@ -216,7 +224,7 @@ pub struct Report {
     pub method: Method,
     /// Elements compared with a computed reference.
     pub compared: u64,
-    /// Elements that were computed and of which nothing can be said: their epilogue is undefined, or overflows, for some of the sums
+    /// Elements that were computed and of which nothing can be said: their region is undefined, or overflows, for some of the values
     /// that a right kernel may have.
     pub undecided: u64,
     /// `|out - ref| / |ref|`, Frobenius norms over all elements: exact if all were compared, else
@@ -352,12 +360,17 @@ impl fmt::Display for Report {
                 "; {rows} rows and {columns} columns, one of each of as many bands, compared with an f64 reference; \
                  every element looked at"
             )?,
+            Method::Lines { lines, of } => write!(
+                f,
+                "; {lines} of {of} lines, one of each of as many bands, compared with an f64 reference; \
+                 every element looked at"
+            )?,
             Method::ScanOnly => write!(f, "; refused before any comparison")?,
         }
         if self.undecided > 0 {
             write!(
                 f,
-                "\n  {} elements not compared: undefined or too large for some right sums",
+                "\n  {} elements not compared: undefined or too large for some right values",
                 self.undecided
             )?;
         }

@@ -270,7 +270,8 @@ impl Case {
                 for op in &epilogue.region.ops {
                     let (exact, rounds) = match &op.value {
                         crate::package::RegionValue::Constant(value) => (*value, false),
-                        crate::package::RegionValue::Scalar(_) => unreachable!(),
+                        crate::package::RegionValue::Scalar(_)
+                        | crate::package::RegionValue::Reduce(..) => unreachable!(),
                         crate::package::RegionValue::Op(of_op, of) => {
                             let of: Vec<f64> = of.iter().map(|v| values[*v]).collect();
                             (of_op.exact(&of), *of_op == Op::Convert)
