@@ -63,8 +63,12 @@ pub(super) fn of_function(
             // The verifier has seen that it is known, and which modes there are.
             let kind = maps::kind_of(&reduce).expected(op, "a known kind")?;
             let along = maps::modes_of(&reduce).into_iter();
-            let along: Vec<usize> = along.filter_map(|mode| usize::try_from(mode).ok()).collect();
-            region.ops.push(RegionOp::reduce(kind, *value, along, element));
+            let along: Vec<usize> = along
+                .filter_map(|mode| usize::try_from(mode).ok())
+                .collect();
+            region
+                .ops
+                .push(RegionOp::reduce(kind, *value, along, element));
             places.insert(key(result), elements + region.ops.len() - 1);
             continue;
         }

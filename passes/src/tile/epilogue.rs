@@ -2,9 +2,7 @@
 
 use cute_ir::ops::{arith, cute, func};
 use cute_ir::{Expected, Failure, diag, mlir::*};
-use melior::ir::{
-    Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType,
-};
+use melior::ir::{Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// The epilogue of a product.
 #[derive(Clone)]

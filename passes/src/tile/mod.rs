@@ -300,9 +300,8 @@ fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
 
 /// The places of values among a function's arguments, as text.
 fn places(values: &[Val<'_>]) -> String {
-    let place = |value: &Val<'_>| {
-        block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string())
-    };
+    let place =
+        |value: &Val<'_>| block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string());
     values.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 

@@ -158,7 +158,10 @@ impl<'c> Mapped<'c> {
         there: Option<Val<'c>>,
         is_load: bool,
     ) -> Result<(), Failure> {
-        let row = b.coord(&tuple([IntTuple::dynamic(), IntTuple::underscore()]), &[self.row])?;
+        let row = b.coord(
+            &tuple([IntTuple::dynamic(), IntTuple::underscore()]),
+            &[self.row],
+        )?;
         let row = b.infer(cute::SLICE, &[tensor, row], &[])?;
         let tile = Tile::from_shape(&tuple([int(self.vector)])).map_err(wrong(b))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;

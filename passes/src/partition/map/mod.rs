@@ -211,8 +211,14 @@ impl<'c> Mapped<'c> {
         if self.full_outputs().next().is_some() {
             self.each(b, &[], |l, held, _| {
                 let mut inner = values.clone();
-                let targets: Vec<_> = self.full_outputs().map(|(at, _)| self.region.yielded(at)).collect();
-                let targets = targets.into_iter().collect::<Option<Vec<_>>>().expected(l, "yielded values")?;
+                let targets: Vec<_> = self
+                    .full_outputs()
+                    .map(|(at, _)| self.region.yielded(at))
+                    .collect();
+                let targets = targets
+                    .into_iter()
+                    .collect::<Option<Vec<_>>>()
+                    .expected(l, "yielded values")?;
                 let wanted = self.region.inputs_of(&targets, &inner);
                 self.load(l, &wanted, held, &mut inner)?;
                 self.store(l, held, &inner)?;
@@ -239,7 +245,10 @@ impl<'c> Mapped<'c> {
         let end = match self.end {
             Some(end) => end,
             None => {
-                let columns = self.types.iter().find_map(|tensor| tensor.layout.mode(1).ok()?.size().ok());
+                let columns = self
+                    .types
+                    .iter()
+                    .find_map(|tensor| tensor.layout.mode(1).ok()?.size().ok());
                 b.i32(columns.expected(b, "known columns")? / self.vector)?
             }
         };

@@ -70,13 +70,20 @@ impl<'c> Region<'c> {
             }
         }
         let ops = ops_of(self.body).into_iter();
-        (ops.filter(|op| needed.contains(&op_key(*op))).collect(), starts)
+        (
+            ops.filter(|op| needed.contains(&op_key(*op))).collect(),
+            starts,
+        )
     }
 
     /// The places of the inputs that differ along a row and that values are computed from.
     pub(super) fn inputs_of(&self, targets: &[Val<'c>], values: &Values<'c>) -> Vec<usize> {
-        let starts = targets.iter().flat_map(|value| self.slice(*value, values).1);
-        let mut inputs: Vec<usize> = starts.filter_map(|value| Some(block_argument(value)?.1)).collect();
+        let starts = targets
+            .iter()
+            .flat_map(|value| self.slice(*value, values).1);
+        let mut inputs: Vec<usize> = starts
+            .filter_map(|value| Some(block_argument(value)?.1))
+            .collect();
         inputs.sort_unstable();
         inputs.dedup();
         inputs
@@ -87,7 +94,9 @@ impl<'c> Region<'c> {
     pub(super) fn kept(&self, stages: &[Vec<cute::AllReduce<'c>>], stage: usize) -> Vec<Val<'c>> {
         let none = Values::default();
         let end: Vec<Val<'c>> = ops_of(self.body).pop().map(operands_of).unwrap_or_default();
-        let targets = stages.iter().map(|stage| stage.iter().map(|reduce| reduce.value()).collect());
+        let targets = stages
+            .iter()
+            .map(|stage| stage.iter().map(|reduce| reduce.value()).collect());
         let targets: Vec<Vec<Val<'c>>> = targets.chain([end]).collect();
         let mut uses: HashMap<OpKey, Vec<usize>> = HashMap::new();
         for (at, targets) in targets.iter().enumerate() {
@@ -123,9 +132,11 @@ impl<'c> Region<'c> {
                 own || argument
             };
             let mut operands = operands_of(op).into_iter();
-            let ready = operands.all(|value| !inner(&value) || values.numbers.contains_key(&key(value)));
+            let ready =
+                operands.all(|value| !inner(&value) || values.numbers.contains_key(&key(value)));
             if !skipped && ready {
-                b.at_location(op.location()).clone_op(op, &mut values.numbers);
+                b.at_location(op.location())
+                    .clone_op(op, &mut values.numbers);
             }
         }
         Ok(())
@@ -135,5 +146,6 @@ impl<'c> Region<'c> {
 /// Tells whether it takes longer to compute again than to keep.
 fn takes_long(op: Op<'_>) -> bool {
     let name = name_of(op);
-    name == arith::DIVF || (name.starts_with("math.") && !matches!(name, math::ABSF | math::FMA | math::COPYSIGN))
+    name == arith::DIVF
+        || (name.starts_with("math.") && !matches!(name, math::ABSF | math::FMA | math::COPYSIGN))
 }

@@ -57,13 +57,17 @@ impl<'c> Mapped<'c> {
             mapping.insert(key(*start), argument);
         }
         for op in ops {
-            l.at_location(op.location())
-                .clone_op(op, &mut mapping);
+            l.at_location(op.location()).clone_op(op, &mut mapping);
         }
         let mut computed = mapping.get(&key(value)).copied().unwrap_or(value);
         if let Some((_, else_)) = else_ {
             let there = arguments_of(block).pop().expected(l, "a predicate")?;
-            computed = l.value(arith::SELECT, &[there, computed, else_], computed.r#type(), &[])?;
+            computed = l.value(
+                arith::SELECT,
+                &[there, computed, else_],
+                computed.r#type(),
+                &[],
+            )?;
         }
         l.op(cute::YIELD, &[computed], &[], &[])?;
         Ok(result)
@@ -123,11 +127,7 @@ impl<'c> Mapped<'c> {
     }
 
     /// The name of a reduction among MLIR's kinds.
-    fn name(
-        &self,
-        b: Builder<'c>,
-        reduce: &cute::AllReduce<'c>,
-    ) -> Result<&'static str, Failure> {
+    fn name(&self, b: Builder<'c>, reduce: &cute::AllReduce<'c>) -> Result<&'static str, Failure> {
         let float = is_float(reduce.value().r#type());
         Ok(match self.kind(b, reduce)? {
             ReduceOp::Add | ReduceOp::Mean => "add",
@@ -149,7 +149,9 @@ impl<'c> Mapped<'c> {
         let value = if is_float(ty) {
             float_of(b, ty, kind)?
         } else {
-            let bits = types::element_bits(ty).expected(b, "an integer")?.clamp(1, 63);
+            let bits = types::element_bits(ty)
+                .expected(b, "an integer")?
+                .clamp(1, 63);
             let least = -(1i64 << (bits - 1));
             b.integer(
                 ty,

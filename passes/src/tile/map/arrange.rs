@@ -27,8 +27,8 @@ const LOOPING: i64 = 512;
 const MOVED: i64 = 64;
 
 /// The extents of columns for which there are kernels where only a launch knows them: of wide accesses, and of any.
-const ALIGNED: &[i64] = &[1024, 2048, 4096, 8192];
-const ANY: &[i64] = &[2048, 8192];
+const ALIGNED: &[i64] = &[1024, 4096, 8192];
+const ANY: &[i64] = &[4096];
 
 /// The elements that the threads of a block take.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,11 @@ impl Arrangement {
 impl<'c> Map<'c> {
     /// The kernels of a map, at most so many, of which a launch takes the first that it fits.
     pub(super) fn arrangements(&self, most: usize) -> Vec<Arrangement> {
-        let known: Vec<Layout> = self.tensors.iter().map(|whole| whole.layout.clone()).collect();
+        let known: Vec<Layout> = self
+            .tensors
+            .iter()
+            .map(|whole| whole.layout.clone())
+            .collect();
         let by_rows = self.by_rows();
         let general = |layouts: &[Layout], most: Option<i64>| {
             let vector = match by_rows {
@@ -111,7 +115,9 @@ impl<'c> Map<'c> {
         let [mut rows, mut columns] = [0, 0];
         for (_, whole) in self.full() {
             let stride = whole.layout.stride();
-            let first = stride.get(0).and_then(|rows| rows.leaves().first().copied());
+            let first = stride
+                .get(0)
+                .and_then(|rows| rows.leaves().first().copied());
             rows += usize::from(first == Some(&Leaf::Static(1)));
             columns += usize::from(column(stride) == Some(&Leaf::Static(1)));
         }
@@ -195,7 +201,11 @@ fn reducing(vector: i64, most: Option<i64>) -> Taken {
         false => (LOOPING, (HELD / vector).max(1)),
     };
     // Threads of several warps share one row.
-    let rows = if threads <= WARP { THREADS / threads } else { 1 };
+    let rows = if threads <= WARP {
+        THREADS / threads
+    } else {
+        1
+    };
     Taken {
         threads: [rows, threads],
         values: [vector, each],

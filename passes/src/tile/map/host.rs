@@ -18,12 +18,13 @@ impl<'c> Map<'c> {
         host: Builder<'c>,
         all: &[(&Arrangement, &String)],
     ) -> Result<(), Failure> {
-        let conditions = all.iter().enumerate().map(|(at, (way, _))| {
-            match at + 1 < all.len() {
+        let conditions = all
+            .iter()
+            .enumerate()
+            .map(|(at, (way, _))| match at + 1 < all.len() {
                 true => self.fits(host, way),
                 false => Ok(None),
-            }
-        });
+            });
         let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
         choose(host, &conditions, &|host, at| {
             let (way, kernel) = all[at];
@@ -68,12 +69,15 @@ impl<'c> Map<'c> {
         if let Some(known) = self.known(mode) {
             return host.constant(index, known);
         }
-        let mut product = host.constant(index, 1)?;
+        let mut product = None;
         for mode in &self.modes[mode] {
             let extent = extent_of_mode(host, self.tensors[0].tensor, *mode)?;
-            product = host.value(arith::MULI, &[product, extent], index, &[])?;
+            product = Some(match product {
+                Some(before) => host.value(arith::MULI, &[before, extent], index, &[])?,
+                None => extent,
+            });
         }
-        Ok(product)
+        product.map_or_else(|| host.constant(index, 1), Ok)
     }
 
     /// The parts of the columns that blocks take; none where a launch counts them.
@@ -215,7 +219,9 @@ impl<'c> Map<'c> {
             return Ok(());
         }
         let [.., of_stride] = output.open_leaves(host, output.tensor, &self.modes)?;
-        let apart = *of_stride.first().expected(host, "the stride of an output")?;
+        let apart = *of_stride
+            .first()
+            .expected(host, "the stride of an output")?;
         let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
         let (rows, columns) = (self.extent(host, 0)?, self.extent(host, 1)?);
         let single = host.compare(Predicate::Sle, rows, host.constant(index, 1)?)?;
@@ -246,7 +252,9 @@ impl<'c> Whole<'c> {
         let pick = |leaves: &[Option<Val<'c>>]| {
             let places = modes.iter().flatten();
             let places = places.flat_map(|mode| places_of(&self.memref, *mode));
-            places.filter_map(|at| leaves.get(at).copied().flatten()).collect()
+            places
+                .filter_map(|at| leaves.get(at).copied().flatten())
+                .collect()
         };
         Ok([pick(shape), pick(stride)])
     }

@@ -50,7 +50,9 @@ impl<'c> Map<'c> {
             ),
             (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
         ];
-        let blocks = self.known_blocks(way).and_then(|all| i32::try_from(all).ok());
+        let blocks = self
+            .known_blocks(way)
+            .and_then(|all| i32::try_from(all).ok());
         if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
             attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
         }

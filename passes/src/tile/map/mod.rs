@@ -7,12 +7,7 @@ mod arrange;
 mod host;
 mod kernel;
 
-use super::{
-    epilogue::Epilogue,
-    function_around,
-    matrix::check_apart,
-    targets_of,
-};
+use super::{epilogue::Epilogue, function_around, matrix::check_apart, targets_of};
 use arrange::Arrangement;
 use cute_ir::{
     Expected, Failure, diag,
@@ -99,7 +94,9 @@ impl<'c> Map<'c> {
         let all = reductions(body);
         let along: Option<Vec<usize>> = all.first().map(|reduce| {
             let modes = modes_of(reduce).into_iter();
-            modes.filter_map(|mode| usize::try_from(mode).ok()).collect()
+            modes
+                .filter_map(|mode| usize::try_from(mode).ok())
+                .collect()
         });
         let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
         let modes = split(&layouts, rank, along.clone());
@@ -123,7 +120,9 @@ impl<'c> Map<'c> {
         for output in &tensors[inputs.len()..] {
             // What is written once along a mode has one element there.
             let once = (0..2).filter(|mode| !is_same_along(&output.layout, *mode));
-            let once: Vec<_> = once.filter_map(|mode| output.layout.mode(mode).ok()).collect();
+            let once: Vec<_> = once
+                .filter_map(|mode| output.layout.mode(mode).ok())
+                .collect();
             if !once.is_empty() {
                 let apart = Layout::from_modes(&once).map_err(|e| fail(e.to_string()))?;
                 check_apart(&output.name, &apart).map_err(fail)?;
@@ -214,9 +213,10 @@ fn split(layouts: &[&Layout], rank: usize, along: Option<Vec<usize>>) -> [Vec<us
         leaf.as_static().filter(|stride| *stride > 0)
     };
     let columns = along.unwrap_or_else(|| {
-        let side_by_side = layouts.iter().rev().find_map(|layout| {
-            (0..rank).find(|mode| stride(layout, *mode) == Some(1))
-        });
+        let side_by_side = layouts
+            .iter()
+            .rev()
+            .find_map(|layout| (0..rank).find(|mode| stride(layout, *mode) == Some(1)));
         vec![side_by_side.unwrap_or(rank.saturating_sub(1))]
     });
     let rows: Vec<usize> = (0..rank).filter(|mode| !columns.contains(mode)).collect();

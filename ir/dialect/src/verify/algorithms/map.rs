@@ -34,8 +34,10 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
         return Err(format!(
             "expected {}, found {ty}",
             match kind {
-                ReduceOp::Add => "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
-                ReduceOp::Mean => "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
+                ReduceOp::Add =>
+                    "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
+                ReduceOp::Mean =>
+                    "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
                 _ => "numbers of 8 to 32 bits, or of f64, to compare",
             }
         ));
@@ -59,7 +61,9 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
 }
 
 pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
-    let block = op.body().ok_or("expected a region that computes elements")?;
+    let block = op
+        .body()
+        .ok_or("expected a region that computes elements")?;
     let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
     let all = reductions(block);
     let along = all.first().map(modes_of).unwrap_or_default();
@@ -111,7 +115,9 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
 }
 
 pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
-    let block = op.body().ok_or("expected a region that computes elements")?;
+    let block = op
+        .body()
+        .ok_or("expected a region that computes elements")?;
     let (_, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
     if outputs[0].layout.rank() != 2 {
         return Err(format!(
