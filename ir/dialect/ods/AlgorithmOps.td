@@ -167,6 +167,9 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
     read again for each reduction that depends on others. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
     reductions are along mode 1.
 
+    Where nothing is reduced, inputs whose neighbours lie along rows may be `staged`: the block reads its part of them along rows, `row_vector`
+    neighbours at once, into shared memory, from where threads read what they need.
+
     `cute-partition` makes loads, `cute.transform`, reductions over threads and stores of it.
 
     ```mlir
@@ -183,7 +186,8 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
                        Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
-                       UnitAttr:$by_rows, UnitAttr:$held);
+                       UnitAttr:$by_rows, UnitAttr:$held,
+                       OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
     `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)`

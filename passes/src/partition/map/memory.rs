@@ -1,13 +1,13 @@
 //! The tensors of a map in memory and in registers.
 
-use super::{Held, Mapped, Values, wrong};
+use super::{Held, Mapped, Values, word, wrong};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, algorithm,
     maps::is_same_along,
     mlir::*,
     tensor,
-    types::{self, CopyOp, MemRef, element_bits, memref_of},
+    types::{self, CopyOp, CuteType, MemRef, element_bits, memref_of},
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};
 use melior::ir::{Type, ValueLike};
@@ -69,14 +69,28 @@ impl<'c> Mapped<'c> {
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
         let b = b.step("load inputs");
+        let staged = self.stage(b, inputs)?;
         for at in inputs {
+            if let Some((_, shared)) = staged.iter().find(|(staged, _)| staged == at) {
+                let registers = self.load_staged(b, *shared)?;
+                let argument = argument(self.region.body, *at);
+                values.registers.insert(key(argument), registers);
+                continue;
+            }
             let tensor = self.inputs[*at];
             let element = memref_of(tensor).expected(b, "a tensor")?.element;
             let registers = self.allocate(b, element)?;
             if held.there.is_some() {
                 b.op(cute::CLEAR, &[registers], &[], &[])?;
             }
-            self.move_vectors(b, tensor, registers, held, held.there, true)?;
+            self.move_vectors(
+                b,
+                [tensor, registers],
+                self.row,
+                &held.places,
+                held.there,
+                true,
+            )?;
             let argument = argument(self.region.body, *at);
             values.registers.insert(key(argument), registers);
         }
@@ -111,7 +125,7 @@ impl<'c> Mapped<'c> {
             }
         };
         for (output, registers) in computed {
-            self.move_vectors(b, output, registers, held, there, false)?;
+            self.move_vectors(b, [output, registers], self.row, &held.places, there, false)?;
         }
         Ok(())
     }
@@ -148,47 +162,65 @@ impl<'c> Mapped<'c> {
         Ok(())
     }
 
-    /// Moves a thread's vectors between a tensor of rows and columns and registers, those that are there.
-    fn move_vectors(
+    /// Moves a thread's vectors at some places of a row between a tensor of rows and columns and registers, those that are there.
+    pub(super) fn move_vectors(
         &self,
         b: Builder<'c>,
-        tensor: Val<'c>,
-        registers: Val<'c>,
-        held: &Held<'c>,
+        [tensor, registers]: [Val<'c>; 2],
+        row: Val<'c>,
+        places: &[Val<'c>],
         there: Option<Val<'c>>,
         is_load: bool,
     ) -> Result<(), Failure> {
         let row = b.coord(
             &tuple([IntTuple::dynamic(), IntTuple::underscore()]),
-            &[self.row],
+            &[row],
         )?;
         let row = b.infer(cute::SLICE, &[tensor, row], &[])?;
-        let tile = Tile::from_shape(&tuple([int(self.vector)])).map_err(wrong(b))?;
+        // Neighbours whose distance only a launch knows are moved one by one.
+        let layout = memref_of(row).expected(b, "a tensor")?.layout;
+        let length = match layout.stride().is_static() {
+            true => self.vector,
+            false => 1,
+        };
+        let tile = Tile::from_shape(&tuple([int(length)])).map_err(wrong(b))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
-        for (at, place) in held.places.iter().enumerate() {
-            let place = b.coord(&tuple([IntTuple::dynamic()]), &[*place])?;
-            let memory = b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?;
-            let at = int(at as i64);
-            let own = coord(b, tuple([IntTuple::underscore(), at.clone()]))?;
-            let own = b.infer(cute::SLICE, &[registers, own], &[])?;
-            let ends = match is_load {
-                true => [memory, own],
-                false => [own, memory],
-            };
+        let parts = self.vector / length;
+        for (at, place) in places.iter().enumerate() {
             let there = match there {
-                Some(there) => {
-                    let one = view(b, there, &at, 1)?;
-                    Some(one)
-                }
+                Some(there) => Some(view(b, there, &int(at as i64), 1)?),
                 None => None,
             };
-            self.move_vector(b, memory, ends, there)?;
+            for part in 0..parts {
+                let mut place = *place;
+                if parts > 1 {
+                    place = word(b, arith::MULI, place, b.i32(parts)?)?;
+                    place = word(b, arith::ADDI, place, b.i32(part)?)?;
+                }
+                let place = b.coord(&tuple([IntTuple::dynamic()]), &[place])?;
+                let mut memory = b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?;
+                let mut kept = IntTuple::underscore();
+                if length == 1 {
+                    memory = single(b, memory)?;
+                    kept = int(part);
+                }
+                let own = coord(b, tuple([kept, int(at as i64)]))?;
+                let own = match length {
+                    1 => repeated(b, registers, own, 1)?,
+                    _ => b.infer(cute::SLICE, &[registers, own], &[])?,
+                };
+                let ends = match is_load {
+                    true => [memory, own],
+                    false => [own, memory],
+                };
+                self.move_vector(b, memory, ends, there)?;
+            }
         }
         Ok(())
     }
 
     /// Moves one vector, by the widest accesses that its memory allows.
-    fn move_vector(
+    pub(super) fn move_vector(
         &self,
         b: Builder<'c>,
         memory: Val<'c>,
@@ -207,7 +239,8 @@ impl<'c> Mapped<'c> {
         let bits = element_bits(memory.element).expected(b, "an element")? * found.length;
         let ty = types::copy_atom_type(b.location, memory.element, CopyOp::Universal { bits })?;
         let atom = b.value(cute::MAKE_ATOM, &[], ty, &[])?;
-        let parts = self.vector / found.length;
+        let size = memory.layout.size().map_err(wrong(b))?;
+        let parts = size / found.length;
         if parts == 1 {
             b.copy(&[atom, ends[0], ends[1], there])?;
             return Ok(());
@@ -222,14 +255,33 @@ impl<'c> Mapped<'c> {
     }
 }
 
+/// A tensor of one element as one mode that goes nowhere.
+pub(super) fn single<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+    let one = Layout::leaf(1, 0).map_err(wrong(b))?;
+    let one = b.static_value(types::layout_type(b.context, &one))?;
+    b.infer(cute::COMPOSITION, &[tensor, one], &[])
+}
+
 /// The predicate at a place, `count` times.
 fn view<'c>(b: Builder<'c>, there: Val<'c>, at: &IntTuple, count: i64) -> Result<Val<'c>, Failure> {
-    let memref = memref_of(there).expected(b, "a predicate")?;
     let at = coord(b, at.clone())?;
-    let start = b.infer(cute::GET_ITER, &[there], &[])?;
-    let layout = b.infer(cute::GET_LAYOUT, &[there], &[])?;
+    repeated(b, there, at, count)
+}
+
+/// The element of registers at a coordinate, `count` times.
+fn repeated<'c>(
+    b: Builder<'c>,
+    registers: Val<'c>,
+    at: Val<'c>,
+    count: i64,
+) -> Result<Val<'c>, Failure> {
+    let start = b.infer(cute::GET_ITER, &[registers], &[])?;
+    let layout = b.infer(cute::GET_LAYOUT, &[registers], &[])?;
     let offset = b.infer(cute::CRD2IDX, &[at, layout], &[])?;
     let start = b.infer(cute::ADD_OFFSET, &[start, offset], &[])?;
+    let Some(CuteType::Ptr(memref)) = CuteType::of(start.r#type()) else {
+        return Err(b.error("expected a pointer"));
+    };
     let layout = Layout::leaf(count, 0).map_err(wrong(b))?;
     let value = b.static_value(types::layout_type(b.context, &layout))?;
     let ty = MemRef { layout, ..memref }.to_type(b.location)?;

@@ -6,6 +6,7 @@
 
 mod memory;
 mod region;
+mod stage;
 mod threads;
 
 use super::wrong;
@@ -38,7 +39,13 @@ struct Mapped<'c> {
     vectors: i64,
     by_rows: bool,
     held: bool,
-    /// The thread's row, and its index among the threads of the row.
+    /// The first row and the first column of the block, and the thread's index in it.
+    corner: [Val<'c>; 2],
+    thread: Val<'c>,
+    /// The extents of rows and columns.
+    extents: [Val<'c>; 2],
+    /// The thread's row among the block's and among all, and its index among the threads of the row.
+    own_row: Val<'c>,
     row: Val<'c>,
     lane: Val<'c>,
     /// Whether the row is there; none where it always is.
@@ -47,6 +54,9 @@ struct Mapped<'c> {
     first: Val<'c>,
     /// The vectors of all columns; none where those that threads take at once are all there.
     end: Option<Val<'c>>,
+    /// The places of the inputs that are read along rows, through shared memory, and how many neighbours at once.
+    staged: Vec<i64>,
+    row_vector: i64,
 }
 
 /// The vectors of a thread that it holds at once.
@@ -146,11 +156,17 @@ impl<'c> Mapped<'c> {
             vectors,
             by_rows,
             held,
+            corner: [first_row, first_column],
+            thread,
+            extents: [rows.1, columns.1],
+            own_row: own[0],
             row,
             lane: own[1],
             is_row,
             first,
             end,
+            staged: op.staged().and_then(i64s_of).unwrap_or_default(),
+            row_vector: op.row_vector().and_then(integer_value).unwrap_or(1),
             types,
         })
     }

@@ -26,6 +26,12 @@ const LOOPING: i64 = 512;
 /// Bytes of a tensor that a thread of a map without reductions moves at once.
 const MOVED: i64 = 64;
 
+/// Bytes of a tensor with staged inputs that a thread holds at once.
+const STAGED: i64 = 32;
+
+/// Bytes of all banks.
+const BANKS: i64 = 128;
+
 /// The extents of columns for which there are kernels where only a launch knows them: of wide accesses, and of any.
 const ALIGNED: &[i64] = &[1024, 4096, 8192];
 const ANY: &[i64] = &[4096];
@@ -43,6 +49,10 @@ pub(super) struct Arrangement {
     pub(super) held: bool,
     /// The largest extent of columns that it is for; none where it is for any.
     pub(super) most: Option<i64>,
+    /// The inputs that are read along rows, through shared memory.
+    pub(super) staged: Vec<i64>,
+    /// Neighbours along rows of those that are moved together.
+    pub(super) row_vector: i64,
     /// The layouts of the tensors, which may say more than their types.
     pub(super) layouts: Vec<Layout>,
 }
@@ -68,10 +78,18 @@ impl<'c> Map<'c> {
                 true => 1,
                 false => self.vector(layouts),
             };
+            let crossed = self.crossed();
             let taken = match (by_rows, self.reduces) {
                 (true, _) => along_rows(most),
                 (false, true) => reducing(vector, most),
+                (false, false) if !crossed.is_empty() => self.staged(vector),
                 (false, false) => self.plain(vector),
+            };
+            let row_vector = match vector {
+                1 => 1,
+                _ => self
+                    .row_vector(&crossed, layouts)
+                    .min(taken.values.iter().product()),
             };
             Arrangement {
                 threads: taken.threads,
@@ -79,6 +97,8 @@ impl<'c> Map<'c> {
                 by_rows,
                 held: taken.held && self.reduces,
                 most: most.filter(|_| taken.held),
+                staged: crossed,
+                row_vector,
                 layouts: layouts.to_vec(),
             }
         };
@@ -110,8 +130,11 @@ impl<'c> Map<'c> {
         all.filter(|(_, whole)| (0..2).all(|mode| !is_same_along(&whole.layout, mode)))
     }
 
-    /// Tells whether neighbours lie along rows in more tensors than along columns.
+    /// Tells whether what is reduced is along columns while neighbours lie along rows, in more tensors than along columns.
     fn by_rows(&self) -> bool {
+        if !self.reduces {
+            return false;
+        }
         let [mut rows, mut columns] = [0, 0];
         for (_, whole) in self.full() {
             let stride = whole.layout.stride();
@@ -124,12 +147,53 @@ impl<'c> Map<'c> {
         rows > columns
     }
 
+    /// The inputs whose neighbours lie along rows, of a map that reduces nothing and writes along columns.
+    fn crossed(&self) -> Vec<i64> {
+        let is_one = |leaf: Option<&Leaf>| leaf == Some(&Leaf::Static(1));
+        let along = |whole: &Whole<'c>| is_one(column(whole.layout.stride()));
+        let writes = self
+            .full()
+            .any(|(at, whole)| at >= self.inputs && along(whole));
+        if self.reduces || !writes {
+            return Vec::new();
+        }
+        let crossed = self.full().filter(|(at, whole)| {
+            let rows = whole.layout.stride().get(0).and_then(IntTuple::as_leaf);
+            *at < self.inputs && is_one(rows) && !along(whole)
+        });
+        crossed
+            .filter_map(|(at, _)| i64::try_from(at).ok())
+            .collect()
+    }
+
+    /// Neighbours along rows of some inputs that are moved together.
+    fn row_vector(&self, inputs: &[i64], layouts: &[Layout]) -> i64 {
+        let of = self.full().filter(|(at, _)| inputs.contains(&(*at as i64)));
+        let vectors = of.map(|(at, whole)| whole.vector(&layouts[at], 0));
+        vectors.min().unwrap_or(1)
+    }
+
+    /// What threads take where inputs are staged: a tile whose rows and columns are both of whole sectors.
+    fn staged(&self, vector: i64) -> Taken {
+        let bytes = self.full().map(|(_, whole)| whole.memref.element_bytes());
+        let bytes = bytes.max().unwrap_or(1);
+        let threads = match vector {
+            1 => [WARP, WARP],
+            _ => [(BANKS / bytes).clamp(16, 64), 8],
+        };
+        Taken {
+            threads,
+            values: [vector, (STAGED / (vector * bytes)).max(1)],
+            held: false,
+        }
+    }
+
     /// Neighbours along columns that are moved together: as many as the widest access to each tensor that has such can move.
     fn vector(&self, layouts: &[Layout]) -> i64 {
         let vectors = self.full().filter_map(|(at, whole)| {
             let layout = &layouts[at];
             let is_along = column(layout.stride()) == Some(&Leaf::Static(1));
-            is_along.then(|| whole.vector(layout))
+            is_along.then(|| whole.vector(layout, 1))
         });
         vectors.min().unwrap_or(1)
     }
@@ -230,12 +294,12 @@ impl Whole<'_> {
         (WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1)).max(1)
     }
 
-    /// Neighbours along columns that one access can move, of which all are there or none, with that layout.
-    fn vector(&self, layout: &Layout) -> i64 {
-        let extent = column(layout.shape()).map_or(1, divisor);
-        let rows = layout.stride().get(0);
-        let rows = rows.into_iter().flat_map(IntTuple::leaves).map(divisor);
-        let multiples: Vec<i64> = rows.chain([extent]).collect();
+    /// Neighbours along a mode that one access can move, of which all are there or none, with that layout.
+    fn vector(&self, layout: &Layout, mode: usize) -> i64 {
+        let extent = layout.shape().get(mode).and_then(IntTuple::as_leaf);
+        let others = layout.stride().get(1 - mode);
+        let others = others.into_iter().flat_map(IntTuple::leaves).map(divisor);
+        let multiples: Vec<i64> = others.chain([extent.map_or(1, divisor)]).collect();
         let mut vector = self.widest();
         while vector > 1 && multiples.iter().any(|multiple| multiple % vector != 0) {
             vector /= 2;

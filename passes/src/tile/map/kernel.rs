@@ -120,6 +120,10 @@ impl<'c> Map<'c> {
                 attributes.push((name, b.unit()));
             }
         }
+        if !way.staged.is_empty() {
+            attributes.push(("staged", b.i64_array(&way.staged)));
+            attributes.push(("row_vector", b.i64_attribute(way.row_vector)));
+        }
         let (region, inner) = Detached::with_block(&self.region.arguments());
         b.with_regions(cute::BLOCK_MAP, &operands, &[], &attributes, vec![region])?;
         self.region.fill(b, inner, |place| argument(body, place))?;
