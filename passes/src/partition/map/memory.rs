@@ -28,21 +28,8 @@ impl<'c> Mapped<'c> {
         b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
     }
 
-    /// An i1 in registers for each vector that says whether it is before `end`.
-    pub(super) fn predicate(
-        &self,
-        b: Builder<'c>,
-        places: &[Val<'c>],
-        end: Val<'c>,
-    ) -> Result<Val<'c>, Failure> {
-        let truths = places
-            .iter()
-            .map(|place| b.compare(cute_arith::Predicate::Slt, *place, end))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.truths(b, &truths)
-    }
-
-    fn truths(&self, b: Builder<'c>, truths: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    /// Truth values in registers, one for each vector.
+    pub(super) fn truths(&self, b: Builder<'c>, truths: &[Val<'c>]) -> Result<Val<'c>, Failure> {
         let layout = Layout::leaf(self.vectors, 1).map_err(wrong(b))?;
         let ty = tensor::registers(types::int_type(b.context, 1), layout);
         let all = b.value(cute::MEMREF_ALLOCA, &[], ty.to_type(b.location)?, &[])?;
@@ -110,22 +97,15 @@ impl<'c> Mapped<'c> {
             computed.push((output, self.compute(b, value, values, None)?));
         }
         let b = b.step("store outputs");
-        let there = match (held.there, self.is_row) {
-            (there, None) => there,
-            (None, Some(is_row)) => Some(self.truths(b, &vec![is_row; held.places.len()])?),
-            (Some(there), Some(is_row)) => {
-                let truth = types::int_type(b.context, 1);
-                let both = (0..held.places.len()).map(|at| {
-                    let at = coord(b, int(at as i64))?;
-                    let there = b.value(cute::MEMREF_LOAD, &[there, at], truth, &[])?;
-                    b.value(arith::ANDI, &[there, is_row], truth, &[])
-                });
-                let both = both.collect::<Result<Vec<_>, Failure>>()?;
-                Some(self.truths(b, &both)?)
-            }
-        };
         for (output, registers) in computed {
-            self.move_vectors(b, [output, registers], self.row, &held.places, there, false)?;
+            self.move_vectors(
+                b,
+                [output, registers],
+                self.row,
+                &held.places,
+                held.there,
+                false,
+            )?;
         }
         Ok(())
     }

@@ -127,7 +127,13 @@ impl<'c> Mapped<'c> {
                 None => {
                     let mode = [("mode", b.i32_array(&[mode as i32]))];
                     let size = b.infer(cute::SIZE, &[all[0]], &mode)?;
-                    Ok((None, b.infer(cute::GET_SCALARS, &[size], &[])?))
+                    let size = b.infer(cute::GET_SCALARS, &[size], &[])?;
+                    // A launch has no more rows or columns than 32 bits hold.
+                    let size = match size.r#type() == b.i32_type() {
+                        true => size,
+                        false => b.value(arith::TRUNCI, &[size], b.i32_type(), &[])?,
+                    };
+                    Ok((None, size))
                 }
             }
         };
@@ -135,7 +141,7 @@ impl<'c> Mapped<'c> {
         let (mut row, mut is_row) = (row, None);
         if threads[0] > 1 && rows.0.is_none_or(|rows| rows % threads[0] != 0) {
             is_row = Some(b.compare(Predicate::Slt, row, rows.1)?);
-            // Threads beyond the last row read that one, and write nothing.
+            // Threads beyond the last row take numbers of that one, and neither read nor write elements.
             let last = word(b, arith::SUBI, rows.1, b.i32(1)?)?;
             row = word(b, arith::MINSI, row, last)?;
         }
@@ -292,8 +298,22 @@ impl<'c> Mapped<'c> {
             let apart = b.i32(vector * self.threads[1])?;
             places.push(word(b, arith::ADDI, own, apart)?);
         }
-        let there = match self.end {
-            Some(end) => Some(self.predicate(b, &places, end)?),
+        let mut truths = Vec::new();
+        for place in &places {
+            let before = match self.end {
+                Some(end) => Some(b.compare(Predicate::Slt, *place, end)?),
+                None => None,
+            };
+            truths.push(match (before, self.is_row) {
+                (Some(before), Some(is_row)) => {
+                    Some(b.value(arith::ANDI, &[before, is_row], before.r#type(), &[])?)
+                }
+                (before, is_row) => before.or(is_row),
+            });
+        }
+        let truths: Option<Vec<_>> = truths.into_iter().collect();
+        let there = match truths {
+            Some(truths) => Some(self.truths(b, &truths)?),
             None => None,
         };
         Ok(Held { places, there })

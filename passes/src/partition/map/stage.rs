@@ -40,8 +40,7 @@ impl<'c> Mapped<'c> {
     pub(super) fn load_staged(&self, b: Builder<'c>, shared: Val<'c>) -> Result<Val<'c>, Failure> {
         let element = memref_of(shared).expected(b, "a tensor")?.element;
         let registers = self.allocate(b, element)?;
-        let zero = b.i32(0)?;
-        let held = self.places(b, zero)?;
+        let held = self.places(b, b.i32(0)?)?;
         self.move_vectors(
             b,
             [shared, registers],

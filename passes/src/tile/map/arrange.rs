@@ -58,9 +58,13 @@ pub(super) struct Arrangement {
 }
 
 impl Arrangement {
-    /// Columns that a block's threads take at once.
-    pub(super) fn columns(&self) -> i64 {
-        self.threads[1] * self.values[0] * self.values[1]
+    /// Rows (0), columns (1) or parts of the batch (2) that a block's threads take at once.
+    pub(super) fn tile(&self, axis: usize) -> i64 {
+        match axis {
+            0 => self.threads[0],
+            1 => self.threads[1] * self.values[0] * self.values[1],
+            _ => 1,
+        }
     }
 }
 
@@ -211,8 +215,13 @@ impl<'c> Map<'c> {
                     false => Some(of.clone()),
                 }
             };
-            let shape = tuple([mode(shape, 0, false)?, mode(shape, 1, true)?]);
-            let stride = tuple([mode(stride, 0, is_along)?, mode(stride, 1, false)?]);
+            let rank = layout.rank();
+            let modes = |of: &IntTuple, divided: &dyn Fn(usize) -> bool| {
+                let modes = (0..rank).map(|at| mode(of, at, divided(at)));
+                Some(tuple(modes.collect::<Option<Vec<_>>>()?))
+            };
+            let shape = modes(shape, &|at| at == 1)?;
+            let stride = modes(stride, &|at| is_along && at != 1)?;
             Layout::new(shape, stride).ok()
         };
         let all: Vec<Layout> = known.iter().map(aligned).collect::<Option<_>>()?;
@@ -297,8 +306,9 @@ impl Whole<'_> {
     /// Neighbours along a mode that one access can move, of which all are there or none, with that layout.
     fn vector(&self, layout: &Layout, mode: usize) -> i64 {
         let extent = layout.shape().get(mode).and_then(IntTuple::as_leaf);
-        let others = layout.stride().get(1 - mode);
-        let others = others.into_iter().flat_map(IntTuple::leaves).map(divisor);
+        let others = (0..layout.rank()).filter(|other| *other != mode);
+        let others = others.filter_map(|other| layout.stride().get(other));
+        let others = others.flat_map(IntTuple::leaves).map(divisor);
         let multiples: Vec<i64> = others.chain([extent.map_or(1, divisor)]).collect();
         let mut vector = self.widest();
         while vector > 1 && multiples.iter().any(|multiple| multiple % vector != 0) {

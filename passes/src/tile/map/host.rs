@@ -9,7 +9,7 @@ use crate::tile::{
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
 use cute_ir::{Expected, Failure, mlir::*};
-use cute_layout::{Layout, Leaf};
+use cute_layout::{IntTuple, Layout, Leaf};
 
 impl<'c> Map<'c> {
     /// Launches the first of some kernels that fits; the last one fits always.
@@ -63,7 +63,7 @@ impl<'c> Map<'c> {
         Ok(all)
     }
 
-    /// The extent of rows (0) or columns (1), of type `index`.
+    /// The extent of rows (0), columns (1) or the batch (2), of type `index`.
     fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
         let index = host.index_type();
         if let Some(known) = self.known(mode) {
@@ -80,65 +80,72 @@ impl<'c> Map<'c> {
         product.map_or_else(|| host.constant(index, 1), Ok)
     }
 
-    /// The parts of the columns that blocks take; none where a launch counts them.
-    pub(super) fn known_parts(&self, way: &Arrangement) -> Option<i64> {
-        if self.reduces {
+    /// Tiles along rows (0), columns (1) or the batch (2), where they are known.
+    pub(super) fn known_tiles(&self, way: &Arrangement, axis: usize) -> Option<i64> {
+        if axis == 1 && self.reduces {
             return Some(1);
         }
-        let (columns, each) = (self.known(1)?, way.columns());
-        Some(columns / each + i64::from(columns % each != 0))
+        let (extent, tile) = (self.known(axis)?, way.tile(axis));
+        Some(extent / tile + i64::from(extent % tile != 0))
+    }
+
+    /// The axes whose tiles only a launch can count and a kernel needs: its arguments behind the tensors.
+    pub(super) fn counted_by_launch(&self, way: &Arrangement) -> Vec<usize> {
+        let needed = [1, 0].into_iter().take(1 + usize::from(self.is_batched()));
+        let open = needed.filter(|axis| self.known_tiles(way, *axis).is_none());
+        open.collect()
     }
 
     /// The blocks of the grid, where they are known.
     pub(super) fn known_blocks(&self, way: &Arrangement) -> Option<i64> {
-        let (rows, each) = (self.known(0)?, way.threads[0]);
-        let blocks = rows / each + i64::from(rows % each != 0);
-        blocks.checked_mul(self.known_parts(way)?)
+        (0..3).try_fold(1i64, |all, axis| {
+            all.checked_mul(self.known_tiles(way, axis)?)
+        })
     }
 
-    /// All blocks, and the parts of the columns if only a launch knows them.
-    fn blocks(
-        &self,
-        host: Builder<'c>,
-        way: &Arrangement,
-    ) -> Result<(Val<'c>, Option<Val<'c>>), Failure> {
+    /// The number of tiles along an axis, of type `index`.
+    fn tiles(&self, host: Builder<'c>, way: &Arrangement, axis: usize) -> Result<Val<'c>, Failure> {
         let index = host.index_type();
-        if let Some(known) = self.known_blocks(way) {
-            return Ok((host.constant(index, known)?, None));
+        if let Some(known) = self.known_tiles(way, axis) {
+            return host.constant(index, known);
         }
-        let tiles = |mode: usize, each: i64| {
-            let extent = self.extent(host, mode)?;
-            let each = host.constant(index, each)?;
-            host.value(arith::CEILDIVSI, &[extent, each], index, &[])
-        };
-        let mut blocks = tiles(0, way.threads[0])?;
-        let mut counted = None;
-        match self.known_parts(way) {
-            Some(1) => {}
-            known => {
-                let parts = match known {
-                    Some(known) => host.constant(index, known)?,
-                    None => *counted.insert(tiles(1, way.columns())?),
-                };
-                blocks = host.value(arith::MULI, &[blocks, parts], index, &[])?;
+        let extent = self.extent(host, axis)?;
+        match way.tile(axis) {
+            1 => Ok(extent),
+            tile => {
+                let tile = host.constant(index, tile)?;
+                host.value(arith::CEILDIVSI, &[extent, tile], index, &[])
             }
         }
-        Ok((blocks, counted))
     }
 
     fn launch(&self, host: Builder<'c>, way: &Arrangement, kernel: &str) -> Result<(), Failure> {
         let index = host.index_type();
-        let (blocks, counted) = self.blocks(host, way)?;
+        let blocks = match self.known_blocks(way) {
+            Some(known) => host.constant(index, known)?,
+            None => {
+                let mut blocks = self.tiles(host, way, 0)?;
+                for axis in [1, 2] {
+                    if self.known_tiles(way, axis) != Some(1) {
+                        let tiles = self.tiles(host, way, axis)?;
+                        blocks = host.value(arith::MULI, &[blocks, tiles], index, &[])?;
+                    }
+                }
+                blocks
+            }
+        };
         let mut operands = vec![blocks];
         for size in [1, 1, way.threads[0] * way.threads[1], 1, 1] {
             operands.push(host.constant(index, size)?);
         }
         operands.push(host.i32(0)?);
         operands.extend(&self.arguments);
-        if let Some(parts) = counted {
-            operands.push(host.value(arith::INDEX_CAST, &[parts], host.i32_type(), &[])?);
+        let counted = self.counted_by_launch(way);
+        for axis in &counted {
+            let tiles = self.tiles(host, way, *axis)?;
+            operands.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
         }
-        let count = self.arguments.len() + usize::from(counted.is_some());
+        let count = self.arguments.len() + counted.len();
         let count = i32::try_from(count).unwrap_or(0);
         host.op(
             gpu::LAUNCH_FUNC,
@@ -192,14 +199,22 @@ impl<'c> Map<'c> {
             );
             assert(there, message)?;
         }
-        if self.known(0).is_none() && self.modes[0].len() > 1 {
-            let rows = self.extent(host, 0)?;
+        for axis in 0..3 {
+            let is_wide = |whole: &Whole<'c>| {
+                let extent = whole.layout.shape().get(axis).and_then(IntTuple::as_leaf);
+                matches!(extent, Some(Leaf::Dynamic(leaf)) if leaf.width > 32)
+            };
+            let is_long = self.modes[axis].len() > 1 || self.tensors.iter().any(is_wide);
+            if self.known(axis).is_some() || !is_long {
+                continue;
+            }
+            let all = self.extent(host, axis)?;
             let most = host.constant(index, i32::MAX.into())?;
-            let fits = host.compare(Predicate::Sle, rows, most)?;
+            let fits = host.compare(Predicate::Sle, all, most)?;
             let message = format!(
                 "expected at most {} elements along modes {:?} together",
                 i32::MAX,
-                self.modes[0]
+                self.modes[axis]
             );
             assert(fits, message)?;
         }
@@ -244,7 +259,7 @@ impl<'c> Whole<'c> {
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
-        modes: &[Vec<usize>; 2],
+        modes: &[Vec<usize>; 3],
     ) -> Result<[Vec<Val<'c>>; 2], Failure> {
         let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
         let leaves = leaves_of(b, layout)?;

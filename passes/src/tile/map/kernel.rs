@@ -4,7 +4,7 @@ use super::{Arrangement, Map};
 use crate::tile::leaves::with_layout;
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
-    Failure,
+    Expected, Failure,
     attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS},
     mlir::*,
     types,
@@ -28,8 +28,7 @@ impl<'c> Map<'c> {
             None => "{}".to_owned(),
         };
         let mut facts: Vec<_> = self.arguments.iter().map(fact).collect();
-        let parts = self.known_parts(way);
-        if parts.is_none() {
+        for _ in self.counted_by_launch(way) {
             arguments.push(place.i32_type());
             facts.push("{}".to_owned());
         }
@@ -69,17 +68,28 @@ impl<'c> Map<'c> {
         let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
         let mut block = b.value(arith::INDEX_CAST, &[block], word, &[])?;
         // Neighbouring blocks are neighbours along columns.
-        let mut column = None;
-        let parts = match self.known_parts(way) {
-            Some(1) => None,
-            Some(known) => Some(b.i32(known)?),
-            None => Some(argument(body, self.arguments.len())),
+        let tiles = |axis: usize| match self.known_tiles(way, axis) {
+            Some(known) => b.i32(known),
+            None => {
+                let counted = self.counted_by_launch(way);
+                let place = counted.iter().position(|other| *other == axis);
+                let place = place.expected(b, "an axis that the launch counts")?;
+                Ok(argument(body, self.arguments.len() + place))
+            }
         };
-        if let Some(parts) = parts {
+        let mut column = None;
+        if self.known_tiles(way, 1) != Some(1) {
+            let parts = tiles(1)?;
             let part = b.value(arith::REMUI, &[block, parts], word, &[])?;
             block = b.value(arith::DIVUI, &[block, parts], word, &[])?;
-            let each = b.i32(way.columns())?;
+            let each = b.i32(way.tile(1))?;
             column = Some(b.value(arith::MULI, &[part, each], word, &[])?);
+        }
+        let mut part = None;
+        if self.is_batched() {
+            let rows = tiles(0)?;
+            part = Some(b.value(arith::DIVUI, &[block, rows], word, &[])?);
+            block = b.value(arith::REMUI, &[block, rows], word, &[])?;
         }
         let each = b.i32(way.threads[0])?;
         let row = b.value(arith::MULI, &[block, each], word, &[])?;
@@ -91,21 +101,27 @@ impl<'c> Map<'c> {
         };
         let first = tuple([
             multiple(way.threads[0]),
-            column.map_or(int(0), |_| multiple(way.columns())),
+            column.map_or(int(0), |_| multiple(way.tile(1))),
         ]);
         let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
         let at = b.coord(&first, &leaves)?;
         let mut tensors = Vec::new();
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
             let tensor = argument(body, whole.argument);
-            tensors.push(match *layout == whole.memref.layout {
+            let mut tensor = match self.is_in_order() && *layout == whole.memref.layout {
                 true => tensor,
                 false if layout.is_static() => with_layout(b, tensor, layout, [&[], &[]])?,
                 false => {
                     let [shape, stride] = whole.open_leaves(b, tensor, &self.modes)?;
                     with_layout(b, tensor, layout, [&shape, &stride])?
                 }
-            });
+            };
+            if let Some(part) = part {
+                let keep = IntTuple::underscore;
+                let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[part])?;
+                tensor = b.infer(cute::SLICE, &[tensor, coord], &[])?;
+            }
+            tensors.push(tensor);
         }
         let outputs = i32::try_from(tensors.len() - self.inputs).unwrap_or(0);
         let inputs = i32::try_from(self.inputs).unwrap_or(0);

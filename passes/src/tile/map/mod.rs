@@ -30,7 +30,7 @@ struct Whole<'c> {
     /// Its name in messages.
     name: String,
     memref: MemRef<'c>,
-    /// Rows and columns, of which the latter are one leaf.
+    /// Rows, columns, of which the latter are one leaf, and perhaps a batch.
     layout: Layout,
 }
 
@@ -45,8 +45,8 @@ pub(super) struct Map<'c> {
     /// The values that the kernel is passed.
     arguments: Vec<Val<'c>>,
     region: Epilogue<'c>,
-    /// The modes of the tensors that are rows, and those that are columns, the fastest first.
-    modes: [Vec<usize>; 2],
+    /// The modes of the tensors that are rows, those that are columns, the fastest first, and those of which each index is computed apart.
+    modes: [Vec<usize>; 3],
     /// Tells whether something is reduced along the columns.
     reduces: bool,
     archs: Archs,
@@ -99,7 +99,7 @@ impl<'c> Map<'c> {
                 .collect()
         });
         let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
-        let modes = split(&layouts, rank, along.clone());
+        let modes = split(&layouts, inputs.len(), rank, along.clone());
         let mut tensors = Vec::new();
         for (name, tensor, argument, memref) in named {
             let layout = arranged(&memref.layout, &modes).map_err(|found| {
@@ -119,7 +119,8 @@ impl<'c> Map<'c> {
         }
         for output in &tensors[inputs.len()..] {
             // What is written once along a mode has one element there.
-            let once = (0..2).filter(|mode| !is_same_along(&output.layout, *mode));
+            let all = 0..output.layout.rank();
+            let once = all.filter(|mode| !is_same_along(&output.layout, *mode));
             let once: Vec<_> = once
                 .filter_map(|mode| output.layout.mode(mode).ok())
                 .collect();
@@ -128,7 +129,7 @@ impl<'c> Map<'c> {
                 check_apart(&output.name, &apart).map_err(fail)?;
             }
         }
-        Ok(Self {
+        let map = Self {
             op,
             function,
             tensors,
@@ -138,7 +139,16 @@ impl<'c> Map<'c> {
             modes,
             reduces: along.is_some(),
             archs: archs.clone(),
-        })
+        };
+        let mut known = (0..3).filter_map(|axis| Some((axis, map.known(axis)?)));
+        if let Some((axis, extent)) = known.find(|(_, extent)| *extent > i32::MAX.into()) {
+            return Err(fail(format!(
+                "expected at most {} elements along modes {:?} together, found {extent}",
+                i32::MAX,
+                map.modes[axis]
+            )));
+        }
+        Ok(map)
     }
 
     /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op.
@@ -195,8 +205,26 @@ impl<'c> Map<'c> {
         super::record(self.op, self.function, &entry)
     }
 
-    /// The extents of rows and columns, where they are known.
+    /// Tells whether there are modes of which each index is computed apart.
+    fn is_batched(&self) -> bool {
+        !self.modes[2].is_empty()
+    }
+
+    /// Tells whether rows, columns and the batch are the tensors' modes in their order.
+    fn is_in_order(&self) -> bool {
+        let mut modes = self
+            .modes
+            .iter()
+            .filter(|modes| !modes.is_empty())
+            .enumerate();
+        modes.all(|(at, modes)| *modes == [at])
+    }
+
+    /// The extents of rows (0), columns (1) and the batch (2), where they are known.
     fn known(&self, mode: usize) -> Option<i64> {
+        if mode == 2 && !self.is_batched() {
+            return Some(1);
+        }
         let mut extents = self.tensors.iter().filter_map(|whole| {
             let mode = whole.layout.mode(mode).ok()?;
             mode.shape().is_static().then(|| mode.size().ok())?
@@ -205,55 +233,81 @@ impl<'c> Map<'c> {
     }
 }
 
-/// The modes that are rows and those that are columns. Along what is reduced are columns; where nothing is, the mode along which the
-/// neighbours lie of the last tensor that has such.
-fn split(layouts: &[&Layout], rank: usize, along: Option<Vec<usize>>) -> [Vec<usize>; 2] {
+/// The modes that are rows, those that are columns, and those of which each index is computed apart. Along what is reduced are columns;
+/// where nothing is, the mode along which the neighbours lie of the last tensor that has such. Where they lie along another mode of an
+/// input then, that is the rows.
+fn split(
+    layouts: &[&Layout],
+    inputs: usize,
+    rank: usize,
+    along: Option<Vec<usize>>,
+) -> [Vec<usize>; 3] {
     let stride = |layout: &Layout, mode: usize| -> Option<i64> {
         let leaf = layout.stride().get(mode)?.as_leaf()?.clone();
         leaf.as_static().filter(|stride| *stride > 0)
     };
+    let side_by_side = |layout: &&Layout| (0..rank).find(|mode| stride(layout, *mode) == Some(1));
+    let reduces = along.is_some();
     let columns = along.unwrap_or_else(|| {
-        let side_by_side = layouts
-            .iter()
-            .rev()
-            .find_map(|layout| (0..rank).find(|mode| stride(layout, *mode) == Some(1)));
-        vec![side_by_side.unwrap_or(rank.saturating_sub(1))]
+        let found = layouts.iter().rev().find_map(side_by_side);
+        vec![found.unwrap_or(rank.saturating_sub(1))]
     });
-    let rows: Vec<usize> = (0..rank).filter(|mode| !columns.contains(mode)).collect();
+    let others: Vec<usize> = (0..rank).filter(|mode| !columns.contains(mode)).collect();
+    let differs = |layout: &&&Layout| columns.iter().any(|mode| !is_same_along(layout, *mode));
+    let mut crossed = layouts[..inputs]
+        .iter()
+        .filter(differs)
+        .filter_map(side_by_side);
+    let crossed = crossed.find(|mode| others.contains(mode));
+    let (rows, batch) = match crossed.filter(|_| !reduces) {
+        Some(rows) => {
+            let batch = others.into_iter().filter(|mode| *mode != rows);
+            (vec![rows], batch.collect())
+        }
+        None => (others, Vec::new()),
+    };
     // The fastest first, so that modes that follow one another become one.
     let fastest = |mode: &usize| {
         let of = layouts.iter().find_map(|layout| stride(layout, *mode));
         (of.unwrap_or(i64::MAX), *mode)
     };
-    let sorted = |mut modes: Vec<usize>| {
+    [rows, columns, batch].map(|mut modes: Vec<usize>| {
         modes.sort_by_key(fastest);
         modes
-    };
-    [sorted(rows), sorted(columns)]
+    })
 }
 
-/// The layout as rows and columns. Errors: the columns, if they are not one leaf.
-fn arranged(layout: &Layout, modes: &[Vec<usize>; 2]) -> Result<Layout, String> {
-    let [rows, columns] = modes.each_ref().map(|modes| {
-        let parts = modes.iter().map(|mode| layout.mode(*mode));
-        let parts = parts.collect::<cute_layout::Result<Vec<_>>>()?;
-        match &parts[..] {
-            [] => Layout::leaf(1, 0),
-            [one] => Ok(one.clone()),
-            _ => Layout::from_modes(&parts),
-        }
-    });
+/// The layout as rows, columns, and a batch if there is one. Errors: the columns, if they are not one leaf.
+fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> {
     let text = |e: cute_layout::LayoutError| e.to_string();
-    let (rows, mut columns) = (rows.map_err(text)?, columns.map_err(text)?);
-    if columns.shape().is_tuple() && columns.is_static() {
-        columns = columns.coalesce().map_err(text)?;
+    let mut parts = Vec::new();
+    for (at, modes) in modes.iter().enumerate() {
+        let own = modes.iter().map(|mode| layout.mode(*mode));
+        let own = own.collect::<cute_layout::Result<Vec<_>>>().map_err(text)?;
+        parts.push(match &own[..] {
+            [] if at == 2 => continue,
+            [] => Layout::leaf(1, 0).map_err(text)?,
+            [one] => one.clone(),
+            _ => Layout::from_modes(&own).map_err(text)?,
+        });
     }
-    if columns.shape().is_tuple() {
-        return Err(columns.to_string());
+    if let Some(columns) = parts.get_mut(1)
+        && columns.shape().is_tuple()
+    {
+        if columns.is_static() {
+            *columns = columns.coalesce().map_err(text)?;
+        }
+        if columns.shape().is_tuple() {
+            return Err(columns.to_string());
+        }
     }
-    let shape = tuple([rows.shape().clone(), columns.shape().clone()]);
-    let stride = tuple([rows.stride().clone(), columns.stride().clone()]);
-    Layout::new(shape, stride).map_err(text)
+    let shape = parts.iter().map(|part| part.shape().clone());
+    let stride = parts.iter().map(|part| part.stride().clone());
+    Layout::new(
+        tuple(shape.collect::<Vec<_>>()),
+        tuple(stride.collect::<Vec<_>>()),
+    )
+    .map_err(text)
 }
 
 /// The leaf of columns, of a shape or a stride.

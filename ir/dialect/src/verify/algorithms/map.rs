@@ -10,7 +10,7 @@ use crate::{
     types::{self, MemRef, Space},
 };
 use cute_arith::ReduceOp;
-use cute_layout::Layout;
+use cute_layout::{IntTuple, Layout, Leaf};
 use melior::ir::ValueLike;
 
 /// Threads of a block, at most.
@@ -146,9 +146,46 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
             "expected two {what} of at least 1, with a product of at most {THREADS}, found {found:?}"
         )),
     };
-    numbers("numbers of threads", op.threads().and_then(i64s_of))?;
-    numbers("numbers of values", op.values().and_then(i64s_of))?;
+    let threads = numbers("numbers of threads", op.threads().and_then(i64s_of))?;
+    let [vector, vectors] = numbers("numbers of values", op.values().and_then(i64s_of))?;
+    if let Some(types::CuteType::Coord(at)) = &at
+        && let Some(first) = at.get(1).and_then(IntTuple::as_leaf)
+        && !divides(vector, first)
+    {
+        return Err(format!(
+            "expected a first column that is a multiple of the {vector} neighbours that a thread holds together, found {first}"
+        ));
+    }
+    check_staged(&op, threads, vector * vectors)
+}
+
+/// Checks the inputs that come through shared memory.
+fn check_staged(op: &cute::BlockMap<'_>, [rows, _]: [i64; 2], values: i64) -> Checked {
+    let staged = op.staged().and_then(i64s_of).unwrap_or_default();
+    let vector = op.row_vector().and_then(integer_value).unwrap_or(1);
+    if vector < 1 || rows % vector != 0 || values % vector != 0 {
+        return Err(format!(
+            "expected row_vector to divide the {rows} threads along rows and the {values} values of a thread, found {vector}"
+        ));
+    }
+    let count = op.inputs().len();
+    let is_there = |at: &&i64| usize::try_from(**at).is_ok_and(|at| at < count);
+    if let Some(at) = staged.iter().find(|at| !is_there(at)) {
+        return Err(format!("expected staged inputs below {count}, found {at}"));
+    }
+    if !staged.is_empty() && op.body().is_some_and(|body| !reductions(body).is_empty()) {
+        return Err("expected staged inputs where nothing is reduced".to_owned());
+    }
     Ok(())
+}
+
+/// Tells whether a number is known to divide an integer.
+fn divides(number: i64, leaf: &Leaf) -> bool {
+    match leaf {
+        Leaf::Static(value) => value % number == 0,
+        Leaf::Dynamic(dynamic) => dynamic.div % number == 0,
+        _ => false,
+    }
 }
 
 /// Checks tensors in global memory of one shape and a region on their elements; returns their types, inputs and outputs, of which there
