@@ -316,12 +316,13 @@ impl<'c> Lower<'c> {
         // A word for each warp: loads of narrower numbers are put together to words, with more in them than was written.
         let value = self.widened(value)?;
         let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
-        // LLVM loads three words as four: what is read beyond the last warp's is written too.
+        // Words are loaded together, as many as a power of two: those beyond the last warp's are written too.
         let cells = warps.unsigned_abs().next_power_of_two() as i64;
         let layout = Layout::col_major(&int(cells)).map_err(wrong)?;
         let shared = MemRef {
             space: Space::Smem,
-            ..tensor::registers(value.r#type(), layout)
+            align: super::WIDEST / 8,
+            ..tensor::registers(value.r#type(), layout.clone())
         };
         let ty = shared.to_type(b.location)?;
         // At the start of the kernel, where all memory is.
@@ -356,10 +357,12 @@ impl<'c> Lower<'c> {
             })
         })?;
         b.op(gpu::BARRIER, &[], &[], &[])?;
+        let loaded = self.registers(value.r#type(), layout.shape())?;
+        self.copy_vectors(shared, loaded, super::WIDEST)?;
         let mut parts = (0..warps)
             .map(|i| {
                 let at = self.coord(&int(i), &[])?;
-                let part = b.value(cute::MEMREF_LOAD, &[shared, at], value.r#type(), &[])?;
+                let part = b.value(cute::MEMREF_LOAD, &[loaded, at], value.r#type(), &[])?;
                 self.narrowed(part, element)
             })
             .collect::<Result<Vec<_>, _>>()?;

@@ -2,7 +2,7 @@
 
 use super::{Map, Whole, column};
 use crate::{
-    arch::WARP,
+    arch::{REGISTERS, REGISTERS_PER_THREAD, WARP},
     tile::matrix::{WIDEST, divisor, multiple},
 };
 use cute_ir::maps::is_same_along;
@@ -11,8 +11,15 @@ use cute_layout::{IntTuple, Layout, Leaf, tuple};
 /// Elements of a row that a thread holds, where it is not too long.
 const HELD: i64 = 16;
 
-/// The most that it holds: a kernel of rows that are held has registers for a few values of each.
+/// The most that it holds.
 const MOST_HELD: i64 = 32;
+
+/// Registers of a thread beside those of its elements.
+const BESIDE: i64 = 48;
+
+/// Bytes of registers for what is computed of an element, and for its address where neighbours are far apart.
+const COMPUTED: i64 = 8;
+const FAR: i64 = 8;
 
 /// Threads of a block that computes several rows, or a part of the columns.
 const THREADS: i64 = 128;
@@ -84,8 +91,8 @@ impl<'c> Map<'c> {
             };
             let crossed = self.crossed();
             let taken = match (by_rows, self.reduces) {
-                (true, _) => along_rows(most),
-                (false, true) => reducing(vector, most),
+                (true, _) => self.along_rows(most),
+                (false, true) => self.reducing(vector, most),
                 (false, false) if !crossed.is_empty() => self.staged(vector),
                 (false, false) => self.plain(vector),
             };
@@ -126,6 +133,22 @@ impl<'c> Map<'c> {
         all.truncate(most.saturating_sub(1));
         all.push(last);
         all
+    }
+
+    /// Tells whether a thread reads elements one by one that are close to each other.
+    pub(super) fn reads_apart(&self, way: &Arrangement) -> bool {
+        let [vector, vectors] = way.values;
+        let alone = way.threads[1] == 1 && vector == 1 && vectors > 1;
+        let narrower = self
+            .tensors
+            .iter()
+            .zip(&way.layouts)
+            .any(|(whole, layout)| {
+                let is_along = column(layout.stride()) == Some(&Leaf::Static(1));
+                !is_same_along(layout, 1)
+                    && (!is_along || whole.vector(layout, 1) < vector.min(whole.widest()))
+            });
+        alone || vector > 1 && narrower
     }
 
     /// Tensors with an element for each row and column.
@@ -241,6 +264,60 @@ impl<'c> Map<'c> {
             held: false,
         }
     }
+
+    /// Elements that a thread of a block of so many has registers for, with so many bytes beside those of each.
+    fn most_held(&self, threads: i64, beside: i64) -> i64 {
+        let registers = (REGISTERS / threads).min(REGISTERS_PER_THREAD) - BESIDE;
+        let full = self.full().filter(|(at, _)| *at < self.inputs);
+        let bytes: i64 = full.map(|(_, whole)| whole.memref.element_bytes()).sum();
+        let widest = self
+            .tensors
+            .iter()
+            .map(|whole| whole.memref.element_bytes());
+        let computed = COMPUTED.max(2 * widest.max().unwrap_or(1));
+        (registers * 4 / (bytes + computed + beside)).clamp(1, MOST_HELD)
+    }
+
+    /// What threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
+    fn along_rows(&self, most: Option<i64>) -> Taken {
+        let most = most.unwrap_or(i64::MAX);
+        let threads = power(up(most, HELD)).min(LOOPING / WARP);
+        let each = up(most, threads);
+        let limit = self.most_held(threads * WARP, FAR);
+        let held = each <= limit;
+        Taken {
+            threads: [WARP, threads],
+            values: [1, if held { each } else { HELD.min(limit) }],
+            held,
+        }
+    }
+
+    /// What threads take of rows that are reduced, of so many columns at most.
+    fn reducing(&self, vector: i64, most: Option<i64>) -> Taken {
+        let most = most.unwrap_or(i64::MAX);
+        let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
+        // Threads of several warps share one row.
+        let rows = if threads <= WARP {
+            THREADS / threads
+        } else {
+            1
+        };
+        let each = up(most, threads * vector);
+        let limit = self.most_held(threads * rows, 0).max(vector);
+        if each.saturating_mul(vector) <= limit {
+            return Taken {
+                threads: [rows, threads],
+                values: [vector, each],
+                held: true,
+            };
+        }
+        let limit = HELD.min(self.most_held(LOOPING, 0));
+        Taken {
+            threads: [1, LOOPING],
+            values: [vector, (limit / vector).max(1)],
+            held: false,
+        }
+    }
 }
 
 /// The part of [`Arrangement`] that is the same for any layouts.
@@ -248,42 +325,6 @@ struct Taken {
     threads: [i64; 2],
     values: [i64; 2],
     held: bool,
-}
-
-/// What threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
-fn along_rows(most: Option<i64>) -> Taken {
-    let most = most.unwrap_or(i64::MAX);
-    let threads = power(up(most, HELD)).min(MOST_THREADS / WARP);
-    let each = up(most, threads);
-    let held = each <= MOST_HELD;
-    Taken {
-        threads: [WARP, threads],
-        values: [1, if held { each } else { HELD }],
-        held,
-    }
-}
-
-/// What threads take of rows that are reduced, of so many columns at most.
-fn reducing(vector: i64, most: Option<i64>) -> Taken {
-    let most = most.unwrap_or(i64::MAX);
-    let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
-    let each = up(most, threads * vector);
-    let held = each.saturating_mul(vector) <= MOST_HELD;
-    let (threads, each) = match held {
-        true => (threads, each),
-        false => (LOOPING, (HELD / vector).max(1)),
-    };
-    // Threads of several warps share one row.
-    let rows = if threads <= WARP {
-        THREADS / threads
-    } else {
-        1
-    };
-    Taken {
-        threads: [rows, threads],
-        values: [vector, each],
-        held,
-    }
 }
 
 /// The number of parts that cover a whole.

@@ -49,6 +49,11 @@ impl<'c> Map<'c> {
             ),
             (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
         ];
+        if self.reads_apart(way) {
+            // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
+            let attribute = place.attribute("[\"noimplicitfloat\"]")?;
+            attributes.push(("passthrough", attribute));
+        }
         let blocks = self
             .known_blocks(way)
             .and_then(|all| i32::try_from(all).ok());
