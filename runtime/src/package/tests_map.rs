@@ -296,6 +296,11 @@ fn tensors_that_do_not_suit_a_map_are_refused() {
     };
     counted("(?,(2,?)):(?,(1,?))").unwrap();
     counted("?:?").unwrap();
+    let error = counted("():()").unwrap_err().to_string();
+    assert!(
+        error.contains("expected tensors of one mode or more, found none"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -53,6 +53,9 @@ pub(super) fn validate_map(place: &str, map: &Map, function: &Function) -> Check
     for output in &map.outputs {
         rank = pattern(place, *output, function)?.rank();
     }
+    if rank == 0 {
+        return invalid(place, "tensors of one mode or more", "none", "");
+    }
     let along = region.reduced().unwrap_or_default();
     if let Some(mode) = along.iter().find(|mode| **mode >= rank) {
         let expected = format!("reductions along modes below {rank}, which the tensors have");

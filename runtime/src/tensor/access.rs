@@ -57,9 +57,16 @@ pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64)
 
 /// The number that a type has for a value: rounded to nearest even, integers saturated.
 pub(crate) fn round_to(element: Element, value: f64) -> f64 {
-    let mut bytes = [0; 8];
-    store(element, &mut bytes, 0, value);
-    load(element, &bytes, 0)
+    match element {
+        // Most are of these types, and need no bytes.
+        Element::F32 => f64::from(value as f32),
+        Element::F64 => value,
+        _ => {
+            let mut bytes = [0; 8];
+            store(element, &mut bytes, 0, value);
+            load(element, &bytes, 0)
+        }
+    }
 }
 
 /// Rounds to odd: what is then rounded to a shorter type is as if it had been rounded once. (Boldo

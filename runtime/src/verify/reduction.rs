@@ -104,3 +104,132 @@ impl Partial {
             .rounded(ValueType::Number(element))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::round_to;
+
+    /// Numbers that look random, from -1 to 1.
+    fn numbers(seed: u64, count: usize) -> Vec<f64> {
+        let mut state = seed;
+        let next = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    fn reduced(op: ReduceOp, terms: &[Ball], element: Element) -> Ball {
+        // In parts of any length.
+        let mut whole = Partial::new(op);
+        for part in terms.chunks(7) {
+            let mut partial = Partial::new(op);
+            part.iter().for_each(|term| partial.add(term));
+            whole.join(&partial);
+        }
+        whole.finish(terms.len(), ValueType::Number(element))
+    }
+
+    fn holds(ball: &Ball, value: f64) -> bool {
+        let [low, high] = ball.ends();
+        low <= value && value <= high
+    }
+
+    #[test]
+    fn sums_in_every_order_are_held() {
+        for element in [Element::F32, Element::F64] {
+            for count in [1, 2, 5, 64, 1000] {
+                for offset in [0.0, 1000.0, 1e-30] {
+                    let terms = numbers(count as u64, count);
+                    let terms: Vec<f64> = terms
+                        .iter()
+                        .map(|x| round_to(element, x + offset))
+                        .collect();
+                    let balls: Vec<Ball> = terms.iter().copied().map(Ball::exact).collect();
+                    let sum = reduced(ReduceOp::Add, &balls, element);
+                    let mean = reduced(ReduceOp::Mean, &balls, element);
+                    let add = |sum: f64, x: &f64| round_to(element, sum + x);
+                    let mut sorted = terms.clone();
+                    for order in 0..5 {
+                        match order {
+                            0 => {}
+                            1 => sorted.reverse(),
+                            2 => sorted.sort_by(f64::total_cmp),
+                            3 => sorted.sort_by(|a, b| b.total_cmp(a)),
+                            _ => sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs())),
+                        }
+                        let found = sorted.iter().fold(0.0, add);
+                        assert!(
+                            holds(&sum, found),
+                            "{element} {count} {offset}: {sum:?} {found}"
+                        );
+                        let found = round_to(element, found / count as f64);
+                        assert!(holds(&mean, found), "{element} {count} {offset}: {mean:?}");
+                        let factor = round_to(element, 1.0 / count as f64);
+                        let found = round_to(element, sorted.iter().fold(0.0, add) * factor);
+                        assert!(holds(&mean, found), "{element} {count} {offset}: {mean:?}");
+                    }
+                    // No wider than what is documented, and one rounding.
+                    let magnitude: f64 = terms.iter().map(|x| x.abs()).sum();
+                    let unit = element.unit_roundoff() + Element::F64.unit_roundoff();
+                    let bound = unit * (roundings(count) + 2.0) * magnitude;
+                    assert!(
+                        sum.radius() <= bound + element.underflow(),
+                        "{sum:?} {bound}"
+                    );
+                    let bound = bound / count as f64 + 2f64.powi(-19) * mean.value().abs();
+                    assert!(mean.radius() <= bound + 1e-37, "{mean:?} {bound}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_terms_may_be_is_what_the_result_may_be() {
+        let terms = [
+            Ball::around(1.0, 0.25),
+            Ball::around(-2.0, 0.5),
+            Ball::around(0.75, 1.0),
+        ];
+        let f64 = Element::F64;
+        let sum = reduced(ReduceOp::Add, &terms, f64);
+        assert!(
+            holds(&sum, 1.5) && holds(&sum, -2.0) && sum.radius() < 1.75 + 1e-14,
+            "{sum:?}"
+        );
+        let largest = reduced(ReduceOp::Maximum, &terms, f64);
+        assert_eq!((largest.value(), largest.ends()), (1.0, [0.75, 1.75]));
+        let least = reduced(ReduceOp::Minimum, &terms, f64);
+        assert_eq!((least.value(), least.ends()), (-2.0, [-2.5, -1.5]));
+        let unknown = [terms[0], Ball::UNKNOWN];
+        for op in ReduceOp::ALL {
+            assert!(!reduced(*op, &unknown, f64).is_known(), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn integers_are_exact_as_far_as_they_fit() {
+        let exact = |terms: &[f64]| {
+            let terms: Vec<Ball> = terms.iter().copied().map(Ball::exact).collect();
+            reduced(ReduceOp::Add, &terms, Element::I32)
+        };
+        assert_eq!(exact(&[2e9, 2e9, -3e9]), Ball::exact(1e9));
+        assert!(!exact(&[2e9, 2e9]).is_known());
+        assert!(!exact(&[2f64.powi(53), -2f64.powi(53)]).is_known());
+    }
+
+    #[test]
+    fn a_sum_that_may_overflow_on_its_way_is_not_known() {
+        let terms = [3e38, 3e38, -3e38].map(Ball::exact);
+        assert!(!reduced(ReduceOp::Add, &terms, Element::F32).is_known());
+        assert!(!reduced(ReduceOp::Mean, &terms, Element::F32).is_known());
+        assert!(reduced(ReduceOp::Add, &terms, Element::F64).is_known());
+        assert_eq!(
+            reduced(ReduceOp::Maximum, &terms, Element::F32).value(),
+            3e38
+        );
+    }
+}

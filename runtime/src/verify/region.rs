@@ -12,9 +12,10 @@
 //!   argument loses is lost by the result: 2^-23 |x| more. In f64, functions lose 2^-50;
 //! - 2^-51 for what f64 itself loses here.
 //!
-//! A product of a value with itself is not negative. Integers are exact. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that
-//! overlap is undecided, and `select` then gives what holds both. Nothing is said of a result that may be no finite number of its
-//! type (a quotient by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
+//! A product of a value with itself is not negative. Integers are exact. What is rounded to a whole number is one of those that lie
+//! between the ends. A comparison of intervals that overlap is undecided, and `select` then gives what holds both. Nothing is said of
+//! a result that may be no finite number of its type (a quotient by what may be 0, a root of what may be negative, an integer out of
+//! range), nor of what follows from it.
 
 use crate::element::Element;
 use crate::package::{Region, RegionValue, ValueType};

@@ -167,3 +167,22 @@ fn constants_are_those_of_their_type() {
     let tenth = half::f16::from_f64(0.1).to_f64();
     assert_eq!(values, [Ball::exact(tenth), Ball::exact(4.0)]);
 }
+
+/// A square of what may have either sign is not negative, as roots of variances need; other products may be.
+#[test]
+fn squares_are_not_negative() {
+    let square = |of: [usize; 2]| {
+        let region = Region {
+            ops: vec![RegionOp::apply(ScalarOp::Mul, of, "f32")],
+            yields: vec![],
+        };
+        let types = region.types(&[Element::F32; 2], |_| Ok(Element::F32));
+        let evaluator = Evaluator::new(&region, types.unwrap_or_default(), |_| 0.0);
+        let mut values = vec![Ball::around(0.5, 1.0); 2];
+        evaluator.evaluate(&mut values);
+        values[2]
+    };
+    let [low, high] = square([0, 0]).ends();
+    assert!(low == 0.0 && (2.25..2.26).contains(&high), "{low} {high}");
+    assert!(square([0, 1]).ends()[0] < -0.7);
+}

@@ -3,7 +3,8 @@
 use crate::child;
 use anyhow::{Context, Result};
 use cute_runtime::package::{
-    Compute, Epilogue, Expr, Factor, Gemm, Op, Region, RegionOp, Requirement, ScalarOp,
+    Compute, Epilogue, Expr, Factor, Gemm, Map, Op, ReduceOp, Region, RegionOp, Requirement,
+    ScalarOp,
 };
 use cute_runtime::ptx::{self, Item, Space};
 use cute_runtime::tensor::Given;
@@ -250,6 +251,31 @@ fn manifests() -> Vec<Seed> {
             ],
         )
     };
+    // The rows of X less their maxima, divided by the sums of that, in place, and the sums.
+    let ops = vec![
+        RegionOp::apply(ScalarOp::Convert, [0], "f32"),
+        RegionOp::reduce(ReduceOp::Maximum, 1, [1], "f32"),
+        RegionOp::apply(ScalarOp::Sub, [1, 2], "f32"),
+        RegionOp::reduce(ReduceOp::Add, 3, [1], "f32"),
+        RegionOp::apply(ScalarOp::Div, [3, 4], "f32"),
+        RegionOp::apply(ScalarOp::Convert, [5], "f16"),
+    ];
+    let normalized = Function::new(
+        "normalized",
+        vec![
+            tensor("X", "f16", "(16,32):(32,1)", Access::ReadWrite),
+            tensor("sums", "f32", "(16,(4,8)):(1,(0,0))", Access::Write),
+        ],
+        vec![Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [0, 1, 0])],
+    )
+    .computing(vec![Compute::Map(Map {
+        inputs: vec![0],
+        outputs: vec![0, 1],
+        region: Region {
+            ops,
+            yields: vec![6, 4],
+        },
+    })]);
     let image = |arch: &str| ImageSource {
         arch: arch.into(),
         ptx: Some(ptx.into()),
@@ -266,6 +292,7 @@ fn manifests() -> Vec<Seed> {
         .function(fixed)
         .function(copy)
         .function(fused)
+        .function(normalized)
         .image(image("sm_80"))
         .image(image("sm_90a"))
         .build();
