@@ -115,7 +115,7 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{cute.computes: expected a dictionary with one of gemm, copy, transpose, add, axpby, softmax, rms_norm, attention, arguments by index, found}}
+  // expected-error @below {{cute.computes: expected a dictionary with one of gemm, copy, transpose, add, axpby, softmax, rms_norm, attention, map, arguments by index, found}}
   func.func @computes() attributes {cute.computes = [{conv = array<i64: 0, 1>}]} {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32

@@ -154,7 +154,11 @@ impl<'c> Map<'c> {
     /// Tensors with an element for each row and column.
     fn full(&self) -> impl Iterator<Item = (usize, &Whole<'c>)> {
         let all = self.tensors.iter().enumerate();
-        all.filter(|(_, whole)| (0..2).all(|mode| !is_same_along(&whole.layout, mode)))
+        let repeats = |whole: &Whole<'c>, mode: usize| {
+            let extent = whole.layout.mode(mode).and_then(|mode| mode.size());
+            extent != Ok(1) && is_same_along(&whole.layout, mode)
+        };
+        all.filter(move |(_, whole)| (0..2).all(|mode| !repeats(whole, mode)))
     }
 
     /// Tells whether what is reduced is along columns while neighbours lie along rows, in more tensors than along columns.
@@ -265,17 +269,21 @@ impl<'c> Map<'c> {
         }
     }
 
-    /// Elements that a thread of a block of so many has registers for, with so many bytes beside those of each.
+    /// Elements that a thread of a block of so many has registers for, with so many bytes for the address of each in each tensor.
     fn most_held(&self, threads: i64, beside: i64) -> i64 {
         let registers = (REGISTERS / threads).min(REGISTERS_PER_THREAD) - BESIDE;
-        let full = self.full().filter(|(at, _)| *at < self.inputs);
-        let bytes: i64 = full.map(|(_, whole)| whole.memref.element_bytes()).sum();
+        let of_each = |whole: &Whole<'c>| match beside {
+            0 => whole.memref.element_bytes(),
+            // Elements that come one by one have a register each.
+            beside => whole.memref.element_bytes().max(4) + beside,
+        };
+        let bytes: i64 = self.full().map(|(_, whole)| of_each(whole)).sum();
         let widest = self
             .tensors
             .iter()
             .map(|whole| whole.memref.element_bytes());
         let computed = COMPUTED.max(2 * widest.max().unwrap_or(1));
-        (registers * 4 / (bytes + computed + beside)).clamp(1, MOST_HELD)
+        (registers * 4 / (bytes + computed)).clamp(1, MOST_HELD)
     }
 
     /// What threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
