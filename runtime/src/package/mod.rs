@@ -37,7 +37,7 @@ pub use manifest::{
     Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Number, Param, Requirement,
 };
 pub(crate) use region::ValueType;
-pub use region::{Epilogue, MAX_REGION_OPS, Region, RegionOp, RegionValue};
+pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
 /// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch

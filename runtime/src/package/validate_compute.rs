@@ -2,7 +2,7 @@
 
 use super::compute::{Compute, Factor, Gemm, Role};
 use super::manifest::Function;
-use super::region::{Epilogue, ValueType};
+use super::region::{Epilogue, Prologue, Region, ValueType};
 use super::validate::{Checked, invalid, pattern, scalar};
 use crate::element::Element;
 
@@ -31,12 +31,70 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
     compute
         .check_shapes(&sizes)
         .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))?;
-    if let Compute::Gemm(gemm) = compute
-        && let Some(epilogue) = &gemm.epilogue
-    {
-        validate_epilogue(place, gemm, epilogue, function)?;
+    let Compute::Gemm(gemm) = compute else {
+        return Ok(());
+    };
+    for ((factor, prologue), arg) in gemm.prologues().into_iter().zip([gemm.a, gemm.b]) {
+        if let Some(prologue) = prologue {
+            let place = format!("{place}, prologue of {factor}");
+            validate_prologue(&place, prologue, arg, function)?;
+        }
     }
-    Ok(())
+    match &gemm.epilogue {
+        Some(epilogue) => validate_epilogue(place, gemm, epilogue, function),
+        None => Ok(()),
+    }
+}
+
+/// Checks the operations of a prologue, whose tensors were checked: of arguments of those elements, it gives one number.
+fn validate_prologue(
+    place: &str,
+    prologue: &Prologue,
+    factor: usize,
+    function: &Function,
+) -> Checked {
+    let tensors = std::iter::once(&factor).chain(&prologue.inputs);
+    let arguments = tensors.map(|arg| element(place, function.args[*arg].element()));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let region = &prologue.region;
+    let types = region_types(place, region, &arguments, function)?;
+    let [value] = region.yields[..] else {
+        let expected = "one value that the region yields, which is multiplied";
+        return invalid(place, expected, region.yields.len().to_string(), "");
+    };
+    match types.get(value) {
+        Some(ValueType::Number(_)) => Ok(()),
+        Some(found) => invalid(place, "a number that is multiplied", found.to_string(), ""),
+        None => {
+            let expected = format!("a yielded value below {}", types.len());
+            invalid(place, expected, value.to_string(), "")
+        }
+    }
+}
+
+fn element(place: &str, text: &str) -> Result<Element, super::PackageError> {
+    text.parse()
+        .or_else(|error: crate::element::UnknownElement| {
+            invalid(place, "an element type", error.to_string(), "")
+        })
+}
+
+/// The types of all values of a region.
+fn region_types(
+    place: &str,
+    region: &Region,
+    arguments: &[Element],
+    function: &Function,
+) -> Result<Vec<ValueType>, super::PackageError> {
+    let types = region.types(arguments, |arg| {
+        scalar(place, arg, function).map_err(|error| match error {
+            super::PackageError::Invalid {
+                expected, found, ..
+            } => [expected, found],
+            other => ["a scalar".into(), other.to_string()],
+        })
+    });
+    types.or_else(|[expected, found]| invalid(place, expected, found, ""))
 }
 
 /// Checks that an output is written, and is no other tensor of the compute, but for one that its epilogue reads.
@@ -89,25 +147,13 @@ fn validate_epilogue(
         let expected = "neither alpha nor beta nor tolerance beside it";
         return invalid(place, expected, *name, "say it by operations of the region");
     }
-    let element = |text: &str| match text.parse::<Element>() {
-        Ok(element) => Ok(element),
-        Err(error) => invalid(&place, "an element type", error.to_string(), ""),
-    };
-    let of = |arg: &usize| element(function.args[*arg].element());
-    let mut arguments = vec![element(&gemm.accumulate)?];
+    let of = |arg: &usize| element(&place, function.args[*arg].element());
+    let mut arguments = vec![element(&place, &gemm.accumulate)?];
     for input in &epilogue.inputs {
         arguments.push(of(input)?);
     }
     let region = &epilogue.region;
-    let types = region.types(&arguments, |arg| {
-        scalar(&place, arg, function).map_err(|error| match error {
-            super::PackageError::Invalid {
-                expected, found, ..
-            } => [expected, found],
-            other => ["a scalar".into(), other.to_string()],
-        })
-    });
-    let types = types.or_else(|[expected, found]| invalid(&place, expected, found, ""))?;
+    let types = region_types(&place, region, &arguments, function)?;
     let outputs: Vec<usize> = [gemm.c]
         .into_iter()
         .chain(epilogue.outputs.clone())

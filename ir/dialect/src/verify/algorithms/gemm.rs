@@ -3,6 +3,7 @@
 use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
 use super::elementwise::{check_body, one_block};
+use super::prologue::{verify_factor_transform, verify_prologues};
 use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
@@ -150,6 +151,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     for (name, tensor) in [("A", &a), ("B", &b), ("C", &c)] {
         check_space(name, tensor, Space::Gmem)?;
     }
+    verify_prologues(op, [&a, &b])?;
     let mut elements = [vec![accumulate], vec![c.element]];
     for (at, (values, name)) in [
         (inputs, "an input of the epilogue"),
@@ -161,7 +163,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         for value in values {
             let tensor = memref_of(value).ok_or("expected tensors")?;
             check_space(name, &tensor, Space::Gmem)?;
-            check_shape(name, &tensor, &c)?;
+            check_shape(name, &tensor, ("C", &c))?;
             elements[at].push(tensor.element);
         }
     }
@@ -170,7 +172,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         Some(block) => {
             one_block(block)?;
             check_body(block, &arguments, &yields)?;
-            check_numbers(block)
+            check_numbers(block, "an epilogue")
         }
         None if yields.len() > 1 || arguments.len() > 1 => Err(
             "expected an epilogue, a region that says what is stored in each tensor behind outs, found none".to_owned(),
@@ -179,8 +181,8 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     }
 }
 
-/// Checks that all ops of an epilogue are operations on numbers, which a kernel and the host compute alike.
-fn check_numbers(block: Blk) -> Checked {
+/// Checks that all ops of a region, which is `what`, are operations on numbers, which a kernel and the host compute alike.
+pub(super) fn check_numbers(block: Blk, what: &str) -> Checked {
     let mut ops = ops_of(block);
     ops.pop();
     let is_known = |op: &Op| {
@@ -198,17 +200,17 @@ fn check_numbers(block: Blk) -> Checked {
         .chain(ScalarOp::mlir_names())
         .collect();
     Err(format!(
-        "expected an epilogue of operations on numbers ({}), found '{}'",
+        "expected {what} of operations on numbers ({}), found '{}'",
         known.join(", "),
         name_of(*other)
     ))
 }
 
-/// Checks that a tensor has the shape of C, as far as both are known.
-fn check_shape(name: &str, tensor: &MemRef, c: &MemRef) -> Checked {
-    let fits = tensor.layout.rank() == c.layout.rank()
-        && (0..c.layout.rank()).all(|mode| {
-            match (extent(tensor, mode), extent(c, mode)) {
+/// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
+pub(super) fn check_shape(name: &str, tensor: &MemRef, (of, matrix): (&str, &MemRef)) -> Checked {
+    let fits = tensor.layout.rank() == matrix.layout.rank()
+        && (0..matrix.layout.rank()).all(|mode| {
+            match (extent(tensor, mode), extent(matrix, mode)) {
                 (Ok(found), Ok(expected)) => found == expected,
                 // What only a launch knows is compared there.
                 _ => true,
@@ -218,13 +220,19 @@ fn check_shape(name: &str, tensor: &MemRef, c: &MemRef) -> Checked {
         return Ok(());
     }
     Err(format!(
-        "expected {name} to have the shape of C, {}, found {}; what is the same along a mode has the stride 0 there",
-        c.layout.shape(),
+        "expected {name} to have the shape of {of}, {}, found {}; what is the same along a mode has the stride 0 there",
+        matrix.layout.shape(),
         tensor.layout
     ))
 }
 
 pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> Checked {
+    match integer_of(op.op(), "operand_id") {
+        Some(0) => return verify_factor_transform(op, "A"),
+        Some(1) => return verify_factor_transform(op, "B"),
+        Some(2) => {}
+        _ => return Err("expected operand_id 0, 1 or 2, for A, B or C".to_owned()),
+    }
     let mut elements = [Vec::new(), Vec::new()];
     let mut shape = None;
     let all = [(0, op.inputs()), (1, op.outputs())];
@@ -277,7 +285,7 @@ pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     check_space("C", &c, Space::Rmem)
 }
 
-fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
+pub(super) fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
     if tensor.space == expected {
         return Ok(());
     }

@@ -1,8 +1,10 @@
-//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), elementwise ops (`elementwise.rs`).
+//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
+//! elementwise ops (`elementwise.rs`).
 
 mod copy;
 mod elementwise;
 mod gemm;
+mod prologue;
 
 pub(super) use copy::*;
 pub(super) use elementwise::*;
