@@ -3,6 +3,7 @@
 
 use super::{Fed, warps_of};
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
+use crate::pipeline::{HELD_AHEAD, LONG};
 use crate::shared::{self, Buffer, pack, ring_bytes};
 use cute_arith::Op;
 use cute_ir::plan::{OPERANDS, Plan};
@@ -42,6 +43,9 @@ pub(super) struct Sources {
 /// Bits of a register.
 const REGISTER_BITS: i64 = 32;
 
+/// Multiplications of a multiprocessor in a cycle, at most: as schedules have them, of elements of 16 bits.
+const MULTIPLIED: i64 = 512;
+
 /// Registers of a thread, estimated: accumulators, two sets of fragments of one step along K, and addresses. Errors: a plan
 /// that [`Plan::verify`] refuses.
 pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String> {
@@ -76,12 +80,16 @@ pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String
                 held += accesses * vector(bits);
                 loads += accesses;
                 if let Some(fed) = fed {
-                    // What one vector becomes, and what is the same for all turns.
+                    // What is loaded for a turn further ahead, what one vector becomes, and what is the same for all turns.
                     let lines = match plan.major(operand)? {
                         0 => row.num_val,
                         _ => accesses,
                     };
-                    held += 2 * vector(row.val_bits) + fed.held * lines;
+                    let ahead = match m * n * plan.tile[2] / MULTIPLIED {
+                        LONG.. => 0,
+                        _ => (accesses * vector(bits)).min(HELD_AHEAD),
+                    };
+                    held += ahead + 2 * vector(row.val_bits) + fed.held * lines;
                 }
             }
             _ => copies += accesses,

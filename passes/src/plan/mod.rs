@@ -209,7 +209,8 @@ fn check_fed(plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
     match row.transpose()? {
         Some(row) if row.completion == Completion::Immediate => Ok(()),
         found => Err(format!(
-            "has a cute.plan that copies {} into shared memory by {}, and a prologue that computes it in registers; expected              !cute_nvgpu.atom.universal_copy",
+            "has a cute.plan that copies {} into shared memory by {}, and a prologue that computes it in registers; expected \
+             !cute_nvgpu.atom.universal_copy",
             name_of_operand(operand),
             found.map_or("nothing".to_owned(), |row| row.name.clone())
         )),

@@ -18,6 +18,8 @@ mod tests_dynamic;
 #[cfg(test)]
 mod tests_epilogue;
 #[cfg(test)]
+mod tests_prologue;
+#[cfg(test)]
 mod tests_workspace;
 
 use std::fs;
