@@ -96,6 +96,53 @@ func.func @operation(%A: !t, %B: !t, %C: !t) {
 // -----
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!b = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
+func.func @integers(%A: !t, %B: !b, %C: !t) {
+  // expected-error @below {{expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i16 in 'arith.extsi'; use i32}}
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !t) accumulate f32 prologue B {
+  ^bb0(%b: i8):
+    %w = arith.extsi %b : i8 to i16
+    %x = arith.sitofp %w : i16 to f16
+    cute.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @signs(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a number with a sign, found i1 in 'arith.sitofp'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others arith.select}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue B {
+  ^bb0(%b: f16):
+    %is = arith.cmpf olt, %b, %b : f16
+    %x = arith.sitofp %is : i1 to f16
+    cute.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+// Groups along K are in order with tiles along K, of which those of the table have powers of two.
+!t = !cute.memref<f16, gmem, align<16>, "(64,192):(192,1)">
+!b = !cute.memref<i8, gmem, align<16>, "(64,192):(192,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!g = !cute.memref<f16, gmem, align<16>, "(64,(12,16)):(1,(0,64))">
+func.func @groups(%A: !t, %B: !b, %C: !c, %scale: !g) {
+  // expected-error @below {{expected groups along K beside B that tiles divide, or that divide tiles and are vectors of 8, found groups of 12 and tiles of 64}}
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !c) accumulate f32 prologue B ins(%scale : !g) {
+  ^bb0(%b: i8, %s: f16):
+    %f = arith.sitofp %b : i8 to f16
+    %x = arith.mulf %f, %s : f16
+    cute.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @captured(%A: !t, %B: !t, %C: !t, %x: f16) {
   %twice = arith.addf %x, %x : f16
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue B {

@@ -50,12 +50,35 @@ pub struct Fed {
     pub bits: i64,
     /// Tensors that are read once for a row or a column.
     pub held: i64,
+    /// Elements along K that share a number of another tensor, where there are such groups.
+    pub group: Option<i64>,
 }
 
 impl Fed {
     /// Elements that are stored to shared memory at once, at most, where the multiplied ones are of that type.
     pub fn most(multiplied: Type<'_>) -> i64 {
         (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
+    }
+
+    /// Checks that each of a plan's tiles along K is within a group, or consists of groups of whole vectors.
+    fn check_groups(&self, plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
+        let Some(group) = self.group else {
+            return Ok(());
+        };
+        let first = plan.path(operand).first().map(|first| first.row());
+        let vector = match first.transpose()? {
+            Some(row) if plan.major(operand)? == 1 => row.num_val,
+            _ => 1,
+        };
+        let tile = plan.tile[2];
+        if group % tile == 0 || (tile % group == 0 && group % vector == 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "expected groups along K beside {} that tiles divide, or that divide tiles and are vectors of {vector}, found groups of \
+             {group} and tiles of {tile}",
+            name_of_operand(operand)
+        ))
     }
 }
 
@@ -151,12 +174,9 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     }
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
         check_access(plan, operand, access)?;
-        if problem
-            .fed
-            .get(operand as usize)
-            .is_some_and(Option::is_some)
-        {
+        if let Some(Some(fed)) = problem.fed.get(operand as usize) {
             check_fed(plan, operand)?;
+            fed.check_groups(plan, operand)?;
         }
     }
     let sources = cost::Sources {

@@ -332,7 +332,11 @@ impl<'c> Builder<'c> {
             let bits = first.row().ok()?.val_bits;
             let stored = first.completion == Completion::Immediate;
             let is_wide = access.vector * bits >= NARROWEST_ASYNC;
-            (stored && is_wide).then_some(Fed { bits, held: 0 })
+            (stored && is_wide).then_some(Fed {
+                bits,
+                held: 0,
+                group: None,
+            })
         };
         let fed = [fed(Operand::A, &accesses[0]), fed(Operand::B, &accesses[1])];
         let builder = Self::new(elements, accumulate, accesses, fed).ok()?;
@@ -466,6 +470,11 @@ impl<'c> Builder<'c> {
         choice.check_range()?;
         let plan = self.plan(choice)?;
         plan.verify()?;
+        for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(self.sources.fed) {
+            if let Some(fed) = fed {
+                fed.check_groups(&plan, operand)?;
+            }
+        }
         for arch in archs.all() {
             cost::check(&plan, self.sources, arch)?;
         }

@@ -415,7 +415,7 @@ impl<'c> Matrix<'c> {
                 &[],
             )?;
         }
-        if self.role == Role::Factor {
+        if matches!(self.role, Role::Factor | Role::Beside) {
             view = self.not_empty(b, view)?;
         }
         if let Some(product) = product {

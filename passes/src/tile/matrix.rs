@@ -33,8 +33,10 @@ fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
 /// The part of a tensor in a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A or B, or what is read along with them.
+    /// A or B.
     Factor,
+    /// What a prologue reads beside a factor.
+    Beside,
     /// C, or another tensor that is written.
     Output,
     /// What an epilogue reads.
@@ -121,7 +123,7 @@ impl<'c> Matrices<'c> {
             let read = tensors.map(|(at, tensor)| {
                 let of = ["A", "B"][factor];
                 read(
-                    Role::Factor,
+                    Role::Beside,
                     format!("input {at} of the prologue of {of}"),
                     *tensor,
                 )
@@ -190,10 +192,11 @@ impl<'c> Matrix<'c> {
     fn read(role: Role, name: String, tensor: Val<'c>, argument: usize) -> Result<Self, String> {
         let memref = memref_of(tensor).ok_or("expected whole tensors")?;
         let mut modes = memref.layout.modes();
-        for mode in modes.iter_mut().take(2) {
+        for (at, mode) in modes.iter_mut().take(2).enumerate() {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
-                if whole.shape().is_tuple() {
+                let is_grouped = role == Role::Beside && at == 1 && group_of(&whole).is_some();
+                if whole.shape().is_tuple() && !is_grouped {
                     return Err(format!(
                         "expected rows and columns of {name} that have one extent and one stride each, found {}; a mode of \
                          several is not supported yet: make a copy of {name} that lies in order",
@@ -231,6 +234,11 @@ impl<'c> Matrix<'c> {
             access,
             most: (WIDEST / memref_bytes).max(1),
         })
+    }
+
+    /// Elements along K that are one, of a tensor with a number for each group of so many; none where there are no groups.
+    pub(super) fn group(&self) -> Option<i64> {
+        group_of(&self.layout.mode(1).ok()?)
     }
 
     /// Tells whether all elements along rows (0) or columns (1) are one.
@@ -417,6 +425,18 @@ fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
         known: layout.stride().is_static(),
         vector: [rows, columns][major],
     })
+}
+
+/// The elements of a group, where a mode is groups of elements that are one: `(g,n):(0,s)`.
+fn group_of(mode: &Layout) -> Option<i64> {
+    let (shape, stride) = (
+        mode.shape().static_leaves()?,
+        mode.stride().static_leaves()?,
+    );
+    match (&shape[..], &stride[..]) {
+        ([group, _], [0, _]) => Some(*group),
+        _ => None,
+    }
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.

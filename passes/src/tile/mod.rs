@@ -215,7 +215,7 @@ impl<'c> Gemm<'c> {
             let Some(prologue) = prologue else { continue };
             elements[at] = *prologue.yields().first().expected(op, "a yielded value")?;
             matrices.product[at].move_at_most(Fed::most(elements[at]));
-            fed[at] = Some(matrices.fed(at));
+            fed[at] = Some(matrices.fed(at).map_err(fail)?);
         }
         let request = request.or_attributes(op).map_err(fail)?;
         let way = |matrices: &Matrices<'c>, plan, estimate| Self {

@@ -74,18 +74,30 @@ impl<'c> Gemm<'c> {
 
 impl Matrices<'_> {
     /// What the prologue of a factor takes from global memory.
-    pub(super) fn fed(&self, factor: usize) -> Fed {
+    /// Errors: groups along K of several sizes.
+    pub(super) fn fed(&self, factor: usize) -> Result<Fed, String> {
         let bits = |matrix: &Matrix| matrix.memref.element_bytes() * 8;
         let mut fed = Fed {
             bits: bits(&self.product[factor]),
             held: 0,
+            group: None,
         };
         for matrix in &self.beside[factor] {
-            match (0..=K).any(|mode| matrix.is_same_along(mode)) {
+            let groups = [fed.group, matrix.group()];
+            if let [Some(one), Some(other)] = groups
+                && one != other
+            {
+                return Err(format!(
+                    "expected groups of one size along K, found {one} and {other} in {}; repeat numbers in the smaller groups",
+                    matrix.name
+                ));
+            }
+            fed.group = fed.group.or(matrix.group());
+            match matrix.group().is_some() || (0..=K).any(|mode| matrix.is_same_along(mode)) {
                 true => fed.held += 1,
                 false => fed.bits += bits(matrix),
             }
         }
-        fed
+        Ok(fed)
     }
 }

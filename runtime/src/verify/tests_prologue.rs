@@ -6,7 +6,6 @@ use crate::tensor::{generate, round_to};
 use cute_arith::ScalarOp as Op;
 
 const M: usize = 48;
-const N: usize = 40;
 const K: usize = 64;
 
 /// `f16(B) * scale`, of a scale for each column of the product.

@@ -193,7 +193,7 @@ pub(super) fn check_numbers(block: Blk, what: &str) -> Checked {
         }
     };
     let Some(other) = ops.iter().find(|op| !is_known(op)) else {
-        return Ok(());
+        return ops.into_iter().try_for_each(check_integers);
     };
     let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
         .into_iter()
@@ -204,6 +204,27 @@ pub(super) fn check_numbers(block: Blk, what: &str) -> Checked {
         known.join(", "),
         name_of(*other)
     ))
+}
+
+/// Checks that integers of an op are as wide as those of tensors, or truth values, which have no sign.
+fn check_integers(op: Op) -> Checked {
+    let values = operands_of(op).into_iter().chain(results_of(op));
+    let widths = values.filter_map(|value| types::int_width(value.r#type()));
+    let widths: Vec<u32> = widths.collect();
+    let name = name_of(op);
+    if let Some(other) = widths.iter().find(|width| ![1, 8, 32, 64].contains(*width)) {
+        return Err(format!(
+            "expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i{other} in \
+             '{name}'; use i32"
+        ));
+    }
+    if matches!(name, arith::SITOFP | arith::EXTSI) && widths.first() == Some(&1) {
+        return Err(format!(
+            "expected a number with a sign, found i1 in '{name}'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others \
+             arith.select"
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
