@@ -149,13 +149,24 @@ func.func @bytes(%A: !a5, %B: !a5, %C: !c5, %point: !p5) {
 
 // -----
 
-// A scale for each group of 32 along K.
+// A scale for each group of 32 along K, of tiles that hold several groups, and of tiles within one.
 !a6 = !cute.memref<f16, gmem, align<16>, "(24,192):(192,1)">
 !w6 = !cute.memref<i8, gmem, align<16>, "(40,192):(192,1)">
 !c6 = !cute.memref<f16, gmem, align<16>, "(24,40):(40,1)">
 !g6 = !cute.memref<f16, gmem, align<2>, "(40,(32,6)):(1,(0,40))">
 func.func @groups(%A: !a6, %B: !w6, %C: !c6, %scale: !g6) {
   cute.contract ins(%A, %B : !a6, !w6) outs(%C : !c6) accumulate f32 prologue B ins(%scale : !g6) {
+  ^bb0(%b: i8, %s: f16):
+    %f = arith.sitofp %b : i8 to f16
+    %x = arith.mulf %f, %s : f16
+    cute.yield %x : f16
+  }
+  return
+}
+
+func.func @groups_within(%A: !a6, %B: !w6, %C: !c6, %scale: !g6) {
+  cute.contract ins(%A, %B : !a6, !w6) outs(%C : !c6) accumulate f32 {cute.tile = array<i64: 32, 32, 16>}
+      prologue B ins(%scale : !g6) {
   ^bb0(%b: i8, %s: f16):
     %f = arith.sitofp %b : i8 to f16
     %x = arith.mulf %f, %s : f16
