@@ -113,8 +113,12 @@ impl<'c> Entry<'c> {
                     multiply: self.ty("multiply")?,
                     alpha: self.factor("alpha")?,
                     beta: self.factor("beta")?,
-                    prologue_a: self.prologue(at[0], ["prologue_a", "ins_a", "scalars_a"])?,
-                    prologue_b: self.prologue(at[1], ["prologue_b", "ins_b", "scalars_b"])?,
+                    prologue_a: self
+                        .prologue(at[0], ["prologue_a", "ins_a", "scalars_a"])?
+                        .map(Box::new),
+                    prologue_b: self
+                        .prologue(at[1], ["prologue_b", "ins_b", "scalars_b"])?
+                        .map(Box::new),
                     epilogue: self.epilogue(&accumulate)?,
                     ..Gemm::new(at[0], at[1], at[2], accumulate)
                 })

@@ -188,7 +188,8 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 registers::vector_op(self.rewriter, op)?;
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
                 let known = narrow::names_bits(op);
-                if !known && !narrow::convert(self.rewriter, op, &self.archs)? {
+                let target = (self.kernel, &self.archs[..]);
+                if !known && !narrow::convert(self.rewriter, op, target)? {
                     math::math_op(self.rewriter, op)?;
                 }
             } else {

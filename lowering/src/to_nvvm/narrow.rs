@@ -26,6 +26,9 @@ const PAIRS: [(&str, &str); 2] = [
 /// The architectures that have them (PTX ISA, `cvt`, "Target ISA Notes").
 const CONVERTS: Requirement = Requirement::Since(8, 9);
 
+/// The version of PTX from which on all of these have them ("PTX ISA Notes").
+const CONVERTS_IN_PTX: i64 = 81;
+
 /// The upper byte of each half word: of an f16, the exponent of 1024.
 const UPPER: i64 = 0x6464_6464;
 /// The permutations that put the first two, and the last two, of four bytes into the lower bytes of half words.
@@ -59,11 +62,11 @@ pub(super) fn names_bits(op: Op<'_>) -> bool {
         })
 }
 
-/// Lowers a conversion that is none of LLVM's, or slower there; false of others.
+/// Lowers a conversion that is none of LLVM's, or slower there, in a kernel that is compiled for these architectures; false of others.
 pub(super) fn convert<'c>(
     rewriter: &Rewriter<'c>,
     op: Op<'c>,
-    archs: &[Arch],
+    (kernel, archs): (Op<'c>, &[Arch]),
 ) -> Result<bool, Failure> {
     let b = Builder::before(op);
     let (Some(source), [result]) = (operands_of(op).first().copied(), &results_of(op)[..]) else {
@@ -83,6 +86,7 @@ pub(super) fn convert<'c>(
                      that has it, or hold the numbers in another type"
                 )));
             }
+            crate::binary::require_ptx(kernel, CONVERTS_IN_PTX);
             let bits = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST);
             let bits = bits.and_then(|op| operands_of(op).first().copied());
             let Some(bits) = bits.filter(|bits| int_width(element_of(bits.r#type())) == Some(8))

@@ -123,10 +123,10 @@ pub struct Gemm {
     pub tolerance: Option<f64>,
     /// The operations on each element of A before it is multiplied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prologue_a: Option<Prologue>,
+    pub prologue_a: Option<Box<Prologue>>,
     /// The operations on each element of B before it is multiplied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prologue_b: Option<Prologue>,
+    pub prologue_b: Option<Box<Prologue>>,
     /// The operations on each sum before it is written; `alpha`, `beta` and `tolerance` are none where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<Epilogue>,
@@ -153,8 +153,8 @@ impl Gemm {
     /// The prologues of A and B, by the names of the factors.
     pub fn prologues(&self) -> [(&'static str, Option<&Prologue>); 2] {
         [
-            ("A", self.prologue_a.as_ref()),
-            ("B", self.prologue_b.as_ref()),
+            ("A", self.prologue_a.as_deref()),
+            ("B", self.prologue_b.as_deref()),
         ]
     }
 }

@@ -35,7 +35,7 @@ fn function(prologue: Prologue) -> Function {
         tensor("scale", "f16", "(6,4):(1,0)", Access::Read),
     ];
     let gemm = Gemm {
-        prologue_b: Some(prologue),
+        prologue_b: Some(Box::new(prologue)),
         ..Gemm::new(0, 1, 2, "f32")
     };
     Function::new("gemm", args, vec![]).computing(vec![Compute::Gemm(gemm)])

@@ -492,8 +492,8 @@ impl<'a> Run<'a> {
         output: Option<Element>,
     ) -> Result<Product<'a>, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
-        let a = self.product_factor(gemm.a, gemm.prologue_a.as_ref(), product)?;
-        let b = self.product_factor(gemm.b, gemm.prologue_b.as_ref(), product)?;
+        let a = self.product_factor(gemm.a, gemm.prologue_a.as_deref(), product)?;
+        let b = self.product_factor(gemm.b, gemm.prologue_b.as_deref(), product)?;
         let c = self.matrix(gemm.c, &self.tensors[gemm.c], product)?;
         let (m, n, k) = (c.rows(), c.columns(), a.columns());
         let accumulate: Element = gemm.accumulate.parse()?;

@@ -47,10 +47,10 @@ fn function(stored: &str, region: Region) -> Function {
         arg("scale", "f16", "(40,64):(1,0)", Access::Read),
     ];
     let gemm = Gemm {
-        prologue_b: Some(Prologue {
+        prologue_b: Some(Box::new(Prologue {
             inputs: vec![3],
             region,
-        }),
+        })),
         ..Gemm::new(0, 1, 2, "f32")
     };
     Function::new("gemm", args, vec![]).computing(vec![Compute::Gemm(gemm)])

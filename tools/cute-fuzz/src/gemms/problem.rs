@@ -296,6 +296,7 @@ mod tests {
             "prologue B ins(",
             "arith.uitofp",
             "f8E5M2 to",
+            ",(32,",
             "epilogue ins(",
             "outs(%C, %E",
             "math.tanh",

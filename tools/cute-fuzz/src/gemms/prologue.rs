@@ -55,6 +55,16 @@ fn bits(ty: &str) -> u32 {
     }
 }
 
+/// Elements along K that share a number, where they do.
+const GROUP: i64 = 32;
+
+/// A tensor with a number for each group along K.
+fn groups(element: &str, [rows, columns]: [i64; 2]) -> (String, Parsed) {
+    let layout = format!("({rows},({GROUP},{})):(1,(0,{rows}))", columns / GROUP);
+    let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
+    (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
+}
+
 /// The type of an argument for elements of a type.
 fn argument(element: &str) -> &str {
     if element == "ui8" { "i8" } else { element }
@@ -107,7 +117,10 @@ impl Prologue {
                 "f64" => *random.pick(&["f64", "f32", "i8"]),
                 _ => *random.pick(&["f16", "f16", "bf16", "f32", "i8", "ui8"]),
             };
-            tensors.push(if random.chance(75) {
+            let is_grouped = extents[1] % GROUP == 0 && batch.is_empty() && random.chance(20);
+            tensors.push(if is_grouped {
+                groups(element, extents)
+            } else if random.chance(75) {
                 line(random, element, extents, batch)
             } else {
                 tensor(random, element, extents, batch, false)

@@ -224,6 +224,11 @@ fn check_integers(op: Op) -> Checked {
              arith.select"
         ));
     }
+    if matches!(name, arith::TRUNCI | arith::FPTOSI) && widths.last() == Some(&1) {
+        return Err(format!(
+            "expected a number as the result of '{name}', found i1; a truth value is a comparison"
+        ));
+    }
     Ok(())
 }
 
