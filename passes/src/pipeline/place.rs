@@ -14,7 +14,7 @@ use super::{
     resources::Reservations,
     schedule::Schedule,
 };
-use cute_ir::mlir::is_pure;
+use cute_ir::{mlir::is_pure, ops::cute};
 use melior::ir::operation::OperationLike;
 use petgraph::{
     Direction,
@@ -63,10 +63,18 @@ fn is_fed_by(body: &Body<'_>, feeds: &[NodeIndex], node: NodeIndex) -> bool {
     users.any(|edge| feeds.contains(&edge.target()))
 }
 
-/// Tells whether a turn fills a ring by way of arithmetic on what it loads from global memory.
+/// Tells whether a turn fills a ring by way of arithmetic on what it loads from global memory, and loads all of that without a
+/// predicate, which takes registers of its own for as long as it is ahead.
 pub(super) fn is_fed(body: &Body<'_>, feeds: &[NodeIndex]) -> bool {
-    let mut nodes = body.program.iter();
-    nodes.any(|node| body.graph[*node].role == Role::Fetch && is_fed_by(body, feeds, *node))
+    let nodes = body.program.iter();
+    let mut fetches = nodes
+        .filter(|node| body.graph[**node].role == Role::Fetch && is_fed_by(body, feeds, **node))
+        .peekable();
+    let is_always = |node: &NodeIndex| {
+        let load = body.graph[*node].op.and_then(cute::AtomLoad::of);
+        load.is_none_or(|load| load.predicate().is_none())
+    };
+    fetches.peek().is_some() && fetches.all(is_always)
 }
 
 /// The operations that a turn computes, in program order.
