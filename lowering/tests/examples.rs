@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 8] = [
+const LACKING: [Lacking; 9] = [
     Lacking {
         file: "gemm_f16.mlir",
         requires: SM80,
@@ -37,6 +37,12 @@ const LACKING: [Lacking; 8] = [
     },
     Lacking {
         file: "linear_gelu.mlir",
+        requires: SM80,
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "w8a16.mlir",
         requires: SM80,
         at: "cute.contract",
         atom: "SM80_CP_ASYNC_16",

@@ -17,7 +17,7 @@
 // CHECK-SAME:    C = [<!cute_nvgpu.atom.universal_copy<f32, 64 b>, immediate, smem = <S<2,5,3>, "(64,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f32, 128 b>, immediate>]
 // CHECK:         cute.block.copy C (%{{.*}}, %[[SUMS:.*]]) : (!cute.memref<f32, rmem, "(64,64):(64,1)">
 // CHECK:         %[[BIAS:.*]] = cute.local_tile(%arg3
-// CHECK:         cute.block.transform ins(%[[SUMS]], %[[BIAS]] : {{.*}}) outs(%{{.*}} : {{.*}}) within(%{{.*}}, %{{.*}} :
+// CHECK:         cute.block.transform C ins(%[[SUMS]], %[[BIAS]] : {{.*}}) outs(%{{.*}} : {{.*}}) within(%{{.*}}, %{{.*}} :
 // CHECK-NEXT:    ^bb0(%[[SUM:.*]]: f32, %[[B:.*]]: f16):
 // CHECK-NEXT:      %[[TWO:.*]] = arith.constant 2.0
 // CHECK-NEXT:      arith.mulf %[[SUM]], %[[ALPHA]]
@@ -47,7 +47,7 @@ func.func @scaled(%A: !a, %B: !b, %C: !c, %bias: !v, %alpha: f32) {
 // CHECK-LABEL: gpu.func @turned_kernel(%arg0: {{.*}}, %arg1: {{.*}}, %arg2: {{.*}}, %arg3: {{[^%]*}}) kernel
 // CHECK-DAG:     cute.select<[1, 0]> (%arg2)
 // CHECK-DAG:     cute.select<[1, 0]> (%arg3)
-// CHECK:         cute.block.transform ins(%{{.*}}, %{{.*}}, %{{.*}} : !cute.memref<f32, smem, {{.*}}) outs(%{{.*}}, %{{.*}} : !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">, !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">)
+// CHECK:         cute.block.transform C ins(%{{.*}}, %{{.*}}, %{{.*}} : !cute.memref<f32, smem, {{.*}}) outs(%{{.*}}, %{{.*}} : !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">, !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">)
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 !u = !cute.memref<f16, gmem, align<16>, "(64,64):(1,64)">
 func.func @turned(%A: !t, %B: !t, %C: !u, %D: !t) {

@@ -63,8 +63,8 @@ ops! {
     Tanh "tanh" 1 ["math.tanh"] |[x, ..]| x.tanh(), "Hyperbolic tangent.";
     Erf "erf" 1 ["math.erf"] |[x, ..]| libm::erf(x), "Error function.";
     Fma "fma" 3 ["math.fma"] |[x, y, z]| x.mul_add(y, z), "Product of the first two, plus the third.";
-    Convert "convert" 1 ["arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi", "arith.extsi"] |[x, ..]| x,
-        "The number in another type: rounded to nearest, to an integer towards zero.";
+    Convert "convert" 1 ["arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.extsi", "arith.extui", "arith.trunci"] |[x, ..]| x,
+        "The number in another type: rounded to nearest, to an integer towards zero, of an integer to another one the lower bits.";
     Eq "eq" 2 [] |[x, y, _]| truth(x == y), "1 where both are equal, else 0.";
     Ne "ne" 2 [] |[x, y, _]| truth(x.partial_cmp(&y).is_some_and(Ordering::is_ne)), "1 where one is smaller, else 0.";
     Lt "lt" 2 [] |[x, y, _]| truth(x < y), "1 where the first is smaller, else 0.";

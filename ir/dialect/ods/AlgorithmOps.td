@@ -52,11 +52,18 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     written. The region has operations of `arith` and `math` on numbers, and may use the function's own
     numbers and constants.
 
+    A `prologue A` or `prologue B` says what is multiplied in place of the elements of A or B as they are stored. Its region is
+    computed for each (m,k) or (n,k): the first argument is the element, the others are those of the tensors behind its `ins`, which
+    have the shape of A or B (a scale for each column n of the product is `(N,K):(1,0)`). It yields one number, whose type is the
+    one that is multiplied. Elements of unsigned integers are arguments without a sign, which `uitofp` and `extui` read.
+
     ```mlir
     !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
     !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
+    !bytes = !cute.memref<i8, gmem, align<16>, "(32,32):(32,1)">
+    !scales = !cute.memref<f16, gmem, align<16>, "(32,32):(1,0)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
     cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
     // C = max(scale A B^T + bias, 0)
@@ -70,16 +77,26 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
       %c = arith.truncf %kept : f32 to f16
       cute.yield %c : f16
     }
+    // C = A (s W)^T, of weights W of 8 bits with a scale s for each column
+    cute.contract ins(%A, %W : !half, !bytes) outs(%C : !half) accumulate f32 prologue B ins(%scales : !scales) {
+    ^bb0(%w: i8, %s: f16):
+      %f = arith.sitofp %w : i8 to f16
+      %x = arith.mulf %f, %s : f16
+      cute.yield %x : f16
+    }
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
                        Arg<Cute_MemRefType, "B (N,K)", [MemRead]>:$b,
                        Arg<Variadic<Cute_MemRefType>, "C (M,N), and others of its shape", [MemWrite]>:$outputs,
                        Arg<Variadic<Cute_MemRefType>, "inputs of the epilogue", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of A", [MemRead]>:$inputs_a,
+                       Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of B", [MemRead]>:$inputs_b,
                        TypeAttr:$accumulate);
-  let regions = (region AnyRegion:$epilogue);
+  let regions = (region AnyRegion:$epilogue, AnyRegion:$prologue_a, AnyRegion:$prologue_b);
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
-    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `accumulate` $accumulate attr-dict
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `accumulate` $accumulate attr-dict ``
+    custom<Prologues>($inputs_a, type($inputs_a), $prologue_a, $inputs_b, type($inputs_b), $prologue_b)
     (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
   let opDocGroup = Cute_Algorithms;
 }
@@ -205,6 +222,9 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
     coordinates of its elements and the first coordinate that is not there, or `_` for a mode in which the
     tile never reaches over the end. What is not there is read as 0, and is not written.
 
+    A copy of A or B from global memory into registers is of what a `cute.block.transform` of that operand reads in several turns
+    of a loop: each thread holds what it needs of it, once where it is the same along a mode.
+
     ```mlir
     !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
     !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
@@ -226,32 +246,43 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
 def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments]> {
   let summary = "Computes each element of tiles from those of others at the same place, by all threads of the block together";
   let description = [{
-    The first tensor is the tile of C in shared memory, of the type of the plan; the other inputs and the
+    Of C, the first tensor is its tile in shared memory, of the type of the plan; the other inputs and the
     outputs are tiles of that shape in global memory. The region has an argument for each input and yields an element of
     each output. Which thread computes which elements, the plan of the kernel says: those that it would copy from C's tile to
     global memory. `cute-partition` makes a loop of loads, `cute.transform` and stores of it, which takes as many rows at a time as
     registers allow.
 
-    `within` is as of `cute.block.copy`: what is not there is neither read nor written.
+    Of A or B, the inputs are tiles in global memory, or such as a `cute.block.copy` has brought into registers: those that are the
+    same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there.
+
+    `within` is as of `cute.block.copy`: what is not there is neither read nor written, but in shared memory it is 0, whatever the
+    region makes of 0.
 
     ```mlir
     !sums = !cute.memref<f32, smem, align<1024>, "(32,32):(32,1)">
     !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
     !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
-    // Given %s: !sums, %b: !bias, %c: !tile
-    cute.block.transform ins(%s, %b : !sums, !bias) outs(%c : !tile) {
+    !bytes = !cute.memref<i8, gmem, align<16>, "(32,32):(64,1)">
+    !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+    // Given %s: !sums, %b: !bias, %c: !tile, %w: !bytes, %sw: !smem
+    cute.block.transform C ins(%s, %b : !sums, !bias) outs(%c : !tile) {
     ^bb0(%sum: f32, %bias: f16):
       %half = arith.truncf %sum : f32 to f16
       %moved = arith.addf %half, %bias : f16
       cute.yield %moved : f16
     }
+    cute.block.transform B ins(%w : !bytes) outs(%sw : !smem) {
+    ^bb0(%byte: i8):
+      %half = arith.sitofp %byte : i8 to f16
+      cute.yield %half : f16
+    }
     ```
   }];
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
-                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end);
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id);
   let regions = (region AnyRegion:$body);
-  let assemblyFormat = [{ `ins` `(` $inputs `:` qualified(type($inputs)) `)`
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `` `ins` `(` $inputs `:` qualified(type($inputs)) `)`
     `outs` `(` $outputs `:` qualified(type($outputs)) `)`
     (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? $body attr-dict }];
   let opDocGroup = Cute_Algorithms;

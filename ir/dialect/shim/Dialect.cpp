@@ -211,6 +211,51 @@ static void printOperandId(OpAsmPrinter &printer, Operation *, IntegerAttr attr)
     printer << "<invalid> ";
 }
 
+/// `prologue A ins(%x : !x) { ... } prologue B { ... }`, of which either may be missing.
+static ParseResult parsePrologues(OpAsmParser &parser,
+                                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputsA,
+                                  SmallVectorImpl<Type> &typesA, Region &regionA,
+                                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputsB,
+                                  SmallVectorImpl<Type> &typesB, Region &regionB) {
+  while (succeeded(parser.parseOptionalKeyword("prologue"))) {
+    SMLoc where = parser.getCurrentLocation();
+    StringRef operand;
+    if (parser.parseKeyword(&operand))
+      return failure();
+    if (operand != "A" && operand != "B")
+      return parser.emitError(where) << "expected a prologue of A or B, found '" << operand << "'";
+    bool isA = operand == "A";
+    Region &region = isA ? regionA : regionB;
+    if (!region.empty() || (isA && !regionB.empty()))
+      return parser.emitError(where) << "expected one prologue of A, then one of B";
+    auto &inputs = isA ? inputsA : inputsB;
+    auto &types = isA ? typesA : typesB;
+    if (succeeded(parser.parseOptionalKeyword("ins")) &&
+        (parser.parseLParen() || parser.parseOperandList(inputs) || parser.parseColonTypeList(types) ||
+         parser.parseRParen()))
+      return failure();
+    if (parser.parseRegion(region))
+      return failure();
+    if (region.empty())
+      return parser.emitError(where) << "expected a region that ends in cute.yield";
+  }
+  return success();
+}
+static void printPrologues(OpAsmPrinter &printer, Operation *, OperandRange inputsA,
+                           TypeRange typesA, Region &regionA, OperandRange inputsB,
+                           TypeRange typesB, Region &regionB) {
+  auto print = [&](const char *operand, OperandRange inputs, TypeRange types, Region &region) {
+    if (region.empty() && inputs.empty())
+      return;
+    printer << " prologue " << operand << ' ';
+    if (!inputs.empty())
+      printer << "ins(" << inputs << " : " << types << ") ";
+    printer.printRegion(region);
+  };
+  print("A", inputsA, typesA, regionA);
+  print("B", inputsB, typesB, regionB);
+}
+
 /// `"text", %a, %b`, or values alone.
 static ParseResult parsePrintOperands(OpAsmParser &parser, StringAttr &,
                                       SmallVectorImpl<OpAsmParser::UnresolvedOperand> &) {

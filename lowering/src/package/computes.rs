@@ -3,22 +3,24 @@
 //! An array with a dictionary for each compute. One entry names the kind and has the tensors' indices among the arguments;
 //! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
 //! index of the argument that has it. An `epilogue` is a function of numbers, of the sum, the elements of the tensors `ins`, and
-//! the arguments `scalars`; it returns the element of C and those of `outs`. A `map` is one of the elements of `ins` and of `scalars`, which
-//! returns those of `outs`, and may have `cute.all_reduce`.
+//! the arguments `scalars`; it returns the element of C and those of `outs`. A `prologue_a` is one of an element of A, of those of the
+//! tensors `ins_a`, and of the arguments `scalars_a`; it returns what is multiplied. A `prologue_b` is the same of B. A `map` is one of the
+//! elements of `ins` and of `scalars`, which returns those of `outs`, and may have `cute.all_reduce`.
 
-use super::region;
+use super::{element_of, region};
 use cute_ir::{
     Expected, Failure,
     attributes::COMPUTES,
     diag,
     mlir::{
-        Op, array_of, attribute_of, block_of, entries_of, entry_of, float_value, i64s_of,
-        integer_value, is_index, name_of, ops_of, string_of, symbol_of, type_of_attribute,
-        type_value,
+        Op, arguments_of, array_of, attribute_of, block_of, body_of, entries_of, entry_of,
+        float_value, i64s_of, integer_value, is_index, name_of, ops_of, string_of, symbol_of,
+        type_of_attribute, type_value,
     },
     ops::func,
+    types::memref_of,
 };
-use cute_runtime::package::{Compute, Epilogue, Factor, Gemm, Map};
+use cute_runtime::package::{Compute, Epilogue, Factor, Gemm, Map, Prologue};
 use melior::ir::{Attribute, operation::OperationLike};
 
 /// Kinds, the roles of their tensors, and what else they may have.
@@ -31,6 +33,12 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
             "multiply",
             "alpha",
             "beta",
+            "prologue_a",
+            "ins_a",
+            "scalars_a",
+            "prologue_b",
+            "ins_b",
+            "scalars_b",
             "epilogue",
             "ins",
             "outs",
@@ -110,7 +118,13 @@ impl<'c> Entry<'c> {
                     multiply: self.ty("multiply")?,
                     alpha: self.factor("alpha")?,
                     beta: self.factor("beta")?,
-                    epilogue: self.epilogue()?,
+                    prologue_a: self
+                        .prologue(at[0], ["prologue_a", "ins_a", "scalars_a"])?
+                        .map(Box::new),
+                    prologue_b: self
+                        .prologue(at[1], ["prologue_b", "ins_b", "scalars_b"])?
+                        .map(Box::new),
+                    epilogue: self.epilogue(&accumulate)?,
                     ..Gemm::new(at[0], at[1], at[2], accumulate)
                 })
             }
@@ -158,7 +172,50 @@ impl<'c> Entry<'c> {
         })
     }
 
-    /// The arguments that an entry lists, by index; none where it has no such entry.
+    /// The epilogue of a product that is summed in a type; none where it has none.
+    fn epilogue(&self, accumulate: &str) -> Result<Option<Epilogue>, Failure> {
+        let (inputs, outputs) = (self.list("ins")?, self.list("outs")?);
+        let scalars = self.list("scalars")?;
+        if entry_of(self.entry, "epilogue").is_none() && !outputs.is_empty() {
+            return Err(self.missing("epilogue", ["ins", "outs", "scalars"]));
+        }
+        let Some(function) = self.region_function("epilogue", &inputs, &scalars, |name| {
+            self.missing(name, ["ins", "outs", "scalars"])
+        })?
+        else {
+            return Ok(None);
+        };
+        let mut elements = vec![accumulate.to_owned()];
+        elements.extend(self.elements(&inputs)?);
+        let region = region::of_function(function, "the sum", &elements, &scalars)?;
+        Ok(Some(Epilogue {
+            inputs,
+            outputs,
+            region,
+        }))
+    }
+
+    /// The prologue of a factor, which is an argument, by the names of its entries; none where it has none.
+    fn prologue(
+        &self,
+        factor: usize,
+        [name, ins, scalars]: [&str; 3],
+    ) -> Result<Option<Prologue>, Failure> {
+        let (inputs, numbers) = (self.list(ins)?, self.list(scalars)?);
+        let missing = |name: &str| {
+            self.wrong(format!(
+                "{ins} and {scalars} are those of a prologue; expected {name} = @function"
+            ))
+        };
+        let Some(function) = self.region_function(name, &inputs, &numbers, missing)? else {
+            return Ok(None);
+        };
+        let elements = self.elements(&[&[factor], &inputs[..]].concat())?;
+        let region = region::of_function(function, "the element", &elements, &numbers)?;
+        Ok(Some(Prologue { inputs, region }))
+    }
+
+    /// A list of arguments by index; empty where there is none.
     fn list(&self, name: &str) -> Result<Vec<usize>, Failure> {
         let Some(attribute) = entry_of(self.entry, name) else {
             return Ok(Vec::new());
@@ -172,28 +229,15 @@ impl<'c> Entry<'c> {
         })
     }
 
-    /// The function of numbers that an entry names.
-    fn function(&self, name: &str, attribute: Attribute<'c>) -> Result<Op<'c>, Failure> {
-        let function = symbol_of(attribute).and_then(|path| {
-            let [name] = path[..] else { return None };
-            let module = block_of(self.op)?;
-            let mut ops = ops_of(module).into_iter();
-            ops.find(|op| name_of(*op) == func::FUNC && string_of(*op, "sym_name") == Some(name))
-        });
-        function.ok_or_else(|| {
-            self.wrong(format!(
-                "expected {name} = @function, a func.func of numbers beside this one, found {attribute}"
-            ))
-        })
-    }
-
     /// A map of whole tensors.
     fn map(&self) -> Result<Compute, Failure> {
-        let (inputs, outputs, scalars) =
-            (self.list("ins")?, self.list("outs")?, self.list("scalars")?);
-        let attribute = entry_of(self.entry, "map").expected(self.op, "a map")?;
-        let function = self.function("map", attribute)?;
-        let region = region::of_function(function, inputs.len(), &scalars)?;
+        let (inputs, outputs) = (self.list("ins")?, self.list("outs")?);
+        let scalars = self.list("scalars")?;
+        let missing = |name: &str| self.wrong(format!("expected {name} = @function"));
+        let function = self.region_function("map", &inputs, &scalars, missing)?;
+        let function = function.expected(self.op, "a map")?;
+        let elements = self.elements(&inputs)?;
+        let region = region::of_function(function, "an element of the first tensor", &elements, &scalars)?;
         Ok(Compute::Map(Map {
             inputs,
             outputs,
@@ -201,26 +245,53 @@ impl<'c> Entry<'c> {
         }))
     }
 
-    /// The epilogue of a product; none where it has none.
-    fn epilogue(&self) -> Result<Option<Epilogue>, Failure> {
-        let (inputs, outputs, scalars) =
-            (self.list("ins")?, self.list("outs")?, self.list("scalars")?);
-        let Some(attribute) = entry_of(self.entry, "epilogue") else {
-            if inputs.len() + outputs.len() + scalars.len() > 0 {
-                return Err(self.wrong(
-                    "ins, outs and scalars are those of an epilogue; expected epilogue = @function"
-                        .to_owned(),
-                ));
-            }
-            return Ok(None);
+    fn missing(&self, name: &str, [ins, outs, scalars]: [&str; 3]) -> Failure {
+        self.wrong(format!(
+            "{ins}, {outs} and {scalars} are those of an epilogue; expected {name} = @function"
+        ))
+    }
+
+    /// The names of the element types of arguments. Errors: one that is no tensor.
+    fn elements(&self, arguments: &[usize]) -> Result<Vec<String>, Failure> {
+        let all = body_of(self.op, 0).map(arguments_of).unwrap_or_default();
+        let element = |at: &usize| {
+            let tensor = all.get(*at).and_then(|value| memref_of(*value));
+            tensor
+                .map(|tensor| element_of(tensor.element))
+                .ok_or_else(|| {
+                    self.wrong(format!(
+                        "expected a tensor as argument {at}, whose elements a region takes"
+                    ))
+                })
         };
-        let function = self.function("epilogue", attribute)?;
-        let region = region::of_function(function, 1 + inputs.len(), &scalars)?;
-        Ok(Some(Epilogue {
-            inputs,
-            outputs,
-            region,
-        }))
+        arguments.iter().map(element).collect()
+    }
+
+    /// The function that an entry names; none where there is no such entry, nor arguments for it.
+    fn region_function(
+        &self,
+        name: &str,
+        inputs: &[usize],
+        scalars: &[usize],
+        missing: impl Fn(&str) -> Failure,
+    ) -> Result<Option<Op<'c>>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return match inputs.len() + scalars.len() {
+                0 => Ok(None),
+                _ => Err(missing(name)),
+            };
+        };
+        let function = symbol_of(attribute).and_then(|path| {
+            let [name] = path[..] else { return None };
+            let module = block_of(self.op)?;
+            let mut ops = ops_of(module).into_iter();
+            ops.find(|op| name_of(*op) == func::FUNC && string_of(*op, "sym_name") == Some(name))
+        });
+        function.map(Some).ok_or_else(|| {
+            self.wrong(format!(
+                "expected {name} = @function, a func.func of numbers beside this one, found {attribute}"
+            ))
+        })
     }
 
     fn wrong(&self, message: String) -> Failure {

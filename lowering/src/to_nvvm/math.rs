@@ -229,7 +229,7 @@ fn erf<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
 }
 
 /// An intrinsic by its name without types, which LLVM takes from the operands.
-fn call<'c>(
+pub(super) fn call<'c>(
     b: Builder<'c>,
     intrinsic: &str,
     operands: &[Val<'c>],

@@ -13,6 +13,7 @@ mod launches;
 mod math;
 mod memory;
 mod mma_sync;
+mod narrow;
 mod pointers;
 mod reduce;
 mod registers;
@@ -35,7 +36,8 @@ use cute_ir::{
     ops::{cute, gpu},
     types::CuteType,
 };
-use cute_passes::{kernel::body_of_kernel, launch::launches_of};
+use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of};
+use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
 use starts::SharedMemory;
 use std::collections::HashMap;
@@ -59,7 +61,7 @@ fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Fa
         types::check(kernel)?;
         let launches = launches_of(module, kernel);
         launches::complete(kernel, &launches)?;
-        Lowering::new(rewriter, kernel).run()
+        Lowering::new(rewriter, kernel)?.run()
     })?;
     let launches = nested_ops(module)
         .into_iter()
@@ -105,6 +107,8 @@ fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
 struct Lowering<'c, 'r> {
     rewriter: &'r Rewriter<'c>,
     kernel: Op<'c>,
+    /// The architectures that it is compiled for.
+    archs: Vec<Arch>,
     views: Views<'c, Address<'c>>,
     shared: SharedMemory<'c>,
     /// The states that atoms are given beside their operands, by value.
@@ -113,15 +117,17 @@ struct Lowering<'c, 'r> {
 }
 
 impl<'c, 'r> Lowering<'c, 'r> {
-    fn new(rewriter: &'r Rewriter<'c>, kernel: Op<'c>) -> Self {
-        Self {
+    fn new(rewriter: &'r Rewriter<'c>, kernel: Op<'c>) -> Result<Self, Failure> {
+        let archs = parent_of(kernel, gpu::MODULE).map_or(Ok(Vec::new()), arch::of_module);
+        Ok(Self {
             rewriter,
             kernel,
+            archs: archs.map_err(|e| diag::error(kernel.location(), e))?,
             views: Views::default(),
             shared: SharedMemory::of(kernel),
             states: HashMap::new(),
             dead: Vec::new(),
-        }
+        })
     }
 
     fn run(mut self) -> Result<(), Failure> {
@@ -181,7 +187,11 @@ impl<'c, 'r> Lowering<'c, 'r> {
             } else if name_of(op).starts_with("vector.") {
                 registers::vector_op(self.rewriter, op)?;
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
-                math::math_op(self.rewriter, op)?;
+                let known = narrow::names_bits(op);
+                let target = (self.kernel, &self.archs[..]);
+                if !known && !narrow::convert(self.rewriter, op, target)? {
+                    math::math_op(self.rewriter, op)?;
+                }
             } else {
                 if name_of(op).starts_with("gpu.") {
                     check_gpu_op(op)?;

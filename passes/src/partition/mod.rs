@@ -5,6 +5,7 @@
 //! (`cute.synchronize`).
 
 mod map;
+mod prologue;
 mod transform;
 
 use crate::divergence::Divergence;
@@ -131,6 +132,11 @@ impl<'c> Partition<'c> {
             let b = Builder::before(op);
             let allocation = cute::MemrefAlloca::of(op).map(|op| op.result());
             if let Some(tensor) = allocation.filter(|tensor| is_registers(*tensor)) {
+                if self.is_held(tensor) {
+                    // Made where it is loaded.
+                    dead.push(op);
+                    continue;
+                }
                 let fragment = self.accumulators(b, tensor)?;
                 self.fragments.insert(key(tensor), fragment);
             } else if let Some(clear) = cute::Clear::of(op) {
@@ -151,7 +157,12 @@ impl<'c> Partition<'c> {
             } else if let Some(copy) = cute::BlockCopy::of(op) {
                 self.copy(b, copy)?;
             } else if let Some(transform) = cute::BlockTransform::of(op) {
-                self.transform(b, transform)?;
+                match prologue::operand_of(op) {
+                    Some(operand @ (Operand::A | Operand::B)) => {
+                        self.feed(b, operand, transform)?;
+                    }
+                    _ => self.transform(b, transform)?,
+                }
             } else {
                 for inner in blocks_of(op) {
                     self.block(inner)?;
@@ -219,15 +230,15 @@ impl<'c> Partition<'c> {
         Ok(())
     }
 
-    fn copy(&self, b: Builder<'c>, copy: cute::BlockCopy<'c>) -> Result<(), Failure> {
+    fn copy(&mut self, b: Builder<'c>, copy: cute::BlockCopy<'c>) -> Result<(), Failure> {
         let (source, destination) = (copy.source(), copy.destination());
         let (Some(from), Some(to)) = (memref_of(source), memref_of(destination)) else {
             return Err(b.error("expected tensors"));
         };
-        let id = integer_of(copy.op(), "operand_id").and_then(|id| usize::try_from(id).ok());
-        let operand = id
-            .and_then(|id| OPERANDS.get(id))
-            .expected(b, "A, B or C")?;
+        let operand = &prologue::operand_of(copy.op()).expected(b, "A, B or C")?;
+        if *operand != Operand::C && [from.space, to.space] == [Space::Gmem, Space::Rmem] {
+            return self.hold(b, *operand, copy);
+        }
         let place = self.movement(*operand, &from, &to).map_err(wrong(b))?;
         let source = match from.space {
             Space::Rmem => self.fragment(b, source)?,

@@ -18,11 +18,11 @@ const HELD: i64 = 32;
 const OUT: usize = 1;
 
 /// A part of a thread that may reach over the end of a matrix.
-struct Guard<'c> {
+pub(super) struct Guard<'c> {
     /// An i1 for each vector of the thread.
-    there: Val<'c>,
+    pub(super) there: Val<'c>,
     /// Elements of a vector.
-    vector: i64,
+    pub(super) vector: i64,
 }
 
 impl<'c> Partition<'c> {
@@ -147,7 +147,7 @@ fn allocate<'c>(b: Builder<'c>, like: &MemRef<'c>, layout: Layout) -> Result<Val
 }
 
 /// Loads a thread's part into registers, in which what is the same along a mode is held once.
-fn load<'c>(
+pub(super) fn load<'c>(
     b: Builder<'c>,
     source: Val<'c>,
     guard: Option<&Guard<'c>>,

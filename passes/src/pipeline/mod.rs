@@ -17,3 +17,5 @@ mod registers;
 mod resources;
 pub(crate) mod rings;
 pub(crate) mod schedule;
+
+pub(crate) use schedule::{HELD_AHEAD, LONG};

@@ -5,7 +5,8 @@
 //! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand
 //! just before it is waited for; asynchronous copies as early as the ring has room, which hides as much of memory's latency as
 //! there are places for, all at once, where loads leave the way to memory free; loads from global memory early enough for their
-//! latency, as far as the stages of the loop go.
+//! latency, as far as the stages of the loop go. What a ring is filled with by way of arithmetic takes the place of asynchronous copies:
+//! where registers allow, it is loaded as much earlier as memory takes when all multiprocessors load at once.
 
 use super::{
     graph::{self, Body, Node, Role},
@@ -13,7 +14,7 @@ use super::{
     resources::Reservations,
     schedule::Schedule,
 };
-use cute_ir::mlir::is_pure;
+use cute_ir::{mlir::is_pure, ops::cute};
 use melior::ir::operation::OperationLike;
 use petgraph::{
     Direction,
@@ -54,6 +55,26 @@ pub(super) fn feeds(body: &Body<'_>) -> Vec<NodeIndex> {
         }
     }
     feeds
+}
+
+/// Tells whether arithmetic on what a node loads fills a ring.
+fn is_fed_by(body: &Body<'_>, feeds: &[NodeIndex], node: NodeIndex) -> bool {
+    let mut users = body.graph.edges(node);
+    users.any(|edge| feeds.contains(&edge.target()))
+}
+
+/// Tells whether a turn fills a ring by way of arithmetic on what it loads from global memory, and loads all of that without a
+/// predicate, which takes registers of its own for as long as it is ahead.
+pub(super) fn is_fed(body: &Body<'_>, feeds: &[NodeIndex]) -> bool {
+    let nodes = body.program.iter();
+    let mut fetches = nodes
+        .filter(|node| body.graph[**node].role == Role::Fetch && is_fed_by(body, feeds, **node))
+        .peekable();
+    let is_always = |node: &NodeIndex| {
+        let load = body.graph[*node].op.and_then(cute::AtomLoad::of);
+        load.is_none_or(|load| load.predicate().is_none())
+    };
+    fetches.peek().is_some() && fetches.all(is_always)
 }
 
 /// The operations that a turn computes, in program order.
@@ -131,13 +152,17 @@ fn slice(body: &Body<'_>, nodes: &[NodeIndex], interval: i64, total: i64) -> i64
     }
 }
 
+/// Latencies of memory for which a load is ahead of the arithmetic by which it fills a ring, where all multiprocessors load at once.
+pub(super) const PATIENCE: i64 = 3;
+
 /// Places everything else, as far ahead of what is computed as a first attempt that honours all dependences does; nothing where
-/// none does.
+/// none does. Loads that fill a ring by way of arithmetic are so many latencies ahead.
 pub(super) fn around(
     body: &Body<'_>,
     feeds: &[NodeIndex],
     computed: &Computed,
     stages: i64,
+    patience: i64,
 ) -> Option<Schedule> {
     let loads = || {
         let nodes = body.graph.node_weights();
@@ -155,12 +180,27 @@ pub(super) fn around(
     let leads = [slice + more, slice, slice / 2, latency, 0];
     let placed = |lead, reserves| {
         let place = Place::new(body, computed.clone(), crowded)?;
-        Place { reserves, ..place }.all(feeds, stages, lead)
+        let ahead = Ahead {
+            stages,
+            lead,
+            patience,
+        };
+        Place { reserves, ..place }.all(feeds, ahead)
     };
     let found = leads.into_iter().find_map(|lead| placed(lead, true));
     // Where loads fill the way to memory, gaps between them may be too short for others: which of them waits is then the
     // hardware's to say.
     found.or_else(|| leads.into_iter().find_map(|lead| placed(lead, false)))
+}
+
+/// How far things are ahead of what is computed.
+struct Ahead {
+    /// The turns that overlap, at most.
+    stages: i64,
+    /// Cycles for which loads from a ring are ahead of their first use.
+    lead: i64,
+    /// Latencies for which loads from global memory are ahead of the arithmetic by which they fill a ring.
+    patience: i64,
 }
 
 /// A load from a ring, and the times of its first and its last use.
@@ -224,8 +264,8 @@ impl<'a, 'c> Place<'a, 'c> {
             .collect()
     }
 
-    fn all(mut self, feeds: &[NodeIndex], stages: i64, lead: i64) -> Option<Schedule> {
-        self.loads(lead);
+    fn all(mut self, feeds: &[NodeIndex], ahead: Ahead) -> Option<Schedule> {
+        self.loads(ahead.lead);
         for ring in &self.body.rings {
             self.ring(ring);
         }
@@ -234,10 +274,13 @@ impl<'a, 'c> Place<'a, 'c> {
             let at = self.first_use(*node).unwrap_or(0);
             self.time.insert(*node, at);
         }
-        let earliest = -(stages - 1) * self.interval;
+        let earliest = -(ahead.stages - 1) * self.interval;
         for node in self.of_role(Role::Fetch) {
             let used = self.first_use(node).unwrap_or(0);
-            let latency = self.body.graph[node].latency;
+            let mut latency = self.body.graph[node].latency;
+            if is_fed_by(self.body, feeds, node) {
+                latency *= ahead.patience;
+            }
             let at = (used - latency).div_euclid(self.interval) * self.interval;
             self.time.insert(node, at.max(earliest));
         }

@@ -91,17 +91,40 @@ pub(crate) fn schedule(body: &Body<'_>, stages: i64, overlap: bool) -> Schedule 
     let feeds = place::feeds(body);
     let nodes = place::computed(body, &feeds);
     let in_order = Computed::in_order(body, &nodes, least);
-    let in_order = place::around(body, &feeds, &in_order, stages);
+    let in_order = around(body, &feeds, &in_order, stages);
     if overlap
         && is_mixed(body, &nodes)
         && let Some(in_order) = &in_order
         && let Some(computed) = Computed::overlapped(body, &nodes, least)
-        && let Some(overlapped) = place::around(body, &feeds, &computed, stages)
+        && let Some(overlapped) = around(body, &feeds, &computed, stages)
         && fits(registers(body, &overlapped), registers(body, in_order))
     {
         return overlapped;
     }
     in_order.unwrap_or_else(|| list(body))
+}
+
+/// Cycles of a turn that is longer than memory takes to answer when all multiprocessors load at once.
+pub(crate) const LONG: i64 = 1500;
+
+/// Registers by which loads that fill a ring by way of arithmetic may be earlier than their latency takes.
+pub(crate) const HELD_AHEAD: i64 = 32;
+
+/// Places everything else around what is computed, loads as early as registers allow.
+fn around(
+    body: &Body<'_>,
+    feeds: &[NodeIndex],
+    computed: &Computed,
+    stages: i64,
+) -> Option<Schedule> {
+    let usual = place::around(body, feeds, computed, stages, 1)?;
+    if !place::is_fed(body, feeds) || computed.interval >= LONG {
+        return Some(usual);
+    }
+    let early = place::around(body, feeds, computed, stages, place::PATIENCE);
+    let most = registers(body, &usual) + HELD_AHEAD;
+    let early = early.filter(|early| registers(body, early) <= most);
+    Some(early.unwrap_or(usual))
 }
 
 /// Tells whether more than one unit has work worth overlapping: in program order a unit that has nearly all of it is never idle.

@@ -1,8 +1,9 @@
 //! Estimates of what a plan takes, in registers, shared memory and time, before anything is built; ptxas has the last word, and
 //! a spill is an error.
 
-use super::warps_of;
+use super::{Fed, warps_of};
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
+use crate::pipeline::{HELD_AHEAD, LONG};
 use crate::shared::{self, Buffer, pack, ring_bytes};
 use cute_arith::Op;
 use cute_ir::plan::{OPERANDS, Plan};
@@ -30,12 +31,24 @@ pub(super) enum Strides {
     Open,
 }
 
+/// What is known of A and B in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sources {
+    /// Their strides.
+    pub strides: Strides,
+    /// What each is made of, where a prologue makes it.
+    pub fed: [Option<Fed>; 2],
+}
+
 /// Bits of a register.
 const REGISTER_BITS: i64 = 32;
 
+/// Multiplications of a multiprocessor in a cycle, at most: as schedules have them, of elements of 16 bits.
+const MULTIPLIED: i64 = 512;
+
 /// Registers of a thread, estimated: accumulators, two sets of fragments of one step along K, and addresses. Errors: a plan
 /// that [`Plan::verify`] refuses.
-pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String> {
+pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String> {
     let mma = plan.tiled_mma()?;
     let [m, n, _] = plan.tile;
     let k = mma.tile_shape()[2];
@@ -51,7 +64,7 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
     let accumulators = of(Operand::C, m, n, atom.d)?;
     let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
     let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
-    for operand in [Operand::A, Operand::B] {
+    for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(sources.fed) {
         let row = plan
             .path(operand)
             .first()
@@ -62,8 +75,22 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
         // A tile that goes to shared memory through registers is loaded ahead.
         match row.completion {
             Completion::Immediate => {
-                held += accesses * (row.num_val * row.val_bits).max(REGISTER_BITS) / REGISTER_BITS;
+                let bits = fed.map_or(row.val_bits, |fed| fed.bits);
+                let vector = |bits: i64| (row.num_val * bits).max(REGISTER_BITS) / REGISTER_BITS;
+                held += accesses * vector(bits);
                 loads += accesses;
+                if let Some(fed) = fed {
+                    // What is loaded for a turn further ahead, what one vector becomes, and what is the same for all turns.
+                    let lines = match plan.major(operand)? {
+                        0 => row.num_val,
+                        _ => accesses,
+                    };
+                    let ahead = match m * n * plan.tile[2] / MULTIPLIED {
+                        LONG.. => 0,
+                        _ => (accesses * vector(bits)).min(HELD_AHEAD),
+                    };
+                    held += ahead + 2 * vector(row.val_bits) + fed.held * lines;
+                }
             }
             _ => copies += accesses,
         }
@@ -74,7 +101,7 @@ pub(super) fn registers(plan: &Plan<'_>, strides: Strides) -> Result<i64, String
         }
     }
     let far = (copies - ACCESSES).max(0);
-    let addresses = match (strides, atom.shape_mnk) {
+    let addresses = match (sources.strides, atom.shape_mnk) {
         // Of products of single threads nothing is left of those registers: each load of an element has an address, too.
         (Strides::Known, [1, 1, 1]) => copies * 2,
         (Strides::Open, [1, 1, 1]) => copies * 6,
@@ -102,10 +129,10 @@ fn shared_memory(plan: &Plan<'_>) -> Result<i64, String> {
 }
 
 /// Checks that an architecture has what a plan takes. Errors: what does not fit, with both figures; those of [`registers`].
-pub(super) fn check(plan: &Plan<'_>, strides: Strides, arch: Arch) -> Result<(), String> {
+pub(super) fn check(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<(), String> {
     let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
     let limit = REGISTERS_PER_THREAD.min(REGISTERS / plan.threads()? / 8 * 8);
-    let registers = registers(plan, strides)?;
+    let registers = registers(plan, sources)?;
     if registers > limit {
         return Err(format!(
             "{wm}x{wn} warps on {m}x{n} need about {registers} registers a thread, at most {limit} can be had"
@@ -131,6 +158,10 @@ const LATENCY: i64 = 1_000_000;
 
 /// Bytes that a multiprocessor gets of global memory in a microsecond, most of them from L2.
 const BYTES: i128 = 60_000;
+
+/// Elements that a multiprocessor computes prologues of in a microsecond: a conversion, a product and their part of a store for each, some
+/// 2.5 instructions of 128 lanes at 1.7 GHz. No measurement.
+const COMPUTED: i128 = 87_000;
 
 /// Picoseconds of a block before and behind its loop.
 const AROUND: i64 = 500_000;
@@ -183,15 +214,29 @@ pub struct Estimate {
 
 impl Estimate {
     /// The estimate of a plan of some speed. Errors: as of [`registers`].
-    pub(super) fn of(plan: &Plan<'_>, speed: i64, arch: Arch) -> Result<Self, String> {
+    pub(super) fn of(
+        plan: &Plan<'_>,
+        speed: i64,
+        sources: Sources,
+        arch: Arch,
+    ) -> Result<Self, String> {
         let [m, n, k] = plan.tile.map(i128::from);
-        let element = i128::from(plan.tiled_mma()?.atom().a.bits());
+        let atom = plan.tiled_mma()?;
+        let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
-        let moved = (m + n) * k * element / 8 * 1_000_000 / BYTES;
+        let (mut moved, mut computed) = (0, 0);
+        for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
+            let bits = fed.map_or(elem.bits(), |fed| fed.bits);
+            moved += lines * k * i128::from(bits);
+            computed += if fed.is_some() { lines * k } else { 0 };
+        }
+        let moved = moved / 8 * 1_000_000 / BYTES;
+        // Prologues are computed by the warps that multiply.
+        let busy = multiplied + computed * 1_000_000 / COMPUTED;
         Ok(Self {
             tile: plan.tile,
-            at_once: i64::from(at_once(plan, arch)?).max(1),
-            busy: i64::try_from(multiplied.max(moved)).unwrap_or(i64::MAX),
+            at_once: i64::from(at_once(plan, sources, arch)?).max(1),
+            busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
         })
     }
@@ -238,9 +283,13 @@ impl Estimate {
 }
 
 /// Blocks of a plan that a multiprocessor runs at once.
-fn at_once(plan: &Plan<'_>, arch: Arch) -> Result<u32, String> {
+fn at_once(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<u32, String> {
     let count = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
-    let registers = count(registers(plan, Strides::Known)?).min(cute_target::REGISTERS_PER_THREAD);
+    let sources = Sources {
+        strides: Strides::Known,
+        ..sources
+    };
+    let registers = count(registers(plan, sources)?).min(cute_target::REGISTERS_PER_THREAD);
     let threads = count(plan.threads()?);
     let shared = u64::try_from(shared_memory(plan)?).unwrap_or(u64::MAX);
     let occupancy = arch.multiprocessor().occupancy(threads, registers, shared);

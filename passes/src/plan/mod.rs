@@ -18,7 +18,10 @@ use cute_ir::{
     plan::{OPERANDS, Plan, name_of_operand},
     types,
 };
-use cute_layout::{MmaAtom, Operand, atoms::CopyAtom};
+use cute_layout::{
+    MmaAtom, Operand,
+    atoms::{Completion, CopyAtom},
+};
 use cute_target::{Arch, Archs, Requirement};
 use melior::ir::Type;
 use std::sync::Arc;
@@ -30,12 +33,53 @@ pub struct Problem<'c> {
     pub extents: [Option<i64>; 3],
     /// The number of products; none where only a launch knows.
     pub batch: Option<i64>,
-    /// The types of the elements of A, B and C.
+    /// The types of the elements of A and B that are multiplied, and of C's.
     pub elements: [Type<'c>; 3],
     /// The type in which products are summed.
     pub accumulate: Type<'c>,
     /// The accesses to A, B and C in global memory.
     pub accesses: [Access; 3],
+    /// What A and B are made of, where a prologue makes them.
+    pub fed: [Option<Fed>; 2],
+}
+
+/// What a prologue makes a factor of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fed {
+    /// Bits of an element as it is stored, with those of what is read along with each of them.
+    pub bits: i64,
+    /// Tensors that are read once for a row or a column.
+    pub held: i64,
+    /// Elements along K that share a number of another tensor, where there are such groups.
+    pub group: Option<i64>,
+}
+
+impl Fed {
+    /// Elements that are stored to shared memory at once, at most, where the multiplied ones are of that type.
+    pub fn most(multiplied: Type<'_>) -> i64 {
+        (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
+    }
+
+    /// Checks that each of a plan's tiles along K is within a group, or consists of groups of whole vectors.
+    fn check_groups(&self, plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
+        let Some(group) = self.group else {
+            return Ok(());
+        };
+        let first = plan.path(operand).first().map(|first| first.row());
+        let vector = match first.transpose()? {
+            Some(row) if plan.major(operand)? == 1 => row.num_val,
+            _ => 1,
+        };
+        let tile = plan.tile[2];
+        if group % tile == 0 || (tile % group == 0 && group % vector == 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "expected groups along K beside {} that tiles divide, or that divide tiles and are vectors of {vector}, found groups of \
+             {group} and tiles of {tile}",
+            name_of_operand(operand)
+        ))
+    }
 }
 
 impl Problem<'_> {
@@ -92,7 +136,12 @@ pub fn choose<'c>(
     archs: &Archs,
     most: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
-    let builder = sm80::Builder::new(problem.elements, problem.accumulate, problem.accesses)?;
+    let builder = sm80::Builder::new(
+        problem.elements,
+        problem.accumulate,
+        problem.accesses,
+        problem.fed,
+    )?;
     let candidates = builder.candidates(request, archs)?;
     let sms = request.sms;
     let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
@@ -125,10 +174,18 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     }
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
         check_access(plan, operand, access)?;
+        if let Some(Some(fed)) = problem.fed.get(operand as usize) {
+            check_fed(plan, operand)?;
+            fed.check_groups(plan, operand)?;
+        }
     }
+    let sources = cost::Sources {
+        strides: cost::Strides::Known,
+        fed: problem.fed,
+    };
     archs
         .all()
-        .try_for_each(|arch| cost::check(plan, cost::Strides::Known, arch))
+        .try_for_each(|arch| cost::check(plan, sources, arch))
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.
@@ -164,6 +221,20 @@ fn check_access(plan: &Plan<'_>, operand: Operand, access: Access) -> Result<(),
         ));
     }
     Ok(())
+}
+
+/// Checks that a plan stores a factor to shared memory from registers, where its prologue computes it.
+fn check_fed(plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
+    let row = plan.path(operand).first().map(|first| first.row());
+    match row.transpose()? {
+        Some(row) if row.completion == Completion::Immediate => Ok(()),
+        found => Err(format!(
+            "has a cute.plan that copies {} into shared memory by {}, and a prologue that computes it in registers; expected \
+             !cute_nvgpu.atom.universal_copy",
+            name_of_operand(operand),
+            found.map_or("nothing".to_owned(), |row| row.name.clone())
+        )),
+    }
 }
 
 /// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.

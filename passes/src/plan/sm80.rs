@@ -4,8 +4,8 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Candidate, Request, SwizzleChoice, WIDEST,
-    cost::{self, Estimate, Strides},
+    Access, Candidate, Fed, Request, SwizzleChoice, WIDEST,
+    cost::{self, Estimate, Sources, Strides},
     divides, options_of, require, rows,
     swizzle::conflict_free,
     warps_of,
@@ -19,7 +19,7 @@ use cute_ir::{
 };
 use cute_layout::{
     Layout, MmaAtom, Operand, Tile,
-    atoms::{CopyAtom, Elem},
+    atoms::{Completion, CopyAtom, Elem},
     int, tuple,
 };
 use cute_target::Archs;
@@ -53,9 +53,9 @@ const LDMATRIX: i64 = 16;
 /// The narrowest asynchronous copy; what is narrower goes through registers.
 const NARROWEST_ASYNC: i64 = 32;
 
-/// The copy of A and B into shared memory by accesses of `bits` bits.
-fn copy_of(bits: i64) -> CopyOp {
-    if bits < NARROWEST_ASYNC {
+/// The copy of A and B into shared memory by accesses of `bits` bits; of what is computed, from registers.
+fn copy_of(bits: i64, is_computed: bool) -> CopyOp {
+    if is_computed || bits < NARROWEST_ASYNC {
         return CopyOp::Universal { bits };
     }
     // L1 is bypassed where the instruction can: each tile is read once by a block.
@@ -236,8 +236,8 @@ pub(super) struct Builder<'c> {
     fed: [i64; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
-    /// The strides of A and B, known or open.
-    strides: Strides,
+    /// What is known of A and B in global memory.
+    sources: Sources,
     /// The modes of A, B and C along which neighbours lie.
     majors: [usize; 3],
     /// The type of C's elements.
@@ -249,12 +249,13 @@ fn said(_: Failure) -> String {
 }
 
 impl<'c> Builder<'c> {
-    /// The builder for A, B and C of these types that are accessed in these ways. Errors: types that the instructions do not
+    /// The builder for A, B and C of these types that are accessed in these ways, and made of that where a prologue makes them. Errors: types that the instructions do not
     /// take.
     pub(super) fn new(
         elements: [Type<'c>; 3],
         accumulate: Type<'c>,
         accesses: [Access; 3],
+        fed: [Option<Fed>; 2],
     ) -> Result<Self, String> {
         let product = product_of(elements, accumulate)?;
         let [a, b, c] = elements;
@@ -265,19 +266,22 @@ impl<'c> Builder<'c> {
             bits: neighbours(&product)? * types::elem(c)?.bits(),
         };
         let [of_a, of_b, of_c] = accesses;
-        let factor = |ty, elem: Elem, access: Access| {
+        let factor = |ty, elem: Elem, access: Access, fed: Option<Fed>| {
             let bits = (access.vector * elem.bits()).min(WIDEST);
             let load = match is_of_thread(&product) {
                 true => load_of_thread(elem, access.major),
                 false => load_of(elem, access.major),
             };
-            Ok::<_, String>([copy(ty, copy_of(bits))?, copy(ty, load)?])
+            Ok::<_, String>([copy(ty, copy_of(bits, fed.is_some()))?, copy(ty, load)?])
         };
-        let factors = [factor(a, product.a, of_a)?, factor(b, product.b, of_b)?];
+        let factors = [
+            factor(a, product.a, of_a, fed[0])?,
+            factor(b, product.b, of_b, fed[1])?,
+        ];
         let bits = (of_c.vector * types::elem(c)?.bits()).min(WIDEST);
         let result = [copy(c, pairs)?, copy(c, CopyOp::Universal { bits })?];
         let (row, copies) = rows(mma, &[factors[0], factors[1], result].concat())?;
-        let fed = |load: &CopyAtom, values: &Layout| -> Result<i64, String> {
+        let atoms_fed = |load: &CopyAtom, values: &Layout| -> Result<i64, String> {
             let held = values.mode(1).and_then(|mode| mode.size());
             let loaded = load.num_val_dst().map_err(|e| e.to_string())?;
             Ok((loaded / held.map_err(|e| e.to_string())?.max(1)).max(1))
@@ -285,11 +289,17 @@ impl<'c> Builder<'c> {
         Ok(Self {
             location,
             mma,
-            fed: [fed(&copies[1], &row.a_tv)?, fed(&copies[3], &row.b_tv)?],
+            fed: [
+                atoms_fed(&copies[1], &row.a_tv)?,
+                atoms_fed(&copies[3], &row.b_tv)?,
+            ],
             chunk: copies.iter().map(|copy| copy.align).max().unwrap_or(1),
-            strides: match accesses[..2].iter().all(|access| access.known) {
-                true => Strides::Known,
-                false => Strides::Open,
+            sources: Sources {
+                strides: match accesses[..2].iter().all(|access| access.known) {
+                    true => Strides::Known,
+                    false => Strides::Open,
+                },
+                fed,
             },
             majors: accesses.map(|access| access.major),
             result_elem: types::elem(c)?,
@@ -316,7 +326,20 @@ impl<'c> Builder<'c> {
             access(Operand::C, 1)?,
         ];
         let elements = [a, b, plan.element(Operand::C).ok()?];
-        let builder = Self::new(elements, accumulate, accesses).ok()?;
+        // What a plan stores from registers a prologue may have made, of at least as much.
+        let fed = |operand, access: &Access| {
+            let first = plan.path(operand).first()?;
+            let bits = first.row().ok()?.val_bits;
+            let stored = first.completion == Completion::Immediate;
+            let is_wide = access.vector * bits >= NARROWEST_ASYNC;
+            (stored && is_wide).then_some(Fed {
+                bits,
+                held: 0,
+                group: None,
+            })
+        };
+        let fed = [fed(Operand::A, &accesses[0]), fed(Operand::B, &accesses[1])];
+        let builder = Self::new(elements, accumulate, accesses, fed).ok()?;
         let (tile, _) = plan.shared(Operand::A).ok()?;
         let auto = builder.swizzle(plan.extents(Operand::A)[accesses[0].major], builder.row.a);
         let choice = Choice {
@@ -447,8 +470,13 @@ impl<'c> Builder<'c> {
         choice.check_range()?;
         let plan = self.plan(choice)?;
         plan.verify()?;
+        for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(self.sources.fed) {
+            if let Some(fed) = fed {
+                fed.check_groups(&plan, operand)?;
+            }
+        }
         for arch in archs.all() {
-            cost::check(&plan, self.strides, arch)?;
+            cost::check(&plan, self.sources, arch)?;
         }
         Ok(plan)
     }
@@ -474,7 +502,8 @@ impl<'c> Builder<'c> {
         let fitting = |choices: Vec<Choice>| -> Vec<Candidate<'c>> {
             let fitting = choices.into_iter().filter_map(|choice| {
                 let plan = self.fitting(choice, archs).ok()?;
-                let estimate = Estimate::of(&plan, choice.speed, archs.first()).ok()?;
+                let estimate =
+                    Estimate::of(&plan, choice.speed, self.sources, archs.first()).ok()?;
                 Some(Candidate { plan, estimate })
             });
             fitting.take(if asked { 1 } else { usize::MAX }).collect()
@@ -522,7 +551,7 @@ impl<'c> Builder<'c> {
 
     /// The plan of the same problem with the next fewer registers that fits.
     pub(super) fn lighter(&self, asked: Choice, archs: &Archs) -> Option<Plan<'c>> {
-        let most = cost::registers(&self.plan(asked).ok()?, self.strides).ok()?;
+        let most = cost::registers(&self.plan(asked).ok()?, self.sources).ok()?;
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
             ..choice
@@ -534,7 +563,7 @@ impl<'c> Builder<'c> {
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
                 let plan = self.fitting(choice, archs).ok()?;
-                let registers = cost::registers(&plan, self.strides).ok()?;
+                let registers = cost::registers(&plan, self.sources).ok()?;
                 (registers < most).then_some((registers, plan))
             })
             .max_by_key(|(registers, _)| *registers)

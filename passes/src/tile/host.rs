@@ -121,9 +121,15 @@ impl<'c> Gemm<'c> {
         let pairs = [0, 1, 2].map(holders).into_iter().chain(batch);
         let product = &self.matrices.product;
         let pairs = pairs.map(|pair| pair.map(|(matrix, mode)| (&product[matrix], mode)));
-        let shape = |matrix| [0, 1, 2].map(|mode| [(matrix, mode), (&product[2], mode)]);
+        let shape = |(matrix, like)| [0, 1, 2].map(|mode| [(matrix, mode), (like, mode)]);
         let others = self.matrices.outputs.iter().chain(&self.matrices.inputs);
-        for [x, y] in pairs.chain(others.flat_map(shape)) {
+        let others = others.map(|matrix| (matrix, &product[2]));
+        let factors = self.matrices.beside.iter().zip(product);
+        let beside = factors.flat_map(|(beside, factor)| {
+            let all = beside.iter();
+            all.map(move |matrix| (matrix, factor))
+        });
+        for [x, y] in pairs.chain(others.chain(beside).flat_map(shape)) {
             let known = |(matrix, mode): (&Matrix<'c>, usize)| {
                 matrix.extent(mode).map(|extent| extent.is_static())
             };

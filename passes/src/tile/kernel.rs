@@ -4,13 +4,13 @@ use super::{
     Gemm,
     leaves::{leaves_of, places_of, with_layout},
     matrix::{Matrix, Role},
+    region::{On, id_of},
 };
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
     Expected, Failure,
     attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
     mlir::*,
-    plan::OPERANDS,
     tensor,
     types::{self, MemRef},
 };
@@ -26,10 +26,26 @@ struct Place<'c> {
 }
 
 /// A tile of a matrix along K, or that of C.
-struct Tiles<'c> {
-    tensor: Val<'c>,
+#[derive(Clone, Copy)]
+pub(super) struct Tiles<'c> {
+    pub(super) tensor: Val<'c>,
     /// The coordinates of its elements, and the first that is not there; none where it never reaches over the end.
-    within: Option<(Val<'c>, Val<'c>)>,
+    pub(super) within: Option<(Val<'c>, Val<'c>)>,
+}
+
+impl<'c> Tiles<'c> {
+    /// The tile at a coordinate of all of them.
+    pub(super) fn at(self, b: Builder<'c>, coord: Val<'c>) -> Result<Self, Failure> {
+        let slice = |tensor| b.infer(cute::SLICE, &[tensor, coord], &[]);
+        let within = match self.within {
+            Some((coords, end)) => Some((slice(coords)?, end)),
+            None => None,
+        };
+        Ok(Self {
+            tensor: slice(self.tensor)?,
+            within,
+        })
+    }
 }
 
 impl<'c> Gemm<'c> {
@@ -105,20 +121,19 @@ impl<'c> Gemm<'c> {
         let keep = IntTuple::underscore;
         let dynamic = IntTuple::dynamic;
         let ends = self.ends(b, body)?;
-        let part = |operand: Operand, coord: IntTuple, leaves: &[Val<'c>]| {
-            let matrix = &self.matrices.product[operand as usize];
-            self.part(
-                b,
-                body,
-                (matrix, operand),
-                (coord, leaves),
-                at.product,
-                &ends,
-            )
+        let part = |matrix: &Matrix<'c>, operand, ends: &[Option<End<'c>>; 3]| {
+            let (coord, leaves) = match operand {
+                Operand::A => (tuple([dynamic(), keep()]), vec![at.m]),
+                Operand::B => (tuple([dynamic(), keep()]), vec![at.n]),
+                Operand::C => (tuple([dynamic(), dynamic()]), vec![at.m, at.n]),
+            };
+            let tile = (matrix, operand);
+            self.part(b, body, tile, (coord, &leaves), at.product, ends)
         };
-        let a = part(Operand::A, tuple([dynamic(), keep()]), &[at.m])?;
-        let bb = part(Operand::B, tuple([dynamic(), keep()]), &[at.n])?;
-        let c = part(Operand::C, tuple([dynamic(), dynamic()]), &[at.m, at.n])?;
+        let [a, bb, c] = &self.matrices.product;
+        let a = part(a, Operand::A, &ends)?;
+        let bb = part(bb, Operand::B, &ends)?;
+        let c = part(c, Operand::C, &ends)?;
 
         // Shared memory and accumulators.
         let shared = |operand| {
@@ -134,6 +149,15 @@ impl<'c> Gemm<'c> {
         b.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
 
+        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
+        let none = [const { None }; 3];
+        let beside = |operand| {
+            self.beside(b, operand, |matrix, is_held| {
+                part(matrix, operand, if is_held { &ends } else { &none })
+            })
+        };
+        let (beside_a, beside_b) = (beside(Operand::A)?, beside(Operand::B)?);
+
         // Along K.
         let (from, to, step) = (b.i32(0)?, self.tiles(b, body, 2)?, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
@@ -141,17 +165,28 @@ impl<'c> Gemm<'c> {
         b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(b.context, inner, b.location);
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
-        for (name, operand, tiles, shared) in [
-            ("copy A", Operand::A, a, shared_a),
-            ("copy B", Operand::B, bb, shared_b),
+        for (name, operand, tiles, shared, beside) in [
+            ("copy A", Operand::A, a, shared_a, beside_a),
+            ("copy B", Operand::B, bb, shared_b, beside_b),
         ] {
             let l = l.step(name);
-            let tensor = l.infer(cute::SLICE, &[tiles.tensor, coord], &[])?;
-            let within = match tiles.within {
-                Some((coords, end)) => Some((l.infer(cute::SLICE, &[coords, coord], &[])?, end)),
-                None => None,
-            };
-            block_copy(l, operand, [tensor, shared], within)?;
+            let Tiles { tensor, within } = tiles.at(l, coord)?;
+            match &self.prologues[operand as usize] {
+                None => block_copy(l, operand, [tensor, shared], within)?,
+                Some(prologue) => {
+                    let mut inputs = vec![tensor];
+                    for tile in beside {
+                        inputs.push(tile.at(l, coord)?);
+                    }
+                    let on = On {
+                        operand,
+                        inputs: &inputs,
+                        outputs: &[shared],
+                        within,
+                    };
+                    prologue.transform(l, on, value)?;
+                }
+            }
         }
         let product = [shared_a, shared_b, accumulators];
         l.step("multiply")
@@ -174,24 +209,19 @@ impl<'c> Gemm<'c> {
             return block_copy(b.step("store C"), Operand::C, ends, c.within);
         };
         let tiles = |matrices: &[Matrix<'c>]| {
-            let tile = |matrix| {
-                let coord = (tuple([dynamic(), dynamic()]), &[at.m, at.n][..]);
-                self.part(
-                    b,
-                    body,
-                    (matrix, Operand::C),
-                    coord,
-                    at.product,
-                    &[None, None, None],
-                )
-            };
+            let tile = |matrix| part(matrix, Operand::C, &none);
             let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
             tiles.collect::<Result<Vec<_>, Failure>>()
         };
         let inputs = [vec![shared_c], tiles(&self.matrices.inputs)?].concat();
         let outputs = [vec![c.tensor], tiles(&self.matrices.outputs)?].concat();
-        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
-        epilogue.transform(b.step("epilogue"), [&inputs, &outputs], c.within, value)
+        let on = On {
+            operand: Operand::C,
+            inputs: &inputs,
+            outputs: &outputs,
+            within: c.within,
+        };
+        epilogue.transform(b.step("epilogue"), on, value)
     }
 
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
@@ -372,7 +402,7 @@ impl<'c> Matrix<'c> {
         if self.layout != self.memref.layout {
             view = self.as_expected(b, view)?;
         }
-        if self.role == Role::Factor {
+        if matches!(self.role, Role::Factor | Role::Beside) {
             view = self.not_empty(b, view)?;
         }
         if let Some(product) = product {
@@ -453,7 +483,7 @@ fn extent_of<'c>(b: Builder<'c>, tensor: Val<'c>, mode: usize) -> Result<Option<
 }
 
 /// A `cute.block.copy` of a tile of an operand.
-fn block_copy<'c>(
+pub(super) fn block_copy<'c>(
     b: Builder<'c>,
     operand: Operand,
     ends: [Val<'c>; 2],
@@ -462,16 +492,12 @@ fn block_copy<'c>(
     let mut operands = ends.to_vec();
     operands.extend(within.into_iter().flat_map(|(coords, end)| [coords, end]));
     let there = i32::from(within.is_some());
-    let id = OPERANDS.iter().position(|other| *other == operand);
     b.op(
         cute::BLOCK_COPY,
         &operands,
         &[],
         &[
-            (
-                "operand_id",
-                b.integer(b.i32_type(), id.unwrap_or(0) as i64),
-            ),
+            ("operand_id", id_of(b, operand)),
             ("operandSegmentSizes", b.i32_array(&[1, 1, there, there])),
         ],
     )?;

@@ -35,6 +35,8 @@ pub(super) fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
 pub(super) enum Role {
     /// A or B.
     Factor,
+    /// What a prologue reads beside a factor.
+    Beside,
     /// C, or another tensor that is written.
     Output,
     /// What an epilogue reads.
@@ -60,6 +62,8 @@ pub(super) struct Matrix<'c> {
     pub(super) layout: Layout,
     /// The accesses to it in global memory, after that.
     pub(super) access: Access,
+    /// Elements that are moved at once, at most.
+    most: i64,
 }
 
 /// The tensors of a product.
@@ -67,6 +71,10 @@ pub(super) struct Matrix<'c> {
 pub(super) struct Matrices<'c> {
     /// A, B and C of C (M,N) = A (M,K) B (N,K)^T.
     pub(super) product: [Matrix<'c>; 3],
+    /// The tensors that the prologue of A reads beside it, and that of B.
+    pub(super) beside: [Vec<Matrix<'c>>; 2],
+    /// Tells whether A is the second factor of the op, and B the first.
+    pub(super) exchanged: bool,
     /// The tensors that the epilogue reads.
     pub(super) inputs: Vec<Matrix<'c>>,
     /// The tensors beside C that are written.
@@ -80,6 +88,7 @@ impl<'c> Matrices<'c> {
         factors: [Val<'c>; 2],
         outputs: &[Val<'c>],
         inputs: &[Val<'c>],
+        beside: [&[Val<'c>]; 2],
     ) -> Result<(Self, Vec<Val<'c>>), String> {
         let mut arguments: Vec<Val<'c>> = Vec::new();
         let mut read = |role, name: String, tensor: Val<'c>| {
@@ -109,6 +118,19 @@ impl<'c> Matrices<'c> {
                 *tensor,
             )?);
         }
+        let mut factors = |factor: usize| {
+            let tensors = beside[factor].iter().enumerate();
+            let read = tensors.map(|(at, tensor)| {
+                let of = ["A", "B"][factor];
+                read(
+                    Role::Beside,
+                    format!("input {at} of the prologue of {of}"),
+                    *tensor,
+                )
+            });
+            read.collect::<Result<Vec<_>, String>>()
+        };
+        let beside = [factors(0)?, factors(1)?];
         let mut written = written.into_iter();
         let c = written.next().ok_or("expected C")?;
         let mut outputs: Vec<_> = written.collect();
@@ -117,6 +139,8 @@ impl<'c> Matrices<'c> {
             return Ok((
                 Self {
                     product,
+                    beside,
+                    exchanged: false,
                     inputs: all,
                     outputs,
                 },
@@ -134,9 +158,12 @@ impl<'c> Matrices<'c> {
         outputs = outputs.into_iter().map(turn).collect();
         let inputs = all.into_iter().map(turn).collect();
         let product = [b, a, turn(c)];
+        let [of_a, of_b] = beside;
         Ok((
             Self {
                 product,
+                beside: [of_b, of_a],
+                exchanged: true,
                 inputs,
                 outputs,
             },
@@ -165,10 +192,11 @@ impl<'c> Matrix<'c> {
     fn read(role: Role, name: String, tensor: Val<'c>, argument: usize) -> Result<Self, String> {
         let memref = memref_of(tensor).ok_or("expected whole tensors")?;
         let mut modes = memref.layout.modes();
-        for mode in modes.iter_mut().take(2) {
+        for (at, mode) in modes.iter_mut().take(2).enumerate() {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
-                if whole.shape().is_tuple() {
+                let is_grouped = role == Role::Beside && at == 1 && group_of(&whole).is_some();
+                if whole.shape().is_tuple() && !is_grouped {
                     return Err(format!(
                         "expected rows and columns of {name} that have one extent and one stride each, found {}; a mode of \
                          several is not supported yet: make a copy of {name} that lies in order",
@@ -194,6 +222,7 @@ impl<'c> Matrix<'c> {
         }
         memref.check_addressable()?;
         let access = access(&memref, &layout)?;
+        let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
             tensor,
             argument,
@@ -203,13 +232,32 @@ impl<'c> Matrix<'c> {
             turned: false,
             layout,
             access,
+            most: (WIDEST / memref_bytes).max(1),
         })
+    }
+
+    /// Elements along K that are one, of a tensor with a number for each group of so many; none where there are no groups.
+    pub(super) fn group(&self) -> Option<i64> {
+        group_of(&self.layout.mode(1).ok()?)
+    }
+
+    /// Tells whether all elements along rows (0) or columns (1) are one.
+    pub(super) fn is_same_along(&self, mode: usize) -> bool {
+        let stride = self.layout.stride().get(self.place(mode));
+        stride.and_then(IntTuple::as_static) == Some(0)
+    }
+
+    /// Lets so many elements be moved at once, at most.
+    pub(super) fn move_at_most(&mut self, elements: i64) {
+        self.most = self.most.min(elements.max(1));
+        self.access.vector = self.access.vector.min(self.most);
     }
 
     /// The same matrix where a launch brings multiples of as many elements as the widest access moves; none where nothing is gained by
     /// it, or where it cannot be so.
     fn aligned(&self) -> Option<Self> {
         let vector = WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1);
+        let vector = vector.min(self.most);
         if vector <= self.access.vector || self.layout != self.memref.layout {
             return None;
         }
@@ -228,6 +276,10 @@ impl<'c> Matrix<'c> {
         let stride = modes(stride, &|mode| mode != major)?;
         let layout = Layout::new(shape, stride).ok()?;
         let access = access(&self.memref, &layout).ok()?;
+        let access = Access {
+            vector: access.vector.min(self.most),
+            ..access
+        };
         let major = match self.turned {
             true => 1 - access.major,
             false => access.major,
@@ -373,6 +425,18 @@ fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
         known: layout.stride().is_static(),
         vector: [rows, columns][major],
     })
+}
+
+/// The elements of a group, where a mode is groups of elements that are one: `(g,n):(0,s)`.
+fn group_of(mode: &Layout) -> Option<i64> {
+    let (shape, stride) = (
+        mode.shape().static_leaves()?,
+        mode.stride().static_leaves()?,
+    );
+    match (&shape[..], &stride[..]) {
+        ([group, _], [0, _]) => Some(*group),
+        _ => None,
+    }
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.

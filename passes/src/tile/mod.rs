@@ -4,17 +4,18 @@
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
 //! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
 
-mod epilogue;
 mod host;
 mod kernel;
 mod leaves;
 mod map;
 mod matrix;
+mod prologue;
+mod region;
 mod variants;
 
 use crate::{
     arch,
-    plan::{self, Candidate, Estimate, Problem, Request},
+    plan::{self, Candidate, Estimate, Fed, Problem, Request},
 };
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
@@ -26,10 +27,10 @@ use cute_ir::{
     plan::Plan,
 };
 use cute_target::Archs;
-use epilogue::Epilogue;
 use map::Map;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
+use region::{PROLOGUES, Region};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -132,11 +133,13 @@ struct Gemm<'c> {
     function: Op<'c>,
     /// The tensors as the kernel sees them. Where C is column-major they are B, A and the transpose of C.
     matrices: Matrices<'c>,
-    /// The values that the kernel is passed: the tensors, each once, and what else the epilogue uses.
+    /// The values that the kernel is passed: the tensors, each once, and what else the regions use.
     arguments: Vec<Val<'c>>,
     /// M, N and K of those.
     extents: [Extent; 3],
-    epilogue: Option<Epilogue<'c>>,
+    epilogue: Option<Region<'c>>,
+    /// The prologues of A and B as the kernel sees them.
+    prologues: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
     archs: Archs,
     plan: Plan<'c>,
@@ -162,10 +165,16 @@ impl<'c> Gemm<'c> {
         function_around(op, function)?;
         let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
         let (factors, outputs) = ([contract.a(), contract.b()], contract.outputs());
+        let beside = [contract.inputs_a(), contract.inputs_b()];
         for (at, output) in outputs.iter().enumerate() {
             if factors.contains(output) {
                 return Err(fail(
                     "writes C, which is A or B as well; expected a tensor of its own".to_owned(),
+                ));
+            }
+            if beside.concat().contains(output) {
+                return Err(fail(
+                    "writes a tensor that a prologue reads, for other tiles as well; expected a tensor of its own".to_owned(),
                 ));
             }
             if outputs[..at].contains(output) {
@@ -178,12 +187,33 @@ impl<'c> Gemm<'c> {
             .accumulate()
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
-        let (matrices, mut arguments) =
-            Matrices::of(factors, &outputs, &contract.inputs()).map_err(fail)?;
-        let epilogue = match contract.epilogue() {
-            Some(block) => Some(Epilogue::of(function, block, &mut arguments)?),
-            None => None,
+        let [of_a, of_b] = &beside;
+        let (mut matrices, mut arguments) =
+            Matrices::of(factors, &outputs, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+        let mut region = |what, block: Option<_>| {
+            let region = block.map(|block| Region::of(function, (what, block), &mut arguments));
+            region.transpose()
         };
+        let epilogue = region("an epilogue", contract.epilogue())?;
+        let mut prologues = [
+            region(PROLOGUES[0].what, contract.prologue_a())?,
+            region(PROLOGUES[1].what, contract.prologue_b())?,
+        ];
+        if matrices.exchanged {
+            prologues.reverse();
+        }
+        // What is multiplied: what prologues yield, in vectors of what is stored.
+        let mut elements = matrices
+            .product
+            .each_ref()
+            .map(|matrix| matrix.memref.element);
+        let mut fed = [None; 2];
+        for (at, prologue) in prologues.iter().enumerate() {
+            let Some(prologue) = prologue else { continue };
+            elements[at] = *prologue.yields().first().expected(op, "a yielded value")?;
+            matrices.product[at].move_at_most(Fed::most(elements[at]));
+            fed[at] = Some(matrices.fed(at).map_err(fail)?);
+        }
         let request = request.or_attributes(op).map_err(fail)?;
         let way = |matrices: &Matrices<'c>, plan, estimate| Self {
             op,
@@ -192,6 +222,7 @@ impl<'c> Gemm<'c> {
             arguments: arguments.clone(),
             extents: Extent::of(&matrices.product),
             epilogue: epilogue.clone(),
+            prologues: prologues.clone(),
             accumulate,
             archs: archs.clone(),
             plan,
@@ -202,9 +233,10 @@ impl<'c> Gemm<'c> {
             let problem = Problem {
                 extents: Extent::of(product).map(|extent| extent.known),
                 batch: matrix::batch(product),
-                elements: product.each_ref().map(|matrix| matrix.memref.element),
+                elements,
                 accumulate,
                 accesses: product.each_ref().map(|matrix| matrix.access),
+                fed,
             };
             match epilogue {
                 Some(_) => problem.staged_sums(),
@@ -264,19 +296,36 @@ impl<'c> Gemm<'c> {
             places(&tensors),
             self.accumulate
         );
-        if let Some(epilogue) = &self.epilogue {
-            let symbol = format!("{name}_epilogue");
-            epilogue.function(module, self.function, &symbol)?;
-            entry += &format!(", epilogue = @{symbol}");
-            for (name, values) in [
-                ("ins", &contract.inputs()[..]),
-                ("outs", others),
-                ("scalars", epilogue.captured()),
-            ] {
+        let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
+            let symbol = format!("{name}_{entry_name}");
+            region.function(module, self.function, &symbol)?;
+            entry += &format!(", {entry_name} = @{symbol}");
+            for (name, values) in lists {
                 if !values.is_empty() {
                     entry += &format!(", {name} = array<i64: {}>", places(values));
                 }
             }
+            Ok(())
+        };
+        let beside = [contract.inputs_a(), contract.inputs_b()];
+        for (at, names) in PROLOGUES.iter().enumerate() {
+            let operand = if self.matrices.exchanged { 1 - at } else { at };
+            if let Some(prologue) = &self.prologues[operand] {
+                let lists = [
+                    (names.inputs, &beside[at][..]),
+                    (names.scalars, prologue.captured()),
+                ];
+                leave(prologue, names.entry, &lists)?;
+            }
+        }
+        if let Some(epilogue) = &self.epilogue {
+            let inputs = contract.inputs();
+            let lists = [
+                ("ins", &inputs[..]),
+                ("outs", others),
+                ("scalars", epilogue.captured()),
+            ];
+            leave(epilogue, "epilogue", &lists)?;
         }
         record(self.op, self.function, &entry)
     }

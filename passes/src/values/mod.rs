@@ -14,6 +14,7 @@ mod products;
 mod registers;
 mod unroll;
 
+pub(crate) use copies::positions;
 pub(crate) use unroll::UNSIGNED;
 
 use crate::kernel::{body_of_kernel, second_body};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::{Access, Arg, Function};
 use super::map::Map;
-use super::region::Epilogue;
+use super::region::{Epilogue, Prologue};
 
 /// One thing that a function computes. Roles are indices into [`Function::args`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub enum Compute {
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
-/// element type; or what an epilogue makes of the sum. Where the tensors have a third mode, it is so for each of its indices.
+/// element type; or what an epilogue makes of the sum, of what prologues make of A and B. Where the tensors have a third mode, it is so for each of its indices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gemm {
     /// An (M,K) tensor.
@@ -124,6 +124,12 @@ pub struct Gemm {
     /// follows from the types; none leaves that bound alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
+    /// The operations on each element of A before it is multiplied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prologue_a: Option<Box<Prologue>>,
+    /// The operations on each element of B before it is multiplied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prologue_b: Option<Box<Prologue>>,
     /// The operations on each sum before it is written; `alpha`, `beta` and `tolerance` are none where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<Epilogue>,
@@ -141,8 +147,18 @@ impl Gemm {
             alpha: None,
             beta: None,
             tolerance: None,
+            prologue_a: None,
+            prologue_b: None,
             epilogue: None,
         }
+    }
+
+    /// The prologues of A and B, by the names of the factors.
+    pub fn prologues(&self) -> [(&'static str, Option<&Prologue>); 2] {
+        [
+            ("A", self.prologue_a.as_deref()),
+            ("B", self.prologue_b.as_deref()),
+        ]
     }
 }
 
@@ -195,9 +211,9 @@ impl Compute {
         }
     }
 
-    /// Its tensors: what is read and then the output. An epilogue's tensors come last: those that it reads, `E0`, `E1` and so on,
+    /// Its tensors: what is read and then the output. An epilogue's tensors come next: those that it reads, `E0`, `E1` and so on,
     /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written; so it is
-    /// with a map, whose first output is `D0`.
+    /// with a map, whose first output is `D0`. Those that prologues read come last, `A0`, `A1` and so on, and `B0`, `B1` and so on.
     pub fn roles(&self) -> Vec<Role> {
         let role = |name: &'static str, arg: &usize, access| Role {
             name: name.into(),
@@ -220,6 +236,10 @@ impl Compute {
                 let mut roles = vec![read("A", a), read("B", b), c];
                 let epilogue = gemm.epilogue.iter();
                 roles.extend(epilogue.flat_map(Epilogue::roles));
+                for (factor, prologue) in gemm.prologues() {
+                    let prologue = prologue.into_iter();
+                    roles.extend(prologue.flat_map(|prologue| prologue.roles(factor)));
+                }
                 roles
             }
             Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
@@ -295,8 +315,26 @@ impl Compute {
         };
         match self {
             Compute::Gemm(gemm) => {
-                let (a, b, c) = (name(&gemm.a), name(&gemm.b), name(&gemm.c));
-                let sum = format!("sum over k of {a}(m,k) * {b}(n,k)");
+                let c = name(&gemm.c);
+                let elements = [
+                    format!("{}(m,k)", name(&gemm.a)),
+                    format!("{}(n,k)", name(&gemm.b)),
+                ];
+                let mut named = Vec::new();
+                let factors = gemm.prologues().into_iter().zip(elements);
+                let factors = factors.map(|((factor, prologue), element)| match prologue {
+                    Some(prologue) => {
+                        let (text, uses) = prologue.describe((factor, &element), function);
+                        named.extend(uses);
+                        text
+                    }
+                    None => element,
+                });
+                let factors: Vec<String> = factors.collect();
+                let mut sum = format!("sum over k of {}", factors.join(" * "));
+                for (name, text) in named {
+                    sum += &format!(", {name} = {text}");
+                }
                 let mut text = match &gemm.epilogue {
                     Some(epilogue) => epilogue.describe(c, function) + ", where s = ",
                     None => format!("{c}(m,n) = "),
@@ -405,16 +443,22 @@ impl Compute {
         let rank = ranks.first().copied().unwrap_or(0);
         let all: Vec<usize> = (0..rank).collect();
         match self {
-            Compute::Gemm(_) => {
+            Compute::Gemm(gemm) => {
                 // A third mode is the batch.
                 let batched = rank == 3;
                 let [a, b, c] = match batched {
                     true => [vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]],
                     false => [vec![0, 2], vec![1, 2], vec![0, 1]],
                 };
-                let mut modes = vec![a, b];
-                // C, and the tensors of an epilogue.
-                modes.resize(ranks.len(), c);
+                let [of_a, of_b] = gemm.prologues().map(|(_, prologue)| {
+                    let inputs = prologue.map(|prologue| prologue.inputs.len());
+                    inputs.unwrap_or(0)
+                });
+                let mut modes = vec![a.clone(), b.clone()];
+                // C, and the tensors of an epilogue, and those of the prologues.
+                modes.resize(ranks.len().saturating_sub(of_a + of_b), c);
+                modes.extend(std::iter::repeat_n(a, of_a));
+                modes.extend(std::iter::repeat_n(b, of_b));
                 fixed(modes)
             }
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
@@ -430,9 +474,17 @@ impl Compute {
     fn expected(&self) -> (&'static str, &'static str) {
         match self {
             Compute::Gemm(gemm) => (
-                match gemm.epilogue {
-                    Some(_) => "A (M,K), B (N,K), C and the epilogue's tensors (M,N)",
-                    None => "A (M,K), B (N,K), C (M,N)",
+                match (gemm.prologues(), &gemm.epilogue) {
+                    ([(_, None), (_, None)], Some(_)) => {
+                        "A (M,K), B (N,K), C and the epilogue's tensors (M,N)"
+                    }
+                    ([(_, None), (_, None)], None) => "A (M,K), B (N,K), C (M,N)",
+                    (_, Some(_)) => {
+                        "A and its prologue's tensors (M,K), B and its prologue's tensors (N,K), C and the epilogue's tensors (M,N)"
+                    }
+                    (_, None) => {
+                        "A and its prologue's tensors (M,K), B and its prologue's tensors (N,K), C (M,N)"
+                    }
                 },
                 "B has its N mode first, as in CuTe",
             ),

@@ -57,7 +57,7 @@ impl Map {
             format!("{name}({indices})")
         };
         let arguments: Vec<String> = self.inputs.iter().map(element).collect();
-        let (yields, named) = self.region.formulas(&arguments, function);
+        let (yields, named) = self.region.formulas(&arguments, "t", function);
         let formulas = self.outputs.iter().map(element).zip(yields).chain(named);
         let formulas: Vec<String> = formulas
             .map(|(name, text)| format!("{name} = {text}"))

@@ -22,6 +22,8 @@ mod tests_epilogue;
 #[cfg(test)]
 mod tests_map;
 #[cfg(test)]
+mod tests_prologue;
+#[cfg(test)]
 mod tests_workspace;
 
 use std::fs;
@@ -43,7 +45,7 @@ pub use manifest::{
 pub use map::Map;
 pub(crate) use map::{repeats, varies};
 pub(crate) use region::ValueType;
-pub use region::{Epilogue, MAX_REGION_OPS, Region, RegionOp, RegionValue};
+pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
 /// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch

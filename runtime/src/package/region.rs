@@ -1,4 +1,4 @@
-//! Regions of operations on single elements: those of a map, and the epilogue of a product of matrices.
+//! Regions of operations on single elements: those of a map, and the prologues and the epilogue of a product of matrices.
 
 use cute_arith::{ReduceOp, ScalarOp};
 use serde::{Deserialize, Serialize};
@@ -230,7 +230,7 @@ impl Epilogue {
             .into_iter()
             .chain(self.inputs.iter().map(element))
             .collect();
-        let (yields, named) = self.region.formulas(&arguments, function);
+        let (yields, named) = self.region.formulas(&arguments, "t", function);
         let outputs = [format!("{c}(m,n)")].into_iter();
         let outputs = outputs.chain(self.outputs.iter().map(element));
         let formulas = outputs.zip(yields).chain(named);
@@ -238,6 +238,69 @@ impl Epilogue {
             .map(|(name, text)| format!("{name} = {text}"))
             .collect();
         formulas.join(", ")
+    }
+}
+
+/// What is multiplied in place of the elements of A or B, element by element.
+///
+/// The region's first argument is the element, of its tensor's type; the others are the elements of `inputs`, each of its tensor's type.
+/// It gives the number that is multiplied, of the type that it is multiplied in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prologue {
+    /// Indices of tensors of the shape of A or B that are read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<usize>,
+    /// The operations.
+    pub region: Region,
+}
+
+impl Prologue {
+    /// The tensors that it reads beside the factor of that name.
+    pub(super) fn roles(&self, factor: &str) -> Vec<Role> {
+        let inputs = self.inputs.iter().enumerate();
+        let role = |(i, arg): (usize, &usize)| Role {
+            name: format!("{factor}{i}").into(),
+            arg: *arg,
+            access: Access::Read,
+        };
+        inputs.map(role).collect()
+    }
+
+    /// The formula of what is multiplied in place of `element`, such as `B(n,k)`, and those of the values that it uses more than once.
+    pub(super) fn describe(
+        &self,
+        (factor, element): (&str, &str),
+        function: &Function,
+    ) -> (String, Vec<(String, String)>) {
+        let place = element.find('(').map_or("", |at| &element[at..]);
+        let other = |arg: &usize| {
+            let name = function.args.get(*arg).map_or("?", Arg::name);
+            format!("{name}{place}")
+        };
+        let arguments: Vec<String> = [element.to_string()]
+            .into_iter()
+            .chain(self.inputs.iter().map(other))
+            .collect();
+        let prefix = factor.to_lowercase();
+        let (yields, named) = self.region.formulas(&arguments, &prefix, function);
+        let text = yields.into_iter().next().unwrap_or_else(|| "?".into());
+        let mut depth = 0i64;
+        let is_sum = text.chars().any(|c| {
+            depth += i64::from(c == '(') - i64::from(c == ')');
+            depth == 0 && c == ' '
+        });
+        let text = if is_sum { format!("({text})") } else { text };
+        (text, named)
+    }
+
+    /// The type of what is multiplied, of a valid region.
+    pub(crate) fn multiplied(&self, element: Element) -> Element {
+        let arguments = 1 + self.inputs.len();
+        let value = self.region.yields.first().copied().unwrap_or(0);
+        let op = value
+            .checked_sub(arguments)
+            .and_then(|at| self.region.ops.get(at));
+        op.and_then(|op| op.element.parse().ok()).unwrap_or(element)
     }
 }
 
@@ -387,11 +450,12 @@ impl Region {
         values
     }
 
-    /// The formula of the values that the region gives, and those of the values that they use more than once, by name. `arguments`
-    /// are the names of the first values.
+    /// The formula of the values that the region gives, and those of the values that they use more than once, by name: `prefix` and
+    /// a number. `arguments` are the names of the first values.
     pub(crate) fn formulas(
         &self,
         arguments: &[String],
+        prefix: &str,
         function: &Function,
     ) -> (Vec<String>, Vec<(String, String)>) {
         let first = arguments.len();
@@ -424,7 +488,7 @@ impl Region {
             };
             let has_operands = !op.value.operands().is_empty();
             texts.push(if has_operands && *uses > 1 {
-                let name = format!("t{}", named.len());
+                let name = format!("{prefix}{}", named.len());
                 named.push((name.clone(), text));
                 name
             } else {

@@ -3,7 +3,7 @@
 use super::compute::{Compute, Factor, Role};
 use super::manifest::Function;
 use super::validate::{Checked, invalid, pattern, scalar};
-use super::validate_region::{validate_epilogue, validate_map};
+use super::validate_region::{validate_epilogue, validate_map, validate_prologue};
 use crate::element::Element;
 
 pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Checked {
@@ -36,10 +36,18 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
         .check_shapes(&sizes)
         .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))?;
     match compute {
-        Compute::Gemm(gemm) => match &gemm.epilogue {
-            Some(epilogue) => validate_epilogue(place, gemm, epilogue, function),
-            None => Ok(()),
-        },
+        Compute::Gemm(gemm) => {
+            for ((factor, prologue), arg) in gemm.prologues().into_iter().zip([gemm.a, gemm.b]) {
+                if let Some(prologue) = prologue {
+                    let place = format!("{place}, prologue of {factor}");
+                    validate_prologue(&place, prologue, arg, function)?;
+                }
+            }
+            match &gemm.epilogue {
+                Some(epilogue) => validate_epilogue(place, gemm, epilogue, function),
+                None => Ok(()),
+            }
+        }
         Compute::Map(map) => validate_map(place, map, function),
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use super::compute::Gemm;
 use super::manifest::Function;
 use super::map::{Map, repeats, varies};
-use super::region::{Epilogue, Region, ValueType};
+use super::region::{Epilogue, Prologue, Region, ValueType};
 use super::validate::{Checked, invalid, pattern, scalar};
 use crate::element::Element;
 
@@ -25,11 +25,7 @@ pub(super) fn validate_epilogue(
         return invalid(place, expected, *name, "say it by operations of the region");
     }
     let region = &epilogue.region;
-    if let Some(along) = region.reduced() {
-        let expected = "operations on single elements";
-        let found = format!("a reduction along {along:?}");
-        return invalid(place, expected, found, "reduce in a map of its own");
-    }
+    on_single_elements(&place, region)?;
     let mut arguments = vec![element(&place, &gemm.accumulate)?];
     for input in &epilogue.inputs {
         arguments.push(element(&place, function.args[*input].element())?);
@@ -39,6 +35,43 @@ pub(super) fn validate_epilogue(
         .chain(epilogue.outputs.clone())
         .collect();
     validate_region(&place, region, &arguments, &outputs, function)
+}
+
+/// Checks the operations of a prologue, whose tensors were checked: of arguments of those elements, it gives one number.
+pub(super) fn validate_prologue(
+    place: &str,
+    prologue: &Prologue,
+    factor: usize,
+    function: &Function,
+) -> Checked {
+    let region = &prologue.region;
+    on_single_elements(place, region)?;
+    let tensors = std::iter::once(&factor).chain(&prologue.inputs);
+    let arguments = tensors.map(|arg| element(place, function.args[*arg].element()));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let types = region_types(place, region, &arguments, function)?;
+    let [value] = region.yields[..] else {
+        let expected = "one value that the region yields, which is multiplied";
+        return invalid(place, expected, region.yields.len().to_string(), "");
+    };
+    match types.get(value) {
+        Some(ValueType::Number(_)) => Ok(()),
+        Some(found) => invalid(place, "a number that is multiplied", found.to_string(), ""),
+        None => {
+            let expected = format!("a yielded value below {}", types.len());
+            invalid(place, expected, value.to_string(), "")
+        }
+    }
+}
+
+/// Checks that a region of a product reduces nothing.
+fn on_single_elements(place: &str, region: &Region) -> Checked {
+    let Some(along) = region.reduced() else {
+        return Ok(());
+    };
+    let expected = "operations on single elements";
+    let found = format!("a reduction along {along:?}");
+    invalid(place, expected, found, "reduce in a map of its own")
 }
 
 /// Checks the operations of a map, whose tensors were checked: they have as many modes as one another.
@@ -91,14 +124,13 @@ fn element(place: &str, text: &str) -> Checked<Element> {
     }
 }
 
-/// Checks the operations of a region on arguments of those types, and that what it yields suits the outputs.
-fn validate_region(
+/// The types of all values of a region on arguments of those types.
+fn region_types(
     place: &str,
     region: &Region,
     arguments: &[Element],
-    outputs: &[usize],
     function: &Function,
-) -> Checked {
+) -> Checked<Vec<ValueType>> {
     let types = region.types(arguments, |arg| {
         scalar(place, arg, function).map_err(|error| match error {
             super::PackageError::Invalid {
@@ -107,7 +139,18 @@ fn validate_region(
             other => ["a scalar".into(), other.to_string()],
         })
     });
-    let types = types.or_else(|[expected, found]| invalid(place, expected, found, ""))?;
+    types.or_else(|[expected, found]| invalid(place, expected, found, ""))
+}
+
+/// Checks the operations of a region on arguments of those types, and that what it yields suits the outputs.
+fn validate_region(
+    place: &str,
+    region: &Region,
+    arguments: &[Element],
+    outputs: &[usize],
+    function: &Function,
+) -> Checked {
+    let types = region_types(place, region, arguments, function)?;
     if region.yields.len() != outputs.len() {
         let expected = format!(
             "{} values that the region yields, one for each output",

@@ -186,7 +186,8 @@ impl Tally {
     pub(super) fn add(&mut self, product: &Product, row: usize, column: usize, sum: f64) {
         let scale = product.scale(row, column);
         let [expected, magnitude] = product.combine(sum, row, column);
-        let allowed = product.tolerance.limit(expected, magnitude, scale);
+        let slack = product.slack(row, column);
+        let allowed = product.tolerance.limit(expected, magnitude, scale) + slack;
         self.compare(Compared {
             row,
             column,
@@ -194,7 +195,7 @@ impl Tally {
             expected,
             allowed,
             differs: false,
-            typical: product.tolerance.typical(expected, magnitude, scale),
+            typical: product.tolerance.typical(expected, magnitude, scale) + slack,
             may_overflow: product.tolerance.may_overflow(expected, allowed),
         });
     }

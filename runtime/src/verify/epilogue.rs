@@ -15,7 +15,7 @@ use super::region::{Ball, Evaluator};
 use super::report::{Failure, Method, Report};
 use super::{Config, Product, Run, VerifyError};
 use crate::element::Element;
-use crate::package::{Epilogue, Factor, Gemm, RegionValue};
+use crate::package::{Epilogue, Gemm};
 use crate::tensor::{Matrix, SplitMix, mix};
 
 /// Multiply-adds that take as long as one operation of a region, about.
@@ -58,21 +58,13 @@ pub(super) fn verify<'a>(
         outputs.push(run.matrix(*output, &run.tensors[*output], index)?);
         names.push(run.name(*output));
     }
-    for op in &epilogue.region.ops {
-        if let RegionValue::Scalar(scalar) = op.value {
-            run.factor("a scalar of the epilogue", Factor::Argument { scalar })?;
-        }
-    }
-    let scalar = |arg: usize| run.tensors[arg].get(0).unwrap_or(f64::NAN);
-    let arguments: Vec<Element> = [accumulate]
-        .into_iter()
-        .chain(inputs.iter().map(Matrix::element))
-        .collect();
-    // Packages are valid: the operations suit the types.
-    let types = epilogue
-        .region
-        .types(&arguments, |arg| Ok(run.tensors[arg].element()));
-    let evaluator = Evaluator::new(&epilogue.region, types.unwrap_or_default(), scalar);
+    let region = &epilogue.region;
+    let evaluator = run.evaluator(
+        "a scalar of the epilogue",
+        region,
+        &inputs,
+        Some(accumulate),
+    )?;
     let elements = Elements {
         jumps: evaluator.jumps(),
         accumulate,
@@ -180,7 +172,11 @@ impl Elements<'_> {
     ) {
         let scale = self.product.scale(row, column);
         let [limit, usual] = match self.accumulate.is_float() {
-            true => self.product.tolerance.of_sum(sum, scale),
+            true => {
+                let slack = self.product.slack(row, column);
+                let of_sum = self.product.tolerance.of_sum(sum, scale);
+                of_sum.map(|radius| radius + slack)
+            }
             false => [0.0; 2],
         };
         let evaluate = |values: &mut Vec<Ball>, radius: f64| {

@@ -23,9 +23,9 @@
 //!    of typical deviations: it finds an accumulator that is less precise than the function says.
 //!
 //! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
-//! (`lines`, `attention`). A product with an epilogue is compared as a whole, or by rows and columns (`epilogue`, `region`); a map as a
-//! whole, or by some of the lines that it reduces (`map`, `reduction`). Padding between the elements of an output, which nothing may
-//! write, is compared byte by byte.
+//! (`lines`, `attention`). What prologues make of factors is computed first (`prologue`). A product with an epilogue is compared as a
+//! whole, or by rows and columns (`epilogue`, `region`); a map as a whole, or by some of the lines that it reduces (`map`,
+//! `reduction`). Padding between the elements of an output, which nothing may write, is compared byte by byte.
 
 mod attention;
 mod check;
@@ -34,6 +34,7 @@ mod lines;
 mod map;
 mod places;
 mod probe;
+mod prologue;
 mod reduction;
 mod reference;
 mod region;
@@ -50,13 +51,15 @@ mod tests_lines;
 mod tests_map;
 #[cfg(test)]
 mod tests_map_found;
+#[cfg(test)]
+mod tests_prologue;
 
 use std::time::Instant;
 
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};
-use crate::package::{Compute, Factor, Function, Gemm};
+use crate::package::{Compute, Factor, Function, Gemm, Prologue, RegionValue};
 use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
 use tolerance::{Kind, Tolerance};
 
@@ -135,6 +138,21 @@ pub enum VerifyError {
          scale the inputs down, or pass --no-verify"
     )]
     Undecided(String),
+    /// What a prologue makes of an element may be no number that can be multiplied.
+    #[error(
+        "what the prologue makes of {name} at ({row},{column}) may be no finite number of {element}; \
+         scale the inputs down, or pass --no-verify"
+    )]
+    Prologue {
+        /// The name of the factor.
+        name: String,
+        /// The type in which elements are multiplied.
+        element: Element,
+        /// The row of the first such element, from 0.
+        row: usize,
+        /// The column of that element, from 0.
+        column: usize,
+    },
     /// An input holds an infinity or a NaN.
     #[error(
         "argument {name} is {value} at ({row},{column}); the result can be verified for finite inputs only: \
@@ -229,8 +247,8 @@ struct Run<'a> {
 /// The matrices of one product, checked to fit together, and how exact it must be.
 struct Product<'a> {
     names: [&'a str; 3],
-    a: Matrix<'a>,
-    b: Matrix<'a>,
+    a: prologue::Factor<'a>,
+    b: prologue::Factor<'a>,
     c: Matrix<'a>,
     m: usize,
     n: usize,
@@ -250,6 +268,13 @@ impl Product<'_> {
         self.alpha.abs() * self.a_norms[row] * self.b_norms[column]
     }
 
+    /// The bound on what the sum of an element differs by, where prologues may be rounded in several ways.
+    fn slack(&self, row: usize, column: usize) -> f64 {
+        let [p, q] = [self.a.radius(row), self.b.radius(column)];
+        let [a, b] = [self.a_norms[row], self.b_norms[column]];
+        self.alpha.abs() * (a * q + p * b + p * q)
+    }
+
     /// The term that is added to an element's sum.
     fn added(&self, row: usize, column: usize) -> f64 {
         let added = |(beta, before): &(f64, Matrix)| beta * before.get(row, column);
@@ -260,6 +285,14 @@ impl Product<'_> {
     fn combine(&self, sum: f64, row: usize, column: usize) -> [f64; 2] {
         let (product, added) = (self.alpha * sum, self.added(row, column));
         [product + added, product.abs() + added.abs()]
+    }
+}
+
+/// Euclidean norms of a factor's rows. Errors: as of [`check::row_norms`].
+fn norms(name: &str, factor: &prologue::Factor) -> Result<Vec<f64>, VerifyError> {
+    match factor {
+        prologue::Factor::Stored(matrix) => check::row_norms(name, matrix),
+        computed => Ok(computed.norms().unwrap_or_default()),
     }
 }
 
@@ -404,6 +437,61 @@ impl<'a> Run<'a> {
         Ok(vec![report])
     }
 
+    /// A factor of one product of a batch, or of the only one, as it is multiplied.
+    fn product_factor(
+        &self,
+        index: usize,
+        prologue: Option<&Prologue>,
+        product: usize,
+    ) -> Result<prologue::Factor<'a>, VerifyError> {
+        let Some(prologue) = prologue else {
+            let matrix = self.matrix(index, self.before(index)?, product)?;
+            return Ok(prologue::Factor::Stored(matrix));
+        };
+        let (mut names, mut matrices) = (Vec::new(), Vec::new());
+        for tensor in std::iter::once(&index).chain(&prologue.inputs) {
+            let matrix = self.matrix(*tensor, self.before(*tensor)?, product)?;
+            check::row_norms(self.name(*tensor), &matrix)?;
+            names.push(self.name(*tensor));
+            matrices.push(matrix);
+        }
+        let evaluator =
+            self.evaluator("a scalar of a prologue", &prologue.region, &matrices, None)?;
+        let source = prologue::Source {
+            names,
+            yielded: prologue.region.yields.first().copied().unwrap_or(0),
+            element: prologue.multiplied(matrices[0].element()),
+            matrices,
+            evaluator,
+        };
+        Ok(prologue::Factor::Computed(source.compute()?))
+    }
+
+    /// The region with the values of its scalars, whose arguments are a sum of that type, if any, and elements of those matrices.
+    fn evaluator<'r>(
+        &self,
+        what: &'static str,
+        region: &'r crate::package::Region,
+        matrices: &[Matrix],
+        sum: Option<Element>,
+    ) -> Result<region::Evaluator<'r>, VerifyError> {
+        for op in &region.ops {
+            if let RegionValue::Scalar(scalar) = op.value {
+                self.factor(what, Factor::Argument { scalar })?;
+            }
+        }
+        let scalar = |arg: usize| self.tensors[arg].get(0).unwrap_or(f64::NAN);
+        let elements = matrices.iter().map(Matrix::element);
+        let arguments: Vec<Element> = sum.into_iter().chain(elements).collect();
+        // Packages are valid: the operations suit the types.
+        let types = region.types(&arguments, |arg| Ok(self.tensors[arg].element()));
+        Ok(region::Evaluator::new(
+            region,
+            types.unwrap_or_default(),
+            scalar,
+        ))
+    }
+
     /// The matrices of one product of a batch, or of the only one, whose sums are rounded to elements of type `output`, or of C's.
     fn product(
         &self,
@@ -413,8 +501,8 @@ impl<'a> Run<'a> {
         output: Option<Element>,
     ) -> Result<Product<'a>, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
-        let a = self.matrix(gemm.a, self.before(gemm.a)?, product)?;
-        let b = self.matrix(gemm.b, self.before(gemm.b)?, product)?;
+        let a = self.product_factor(gemm.a, gemm.prologue_a.as_deref(), product)?;
+        let b = self.product_factor(gemm.b, gemm.prologue_b.as_deref(), product)?;
         let c = self.matrix(gemm.c, &self.tensors[gemm.c], product)?;
         let (m, n, k) = (c.rows(), c.columns(), a.columns());
         let accumulate: Element = gemm.accumulate.parse()?;
@@ -462,8 +550,8 @@ impl<'a> Run<'a> {
                 scaled: gemm.alpha.is_some() || gemm.beta.is_some(),
                 data: config.data,
             }),
-            a_norms: check::row_norms(names[0], &a)?,
-            b_norms: check::row_norms(names[1], &b)?,
+            a_norms: norms(names[0], &a)?,
+            b_norms: norms(names[1], &b)?,
             a,
             b,
             c,

@@ -2,7 +2,7 @@
 //! they find.
 
 use super::check::{Tally, compare_lines, relative};
-use super::reference::{BLOCK, Dense, Workspace};
+use super::reference::{BLOCK, Dense, Rows, Workspace};
 use super::report::{Failure, Method, Report};
 use super::{Config, Product, VerifyError};
 use crate::parallel::parallel_fold;
@@ -148,7 +148,7 @@ impl Probes {
             || vec![0.0; product.k],
             |line, (s, sums): (usize, &mut [f64])| {
                 for column in s * segment..product.n.min((s + 1) * segment) {
-                    product.b.read_row(column, 0, line);
+                    product.b.read(column, 0, line);
                     for (probe, sums) in sums.chunks_mut(product.k.max(1)).enumerate() {
                         let sign = signs[probe * product.n + column];
                         for (sum, value) in sums.iter_mut().zip(line.iter()) {
@@ -229,6 +229,7 @@ impl Probes {
                 let magnitude = (found[column] - added).abs() + added.abs();
                 let scale = product.scale(row, column);
                 product.tolerance.typical(found[column], magnitude, scale)
+                    + product.slack(row, column)
             };
             let allowed = THRESHOLD
                 * columns

@@ -12,10 +12,10 @@
 //!   argument loses is lost by the result: 2^-23 |x| more. In f64, functions lose 2^-50;
 //! - 2^-51 for what f64 itself loses here.
 //!
-//! A product of a value with itself is not negative. Integers are exact. What is rounded to a whole number is one of those that lie
-//! between the ends. A comparison of intervals that overlap is undecided, and `select` then gives what holds both. Nothing is said of
-//! a result that may be no finite number of its type (a quotient by what may be 0, a root of what may be negative, an integer out of
-//! range), nor of what follows from it.
+//! A product of a value with itself is not negative. Integers are exact; one that another integer type does not hold is what its lower
+//! bits are there. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that overlap is
+//! undecided, and `select` then gives what holds both. Nothing is said of a result that may be no finite number of its type (a quotient
+//! by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
 
 use crate::element::Element;
 use crate::package::{Region, RegionValue, ValueType};
@@ -86,6 +86,32 @@ impl Ball {
             true => (self.high - self.value).max(self.value - self.low).max(0.0),
             false => f64::INFINITY,
         }
+    }
+
+    /// The first and the last number of a type that a right result is, which has that type; none where nothing is said of it.
+    pub(super) fn ends_in(&self, element: Element) -> Option<[f64; 2]> {
+        let round = |x: f64| match element.is_float() {
+            true => round_to(element, x),
+            false => x,
+        };
+        let ends = [round(self.low), round(self.high)];
+        (self.is_known() && ends.iter().all(|x| x.is_finite())).then_some(ends)
+    }
+
+    /// The integer as another integer type has it: its lower bits.
+    fn wrapped(self, element: Element) -> Ball {
+        let bits = 8 * element.size() as i32;
+        let held = self.held_by(element);
+        if held.is_known() || !self.is_decided() || bits > 32 {
+            return held;
+        }
+        let modulus = 2f64.powi(bits);
+        let value = self.value.rem_euclid(modulus);
+        let value = match value > element.max_finite() {
+            true => value - modulus,
+            false => value,
+        };
+        Ball::exact(value).held_by(element)
     }
 
     /// Tells whether anything is said of it.
@@ -203,7 +229,16 @@ impl<'a> Evaluator<'a> {
         for (slot, value) in operands.iter_mut().zip(of) {
             *slot = values.get(*value).copied().unwrap_or(Ball::UNKNOWN);
         }
-        let result = apply(*op, &operands[..of.len().min(3)], ty);
+        let operands = &operands[..of.len().min(3)];
+        let from = of.first().and_then(|value| self.types.get(*value));
+        let result = match (op, operands, ty) {
+            (ScalarOp::Convert, [x], ValueType::Number(to))
+                if is_integer(ty) && from.is_some_and(|from| is_integer(*from)) =>
+            {
+                x.wrapped(to)
+            }
+            _ => apply(*op, operands, ty),
+        };
         let is_square = *op == ScalarOp::Mul && of.first() == of.get(1);
         match is_square && result.is_known() {
             true => Ball::between(result.value, result.low.max(0.0), result.high),
@@ -244,6 +279,10 @@ impl<'a> Evaluator<'a> {
     pub(super) fn operations(&self) -> usize {
         self.region.ops.len()
     }
+}
+
+fn is_integer(ty: ValueType) -> bool {
+    matches!(ty, ValueType::Number(element) if !element.is_float())
 }
 
 /// The result of an operation of that type.
@@ -303,7 +342,7 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
 
 /// Tells whether it makes an integer of what may be none.
 fn truncates(op: ScalarOp, ty: ValueType) -> bool {
-    op == ScalarOp::Convert && matches!(ty, ValueType::Number(element) if !element.is_float())
+    op == ScalarOp::Convert && is_integer(ty)
 }
 
 /// The results of an operation on real numbers of those intervals; none where it has none for some of them.

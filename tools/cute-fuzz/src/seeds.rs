@@ -3,8 +3,8 @@
 use crate::child;
 use anyhow::{Context, Result};
 use cute_runtime::package::{
-    Compute, Epilogue, Expr, Factor, Gemm, Map, Op, ReduceOp, Region, RegionOp, Requirement,
-    ScalarOp,
+    Compute, Epilogue, Expr, Factor, Gemm, Map, Op, Prologue, ReduceOp, Region, RegionOp,
+    Requirement, ScalarOp,
 };
 use cute_runtime::ptx::{self, Item, Space};
 use cute_runtime::tensor::Given;
@@ -194,7 +194,7 @@ fn manifests() -> Vec<Seed> {
         vec![Launch::fixed("g", [1, 1, 1], [32, 1, 1], 0, [0, 1, 2])],
     )
     .computing(vec![Compute::Copy { src: 0, dst: 1 }]);
-    // C = f16(max(n s + bias, 0)), and the sum itself, in two launches of which one is left out.
+    // C = f16(max(n s + bias, 0)) of sums of products of B's bytes less 3, and the sum itself, in two launches of which one is left out.
     let region = Region {
         ops: vec![
             RegionOp::scalar(5, "i32"),
@@ -206,6 +206,15 @@ fn manifests() -> Vec<Seed> {
             RegionOp::apply(ScalarOp::Convert, [7], "f16"),
         ],
         yields: vec![8, 0],
+    };
+    let less = Region {
+        ops: vec![
+            RegionOp::apply(ScalarOp::Convert, [0], "u8"),
+            RegionOp::apply(ScalarOp::Convert, [1], "f16"),
+            RegionOp::constant(3.0, "f16"),
+            RegionOp::apply(ScalarOp::Sub, [2, 3], "f16"),
+        ],
+        yields: vec![4],
     };
     let pointers = |at: i64| {
         let workspace = apply(Op::Mul, vec![Expr::Scalar(5), Expr::Constant(at)]);
@@ -224,6 +233,10 @@ fn manifests() -> Vec<Seed> {
     let fused = Function {
         workspace: Some(apply(Op::Mul, vec![Expr::Scalar(5), 256.into()])),
         computes: vec![Compute::Gemm(Gemm {
+            prologue_b: Some(Box::new(Prologue {
+                inputs: vec![],
+                region: less,
+            })),
             epilogue: Some(Epilogue {
                 inputs: vec![3],
                 outputs: vec![4],
@@ -235,7 +248,7 @@ fn manifests() -> Vec<Seed> {
             "fused",
             vec![
                 tensor("A", "f16", "(16,32):(32,1)", Access::Read),
-                tensor("B", "f16", "(8,32):(32,1)", Access::Read),
+                tensor("B", "i8", "(8,32):(32,1)", Access::Read),
                 tensor("C", "f16", "(16,8):(8,1)", Access::Write),
                 tensor("bias", "f32", "(16,8):(0,1)", Access::Read),
                 tensor("sum", "f32", "(16,8):(8,1)", Access::Write),

@@ -10,7 +10,7 @@ fn arch(name: &str) -> Arch {
 
 fn builder(context: &Context) -> Builder<'_> {
     let half = Type::parse(context, "f16").unwrap();
-    Builder::new([half; 3], single(context), [ROWS; 3]).unwrap()
+    Builder::new([half; 3], single(context), [ROWS; 3], [None; 2]).unwrap()
 }
 
 fn single(context: &Context) -> Type<'_> {
@@ -31,6 +31,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: single(context),
         accesses: [ROWS; 3],
+        fed: [None; 2],
     }
 }
 

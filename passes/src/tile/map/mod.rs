@@ -44,7 +44,7 @@ pub(super) struct Map<'c> {
     inputs: usize,
     /// The values that the kernel is passed.
     arguments: Vec<Val<'c>>,
-    region: Epilogue<'c>,
+    region: Region<'c>,
     /// The modes of the tensors that are rows, those that are columns, the fastest first, and those of which each index is computed apart.
     modes: [Vec<usize>; 3],
     /// Tells whether something is reduced along the columns.
@@ -89,7 +89,7 @@ impl<'c> Map<'c> {
                 named.push((format!("{what} {at}"), *value, argument, memref));
             }
         }
-        let region = Epilogue::of(function, body, &mut arguments)?;
+        let region = Region::of(function, ("a map", body), &mut arguments)?;
         let rank = named.first().map_or(0, |(.., memref)| memref.layout.rank());
         let all = reductions(body);
         let along: Option<Vec<usize>> = all.first().map(|reduce| {

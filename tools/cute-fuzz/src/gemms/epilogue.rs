@@ -188,7 +188,12 @@ fn activation(random: &mut Random, body: &mut Body, x: String) -> String {
 }
 
 /// A tensor that is the same for all rows, for all columns, or everywhere.
-fn line(random: &mut Random, element: &str, extents: [i64; 2], batch: &[i64]) -> (String, Parsed) {
+pub(super) fn line(
+    random: &mut Random,
+    element: &str,
+    extents: [i64; 2],
+    batch: &[i64],
+) -> (String, Parsed) {
     let strides = *random.pick(&[[0, 1], [0, 1], [1, 0], [0, 0]]);
     let is_open = random.chance(30);
     let modes = |of: &dyn Fn(i64) -> String| {

@@ -2,6 +2,7 @@
 
 mod epilogue;
 mod problem;
+mod prologue;
 
 use crate::emulate;
 use crate::finding::{Finding, Kind, Tally, signature};

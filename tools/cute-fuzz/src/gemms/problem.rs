@@ -2,6 +2,7 @@
 //! known only to the launch.
 
 use super::epilogue::{self, Epilogue};
+use super::prologue::Prologue;
 use crate::random::Random;
 use cute_runtime::Parsed;
 use cute_runtime::tensor::Given;
@@ -191,6 +192,15 @@ impl Problem {
             true => epilogue::stored(random, sum),
             false => result,
         };
+        let mut prologue = |name, multiplied, extents| match random.chance(25) {
+            true => Prologue::new(random, (name, multiplied), extents, &batch),
+            false => None,
+        };
+        let prologues = [prologue("A", left, [m, k]), prologue("B", right, [n, k])];
+        let [left, right] = [0, 1].map(|at| {
+            let made = prologues[at].as_ref().map(|prologue| prologue.stored);
+            made.unwrap_or([left, right][at])
+        });
         let (a, of_a) = tensor(random, left, [m, k], &batch, false);
         let (b, of_b) = tensor(random, right, [n, k], &batch, false);
         let (c, of_c) = tensor(random, result, [m, n], &batch, true);
@@ -199,7 +209,8 @@ impl Problem {
         let (mut outs, mut ins) = (vec![("%C".to_owned(), "!C".to_owned())], Vec::new());
         let mut tensors = vec![(a, of_a), (b, of_b), (c, of_c)];
         let mut tail = String::new();
-        let mut scalars = 0;
+        // Numbers come behind all tensors.
+        let (mut scalars, mut numbers) = (0, String::new());
         if let Some(made) = made {
             for (at, (ty, _)) in made.tensors.iter().enumerate() {
                 head += &format!("!E{at} = {ty}\n");
@@ -211,7 +222,7 @@ impl Problem {
                 ins.push(("%C".to_owned(), "!C".to_owned()));
             }
             scalars = usize::from(!made.number.is_empty());
-            arguments += &made.number;
+            numbers += &made.number;
             tensors.extend(made.tensors);
             let read = match &ins[..] {
                 [] => String::new(),
@@ -219,9 +230,27 @@ impl Problem {
             };
             tail = format!(" epilogue{read} {{\n{}  }}", made.region);
         }
+        let mut front = String::new();
+        for (name, prologue) in ["A", "B"].into_iter().zip(prologues) {
+            let Some(prologue) = prologue else { continue };
+            let mut ins = Vec::new();
+            for (at, (ty, _)) in prologue.tensors.iter().enumerate() {
+                head += &format!("!P{name}{at} = {ty}\n");
+                arguments += &format!(", %P{name}{at}: !P{name}{at}");
+                ins.push((format!("%P{name}{at}"), format!("!P{name}{at}")));
+            }
+            let read = match &ins[..] {
+                [] => String::new(),
+                _ => format!(" ins({})", typed(&ins)),
+            };
+            front += &format!(" prologue {name}{read} {{\n{}  }}", prologue.region);
+            scalars += usize::from(!prologue.number.is_empty());
+            numbers += &prologue.number;
+            tensors.extend(prologue.tensors);
+        }
         let text = format!(
-            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}) {{\n  cute.contract ins(%A, %B : !A, !B) outs({}) \
-             accumulate {sum}{tail}\n  return\n}}\n",
+            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}{numbers}) {{\n  cute.contract ins(%A, %B : !A, !B) outs({}) \
+             accumulate {sum}{front}{tail}\n  return\n}}\n",
             typed(&outs)
         );
         let given = tensors
@@ -232,8 +261,8 @@ impl Problem {
             });
         let given = given.chain(std::iter::repeat_n(Given::Nothing, scalars));
         Problem {
+            is_of_sm89: text.contains("f8E"),
             text,
-            is_of_sm89: left.starts_with("f8"),
             given: given.collect(),
         }
     }
@@ -263,6 +292,11 @@ mod tests {
             ":(1,",
             ")):(",
             "epilogue {",
+            "prologue A {",
+            "prologue B ins(",
+            "arith.uitofp",
+            "f8E5M2 to",
+            ",(32,",
             "epilogue ins(",
             "outs(%C, %E",
             "math.tanh",

@@ -3,6 +3,7 @@
 use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
 use super::elementwise::{check_body, one_block};
+use super::prologue::{verify_factor_transform, verify_prologues};
 use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
@@ -150,6 +151,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     for (name, tensor) in [("A", &a), ("B", &b), ("C", &c)] {
         check_space(name, tensor, Space::Gmem)?;
     }
+    verify_prologues(op, [&a, &b])?;
     let mut elements = [vec![accumulate], vec![c.element]];
     for (at, (values, name)) in [
         (inputs, "an input of the epilogue"),
@@ -161,7 +163,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         for value in values {
             let tensor = memref_of(value).ok_or("expected tensors")?;
             check_space(name, &tensor, Space::Gmem)?;
-            check_shape(name, &tensor, &c)?;
+            check_shape(name, &tensor, ("C", &c))?;
             elements[at].push(tensor.element);
         }
     }
@@ -191,7 +193,7 @@ pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> 
         }
     };
     let Some(other) = ops.iter().find(|op| !is_known(op)) else {
-        return Ok(());
+        return ops.into_iter().try_for_each(check_integers);
     };
     let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
         .into_iter()
@@ -205,11 +207,37 @@ pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> 
     ))
 }
 
-/// Checks that a tensor has the shape of C, as far as both are known.
-fn check_shape(name: &str, tensor: &MemRef, c: &MemRef) -> Checked {
-    let fits = tensor.layout.rank() == c.layout.rank()
-        && (0..c.layout.rank()).all(|mode| {
-            match (extent(tensor, mode), extent(c, mode)) {
+/// Checks that integers of an op are as wide as those of tensors, or truth values, which have no sign.
+fn check_integers(op: Op) -> Checked {
+    let values = operands_of(op).into_iter().chain(results_of(op));
+    let widths = values.filter_map(|value| types::int_width(value.r#type()));
+    let widths: Vec<u32> = widths.collect();
+    let name = name_of(op);
+    if let Some(other) = widths.iter().find(|width| ![1, 8, 32, 64].contains(*width)) {
+        return Err(format!(
+            "expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i{other} in \
+             '{name}'; use i32"
+        ));
+    }
+    if matches!(name, arith::SITOFP | arith::EXTSI) && widths.first() == Some(&1) {
+        return Err(format!(
+            "expected a number with a sign, found i1 in '{name}'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others \
+             arith.select"
+        ));
+    }
+    if matches!(name, arith::TRUNCI | arith::FPTOSI) && widths.last() == Some(&1) {
+        return Err(format!(
+            "expected a number as the result of '{name}', found i1; a truth value is a comparison"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
+pub(super) fn check_shape(name: &str, tensor: &MemRef, (of, matrix): (&str, &MemRef)) -> Checked {
+    let fits = tensor.layout.rank() == matrix.layout.rank()
+        && (0..matrix.layout.rank()).all(|mode| {
+            match (extent(tensor, mode), extent(matrix, mode)) {
                 (Ok(found), Ok(expected)) => found == expected,
                 // What only a launch knows is compared there.
                 _ => true,
@@ -219,13 +247,19 @@ fn check_shape(name: &str, tensor: &MemRef, c: &MemRef) -> Checked {
         return Ok(());
     }
     Err(format!(
-        "expected {name} to have the shape of C, {}, found {}; what is the same along a mode has the stride 0 there",
-        c.layout.shape(),
+        "expected {name} to have the shape of {of}, {}, found {}; what is the same along a mode has the stride 0 there",
+        matrix.layout.shape(),
         tensor.layout
     ))
 }
 
 pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> Checked {
+    match integer_of(op.op(), "operand_id") {
+        Some(0) => return verify_factor_transform(op, "A"),
+        Some(1) => return verify_factor_transform(op, "B"),
+        Some(2) => {}
+        _ => return Err("expected operand_id 0, 1 or 2, for A, B or C".to_owned()),
+    }
     let mut elements = [Vec::new(), Vec::new()];
     let mut shape = None;
     let all = [(0, op.inputs()), (1, op.outputs())];
@@ -278,7 +312,7 @@ pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     check_space("C", &c, Space::Rmem)
 }
 
-fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
+pub(super) fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
     if tensor.space == expected {
         return Ok(());
     }

@@ -1,9 +1,11 @@
-//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`).
+//! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
+//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`).
 
 mod copy;
 mod elementwise;
 mod gemm;
 mod map;
+mod prologue;
 
 pub(super) use copy::*;
 pub(super) use elementwise::*;

@@ -1,0 +1,191 @@
+//! Numbers of 8 bits as wider ones.
+//!
+//! LLVM has no floating-point numbers of 8 bits: registers hold their bits, and PTX converts two of them to f16 at once (`cvt`,
+//! `.e4m3x2`, `.e5m2x2`; PTX ISA, "Data Movement and Conversion Instructions"). Bytes become f16 without a conversion, which takes
+//! longer than arithmetic: 1024 + u, for a byte u, is the number whose lower bits are u, of which two are made by one permutation of
+//! bytes, and 1024, or 1152 where the byte is u - 128, is exact to take away again.
+
+use super::{
+    math::call,
+    registers::{assemble, bitcast, extract, from_words, words},
+};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{arith, llvm},
+};
+use cute_target::{Arch, Requirement};
+use melior::ir::{Type, ValueLike};
+
+/// The instructions that convert two numbers of 8 bits to f16, by the type of the numbers.
+const PAIRS: [(&str, &str); 2] = [
+    ("f8E4M3FN", "llvm.nvvm.e4m3x2.to.f16x2.rn"),
+    ("f8E5M2", "llvm.nvvm.e5m2x2.to.f16x2.rn"),
+];
+
+/// The architectures that have them (PTX ISA, `cvt`, "Target ISA Notes").
+const CONVERTS: Requirement = Requirement::Since(8, 9);
+
+/// The version of PTX from which on all of these have them ("PTX ISA Notes").
+const CONVERTS_IN_PTX: i64 = 81;
+
+/// The upper byte of each half word: of an f16, the exponent of 1024.
+const UPPER: i64 = 0x6464_6464;
+/// The permutations that put the first two, and the last two, of four bytes into the lower bytes of half words.
+const HALVES: [i64; 2] = [0x4140, 0x4342];
+/// The bits by which u - 128 and u differ.
+const SIGNS: i64 = 0x8080_8080;
+
+/// Bytes of a register.
+const WORD: i64 = 4;
+
+/// The type without its vector.
+fn element_of(ty: Type<'_>) -> Type<'_> {
+    vector_of(ty).map_or(ty, |(_, element)| element)
+}
+
+/// A type with as many elements as another.
+fn like<'c>(b: Builder<'c>, ty: Type<'_>, element: Type<'c>) -> Type<'c> {
+    match vector_of(ty) {
+        Some((length, _)) => b.vector(length, element),
+        None => element,
+    }
+}
+
+/// Tells whether an op names the bits of a register as numbers of 8 bits, which their conversions read.
+pub(super) fn names_bits(op: Op<'_>) -> bool {
+    name_of(op) == arith::BITCAST
+        && results_of(op).iter().all(|value| {
+            users_of(*value)
+                .into_iter()
+                .all(|user| name_of(user) == arith::EXTF)
+        })
+}
+
+/// Lowers a conversion that is none of LLVM's, or slower there, in a kernel that is compiled for these architectures; false of others.
+pub(super) fn convert<'c>(
+    rewriter: &Rewriter<'c>,
+    op: Op<'c>,
+    (kernel, archs): (Op<'c>, &[Arch]),
+) -> Result<bool, Failure> {
+    let b = Builder::before(op);
+    let (Some(source), [result]) = (operands_of(op).first().copied(), &results_of(op)[..]) else {
+        return Ok(false);
+    };
+    let (from, to) = (source.r#type(), result.r#type());
+    let f16 = b.ty("f16")?;
+    let new = match name_of(op) {
+        arith::EXTF => {
+            let name = element_of(from).to_string();
+            let Some((_, intrinsic)) = PAIRS.iter().find(|(known, _)| *known == name) else {
+                return Ok(false);
+            };
+            if let Some(arch) = archs.iter().find(|arch| !arch.has(CONVERTS)) {
+                return Err(b.error(format!(
+                    "'arith.extf' of {name} is an instruction of {CONVERTS}, found arch={arch}; compile it for an architecture \
+                     that has it, or hold the numbers in another type"
+                )));
+            }
+            crate::binary::require_ptx(kernel, CONVERTS_IN_PTX);
+            let bits = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST);
+            let bits = bits.and_then(|op| operands_of(op).first().copied());
+            let Some(bits) = bits.filter(|bits| int_width(element_of(bits.r#type())) == Some(8))
+            else {
+                return Ok(false);
+            };
+            let halves = pairs(b, bits, intrinsic)?;
+            widened(b, halves, to)?
+        }
+        arith::SITOFP | arith::UITOFP
+            if int_width(element_of(from)) == Some(8) && element_of(to) == f16 =>
+        {
+            match vector_of(from) {
+                Some((length, _)) if length % WORD == 0 => {
+                    bytes(b, source, name_of(op) == arith::SITOFP, to)?
+                }
+                _ => return Ok(false),
+            }
+        }
+        _ => return Ok(false),
+    };
+    replace_uses(*result, new);
+    rewriter.erase(op)?;
+    if let Some(named) = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST)
+        && users_of(source).is_empty()
+    {
+        rewriter.erase(named)?;
+    }
+    Ok(true)
+}
+
+/// Numbers of 8 bits, by their bits, as f16.
+fn pairs<'c>(b: Builder<'c>, bits: Val<'c>, intrinsic: &str) -> Result<Val<'c>, Failure> {
+    let (f16, i16) = (b.ty("f16")?, b.ty("i16")?);
+    let two = b.vector(2, f16);
+    let Some((length, _)) = vector_of(bits.r#type()) else {
+        let word = b.value(llvm::ZEXT, &[bits], i16, &[])?;
+        let both = call(b, intrinsic, &[word], two)?;
+        return extract(b, both, 0, f16);
+    };
+    let mut elements = Vec::new();
+    if length % 2 == 0 {
+        let words = bitcast(b, bits, b.vector(length / 2, i16))?;
+        for at in 0..length / 2 {
+            let both = call(b, intrinsic, &[extract(b, words, at, i16)?], two)?;
+            elements.push(extract(b, both, 0, f16)?);
+            elements.push(extract(b, both, 1, f16)?);
+        }
+    } else {
+        for at in 0..length {
+            let byte = extract(b, bits, at, b.ty("i8")?)?;
+            elements.push(pairs(b, byte, intrinsic)?);
+        }
+    }
+    assemble(b, &elements, b.vector(length, f16))
+}
+
+/// Numbers of f16 that were ones of 8 bits, in another type, exactly.
+fn widened<'c>(b: Builder<'c>, halves: Val<'c>, to: Type<'c>) -> Result<Val<'c>, Failure> {
+    if halves.r#type() == to {
+        return Ok(halves);
+    }
+    let bits = element_bits(element_of(to)).expected(b, "a floating-point type")?;
+    if bits > 16 {
+        return b.value(arith::EXTF, &[halves], to, &[]);
+    }
+    // Of 16 bits, but another type than f16.
+    let wide = like(b, to, b.ty("f32")?);
+    let wide = b.value(arith::EXTF, &[halves], wide, &[])?;
+    b.value(arith::TRUNCF, &[wide], to, &[])
+}
+
+/// Bytes as f16, four at a time.
+fn bytes<'c>(
+    b: Builder<'c>,
+    bytes: Val<'c>,
+    signed: bool,
+    to: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    let i32 = b.i32_type();
+    let number = |value: i64| b.constant(i32, i64::from(value as u32 as i32));
+    let upper = number(UPPER)?;
+    let mut halves = Vec::new();
+    for mut word in words(b, bytes)? {
+        if signed {
+            word = b.value(arith::XORI, &[word, number(SIGNS)?], i32, &[])?;
+        }
+        for half in HALVES {
+            halves.push(call(
+                b,
+                "llvm.nvvm.prmt",
+                &[word, upper, number(half)?],
+                i32,
+            )?);
+        }
+    }
+    let moved = from_words(b, &halves, to)?;
+    let offset = if signed { 1152 } else { 1024 };
+    let offset = b.attribute(&format!("dense<{offset}.0> : {to}"))?;
+    let offset = b.value(arith::CONSTANT, &[], to, &[("value", offset)])?;
+    b.value(arith::SUBF, &[moved, offset], to, &[])
+}

@@ -1,0 +1,103 @@
+//! The tensors that the prologue of a factor reads beside it: by tiles along K, or once for all of them.
+
+use super::{
+    Gemm,
+    kernel::{Tiles, block_copy},
+    matrix::{Matrices, Matrix},
+};
+use crate::plan::Fed;
+use cute_ir::ops::cute;
+use cute_ir::{Failure, mlir::*, tensor};
+use cute_layout::{IntTuple, Layout, Operand, int, tuple};
+
+/// The mode along K of a factor, and of what is read beside it.
+const K: usize = 1;
+
+/// A tensor that a prologue reads, in a kernel.
+pub(super) enum Beside<'c> {
+    /// Its tiles along K.
+    Tiles(Tiles<'c>),
+    /// A tile in registers, which stands for all of them.
+    Held(Val<'c>),
+}
+
+impl<'c> Beside<'c> {
+    /// The tile at a coordinate of all tiles along K.
+    pub(super) fn at(self, b: Builder<'c>, coord: Val<'c>) -> Result<Val<'c>, Failure> {
+        match self {
+            Beside::Tiles(tiles) => Ok(tiles.at(b, coord)?.tensor),
+            Beside::Held(tile) => Ok(tile),
+        }
+    }
+}
+
+impl<'c> Gemm<'c> {
+    /// What the prologue of an operand reads beside it; `part` gives a block's tiles of such a tensor, with what may reach over the
+    /// end where that is asked for.
+    pub(super) fn beside(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+        part: impl Fn(&Matrix<'c>, bool) -> Result<Tiles<'c>, Failure>,
+    ) -> Result<Vec<Beside<'c>>, Failure> {
+        let (b, keep) = (b.step("load inputs"), IntTuple::underscore);
+        let held = |matrix: &Matrix<'c>| {
+            let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
+            let Tiles { tensor, within } = part(matrix, true)?.at(b, first)?;
+            let registers = self.registers_for(matrix, operand);
+            let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
+            let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
+            block_copy(b, operand, [tensor, registers], within)?;
+            Ok(Beside::Held(registers))
+        };
+        let all = self.matrices.beside.get(operand as usize).into_iter();
+        let all = all.flatten().map(|matrix| match matrix.is_same_along(K) {
+            true => held(matrix),
+            false => Ok(Beside::Tiles(part(matrix, false)?)),
+        });
+        all.collect()
+    }
+
+    /// A tile of registers that the threads of a block hold together, once where it is the same along a mode.
+    fn registers_for(
+        &self,
+        matrix: &Matrix<'c>,
+        operand: Operand,
+    ) -> Result<cute_ir::types::MemRef<'c>, String> {
+        let [rows, columns] = self.plan.extents(operand);
+        let same = if matrix.is_same_along(0) { 0 } else { 1 };
+        let shape = tuple([int(rows), int(columns)]);
+        let layout = Layout::new(shape, tuple([int(same), int(0)])).map_err(|e| e.to_string())?;
+        Ok(tensor::registers(matrix.memref.element, layout))
+    }
+}
+
+impl Matrices<'_> {
+    /// What the prologue of a factor takes from global memory.
+    /// Errors: groups along K of several sizes.
+    pub(super) fn fed(&self, factor: usize) -> Result<Fed, String> {
+        let bits = |matrix: &Matrix| matrix.memref.element_bytes() * 8;
+        let mut fed = Fed {
+            bits: bits(&self.product[factor]),
+            held: 0,
+            group: None,
+        };
+        for matrix in &self.beside[factor] {
+            let groups = [fed.group, matrix.group()];
+            if let [Some(one), Some(other)] = groups
+                && one != other
+            {
+                return Err(format!(
+                    "expected groups of one size along K, found {one} and {other} in {}; repeat numbers in the smaller groups",
+                    matrix.name
+                ));
+            }
+            fed.group = fed.group.or(matrix.group());
+            match matrix.group().is_some() || (0..=K).any(|mode| matrix.is_same_along(mode)) {
+                true => fed.held += 1,
+                false => fed.bits += bits(matrix),
+            }
+        }
+        Ok(fed)
+    }
+}

@@ -1,0 +1,253 @@
+//! The regions of a product, which say what is multiplied and what is stored, and of maps: what they use from around them, and their
+//! bodies elsewhere.
+
+use cute_ir::ops::{arith, cute, func};
+use cute_ir::{Expected, Failure, diag, mlir::*, plan::OPERANDS};
+use cute_layout::Operand;
+use melior::ir::{Attribute, Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType};
+
+/// A region: the epilogue of a product, the prologue of a factor, or a map's.
+#[derive(Clone)]
+pub(super) struct Region<'c> {
+    /// Its name in messages.
+    what: &'static str,
+    /// Its body.
+    block: Blk<'c>,
+    /// Numbers of the function around it that it uses.
+    captured: Vec<Val<'c>>,
+    /// The places of these among the kernel's arguments.
+    places: Vec<usize>,
+    /// Constants from around it that it uses.
+    constants: Vec<Op<'c>>,
+}
+
+/// Tiles that a region is computed on: those that are read, those that are written, and what may reach over the end.
+pub(super) struct On<'a, 'c> {
+    pub(super) operand: Operand,
+    pub(super) inputs: &'a [Val<'c>],
+    pub(super) outputs: &'a [Val<'c>],
+    pub(super) within: Option<(Val<'c>, Val<'c>)>,
+}
+
+impl<'c> Region<'c> {
+    /// The region with that body in a function; what it captures becomes arguments of the kernel behind those that there are. Errors: what a kernel cannot be passed.
+    pub(super) fn of(
+        function: Op<'c>,
+        (what, block): (&'static str, Blk<'c>),
+        arguments: &mut Vec<Val<'c>>,
+    ) -> Result<Self, Failure> {
+        let entry = body_of(function, 0).expected(function, "a body")?;
+        let mut region = Self {
+            what,
+            block,
+            captured: Vec::new(),
+            places: Vec::new(),
+            constants: Vec::new(),
+        };
+        let within = nested_ops_of(block);
+        let own: Vec<_> = within.iter().flat_map(|op| results_of(*op)).collect();
+        let own = [arguments_of(block), own].concat();
+        for (user, value) in within
+            .iter()
+            .flat_map(|op| operands_of(*op).into_iter().map(|value| (*op, value)))
+        {
+            let known = own.contains(&value) || region.captured.contains(&value);
+            let constant = defining_op(value).filter(|op| name_of(*op) == arith::CONSTANT);
+            match constant {
+                _ if known => continue,
+                Some(constant) if region.constants.contains(&constant) => continue,
+                Some(constant) => {
+                    region.constants.push(constant);
+                    continue;
+                }
+                None => {}
+            }
+            let number = is_float(value.r#type()) || int_width(value.r#type()).is_some();
+            let of_function = block_argument(value).is_some_and(|(block, _)| block == entry);
+            if !number || !of_function {
+                return Err(diag::error(
+                    user.location(),
+                    format!(
+                        "{what} uses {}, found in '{}'; expected elements that are its own arguments, numbers that are \
+                         arguments of the function, and constants",
+                        match number {
+                            true => "a number that the function computes".to_owned(),
+                            false => format!("a value of type {}", value.r#type()),
+                        },
+                        name_of(user)
+                    ),
+                ));
+            }
+            region.captured.push(value);
+            // Another region may use it as well.
+            let place = arguments.iter().position(|other| *other == value);
+            region.places.push(place.unwrap_or(arguments.len()));
+            if place.is_none() {
+                arguments.push(value);
+            }
+        }
+        Ok(region)
+    }
+
+    /// The numbers of the function that it uses.
+    pub(super) fn captured(&self) -> &[Val<'c>] {
+        &self.captured
+    }
+
+    /// The types of what it yields.
+    pub(super) fn yields(&self) -> Vec<Type<'c>> {
+        let end = ops_of(self.block).pop();
+        let yielded = end.map(operands_of).unwrap_or_default();
+        yielded.iter().map(|value| value.r#type()).collect()
+    }
+
+    /// Computes tiles of the outputs from those of the inputs, of which the first is what is stored of the operand; `value` gives arguments of the kernel.
+    pub(super) fn transform(
+        &self,
+        b: Builder<'c>,
+        on: On<'_, 'c>,
+        value: impl Fn(usize) -> Val<'c>,
+    ) -> Result<(), Failure> {
+        let there = i32::from(on.within.is_some());
+        let within = on
+            .within
+            .into_iter()
+            .flat_map(|(coords, end)| [coords, end]);
+        let tiles = on.inputs.iter().chain(on.outputs).copied();
+        let operands: Vec<_> = tiles.chain(within).collect();
+        let (region, body) = Detached::with_block(&self.arguments());
+        let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
+        let segments = b.i32_array(&[count(on.inputs), count(on.outputs), there, there]);
+        b.with_regions(
+            cute::BLOCK_TRANSFORM,
+            &operands,
+            &[],
+            &[
+                ("operand_id", id_of(b, on.operand)),
+                ("operandSegmentSizes", segments),
+            ],
+            vec![region],
+        )?;
+        self.fill(b, body, value)
+    }
+
+    /// The types and locations of the region's own arguments.
+    pub(super) fn arguments(&self) -> Vec<(Type<'c>, Location<'c>)> {
+        let arguments = arguments_of(self.block).into_iter();
+        arguments
+            .map(|value| (value.r#type(), location_of(value)))
+            .collect()
+    }
+
+    /// Writes the region into the body of an op of a kernel, whose arguments `value` gives.
+    pub(super) fn fill(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        value: impl Fn(usize) -> Val<'c>,
+    ) -> Result<(), Failure> {
+        let mut mapping = Mapping::new();
+        for (captured, place) in self.captured.iter().zip(&self.places) {
+            mapping.insert(key(*captured), value(*place));
+        }
+        let l = Builder::at_end(b.context, body, b.location);
+        let yielded = self.copy_body(l, body, &mut mapping)?;
+        l.op(cute::YIELD, &yielded, &[], &[])?;
+        Ok(())
+    }
+
+    /// Clones the ops of the region, of which `mapping` has the captured numbers, to the end of `body`, whose first arguments
+    /// are the region's. Returns what the region yields.
+    fn copy_body(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        mapping: &mut Mapping<'c>,
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        for constant in &self.constants {
+            b.at_location(constant.location())
+                .clone_op(*constant, mapping);
+        }
+        b.clone_body(self.block, &arguments_of(body), mapping)
+    }
+
+    /// Leaves the region behind as the function `@name`, of its arguments and the captured numbers: what
+    /// the host computes of them to verify.
+    pub(super) fn function(
+        &self,
+        module: Op<'c>,
+        before: Op<'c>,
+        name: &str,
+    ) -> Result<(), Failure> {
+        let taken = body_of(module, 0).map(ops_of).unwrap_or_default();
+        if taken
+            .iter()
+            .any(|op| string_of(*op, "sym_name") == Some(name))
+        {
+            let what = self.what.trim_start_matches("an ").trim_start_matches("a ");
+            return Err(diag::error(
+                before.location(),
+                format!(
+                    "expected no other symbol @{name}, the name of the {what} as a function; rename one of them"
+                ),
+            ));
+        }
+        let b = Builder::before(before);
+        let arguments = arguments_of(self.block).into_iter();
+        let arguments: Vec<_> = arguments.chain(self.captured.iter().copied()).collect();
+        let typed: Vec<_> = arguments
+            .iter()
+            .map(|value| (value.r#type(), location_of(*value)))
+            .collect();
+        let inputs: Vec<_> = typed.iter().map(|(ty, _)| *ty).collect();
+        let (region, body) = Detached::with_block(&typed);
+        let ty = FunctionType::new(b.context, &inputs, &self.yields());
+        let attributes = [
+            ("sym_name", b.string(name)),
+            ("sym_visibility", b.string("private")),
+            ("function_type", b.type_attribute(ty.into())),
+        ];
+        b.with_regions(func::FUNC, &[], &[], &attributes, vec![region])?;
+        let mut mapping = Mapping::new();
+        let own = arguments_of(body)
+            .into_iter()
+            .skip(typed.len() - self.captured.len());
+        for (captured, argument) in self.captured.iter().zip(own) {
+            mapping.insert(key(*captured), argument);
+        }
+        let l = Builder::at_end(b.context, body, b.location);
+        let yielded = self.copy_body(l, body, &mut mapping)?;
+        l.op(func::RETURN, &yielded, &[], &[])?;
+        Ok(())
+    }
+}
+
+/// The attribute by which an op of a block says of which operand its tiles are.
+pub(super) fn id_of<'c>(b: Builder<'c>, operand: Operand) -> Attribute<'c> {
+    let id = OPERANDS.iter().position(|other| *other == operand);
+    b.integer(b.i32_type(), id.unwrap_or(0) as i64)
+}
+
+/// The names of an operand's prologue in messages, of the function that it becomes, and of what stands beside it in `cute.computes`.
+pub(super) struct Names {
+    pub(super) what: &'static str,
+    pub(super) entry: &'static str,
+    pub(super) inputs: &'static str,
+    pub(super) scalars: &'static str,
+}
+
+/// The names of the prologues of A and of B.
+pub(super) const PROLOGUES: [Names; 2] = [
+    Names {
+        what: "a prologue of A",
+        entry: "prologue_a",
+        inputs: "ins_a",
+        scalars: "scalars_a",
+    },
+    Names {
+        what: "a prologue of B",
+        entry: "prologue_b",
+        inputs: "ins_b",
+        scalars: "scalars_b",
+    },
+];

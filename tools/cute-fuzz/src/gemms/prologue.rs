@@ -1,0 +1,159 @@
+//! A random prologue of a factor: what is multiplied, computed of what is stored and of other tensors.
+
+use super::epilogue::line;
+use super::problem::tensor;
+use crate::random::Random;
+use cute_runtime::Parsed;
+
+/// What a prologue adds to a product.
+pub(super) struct Prologue {
+    /// The type of the elements of the factor as they are stored.
+    pub(super) stored: &'static str,
+    /// The types of further tensors, and their layouts.
+    pub(super) tensors: Vec<(String, Parsed)>,
+    /// The number that the function takes, with its default: empty where it takes none.
+    pub(super) number: String,
+    /// Arguments, operations and end of the region.
+    pub(super) region: String,
+}
+
+/// The operations of a region, each a line.
+#[derive(Default)]
+struct Body(Vec<String>);
+
+impl Body {
+    /// Adds an operation on values, and returns its result.
+    fn op(&mut self, text: &str) -> String {
+        let name = format!("%v{}", self.0.len());
+        self.0.push(format!("{name} = {text}"));
+        name
+    }
+
+    /// A number of one type as one of another.
+    fn converted(&mut self, value: &str, from: &str, to: &str) -> String {
+        let op = match (from, to) {
+            (from, to) if from == to => return value.to_string(),
+            ("i8" | "i32", _) => "arith.sitofp",
+            ("ui8", _) => return self.op(&format!("arith.uitofp {value} : i8 to {to}")),
+            ("f16", "bf16") | ("bf16", "f16") => {
+                let wide = self.converted(value, from, "f32");
+                return self.converted(&wide, "f32", to);
+            }
+            (from, to) if bits(from) < bits(to) => "arith.extf",
+            _ => "arith.truncf",
+        };
+        self.op(&format!("{op} {value} : {from} to {to}"))
+    }
+}
+
+fn bits(ty: &str) -> u32 {
+    match ty {
+        "f64" => 64,
+        "f32" => 32,
+        "f16" | "bf16" => 16,
+        _ => 8,
+    }
+}
+
+/// Elements along K that share a number, where they do.
+const GROUP: i64 = 32;
+
+/// A tensor with a number for each group along K.
+fn groups(element: &str, [rows, columns]: [i64; 2]) -> (String, Parsed) {
+    let layout = format!("({rows},({GROUP},{})):(1,(0,{rows}))", columns / GROUP);
+    let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
+    (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
+}
+
+/// The type of an argument for elements of a type.
+fn argument(element: &str) -> &str {
+    if element == "ui8" { "i8" } else { element }
+}
+
+/// Types of elements that a factor of this type is made of; none where no region yields it.
+fn sources(multiplied: &str) -> &'static [&'static str] {
+    match multiplied {
+        "f16" | "bf16" => &[
+            "i8", "i8", "i8", "ui8", "ui8", "f16", "bf16", "f32", "f8E4M3FN", "f8E5M2",
+        ],
+        "f32" => &["i8", "ui8", "f16", "bf16", "f32"],
+        "f64" => &["i8", "f32", "f64"],
+        "i8" => &["i8"],
+        _ => &[],
+    }
+}
+
+impl Prologue {
+    /// A prologue of the factor of this name, of such extents and such a batch, that yields numbers of this type; none where no
+    /// region does.
+    pub(super) fn new(
+        random: &mut Random,
+        (factor, multiplied): (&str, &str),
+        extents: [i64; 2],
+        batch: &[i64],
+    ) -> Option<Prologue> {
+        let stored = match sources(multiplied) {
+            [] => return None,
+            all => *random.pick(all),
+        };
+        // The type that is computed in.
+        let ty = match multiplied {
+            "i8" => "i8",
+            "f64" => "f64",
+            "f16" | "bf16" if random.chance(50) => multiplied,
+            _ => "f32",
+        };
+        let (add, sub, mul) = match ty {
+            "i8" => ("arith.addi", "arith.subi", "arith.addi"),
+            _ => ("arith.addf", "arith.subf", "arith.mulf"),
+        };
+        let mut body = Body::default();
+        let mut value = body.converted("%x", stored, ty);
+        let mut arguments = vec![format!("%x: {}", argument(stored))];
+        let mut tensors = Vec::new();
+        for at in 0..random.below(3) {
+            let element = match ty {
+                "i8" => "i8",
+                "f64" => *random.pick(&["f64", "f32", "i8"]),
+                _ => *random.pick(&["f16", "f16", "bf16", "f32", "i8", "ui8"]),
+            };
+            let is_grouped = extents[1] % GROUP == 0 && batch.is_empty() && random.chance(20);
+            tensors.push(if is_grouped {
+                groups(element, extents)
+            } else if random.chance(75) {
+                line(random, element, extents, batch)
+            } else {
+                tensor(random, element, extents, batch, false)
+            });
+            arguments.push(format!("%e{at}: {}", argument(element)));
+            let other = body.converted(&format!("%e{at}"), element, ty);
+            let name = *random.pick(&[mul, mul, sub, add]);
+            value = body.op(&format!("{name} {value}, {other} : {ty}"));
+        }
+        if random.chance(30) {
+            // What is not there would be no 0.
+            let constant = if ty == "i8" { "3" } else { "1.5" };
+            let constant = body.op(&format!("arith.constant {constant} : {ty}"));
+            value = body.op(&format!("{add} {value}, {constant} : {ty}"));
+        }
+        let mut number = String::new();
+        if matches!(ty, "f32" | "f64") && random.chance(30) {
+            let name = format!("factor_{}", factor.to_lowercase());
+            number =
+                format!(", %{name}: {ty} {{cute.name = \"{name}\", cute.default = 0.625 : {ty}}}");
+            value = body.op(&format!("{mul} {value}, %{name} : {ty}"));
+        }
+        let value = body.converted(&value, ty, multiplied);
+        let lines: String = body.0.iter().map(|line| format!("    {line}\n")).collect();
+        let region = format!(
+            "  ^bb0({}):\n{lines}    cute.yield {value} : {multiplied}\n",
+            arguments.join(", "),
+        );
+        Some(Prologue {
+            stored,
+            tensors,
+            number,
+            region,
+        })
+    }
+}
