@@ -4,7 +4,7 @@
 use super::text::{Kernel, module};
 use crate::emulate::{self, Expected};
 use crate::finding::{Finding, Kind, Tally, signature};
-use crate::opt::{Opt, Status, message};
+use crate::opt::{EXACT, Opt, Status, message};
 use anyhow::Result;
 use cute_runtime::Package;
 use std::collections::BTreeMap;
@@ -27,11 +27,6 @@ const WAYS: [&[&str]; 4] = [
     ],
     &["--cute-compile=arch=sm_90a package=@"],
 ];
-
-/// The option that keeps LLVM 22 from what these kernels are not to test: joining loads, it reads neighbours that nobody asked for, in
-/// the 16 bytes in which what was asked for lies: nothing is done with them, but the emulator finds them where nothing was written, or
-/// behind the end.
-const EXACT: [&str; 1] = ["--disable-nvptx-load-store-vectorizer"];
 
 /// A kernel that is right.
 struct Whole {
@@ -244,7 +239,7 @@ fn run(package: &Package, name: &str, whole: &Whole) -> Result<(), (Kind, String
         [whole.index, !whole.index]
             .into_iter()
             .try_for_each(|seed| {
-                emulate::check(package, Some(name), Some(&whole.expected), &[], seed)
+                emulate::check(package, Some(name), Some(&whole.expected), &[], seed).map(drop)
             })
     };
     match catch_unwind(AssertUnwindSafe(both)) {
