@@ -27,11 +27,6 @@ const INTERNAL: [&str; 5] = [
 /// The multiple of an input's time after which it is said to have no end.
 pub const PATIENCE: u32 = 4;
 
-/// The option that keeps LLVM 22 from what whole kernels and maps are not to test: joining loads, it reads neighbours that nobody asked for, in
-/// the 16 bytes in which what was asked for lies: nothing is done with them, but the emulator finds them where nothing was written, or
-/// behind the end.
-pub const EXACT: [&str; 1] = ["--disable-nvptx-load-store-vectorizer"];
-
 /// Separates the inputs of one file.
 const MARKER: &str = "// -----";
 
