@@ -1,11 +1,14 @@
 //! Packages, opened, loaded and run on the emulator in this process.
 
+use crate::finding::{Kind, signature};
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::Compute;
 use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::verify::{self, VerifyError};
 use cute_runtime::{Function, HostTensor, Package, plan};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// The stage that a package reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +143,37 @@ pub enum Expected {
     },
 }
 
+/// The verdict on a run in which nothing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Right,
+    /// Of these data no element is defined, whatever the kernel does.
+    Undecided,
+}
+
+/// A mistake of a run: what it is, and a line on it.
+pub type Mistake = (Kind, String, String);
+
+/// Opens a package and runs its only function, as [`check`].
+///
+/// # Errors
+/// The kind of mistake, a panic of the emulator among them.
+pub fn check_file(path: &Path, given: &[Given], seed: u64) -> Result<Verdict, Mistake> {
+    let checked = catch_unwind(AssertUnwindSafe(|| {
+        let package = Package::read_file(path).map_err(|error| error.to_string())?;
+        check(&package, None, None, given, seed)
+    }));
+    match checked {
+        Ok(Ok(verdict)) => Ok(verdict),
+        Ok(Err(said)) => {
+            let first = said.lines().next().unwrap_or_default();
+            let short = first.split(':').next().unwrap_or_default();
+            Err((Kind::Wrong, signature(short), said))
+        }
+        Err(_) => Err((Kind::Panic, "the emulator panics".into(), String::new())),
+    }
+}
+
 /// Runs a function of a package, the only one where none is named, and says what is wrong with what it did: findings of the emulator, or
 /// elements that are not what they are expected to be. `given` says of the arguments what the package leaves open.
 ///
@@ -151,7 +185,7 @@ pub fn check(
     expected: Option<&Expected>,
     given: &[Given],
     seed: u64,
-) -> Result<(), String> {
+) -> Result<Verdict, String> {
     let mut function = package
         .function(name)
         .map_err(|error| error.to_string())?
@@ -181,7 +215,7 @@ pub fn check(
         first, elements, ..
     }) = expected
     {
-        return compare(&tensors, *first, elements);
+        return compare(&tensors, *first, elements).map(|()| Verdict::Right);
     }
     let config = verify::Config {
         data: verify::Data::IndependentMeanZero,
@@ -189,12 +223,11 @@ pub fn check(
     };
     let reports = match verify::verify_from(&function, Some(&before), &tensors, &config) {
         Ok(reports) => reports,
-        // Of these data no element is defined, whatever the kernel does.
-        Err(verify::VerifyError::Undecided(_)) => return Ok(()),
+        Err(verify::VerifyError::Undecided(_)) => return Ok(Verdict::Undecided),
         Err(error) => return Err(error.to_string()),
     };
     match reports.iter().find(|report| !report.passed()) {
-        None => Ok(()),
+        None => Ok(Verdict::Right),
         Some(report) => Err(format!("wrong result: {:?}", report.failures)),
     }
 }

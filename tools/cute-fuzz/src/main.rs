@@ -6,12 +6,15 @@ mod emulate;
 mod finding;
 mod gemms;
 mod kernels;
+mod maps;
 mod opt;
 mod packages;
 mod pipelines;
 mod ptx;
 mod random;
+mod region;
 mod seeds;
+mod tensors;
 mod tokens;
 mod worker;
 
@@ -40,6 +43,8 @@ struct Cli {
 enum Target {
     /// Products of matrices of any shape and configuration: compiled, emulated, verified.
     Gemms(Options),
+    /// Maps of whole tensors with reductions, of any shape and strides: compiled, emulated with several shapes, verified.
+    Maps(Options),
     /// Kernels of structured control flow, pipelines, copies and shared tensors, through every pass; whole ones are emulated.
     Kernels(Options),
     /// Loops that are to be pipelined, in loops and branches, and rings by tokens: compiled, emulated, compared.
@@ -103,11 +108,12 @@ struct Options {
 }
 
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
-const CI: [(&str, u64); 6] = [
+const CI: [(&str, u64); 7] = [
     ("kernels", 160),
     ("pipelines", 64),
     ("tokens", 2048),
     ("gemms", 60),
+    ("maps", 40),
     ("packages", 1400),
     ("ptx", 1400),
 ];
@@ -127,6 +133,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<bool> {
     let (names, options): (Vec<&'static str>, Options) = match cli.target {
         Target::Gemms(options) => (vec!["gemms"], options),
+        Target::Maps(options) => (vec!["maps"], options),
         Target::Kernels(options) => (vec!["kernels"], options),
         Target::Pipelines(options) => (vec!["pipelines"], options),
         Target::Tokens(options) => (vec!["tokens"], options),
@@ -249,6 +256,7 @@ fn target(
     };
     match name {
         "gemms" => gemms::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "maps" => maps::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "pipelines" => pipelines::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "tokens" => tokens::run(

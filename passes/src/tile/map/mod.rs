@@ -7,7 +7,7 @@ mod arrange;
 mod host;
 mod kernel;
 
-use super::{epilogue::Epilogue, function_around, matrix::check_apart, targets_of};
+use super::{function_around, matrix::check_apart, region::Region, targets_of};
 use arrange::Arrangement;
 use cute_ir::{
     Expected, Failure, diag,

@@ -2,6 +2,7 @@
 
 use super::problem::tensor;
 use crate::random::Random;
+use crate::region::{Body, activation};
 use cute_runtime::Parsed;
 
 /// What an epilogue adds to a product.
@@ -16,57 +17,6 @@ pub(super) struct Epilogue {
     pub(super) number: String,
     /// Arguments, operations and end of the region.
     pub(super) region: String,
-}
-
-/// The operations of a region, each a line.
-struct Body {
-    lines: Vec<String>,
-    /// The type that is computed in.
-    ty: &'static str,
-}
-
-impl Body {
-    /// Adds an operation on values, and returns its result.
-    fn op(&mut self, text: &str) -> String {
-        let name = format!("%v{}", self.lines.len());
-        self.lines.push(format!("{name} = {text}"));
-        name
-    }
-
-    fn constant(&mut self, value: &str) -> String {
-        let ty = self.ty;
-        self.op(&format!("arith.constant {value} : {ty}"))
-    }
-
-    fn binary(&mut self, name: &str, x: &str, y: &str) -> String {
-        let ty = self.ty;
-        self.op(&format!("{name} {x}, {y} : {ty}"))
-    }
-
-    /// A value of another type as one of the type that is computed in.
-    fn widened(&mut self, value: &str, from: &str) -> String {
-        let ty = self.ty;
-        match from {
-            from if from == ty => value.to_string(),
-            "i8" | "i32" => self.op(&format!("arith.sitofp {value} : {from} to {ty}")),
-            _ => self.op(&format!("arith.extf {value} : {from} to {ty}")),
-        }
-    }
-
-    /// A value as one of the type of an output.
-    fn narrowed(&mut self, value: &str, to: &str) -> String {
-        let ty = self.ty;
-        if to == ty {
-            return value.to_string();
-        }
-        if to != "i8" {
-            return self.op(&format!("arith.truncf {value} : {ty} to {to}"));
-        }
-        let (most, least) = (self.constant("127.0"), self.constant("-128.0"));
-        let below = self.binary("arith.minimumf", value, &most);
-        let within = self.binary("arith.maximumf", &below, &least);
-        self.op(&format!("arith.fptosi {within} : {ty} to i8"))
-    }
 }
 
 /// The types of elements that an epilogue stores, where it computes in this one.
@@ -87,10 +37,7 @@ impl Epilogue {
         batch: &[i64],
     ) -> Epilogue {
         let ty = if sum == "f64" { "f64" } else { "f32" };
-        let mut body = Body {
-            lines: Vec::new(),
-            ty,
-        };
+        let mut body = Body::of(ty);
         let mut value = body.widened("%sum", sum);
         let (mut tensors, mut arguments) = (Vec::new(), vec![format!("%sum: {sum}")]);
         let reads = random.below(3);
@@ -138,51 +85,13 @@ impl Epilogue {
             tensors.push(tensor(random, element, extents, batch, true));
             yields.push((body.narrowed(&plain, element), element.to_string()));
         }
-        let [values, types] = [0, 1].map(|part| {
-            let parts = yields.iter().map(|(value, ty)| [value, ty][part].as_str());
-            parts.collect::<Vec<_>>().join(", ")
-        });
-        let region = format!(
-            "  ^bb0({}):\n    {}\n    cute.yield {values} : {types}\n",
-            arguments.join(", "),
-            body.lines.join("\n    ")
-        );
+        let region = body.region(&arguments, &yields);
         Epilogue {
             tensors,
             reads,
             reads_c,
             number,
             region,
-        }
-    }
-}
-
-/// A function of a number.
-fn activation(random: &mut Random, body: &mut Body, x: String) -> String {
-    let ty = body.ty;
-    // There are no functions of f64 on a GPU.
-    match random.below(if ty == "f64" { 3 } else { 5 }) {
-        0 => {
-            let zero = body.constant("0.0");
-            body.binary("arith.maximumf", &x, &zero)
-        }
-        1 => {
-            let zero = body.constant("0.0");
-            let is = body.op(&format!("arith.cmpf ogt, {x}, {zero} : {ty}"));
-            let slope = body.constant("0.125");
-            let small = body.binary("arith.mulf", &x, &slope);
-            body.op(&format!("arith.select {is}, {x}, {small} : {ty}"))
-        }
-        2 => x,
-        3 => {
-            let tanh = body.op(&format!("math.tanh {x} : {ty}"));
-            body.binary("arith.addf", &tanh, &x)
-        }
-        _ => {
-            let half = body.constant("0.5");
-            let scaled = body.binary("arith.mulf", &x, &half);
-            let erf = body.op(&format!("math.erf {scaled} : {ty}"));
-            body.op(&format!("math.fma {scaled}, {erf}, {scaled} : {ty}"))
         }
     }
 }

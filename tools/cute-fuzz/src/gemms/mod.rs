@@ -9,9 +9,8 @@ use crate::finding::{Finding, Kind, Tally, signature};
 use crate::opt::{Death, Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
-use cute_runtime::Package;
 use problem::Problem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+pub(crate) use problem::tensor as matrix;
 
 const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
 const SINCE_SM89: [&str; 4] = ["sm_89", "sm_90", "sm_90a", "sm_120"];
@@ -95,24 +94,9 @@ fn one(
         tally.accepted += 1;
     }
     for seed in [seed ^ index, index] {
-        let checked = catch_unwind(AssertUnwindSafe(|| {
-            let package = Package::read_file(&path).map_err(|error| error.to_string())?;
-            emulate::check(&package, None, None, &input.problem.given, seed)
-        }));
-        match checked {
-            Ok(Ok(())) => {}
-            Ok(Err(said)) => {
-                let first = said.lines().next().unwrap_or_default().to_string();
-                let short = first.split(':').next().unwrap_or_default().to_string();
-                return tally.add(find(Kind::Wrong, signature(&short), said));
-            }
-            Err(_) => {
-                return tally.add(find(
-                    Kind::Panic,
-                    "the emulator panics".into(),
-                    String::new(),
-                ));
-            }
+        if let Err((kind, signature, said)) = emulate::check_file(&path, &input.problem.given, seed)
+        {
+            return tally.add(find(kind, signature, said));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 use super::epilogue::{self, Epilogue};
 use super::prologue::Prologue;
 use crate::random::Random;
+use crate::tensors::{bytes, leaf, typed};
 use cute_runtime::Parsed;
 use cute_runtime::tensor::Given;
 
@@ -40,16 +41,6 @@ const TYPES: [[&str; 4]; 18] = [
     ["f8E5M2", "f8E4M3FN", "f32", "bf16"],
 ];
 
-/// Bytes of an element.
-fn bytes(element: &str) -> i64 {
-    match element {
-        "f64" => 8,
-        "f32" | "tf32" | "i32" => 4,
-        "f16" | "bf16" => 2,
-        _ => 1,
-    }
-}
-
 /// The forms of an extent: a multiple of a tile, one beside it, a multiple of 8, small, any.
 fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
     let whole = tile * random.range(1, 1 + (most / tile.max(1)).clamp(0, 2));
@@ -64,7 +55,7 @@ fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
 }
 
 /// A matrix of so many rows and columns, and a batch of such where there is one: its type and its layout.
-pub(super) fn tensor(
+pub(crate) fn tensor(
     random: &mut Random,
     element: &str,
     extents: [i64; 2],
@@ -101,31 +92,10 @@ pub(super) fn tensor(
             whole *= count;
         }
     }
-    let leaf = |random: &mut Random, value: i64, is_stride: bool| -> String {
-        if is_stride && value == 1 && !random.chance(2) {
-            return "1".into();
-        }
-        if random.chance(60) {
-            return value.to_string();
-        }
-        let width = if random.chance(10) { "i64" } else { "" };
-        let largest = [16, 8, 4, 2]
-            .into_iter()
-            .find(|div| value % div == 0 && value > 0);
-        let div = largest
-            .filter(|_| random.chance(70))
-            .map(|div| format!("div={div}"));
-        match (width, div) {
-            ("", None) => "?".into(),
-            (width, None) => format!("?{{{width}}}"),
-            ("", Some(div)) => format!("?{{{div}}}"),
-            (width, Some(div)) => format!("?{{{width} {div}}}"),
-        }
-    };
     // All is known, or each leaf perhaps.
     let is_open = random.chance(45);
     let mut text = |value: i64, is_stride: bool| match is_open {
-        true => leaf(random, value, is_stride),
+        true => leaf(random, &[value], is_stride),
         false => value.to_string(),
     };
     let nest = |all: Vec<String>| match &all[..] {
@@ -160,15 +130,6 @@ pub(super) fn tensor(
     );
     let layout = Parsed::parse(&known).expect("a layout of a tensor");
     (ty, layout)
-}
-
-/// `%A, %B : !A, !B`
-fn typed(all: &[(String, String)]) -> String {
-    let [values, types] = [0, 1].map(|part| {
-        let parts = all.iter().map(|(value, ty)| [value, ty][part].as_str());
-        parts.collect::<Vec<_>>().join(", ")
-    });
-    format!("{values} : {types}")
 }
 
 impl Problem {

@@ -244,7 +244,7 @@ fn run(package: &Package, name: &str, whole: &Whole) -> Result<(), (Kind, String
         [whole.index, !whole.index]
             .into_iter()
             .try_for_each(|seed| {
-                emulate::check(package, Some(name), Some(&whole.expected), &[], seed)
+                emulate::check(package, Some(name), Some(&whole.expected), &[], seed).map(drop)
             })
     };
     match catch_unwind(AssertUnwindSafe(both)) {

@@ -1,0 +1,464 @@
+// What no map can be is refused where it stands.
+//
+// RUN: cute-opt %s --split-input-file --verify-diagnostics
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    // expected-error @below {{expected the kind add, mean, maximum, minimum, found "mul"}}
+    %r = cute.all_reduce "mul" %x along [1] : f32
+    cute.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f16):
+    // expected-error @below {{expected numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi, found f16}}
+    %r = cute.all_reduce "add" %x along [1] : f16
+    cute.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<i64, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: i64):
+    // expected-error @below {{expected numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi, found i64}}
+    %r = cute.all_reduce "add" %x along [1] : i64
+    cute.yield %r : i64
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<i32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: i32):
+    // expected-error @below {{expected numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp, found i32}}
+    %r = cute.all_reduce "mean" %x along [1] : i32
+    cute.yield %r : i32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<i64, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: i64):
+    // expected-error @below {{expected numbers of 8 to 32 bits, or of f64, to compare, found i64}}
+    %r = cute.all_reduce "maximum" %x along [1] : i64
+    cute.yield %r : i64
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    // expected-error @below {{expected the modes that are reduced, ascending, such as along [1], found []}}
+    %r = cute.all_reduce "maximum" %x along [] : f32
+    cute.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    // expected-error @below {{expected the modes that are reduced, ascending, such as along [1], found [1, 0]}}
+    %r = cute.all_reduce "maximum" %x along [1, 0] : f32
+    cute.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    // expected-error @below {{expected the modes that are reduced, ascending, such as along [1], found [-1]}}
+    %r = cute.all_reduce "maximum" %x along [-1] : f32
+    cute.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @kernel(%x: f32) kernel {
+    // expected-error @below {{expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor of one thread by cute.reduce}}
+    %sum = cute.all_reduce "add" %x along [1] : f32
+    gpu.return
+  }
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected reductions along the same modes, found [0] and [1]; write them as several maps, with a tensor between them}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [0] : f32
+    %most = cute.all_reduce "maximum" %x along [1] : f32
+    %y = arith.addf %sum, %most : f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected reductions along modes of tensors of rank 2, found [1, 2]}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [1, 2] : f32
+    cute.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!row = !cute.memref<f32, gmem, align<16>, "(64,32):(0,1)">
+func.func @f(%X: !t, %Y: !row) {
+  // expected-error @below {{expected output 0 to have elements of its own along mode 0, found (64,32):(0,1); only along what is reduced, an output is written once}}
+  cute.map ins(%X : !t) outs(%Y : !row) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(64,32):(1,0)">
+func.func @f(%X: !t, %S: !s) {
+  // expected-error @below {{reads output 0, which is written once along mode 1 while others may still read it; expected an output of its own}}
+  cute.map ins(%X, %S : !t, !s) outs(%S : !s) {
+  ^bb0(%x: f32, %s: f32):
+    %sum = cute.all_reduce "add" %x along [1] : f32
+    %next = arith.addf %s, %sum : f32
+    cute.yield %next : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(64,32):(1,0)">
+func.func @f(%X: !t, %Y: !t, %S: !s) {
+  // expected-error @below {{yields values that differ along mode 1 to output 1, which has one there, as (64,32):(1,0) has the stride 0; expected the result of a cute.all_reduce along it, or what is computed of such}}
+  cute.map ins(%X : !t) outs(%Y, %S : !t, !s) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [1] : f32
+    %y = arith.subf %x, %sum : f32
+    cute.yield %y, %y : f32, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{writes one tensor as two outputs; expected tensors of their own}}
+  cute.map ins(%X : !t) outs(%Y, %Y : !t, !t) {
+  ^bb0(%x: f32):
+    cute.yield %x, %x : f32, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!s = !cute.memref<f32, smem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !s, %Y: !t) {
+  // expected-error @below {{expected input 0 in gmem, found smem}}
+  cute.map ins(%X : !s) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!s = !cute.memref<f32, rmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !s) {
+  // expected-error @below {{expected output 0 in gmem, found rmem}}
+  cute.map ins(%X : !t) outs(%Y : !s) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!o = !cute.memref<f32, gmem, align<16>, "(64,33):(33,1)">
+func.func @f(%X: !o, %Y: !t) {
+  // expected-error @below {{expected input 0 to have the shape of output 0, (64,32), found (64,33):(33,1); what is the same along a mode has the stride 0 there}}
+  cute.map ins(%X : !o) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!o = !cute.memref<f32, gmem, align<16>, "(64):(1)">
+func.func @f(%X: !t, %Y: !t, %Z: !o) {
+  // expected-error @below {{expected output 1 to have the shape of output 0, (64,32), found (64):(1); what is the same along a mode has the stride 0 there}}
+  cute.map ins(%X : !t) outs(%Y, %Z : !t, !o) {
+  ^bb0(%x: f32):
+    cute.yield %x, %x : f32, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected a region of the arguments (f32), found (f16)}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f16):
+    %y = arith.extf %x : f16 to f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected a yielded value of type f32, found f16}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected a region that yields one value}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    cute.yield %x, %x : f32, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t, %Z: !t) {
+  // expected-error @below {{expected a region that yields (f32, f32), found (f32)}}
+  cute.map ins(%X : !t) outs(%Y, %Z : !t, !t) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{arith.select, cute.all_reduce), found 'math.powf'}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    %y = math.powf %x, %x : f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected a region of one block; write branches as arith.select or scf.if}}
+  cute.map ins(%X : !t) outs(%Y : !t) {
+  ^bb0(%x: f32):
+    cf.br ^bb1
+  ^bb1:
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64):(1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected tensors of rows and columns, found (64):(1)}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected reductions along mode 1, found [0]}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [0] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"?">) kernel {
+    // expected-error @below {{expected the first row and the first column as a coordinate, found !cute.coord<"?">}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"?">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected two numbers of threads of at least 1, with a product of at most 1024, found Some([2, 1024])}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [2, 1024] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected two numbers of threads of at least 1, with a product of at most 1024, found Some([128])}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected two numbers of values of at least 1, with a product of at most 1024, found Some([0, 4])}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [0, 4] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t, %Y: !t) {
+  // expected-error @below {{expected a region that computes elements}}
+  "cute.map"(%X, %Y) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  }) : (!t, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t) {
+  // expected-error @below {{expected a tensor behind outs}}
+  "cute.map"(%X) <{operandSegmentSizes = array<i32: 1, 0>}> ({
+  ^bb0(%x: f32):
+    "cute.yield"() : () -> ()
+  }) : (!t) -> ()
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @f(%X: !t) {
+  // expected-error @below {{expected a region that ends in cute.yield, found 'llvm.unreachable'}}
+  "cute.map"(%X, %X) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: f32):
+    %y = arith.addf %x, %x : f32
+    llvm.unreachable
+  }) : (!t, !t) -> ()
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected a region that computes elements}}
+    "cute.block.map"(%X, %Y, %at) <{operandSegmentSizes = array<i32: 1, 1, 1>, threads = array<i64: 1, 128>, values = array<i64: 4, 2>}> ({
+    }) : (!x, !x, !cute.coord<"(?,0)">) -> ()
+    gpu.return
+  }
+}

@@ -1,0 +1,145 @@
+// What a block computes of a map: each thread holds vectors of a row in registers, and reductions are over its own and then over the
+// threads of the row.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80 variants=1" --cute-partition --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_80 variants=1" --cute-partition --split-input-file | cute-opt --split-input-file | FileCheck %s
+
+// Two warps for a row: vectors that are not there count as nothing, and the first thread of a row writes what is written once.
+// CHECK-LABEL: gpu.func @held_kernel(
+// CHECK-NOT:     cute.block
+// CHECK:         %[[THREADS:.*]] = arith.constant 64 : i32
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %[[THREADS]] : i32
+// CHECK-NOT:     arith.minsi
+// CHECK:         %[[THERE:.*]] = cute.memref.alloca() : !cute.memref<i1, rmem, "4:1">
+// CHECK:         %[[X:.*]] = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(4,4):(1,4)">
+// CHECK:         cute.clear(%[[X]])
+// CHECK-COUNT-4: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 64 b>, !cute.memref<f16, gmem
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
+// CHECK:         cute.transform(%[[X]], %{{.*}}, %[[WIDE:.*]]) : (!cute.memref<f16, rmem, align<16>, "(4,4):(1,4)">, !cute.memref<i1, rmem, "(4,4):(0,1)">,
+// CHECK:           %[[VALUE:.*]] = arith.extf
+// CHECK:           arith.select %{{.*}}, %[[VALUE]], %[[ZERO]] : f32
+// CHECK:         %[[ALL:.*]] = cute.memref.load_vec %[[WIDE]]
+// CHECK:         %[[PART:.*]] = vector.reduction <add>, %[[ALL]] : vector<16xf32> into f32
+// CHECK:         %[[SUM:.*]] = gpu.all_reduce add %[[PART]]
+// CHECK:         cute.transform(%[[X]], %[[Y:.*]]) :
+// CHECK:           arith.subf %{{.*}}, %[[SUM]] : f32
+// CHECK-COUNT-4: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, !cute.memref<f32, rmem
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]]
+// CHECK:         scf.if %[[FIRST]] {
+// CHECK:           cute.memref.store(%arg2, %{{.*}}, %[[SUM]])
+!x = !cute.memref<f16, gmem, align<16>, "(5,1000):(1000,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(5,1000):(1000,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(5,1000):(1,0)">
+func.func @held(%X: !x, %Y: !y, %S: !s) {
+  cute.map ins(%X : !x) outs(%Y, %S : !y, !s) {
+  ^bb0(%x: f16):
+    %wide = arith.extf %x : f16 to f32
+    %sum = cute.all_reduce "add" %wide along [1] : f32
+    %y = arith.subf %wide, %sum : f32
+    cute.yield %y, %sum : f32, f32
+  }
+  return
+}
+
+// -----
+
+// Eight threads for a row: reductions are within the warp. What takes long is computed once for all that use it, and a row beyond the
+// end is neither read nor written.
+// CHECK-LABEL: gpu.func @softmax_kernel(
+// CHECK:         %[[IS:.*]] = arith.cmpi slt, %[[ROW:.*]], %{{.*}} : i32
+// CHECK-COUNT-4: arith.andi %{{.*}}, %[[IS]] : i1
+// CHECK:         cute.transform
+// CHECK:         %[[MOST:.*]] = vector.reduction <maximumf>
+// CHECK:         gpu.subgroup_reduce maximumf %[[MOST]] cluster(size = 8)
+// CHECK:         math.exp
+// CHECK:         %[[PART:.*]] = vector.reduction <add>
+// CHECK:         %[[SUM:.*]] = gpu.subgroup_reduce add %[[PART]] cluster(size = 8)
+// CHECK-NOT:     math.exp
+// CHECK:         arith.divf %{{.*}}, %[[SUM]] : f32
+!x = !cute.memref<f32, gmem, align<16>, "(60,100):(100,1)">
+func.func @softmax(%X: !x, %Y: !x) {
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f32):
+    %most = cute.all_reduce "maximum" %x along [1] : f32
+    %less = arith.subf %x, %most : f32
+    %power = math.exp %less : f32
+    %sum = cute.all_reduce "add" %power along [1] : f32
+    %y = arith.divf %power, %sum : f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+// Rows that no block holds are read in a loop for each reduction that depends on others, and once more to compute what is stored; of
+// open rows, the number of columns is that of the tensor.
+// CHECK-LABEL: gpu.func @open_kernel(
+// CHECK:         %[[SIZE:.*]] = cute.size<[1]> (%arg0)
+// CHECK:         %[[NONE:.*]] = arith.constant 0.0{{.*}} : f32
+// CHECK:         %[[PART:.*]] = scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[NONE]]) -> (f32)
+// CHECK:           %[[OWN:.*]] = vector.reduction <add>
+// CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[OWN]] : f32
+// CHECK:           scf.yield %[[NEXT]] : f32
+// CHECK:         %[[ALL:.*]] = gpu.all_reduce add %[[PART]]
+// CHECK:         %[[COUNT:.*]] = arith.sitofp %{{.*}} : i32 to f32
+// CHECK:         %[[MEAN:.*]] = arith.divf %[[ALL]], %[[COUNT]] : f32
+// CHECK:         scf.for
+// CHECK-NOT:       iter_args
+// CHECK:           arith.subf %{{.*}}, %[[MEAN]] : f32
+// CHECK:           !cute_nvgpu.atom.universal_copy<f32, 32 b>, !cute.memref<f32, rmem
+!x = !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
+func.func @open(%X: !x, %Y: !x) {
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f32):
+    %mean = cute.all_reduce "mean" %x along [1] : f32
+    %y = arith.subf %x, %mean : f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+// Where a warp has neighbouring rows, the threads of a row meet in shared memory.
+// CHECK-LABEL: gpu.func @columns_kernel(
+// CHECK:         %[[OWN:.*]] = vector.reduction <minsi>, %{{.*}} : vector<13xi32> into i32
+// CHECK:         %[[SHARED:.*]] = cute.memref.alloca() : !cute.memref<i32, smem, "(32,8):(1,32)">
+// CHECK:         cute.memref.store(%[[SHARED]], %{{.*}}, %[[OWN]])
+// CHECK-NEXT:    gpu.barrier
+// CHECK:         %[[ONE:.*]] = cute.memref.load(%[[SHARED]], %{{.*}}) : {{.*}} !cute.coord<"(?,0)">) -> i32
+// CHECK:         %[[TWO:.*]] = cute.memref.load(%[[SHARED]], %{{.*}}) : {{.*}} !cute.coord<"(?,1)">) -> i32
+// CHECK-NEXT:    arith.minsi %[[ONE]], %[[TWO]] : i32
+// CHECK:         %[[LAST:.*]] = cute.memref.load(%[[SHARED]], %{{.*}}) : {{.*}} !cute.coord<"(?,7)">) -> i32
+// CHECK-NEXT:    %[[LEAST:.*]] = arith.minsi %{{.*}}, %[[LAST]] : i32
+// CHECK:         scf.if
+// CHECK:           cute.memref.store(%{{.*}}, %{{.*}}, %[[LEAST]])
+!x = !cute.memref<i32, gmem, align<16>, "(100,70):(70,1)">
+!s = !cute.memref<i32, gmem, align<16>, "(100,70):(0,1)">
+func.func @columns(%X: !x, %S: !s) {
+  cute.map ins(%X : !x) outs(%S : !s) {
+  ^bb0(%x: i32):
+    %least = cute.all_reduce "minimum" %x along [0] : i32
+    cute.yield %least : i32
+  }
+  return
+}
+
+// -----
+
+// Without reductions a block takes a part of some rows, and what is the same along a row is loaded once.
+// CHECK-LABEL: gpu.func @scaled_kernel(
+// CHECK:         %[[SCALE:.*]] = cute.memref.load(%arg1, %{{.*}}) : {{.*}} -> f32
+// CHECK-NOT:     gpu.barrier
+// CHECK:         arith.mulf %{{.*}}, %[[SCALE]] : f32
+// CHECK:         gpu.return
+!x = !cute.memref<f32, gmem, align<16>, "(64,4096):(4096,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(64,4096):(1,0)">
+func.func @scaled(%X: !x, %S: !s, %Y: !x) {
+  cute.map ins(%X, %S : !x, !s) outs(%Y : !x) {
+  ^bb0(%x: f32, %s: f32):
+    %y = arith.mulf %x, %s : f32
+    cute.yield %y : f32
+  }
+  return
+}

@@ -1,0 +1,107 @@
+// What no kernel of a map can be is refused where it stands.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_80" --split-input-file --verify-diagnostics
+
+!x = !cute.memref<f32, gmem, align<16>, "((4,16),32):((32,256),1)">
+!s = !cute.memref<f32, gmem, align<16>, "((4,16),32):((0,0),1)">
+func.func @columns_apart(%X: !x, %S: !s) {
+  // expected-error @below {{'cute.map' op expected input 0 with one stride along what is reduced, or along the modes [0] together, found (4,16):(32,256); make a copy of it that lies in order}}
+  cute.map ins(%X : !x) outs(%S : !s) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [0] : f32
+    cute.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(?,?,?):(?,?,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(?,?,?):(1,0,0)">
+func.func @open_columns(%X: !x, %S: !s) {
+  // expected-error @below {{'cute.map' op expected input 0 with one stride along what is reduced, or along the modes [2, 1] together, found (?,?):(1,?); make a copy of it that lies in order}}
+  cute.map ins(%X : !x) outs(%S : !s) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [1, 2] : f32
+    cute.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f8E4M3FN, gmem, align<16>, "(64,32):(32,1)">
+func.func @element(%X: !x, %Y: !x) {
+  // expected-error @below {{'cute.map' op does not compute with elements of f8E4M3FN here yet, as input 0 has; expected f16, bf16, f32, f64 or integers}}
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f8E4M3FN):
+    cute.yield %x : f8E4M3FN
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+!o = !cute.memref<f32, gmem, align<16>, "(64,32):(16,1)">
+func.func @overlap(%X: !x, %Y: !o) {
+  // expected-error @below {{'cute.map' op expected elements of output 0 that do not overlap, found (64,32):(16,1): 64 elements that are 16 apart, where others reach over 32}}
+  cute.map ins(%X : !x) outs(%Y : !o) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @computed(%X: !x, %Y: !x, %scale: f32) {
+  %twice = arith.addf %scale, %scale : f32
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f32):
+    // expected-error @below {{a region uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
+    %y = arith.mulf %x, %twice : f32
+    cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func private @taken_map()
+// expected-error @below {{expected no other symbol @taken_map, the name of a region as a function; rename one of them}}
+func.func @taken(%X: !x, %Y: !x) {
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,32):(1@0,1@1)">
+func.func @basis(%X: !x, %Y: !x) {
+  // expected-error @below {{with strides that are integers}}
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func @branch(%X: !x, %Y: !x, %is: i1) {
+  scf.if %is {
+    // expected-error @below {{'cute.map' op is in a loop or a branch; a launch plan is a list: write it in the function's body}}
+    cute.map ins(%X : !x) outs(%Y : !x) {
+    ^bb0(%x: f32):
+      cute.yield %x : f32
+    }
+  }
+  return
+}
