@@ -1,7 +1,7 @@
 //! The epilogue of a product: the region that says what is stored in place of a sum, and what it uses from around it.
 
 use cute_ir::ops::{arith, cute, func};
-use cute_ir::{Expected, Failure, diag, mlir::*};
+use cute_ir::{Expected, Failure, diag, mlir::*, types::memref_of};
 use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
 
 /// The epilogue of a product.
@@ -73,59 +73,34 @@ impl<'c> Epilogue<'c> {
         &self.captured
     }
 
-    /// Computes tiles of the outputs from those of the inputs, of which the first is the sums'; `value` gives arguments of the kernel.
-    pub(super) fn transform(
+    /// Computes what is stored of a sum and of elements of the inputs, behind what is in `b`'s block; `value` gives arguments of the
+    /// kernel.
+    pub(super) fn compute(
         &self,
         b: Builder<'c>,
-        [inputs, outputs]: [&[Val<'c>]; 2],
-        within: Option<(Val<'c>, Val<'c>)>,
+        elements: &[Val<'c>],
         value: impl Fn(usize) -> Val<'c>,
-    ) -> Result<(), Failure> {
-        let there = i32::from(within.is_some());
-        let within = within.into_iter().flat_map(|(coords, end)| [coords, end]);
-        let operands: Vec<_> = inputs
-            .iter()
-            .chain(outputs)
-            .copied()
-            .chain(within)
-            .collect();
-        let types: Vec<_> = arguments_of(self.block)
-            .into_iter()
-            .map(|value| (value.r#type(), location_of(value)))
-            .collect();
-        let (region, body) = Detached::with_block(&types);
-        let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
-        let segments = b.i32_array(&[count(inputs), count(outputs), there, there]);
-        b.with_regions(
-            cute::BLOCK_TRANSFORM,
-            &operands,
-            &[],
-            &[("operandSegmentSizes", segments)],
-            vec![region],
-        )?;
+    ) -> Result<Vec<Val<'c>>, Failure> {
         let mut mapping = Mapping::new();
         for (at, captured) in self.captured.iter().enumerate() {
             mapping.insert(key(*captured), value(self.first + at));
         }
-        let l = Builder::at_end(b.context, body, b.location);
-        let yielded = self.copy_body(l, body, &mut mapping)?;
-        l.op(cute::YIELD, &yielded, &[], &[])?;
-        Ok(())
+        self.copy_body(b, elements, &mut mapping)
     }
 
-    /// Clones the ops of the region, of which `mapping` has the captured numbers, to the end of `body`, whose first arguments
-    /// are the region's. Returns what the region yields.
+    /// Clones the ops of the region, of which `mapping` has the captured numbers, for `arguments`, of which the first are the
+    /// region's. Returns what the region yields.
     fn copy_body(
         &self,
         b: Builder<'c>,
-        body: Blk<'c>,
+        arguments: &[Val<'c>],
         mapping: &mut Mapping<'c>,
     ) -> Result<Vec<Val<'c>>, Failure> {
         for constant in &self.constants {
             b.at_location(constant.location())
                 .clone_op(*constant, mapping);
         }
-        b.clone_body(self.block, &arguments_of(body), mapping)
+        b.clone_body(self.block, arguments, mapping)
     }
 
     /// Leaves the region behind as the function `@name`, of the sum, the elements of the inputs and the captured numbers: what
@@ -177,8 +152,42 @@ impl<'c> Epilogue<'c> {
             mapping.insert(key(*captured), argument);
         }
         let l = Builder::at_end(b.context, body, b.location);
-        let yielded = self.copy_body(l, body, &mut mapping)?;
+        let yielded = self.copy_body(l, &arguments_of(body), &mut mapping)?;
         l.op(func::RETURN, &yielded, &[], &[])?;
         Ok(())
     }
+}
+
+/// Computes tiles of the outputs from those of the inputs; `elements` computes an element of each output from those of the inputs.
+pub(super) fn transform<'c>(
+    b: Builder<'c>,
+    [inputs, outputs]: [&[Val<'c>]; 2],
+    within: Option<(Val<'c>, Val<'c>)>,
+    elements: impl FnOnce(Builder<'c>, &[Val<'c>]) -> Result<Vec<Val<'c>>, Failure>,
+) -> Result<(), Failure> {
+    let there = i32::from(within.is_some());
+    let within = within.into_iter().flat_map(|(coords, end)| [coords, end]);
+    let tiles = inputs.iter().chain(outputs).copied();
+    let operands: Vec<_> = tiles.chain(within).collect();
+    let mut types = Vec::new();
+    for input in inputs {
+        types.push((
+            memref_of(*input).expected(b, "a tensor")?.element,
+            b.location,
+        ));
+    }
+    let (region, body) = Detached::with_block(&types);
+    let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
+    let segments = b.i32_array(&[count(inputs), count(outputs), there, there]);
+    b.with_regions(
+        cute::BLOCK_TRANSFORM,
+        &operands,
+        &[],
+        &[("operandSegmentSizes", segments)],
+        vec![region],
+    )?;
+    let l = Builder::at_end(b.context, body, b.location);
+    let yielded = elements(l, &arguments_of(body))?;
+    l.op(cute::YIELD, &yielded, &[], &[])?;
+    Ok(())
 }

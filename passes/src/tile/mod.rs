@@ -2,13 +2,15 @@
 //!
 //! Each `cute.contract` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
-//! whole tiles, done by all threads together. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
+//! whole tiles, done by all threads together. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `split.rs` what there is
+//! more where several blocks share a tile, `host.rs` the launch.
 
 mod epilogue;
 mod host;
 mod kernel;
 mod leaves;
 mod matrix;
+mod split;
 mod variants;
 
 use crate::{

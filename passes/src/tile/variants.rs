@@ -47,7 +47,14 @@ pub(super) fn lower<'c>(
         };
         way.kernel(place, &kernel)?;
         let home = string_of(kernels, "sym_name").unwrap_or_default();
-        symbols.push(format!("@{home}::@{kernel}"));
+        let symbol = |kernel: &str| format!("@{home}::@{kernel}");
+        let mut own = vec![symbol(&kernel)];
+        if way.plan.is_split() {
+            let second = format!("{kernel}_parts");
+            way.second_kernel(place, &second)?;
+            own.push(symbol(&second));
+        }
+        symbols.push(own);
     }
     let host = Builder::before(first.op);
     set_attribute(module, CONTAINER_MODULE, host.unit());
@@ -59,20 +66,20 @@ pub(super) fn lower<'c>(
 /// Launches the first whose condition holds; the last has none.
 fn launch_one<'c>(
     host: Builder<'c>,
-    all: &[((&Gemm<'c>, &String), Option<Val<'c>>)],
+    all: &[((&Gemm<'c>, &Vec<String>), Option<Val<'c>>)],
 ) -> Result<(), Failure> {
-    let [((way, symbol), condition), others @ ..] = all else {
+    let [((way, symbols), condition), others @ ..] = all else {
         return Ok(());
     };
     let Some(condition) = condition else {
-        return way.launch(host, symbol);
+        return way.launch(host, symbols);
     };
     let (then, taken) = Detached::with_block(&[]);
     let (other, rest) = Detached::with_block(&[]);
     host.with_regions(scf::IF, &[*condition], &[], &[], vec![then, other])?;
     let [taken, rest] =
         [taken, rest].map(|block| Builder::at_end(host.context, block, host.location));
-    way.launch(taken, symbol)?;
+    way.launch(taken, symbols)?;
     launch_one(rest, others)?;
     for inner in [taken, rest] {
         inner.op(scf::YIELD, &[], &[], &[])?;

@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// The largest extent of a tile.
 pub const MOST_EXTENT: i64 = 1 << 16;
 
+/// The most blocks that share the sums of a tile: a thread of the second kernel holds an element of each at once.
+pub const MOST_SPLIT: i64 = 32;
+
 /// The most elements of a tile in shared memory whose places are compared one by one; no multiprocessor has more bytes.
 const MOST_ELEMENTS: i64 = 1 << 20;
 
@@ -59,6 +62,7 @@ impl Plan<'_> {
             ("K of the tile", k, MOST_EXTENT),
             ("stages", self.stages, MOST_STAGES),
             ("raster", self.raster, i64::from(i32::MAX)),
+            ("split", self.split, MOST_SPLIT),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(format!("expected {name} of 1 to {most}, found {value}"));

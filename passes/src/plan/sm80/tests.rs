@@ -228,7 +228,7 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
     let made = super::super::choose(&open, &Request::default(), &arch.into(), 6).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
-    let all = builder.candidates(&Request::default(), &arch.into());
+    let all = builder.candidates(&Request::default(), &[1], &arch.into());
     let all = all.unwrap();
     let fastest = |of: &[Candidate<'_>], extents| {
         let times = of.iter().map(|one| one.estimate.known(extents, 1, 132));
