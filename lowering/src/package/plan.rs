@@ -119,6 +119,7 @@ impl HostPlan {
             ));
         }
         let holds = self.expression(op, condition)?;
+        let holds = self.shared(op, holds)?;
         let fails = compare(Predicate::Eq, vec![holds.clone(), Expr::Constant(0)]);
         let condition = holds.clone();
         // One of both is executed, so that each has the bytes behind those that there are already.
@@ -144,7 +145,6 @@ impl HostPlan {
             return Ok(());
         }
         let bytes = [then, other].map(|bytes| bytes.clone().unwrap_or(Expr::Constant(0)));
-        let condition = self.shared(op, condition)?;
         let bytes = Expr::apply(Apply::Select, [vec![condition], bytes.to_vec()].concat());
         self.workspace = Some(self.shared(op, bytes)?);
         Ok(())

@@ -61,9 +61,9 @@ pub(super) fn verify_workspace(op: cute::Workspace<'_>) -> Checked {
                 .to_owned(),
         );
     }
-    if pointer.space != Space::Gmem || pointer.swizzle.is_some() {
+    if pointer.space != Space::Gmem {
         return Err(format!(
-            "expected a pointer into gmem without a swizzle, found {}",
+            "expected a pointer into gmem, found {}",
             op.pointer().r#type()
         ));
     }
