@@ -7,8 +7,9 @@
 // RUN: cute-run %t.cutepkg --device=emulator --no-verify --seeds 2 --function branches --set n=0
 //
 // What no kernel wrote there is not read.
-// RUN: %python %inputs/status.py 4 cute-run %t.cutepkg --device=emulator --no-verify --function unwritten 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
-// UNWRITTEN: workspace
+// RUN: %python %inputs/status.py 1 cute-run %t.cutepkg --device=emulator --no-verify --function unwritten 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
+// UNWRITTEN: uninitialised memory:
+// UNWRITTEN: workspace at byte
 
 !t = !cute.memref<f32, gmem, align<16>, "(128):(1)">
 !w = !cute.ptr<f32, gmem, align<16>>
@@ -62,11 +63,12 @@ func.func @chain(%x: !t {cute.access = "read"}, %y: !t {cute.access = "write"}) 
 
 // What both branches need is there once; what is behind them, behind the larger one of those that are taken.
 // CHECK:      function branches
-// CHECK:      workspace: (select(lt(0, n), 1024, 512) + 512) B
+// CHECK:      v0 = (select(lt(0, n), 1024, 512) + 512)
+// CHECK:      workspace: v0 B
 // CHECK:      launch 1: copy(workspace, workspace + 512)
 // CHECK:      launch 3: copy_in(arg0, workspace), grid
-// CHECK:      launch 4: copy(workspace, workspace + select(lt(0, n), 1024, 512)), grid
-func.func @branches(%x: !t {cute.access = "read"}, %y: !t {cute.access = "write"}, %n: i32 {cute.name = "n"}) {
+// CHECK:      launch 4: copy_in(arg0, workspace + select(lt(0, n), 1024, 512)), grid
+func.func @branches(%x: !t {cute.access = "read"}, %y: !t {cute.access = "read_write"}, %n: i32 {cute.name = "n"}) {
   %none = arith.constant 0 : i32
   %one = arith.constant 1 : index
   %threads = arith.constant 128 : index
