@@ -6,6 +6,8 @@
 
 mod transform;
 
+pub(crate) use transform::LOADED;
+
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
 use cute_ir::ops::{arith, cute, gpu};

@@ -14,8 +14,9 @@ use melior::ir::ValueLike;
 /// Elements of each tile that a thread holds at a time.
 const HELD: i64 = 32;
 
-/// Elements of all inputs together that a thread holds at a time, where all are in global memory.
-const LOADED: i64 = 64;
+/// Elements of all inputs together that a thread holds at a time, where all are in global memory: so many bytes that memory is kept busy,
+/// so few that registers hold them.
+pub(crate) const LOADED: i64 = 64;
 
 /// The movement of C out of shared memory, among those of the plan.
 const OUT: usize = 1;
@@ -47,7 +48,7 @@ impl<'c> Partition<'c> {
             self.movement(Operand::C, &tile, &global)
                 .map_err(wrong(b))?;
         }
-        // Of several tiles in global memory all elements are on their way at once.
+        // Of tiles that are all in global memory the elements are on their way together.
         let (most, all_inputs) = match is_staged {
             true => (HELD, 1),
             false => (LOADED, i64::try_from(inputs.len()).unwrap_or(i64::MAX)),

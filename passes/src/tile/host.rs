@@ -18,7 +18,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// The tiles of C of all products, where they are known: as many blocks, if each computes one.
-    pub(super) fn known_blocks(&self) -> Option<i64> {
+    pub(super) fn known_tiles_of_c(&self) -> Option<i64> {
         let tiles = self.known_tiles(0)?.checked_mul(self.known_tiles(1)?)?;
         tiles.checked_mul(matrix::batch(&self.matrices.product)?)
     }
@@ -47,7 +47,7 @@ impl<'c> Gemm<'c> {
                 host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
             ));
         }
-        let tiles = match self.known_blocks() {
+        let tiles = match self.known_tiles_of_c() {
             Some(blocks) => host.constant(index, blocks)?,
             None => self.blocks(host, &counted)?,
         };

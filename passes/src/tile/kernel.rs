@@ -49,7 +49,7 @@ impl<'c> Gemm<'c> {
     /// Writes the kernel that multiplies.
     pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
         let blocks = self
-            .known_blocks()
+            .known_tiles_of_c()
             .and_then(|blocks| blocks.checked_mul(self.plan.split));
         self.function(place, name, blocks, |b, body| self.body(b, body))
     }

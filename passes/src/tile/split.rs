@@ -5,6 +5,7 @@
 //! at the end of a matrix: what a block stores has no predicates. It is added in the order of the parts, whichever was done first.
 
 use super::{Gemm, epilogue, kernel::tile_of};
+use crate::partition::LOADED;
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
@@ -16,10 +17,6 @@ use melior::ir::{Type, ValueLike};
 
 /// Bytes to which each tile in a workspace is aligned: so are workspaces.
 const ALIGN: i64 = 256;
-
-/// Elements of all parts and inputs that a thread of the second kernel loads, at least where it can: so many bytes that memory is kept
-/// busy, so few that registers hold them.
-const LOADED: i64 = 64;
 
 impl<'c> Gemm<'c> {
     /// A tile of sums in a workspace.
@@ -101,7 +98,8 @@ impl<'c> Gemm<'c> {
         Ok((Some(first), number(arith::ADDI, each, own)?))
     }
 
-    /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has.
+    /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has: each as large as its threads can
+    /// load at once, so that there are many.
     fn piece(&self, b: Builder<'c>) -> Result<([i64; 2], i64), Failure> {
         let wrong = |e: String| b.error(e);
         let mut extents = self.plan.extents(Operand::C);
@@ -130,7 +128,7 @@ impl<'c> Gemm<'c> {
     pub(super) fn second_kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
         let (extents, pieces) = self.piece(place)?;
         let blocks = self
-            .known_blocks()
+            .known_tiles_of_c()
             .and_then(|tiles| tiles.checked_mul(pieces));
         self.function(place, name, blocks, |b, body| {
             self.add(b, body, extents, pieces)
