@@ -144,11 +144,11 @@ const SECOND: i64 = 3_000_000;
 /// than the 4.2 that a copy through memory reaches.
 const SUMS: i64 = 205;
 
-/// Picoseconds for each kilobyte of A and B, by which nothing that splits K is faster than memory: 4.1 TB/s.
+/// Picoseconds for each kilobyte of A and B: 4.1 TB/s of memory, which no plan that splits K is taken to exceed.
 const MEMORY: i64 = 250;
 
-/// Of an estimate that a plan which splits K gains something, so many parts in a thousand are not believed.
-const DOUBT: i64 = 100;
+/// The part of the time of a plan that splits K which is added to it, as it was not measured: one in so many.
+const DOUBT: i64 = 10;
 
 /// Integers that a time is computed in: numbers, or values of a function that launches.
 pub trait Arithmetic {
@@ -186,8 +186,8 @@ impl Arithmetic for Numbers {
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
 /// memory; a block alone waits for each of its tiles, of which all stages but one are under way.
 ///
-/// Of a plan that splits K it has been measured on no device: a block has a part of the turns, and behind all of them a second kernel
-/// moves the sums once more.
+/// Of a plan that splits K a block has a part of the turns, and behind all blocks a second kernel moves the sums once more; that was not
+/// measured yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     tile: [i64; 3],
@@ -225,7 +225,7 @@ impl Estimate {
         })
     }
 
-    /// The same plan with K split in so many parts; of one with more than 1 already.
+    /// The estimate of the same plan with another number of parts of K, where both are more than 1.
     pub(super) fn with_split(self, split: i64) -> Self {
         Self { split, ..self }
     }
@@ -244,9 +244,9 @@ impl Estimate {
                 [&extents[axis], &n.constant(self.tile[axis])?],
             )
         };
-        let tiles_of_c = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
-        let tiles_of_c = n.apply(Op::Mul, [&tiles_of_c, batch])?;
-        let (mut turns, mut blocks) = (tiles(2)?, tiles_of_c.clone());
+        let mut turns = tiles(2)?;
+        let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
+        let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
         if self.split > 1 {
             let split = n.constant(self.split)?;
             turns = n.apply(Op::CeilDivS, [&turns, &split])?;
@@ -272,7 +272,7 @@ impl Estimate {
         let floor = self.memory(n, extents, batch)?;
         let time = n.apply(Op::MaxS, [&time, &floor])?;
         let time = n.apply(Op::Add, [&time, &self.second(n, &blocks)?])?;
-        let doubted = n.apply(Op::DivS, [&time, &n.constant(1000 / DOUBT)?])?;
+        let doubted = n.apply(Op::DivS, [&time, &n.constant(DOUBT)?])?;
         n.apply(Op::Add, [&time, &doubted])
     }
 

@@ -63,10 +63,13 @@ pub(super) fn lower<'c>(
     launch_one(host, &all)
 }
 
+/// A way to compute a contraction, and the symbols of its kernels.
+type Way<'w, 'c> = (&'w Gemm<'c>, &'w Vec<String>);
+
 /// Launches the first whose condition holds; the last has none.
 fn launch_one<'c>(
     host: Builder<'c>,
-    all: &[((&Gemm<'c>, &Vec<String>), Option<Val<'c>>)],
+    all: &[(Way<'_, 'c>, Option<Val<'c>>)],
 ) -> Result<(), Failure> {
     let [((way, symbols), condition), others @ ..] = all else {
         return Ok(());
