@@ -56,8 +56,8 @@ module attributes {some.use = #plan} {
 !load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
 !pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
 !store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
-// expected-error @below {{the way of C: expected a tile that reaches over at most 2147483648 elements of the workspace, found (32,32):(4611686018427387904,1)}}
-#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(4611686018427387904,1)">, buffers = 1>, <!store, immediate>]>
+// expected-error @below {{the way of C: expected a tile that reaches over at most 2147483648 elements of the workspace, found (32,32):(1099511627776,1)}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(1099511627776,1)">, buffers = 1>, <!store, immediate>]>
 module attributes {some.use = #plan} {
 }
 
