@@ -152,7 +152,10 @@ impl<'c> Gemm<'c> {
 
         // Along K, from the first tile of this block's part on.
         let (first, turns) = match part {
-            Some(part) => self.range(b, body, part)?,
+            Some(part) => {
+                let (first, turns) = self.range(b, body, part)?;
+                (Some(first), turns)
+            }
             None => (None, self.tiles(b, body, 2)?),
         };
         let (from, to, step) = (b.i32(0)?, turns, b.i32(1)?);

@@ -77,13 +77,13 @@ impl<'c> Gemm<'c> {
         b: Builder<'c>,
         body: Blk<'c>,
         part: Val<'c>,
-    ) -> Result<(Option<Val<'c>>, Val<'c>), Failure> {
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
         let parts = self.plan.split;
         let ty = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
         if let Some(tiles) = self.known_tiles(2).filter(|tiles| tiles % parts == 0) {
             let each = b.i32(tiles / parts)?;
-            return Ok((Some(number(arith::MULI, part, each)?), each));
+            return Ok((number(arith::MULI, part, each)?, each));
         }
         let (all, parts) = (self.tiles(b, body, 2)?, b.i32(parts)?);
         let each = number(arith::DIVUI, all, parts)?;
@@ -95,7 +95,7 @@ impl<'c> Gemm<'c> {
         let next = number(arith::ADDI, part, b.i32(1)?)?;
         let more_of_next = number(arith::MINUI, next, rest)?;
         let own = number(arith::SUBI, more_of_next, more)?;
-        Ok((Some(first), number(arith::ADDI, each, own)?))
+        Ok((first, number(arith::ADDI, each, own)?))
     }
 
     /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has: each as large as its threads can
