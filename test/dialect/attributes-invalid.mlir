@@ -39,6 +39,15 @@ func.func @no_stages(%A: !t, %B: !t, %C: !t) {
 // -----
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
+func.func @no_stages(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected cute.split = an integer from 1 to 32, found 33 : i64}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.split = 33}
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @swizzle_of_numbers(%A: !t, %B: !t, %C: !t) {
   // expected-error @below {{expected cute.swizzle = a string, found array<i64: 3, 4, 3>}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.swizzle = array<i64: 3, 4, 3>}

@@ -392,3 +392,21 @@ module attributes {gpu.container_module} {
   }
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
 }
+
+// -----
+
+// The bytes of a workspace.
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, kernels = <[#gpu.kernel_metadata<"kernel", !llvm.func<void (ptr<1>)>>]>, bin = "x">]
+  func.func @computed(%x: f32) {
+    %one = arith.constant 1 : index
+    %none = arith.constant 0 : i32
+    // expected-error @below {{expected a size that is computed by integer operations of arith from the function's arguments, found arith.fptosi}}
+    %n = arith.fptosi %x : f32 to i64
+    %bytes = arith.index_cast %n : i64 to index
+    %w = cute.workspace(%bytes) : !cute.ptr<f32, gmem, align<256>>
+    %p = builtin.unrealized_conversion_cast %w : !cute.ptr<f32, gmem, align<256>> to !llvm.ptr<1>
+    gpu.launch_func @kernels::@kernel blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%p : !llvm.ptr<1>)
+    return
+  }
+}

@@ -162,3 +162,43 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+!r = !cute.memref<f32, rmem, "(32,32):(32,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(32,32):(32,1)">
+!at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
+gpu.module @kernels {
+  gpu.func @edge(%s: !s, %at: !at, %end: !cute.coord<"(?,_)">) kernel attributes {cute.plan = #plan} {
+    %r = cute.memref.alloca() : !r
+    // expected-error @below {{expected a whole tile where C goes straight from registers to global memory, found one that may reach over the end of a matrix; copy it through shared memory}}
+    cute.block.copy C (%r, %s) within(%at, %end : !at, !cute.coord<"(?,_)">) : (!r, !s)
+    gpu.return
+  }
+  gpu.func @of_a(%s: !s) kernel attributes {cute.plan = #plan} {
+    %r = cute.memref.alloca() : !r
+    // expected-error @below {{no way to copy a tile of A from rmem to gmem}}
+    cute.block.copy A (%r, %s) : (!r, !s)
+    gpu.return
+  }
+  gpu.func @odd(%p: !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">, %q: !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">) kernel attributes {cute.plan = #plan} {
+    // expected-error @below {{expected a tensor whose mode 0 (M) is a multiple of 8, found (30,32):(32,1)}}
+    cute.block.transform ins(%p, %p : !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">, !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">) outs(%q : !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      %h = arith.truncf %s : f32 to f16
+      cute.yield %h : f16
+    }
+    gpu.return
+  }
+}

@@ -11,3 +11,11 @@ func.func @gemm(%A: !t, %B: !t, %C: !t) {
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tile = array<i64: 32, 64, 32>, cute.warps = array<i64: 1, 2>, cute.stages = 2 : i64, cute.raster = 2 : i64}
   return
 }
+
+// CHECK:   cute.plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, mma
+// CHECK:   gpu.func @shared_kernel_parts
+// OPTIONS: cute.plan = #cute.plan<tile = 64x64x32, stages = 2, raster = 4, split = 2, mma
+func.func @shared(%A: !t, %B: !t, %C: !t) {
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tile = array<i64: 32, 32, 32>, cute.warps = array<i64: 1, 2>, cute.stages = 2 : i64, cute.split = 2 : i64}
+  return
+}

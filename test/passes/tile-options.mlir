@@ -35,7 +35,7 @@
 // SHIFT: error: cute-tile: swizzle: expected a swizzle with B, M >= 0, |S| >= B and B + M + |S| <= 32, found S<3,4,2>; widen S or narrow B
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=0x32x32" 2>&1 | FileCheck %s --check-prefix=ZERO
-// ZERO: error: 'cute.contract' op tile, warps, stages and raster are at least 1; tile={{.*}} fits
+// ZERO: error: 'cute.contract' op tile, warps, stages, raster and split are at least 1; tile={{.*}} fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 size=32" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: no such option size

@@ -134,14 +134,19 @@ impl Records {
                 let name = argument[1].as_str().expect("a parameter with a name");
                 let mut letters = name.chars();
                 let first = letters.next().expect("a name").to_ascii_uppercase();
+                // A type in C++, or a record of one and of how it is printed.
+                let ty = argument[0].as_str().unwrap_or_else(|| {
+                    let record = argument[0]["def"].as_str().expect("a parameter's type");
+                    Self::text(self.record(record), "cppType")
+                });
                 Parameter {
                     getter: format!("get{first}{}", letters.as_str()),
-                    category: match argument[0].as_str() {
-                        Some("::mlir::Type") => Category::Type,
-                        Some("int64_t") => Category::Int,
-                        Some("::mlir::ArrayAttr") => Category::Array,
-                        Some(other) => panic!("{class}: a parameter of type {other}"),
-                        None => Category::Text,
+                    category: match ty {
+                        "::mlir::Type" => Category::Type,
+                        "int64_t" => Category::Int,
+                        "::mlir::ArrayAttr" => Category::Array,
+                        "::llvm::StringRef" => Category::Text,
+                        other => panic!("{class}: a parameter of type {other}"),
                     },
                 }
             });

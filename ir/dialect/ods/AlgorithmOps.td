@@ -218,6 +218,9 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
     Which thread copies which elements by which atom, the plan of the kernel says for that operand:
     `cute-partition` makes `cute.copy` of it, which is of one thread.
 
+    C in registers goes to global memory through shared memory, or, as a whole tile, straight: as the tiled MMA holds it, by the
+    widest vectors that both sides allow.
+
     A tile in global memory may reach over the end of its matrix: `within(%coords, %end)` has the
     coordinates of its elements and the first coordinate that is not there, or `_` for a mode in which the
     tile never reaches over the end. What is not there is read as 0, and is not written.
@@ -246,11 +249,12 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
 def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments]> {
   let summary = "Computes each element of tiles from those of others at the same place, by all threads of the block together";
   let description = [{
-    Of C, the first tensor is its tile in shared memory, of the type of the plan; the other inputs and the
-    outputs are tiles of that shape in global memory. The region has an argument for each input and yields an element of
+    Of C, the first tensor is its tile in shared memory, of the type of the plan, or as all others a tile in global memory; those
+    all have one shape. The region has an argument for each input and yields an element of
     each output. Which thread computes which elements, the plan of the kernel says: those that it would copy from C's tile to
     global memory. `cute-partition` makes a loop of loads, `cute.transform` and stores of it, which takes as many rows at a time as
-    registers allow.
+    registers allow. Where all tensors are in global memory they may be parts of a tile, of as many rows as the threads copy at a time, or
+    several times that.
 
     Of A or B, the inputs are tiles in global memory, or such as a `cute.block.copy` has brought into registers: those that are the
     same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there.

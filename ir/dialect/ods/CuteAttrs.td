@@ -137,11 +137,14 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     - `tile`: M, N and K of the tile that a block computes at a time.
     - `stages`: iterations of the loop over K that are in flight at once; 1 is no pipelining.
     - `raster`: blocks along M that are neighbours in launch order, so that they share B in L2.
+    - `split`: blocks that share the sums of a tile of C along K, each a range of its tiles; 1 where it is not written. Of more
+      than 1, each leaves its sums in a workspace, and a second kernel adds them.
     - `mma`: the atom that multiplies, and its tiling over warps.
     - `A`, `B`, `C`: the movements of each operand in the order in which they happen. A and B come from
       global memory through shared memory into registers, in a ring of as many buffers as there are
       stages. C, rounded to its own type, goes from registers through one tile in shared memory into
-      global memory.
+      global memory. Where `split` is more than 1, sums go from registers to a tile in the workspace that has the layout of C's
+      tile in shared memory, without its swizzle, and the second kernel accesses tiles of C by C's second movement.
 
     A copy between registers and shared memory is tiled as `mma` holds the operand in registers. In any
     other, neighbouring threads copy neighbouring vectors of a row.
@@ -158,11 +161,11 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     ```
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$stages,
-    "int64_t":$raster, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
+    "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
     "::mlir::ArrayAttr":$c);
   let assemblyFormat = [{
     `<` `tile` `=` custom<ShapeMNK>($m, $n, $k) `,` `stages` `=` $stages `,`
-        `raster` `=` $raster `,` `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
+        `raster` `=` $raster `,` (`split` `=` $split^ `,`)? `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
         `B` `=` custom<Movements>($b) `,` `C` `=` custom<Movements>($c) `>` }];
   let genVerifyDecl = 1;
 }

@@ -31,4 +31,22 @@ def Cute_AllocaOp : Cute_Op<"memref.alloca"> {
   let opDocGroup = Cute_Tensors;
 }
 
+def Cute_WorkspaceOp : Cute_Op<"workspace"> {
+  let summary = "Device memory that a call of a function of the host has beside its arguments";
+  let description = [{
+    So many bytes, which follow from the function's arguments. Whoever calls the function of a package brings them
+    (`docs/package.md`); nobody clears them, nor reads what kernels leave there. Each op has bytes of its own; of those in the two
+    branches of an `scf.if` only one is there. The pointer, or a tensor that `cute.make_view` makes of it, is what a launch passes on.
+
+    ```mlir
+    // Given %bytes: index
+    %w = cute.workspace(%bytes) : !cute.ptr<f32, gmem, align<256>>
+    ```
+  }];
+  let arguments = (ins Index:$bytes);
+  let results = (outs Res<Cute_PtrType, "", [MemAlloc]>:$pointer);
+  let assemblyFormat = "`(` $bytes `)` attr-dict `:` qualified(type($pointer))";
+  let opDocGroup = Cute_Tensors;
+}
+
 #endif

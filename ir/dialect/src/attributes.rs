@@ -11,6 +11,8 @@ pub const WARPS: &str = "cute.warps";
 pub const STAGES: &str = "cute.stages";
 /// Blocks along M of a product of whole tensors that are neighbours in launch order.
 pub const RASTER: &str = "cute.raster";
+/// Blocks that share the sums of a tile of a product of whole tensors, each along a range of K.
+pub const SPLIT: &str = "cute.split";
 /// The swizzle of the tiles in shared memory of a product of whole tensors.
 pub const SWIZZLE: &str = "cute.swizzle";
 /// A loop that is written out: all of it, so that its index is known to what it indexes, or as many turns at a time as the

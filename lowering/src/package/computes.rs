@@ -237,7 +237,12 @@ impl<'c> Entry<'c> {
         let function = self.region_function("map", &inputs, &scalars, missing)?;
         let function = function.expected(self.op, "a map")?;
         let elements = self.elements(&inputs)?;
-        let region = region::of_function(function, "an element of the first tensor", &elements, &scalars)?;
+        let region = region::of_function(
+            function,
+            "an element of the first tensor",
+            &elements,
+            &scalars,
+        )?;
         Ok(Compute::Map(Map {
             inputs,
             outputs,

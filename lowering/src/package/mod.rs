@@ -174,6 +174,7 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     Ok(Some(Function {
         values: plan.values,
         requires: plan.requires,
+        workspace: plan.workspace,
         computes,
         ..Function::new(name, args, plan.launches)
     }))

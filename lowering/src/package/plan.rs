@@ -24,9 +24,16 @@ pub(super) struct HostPlan {
     pub(super) requires: Vec<Requirement>,
     /// What several expressions have in common, computed once.
     pub(super) values: Vec<Expr>,
+    /// The bytes of the workspace, where there is one.
+    pub(super) workspace: Option<Expr>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
+    /// The bytes of the workspace before those that a pointer is of.
+    offsets: HashMap<ValueKey, Expr>,
 }
+
+/// Bytes to which each part of a workspace is aligned, as its first one is.
+const WORKSPACE_ALIGN: i64 = 256;
 
 /// Parts of an expression that is no value of its own, however often it is used.
 const SMALL: usize = 8;
@@ -76,6 +83,10 @@ impl HostPlan {
                 self.branch(op, branch.condition(), when)?;
                 continue;
             }
+            if let Some(workspace) = cute::Workspace::of(op) {
+                self.reserve(workspace)?;
+                continue;
+            }
             match name_of(op) {
                 func::RETURN | scf::YIELD | "builtin.unrealized_conversion_cast" => {}
                 // What nothing uses, or what expressions are made of.
@@ -108,8 +119,14 @@ impl HostPlan {
             ));
         }
         let holds = self.expression(op, condition)?;
+        let holds = self.shared(op, holds)?;
         let fails = compare(Predicate::Eq, vec![holds.clone(), Expr::Constant(0)]);
+        let condition = holds.clone();
+        // One of both is executed, so that each has the bytes behind those that there are already.
+        let before = self.workspace.clone();
+        let mut after = Vec::new();
         for (index, here) in [holds, fails].into_iter().enumerate() {
+            self.workspace.clone_from(&before);
             let Some(block) = body_of(op, index) else {
                 continue;
             };
@@ -119,8 +136,58 @@ impl HostPlan {
                 None => here,
             };
             self.block(block, Some(&checked(op, both)?))?;
+            after.push(self.workspace.clone());
         }
+        let [then, other] = &after[..] else {
+            return Ok(());
+        };
+        if then == other {
+            return Ok(());
+        }
+        let bytes = [then, other].map(|bytes| bytes.clone().unwrap_or(Expr::Constant(0)));
+        let bytes = Expr::apply(Apply::Select, [vec![condition], bytes.to_vec()].concat());
+        self.workspace = Some(self.shared(op, bytes)?);
         Ok(())
+    }
+
+    /// Gives a pointer into the workspace the bytes behind those that others have.
+    fn reserve<'c>(&mut self, workspace: cute::Workspace<'c>) -> Result<(), Failure> {
+        let op = workspace.op();
+        let bytes = self.expression(op, workspace.bytes())?;
+        let bytes = Expr::apply(Apply::NonNegative, vec![bytes]);
+        let align = || Expr::Constant(WORKSPACE_ALIGN);
+        let steps = Expr::apply(Apply::CeilDiv, vec![bytes, align()]);
+        let whole = Expr::apply(Apply::Mul, vec![steps, align()]);
+        let before = self.workspace.take().unwrap_or(Expr::Constant(0));
+        let after = match before {
+            Expr::Constant(0) => whole,
+            _ => Expr::apply(Apply::Add, vec![before.clone(), whole]),
+        };
+        self.offsets.insert(key(workspace.pointer()), before);
+        self.workspace = Some(self.shared(op, after)?);
+        Ok(())
+    }
+
+    /// The expression, or one of few parts that stands for it, for use in several others.
+    fn shared(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+        if expr.nodes() < SMALL {
+            return Ok(expr);
+        }
+        self.value(op, expr)
+    }
+
+    /// An expression as a value of the function, which is computed once.
+    fn value(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+        if self.values.len() == MAX_NODES {
+            return Err(diag::error(
+                op.location(),
+                format!(
+                    "expected sizes of at most {MAX_NODES} parts that are large or used several times; compute them in simpler ways"
+                ),
+            ));
+        }
+        self.values.push(checked(op, expr)?);
+        Ok(Expr::Value(self.values.len() - 1))
     }
 
     fn launch<'c>(&mut self, launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
@@ -185,6 +252,9 @@ impl HostPlan {
     }
 
     fn param<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
+        if let Some(offset) = self.offsets.get(&key(workspace_of(value))) {
+            return Ok(Param::Workspace(offset.clone()));
+        }
         match source(value) {
             Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
             Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
@@ -263,14 +333,11 @@ impl HostPlan {
         if !large && (made.nodes() < SMALL || users_of(value).len() < 2) {
             return Ok(made);
         }
-        if self.values.len() == MAX_NODES {
-            return Err(fail(format!(
-                "expected sizes of at most {MAX_NODES} parts that are large or used several times; compute them in simpler ways"
-            )));
+        let made = self.value(op, made)?;
+        if let Expr::Value(place) = made {
+            self.places.insert(key(value), place);
         }
-        self.values.push(made);
-        self.places.insert(key(value), self.values.len() - 1);
-        Ok(Expr::Value(self.values.len() - 1))
+        Ok(made)
     }
 }
 
@@ -321,6 +388,20 @@ fn source(value: Val<'_>) -> Option<Source> {
     let results = results_of(cast).into_iter().take(result_index(value)?);
     let before = results.filter(|result| bits(result.r#type()).is_some());
     Some(Source::Leaf(index, before.count()))
+}
+
+/// The pointer that a cast for a launch is of, or a tensor that starts at it.
+fn workspace_of(value: Val<'_>) -> Val<'_> {
+    let mut value = value;
+    while let Some(op) = defining_op(value) {
+        let start = match (cute::MakeView::of(op), &operands_of(op)[..]) {
+            (Some(view), _) => view.iter(),
+            (None, [one]) if name_of(op) == "builtin.unrealized_conversion_cast" => *one,
+            _ => break,
+        };
+        value = start;
+    }
+    value
 }
 
 /// Bits of an integer type; 64 for `index`.

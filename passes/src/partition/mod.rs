@@ -8,6 +8,8 @@ mod map;
 mod prologue;
 mod transform;
 
+pub(crate) use transform::LOADED;
+
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
 use cute_ir::ops::{arith, cute, gpu};
@@ -239,6 +241,9 @@ impl<'c> Partition<'c> {
         if *operand != Operand::C && [from.space, to.space] == [Space::Gmem, Space::Rmem] {
             return self.hold(b, *operand, copy);
         }
+        if [from.space, to.space] == [Space::Rmem, Space::Gmem] {
+            return self.store(b, copy, *operand);
+        }
         let place = self.movement(*operand, &from, &to).map_err(wrong(b))?;
         let source = match from.space {
             Space::Rmem => self.fragment(b, source)?,
@@ -281,6 +286,35 @@ impl<'c> Partition<'c> {
         let load = [tiled, source, fragment].into_iter().chain(predicate);
         b.copy(&load.collect::<Vec<_>>())?;
         b.copy(&[tiled, fragment, destination])?;
+        Ok(())
+    }
+
+    /// Stores a tile of C straight from registers, as the tiled MMA holds it, by the widest vectors that both sides allow.
+    fn store(
+        &self,
+        b: Builder<'c>,
+        copy: cute::BlockCopy<'c>,
+        operand: Operand,
+    ) -> Result<(), Failure> {
+        if operand != Operand::C {
+            return Err(b.error(format!(
+                "no way to copy a tile of {} from {} to {}",
+                name_of_operand(operand),
+                Space::Rmem,
+                Space::Gmem
+            )));
+        }
+        if copy.coords().is_some() {
+            return Err(b.error(
+                "expected a whole tile where C goes straight from registers to global memory, found one that may reach over the \
+                 end of a matrix; copy it through shared memory",
+            ));
+        }
+        let fragment = self.fragment(b, copy.source())?;
+        let id = [("operand_id", b.integer(b.i32_type(), 2))];
+        let operands = [self.mma, copy.destination(), self.thread];
+        let part = b.infer(cute::TILED_MMA_PARTITION, &operands, &id)?;
+        b.op(cute::AUTOVEC_COPY, &[fragment, part], &[], &[])?;
         Ok(())
     }
 

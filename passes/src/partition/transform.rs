@@ -14,6 +14,10 @@ use melior::ir::ValueLike;
 /// Elements of each tile that a thread holds at a time.
 const HELD: i64 = 32;
 
+/// Elements of all inputs together that a thread holds at a time, where all are in global memory: so many bytes that memory is kept busy,
+/// so few that registers hold them.
+pub(crate) const LOADED: i64 = 64;
+
 /// The movement of C out of shared memory, among those of the plan.
 const OUT: usize = 1;
 
@@ -34,15 +38,21 @@ impl<'c> Partition<'c> {
     ) -> Result<(), Failure> {
         let (inputs, outputs) = (op.inputs(), op.outputs());
         let sums = *inputs.first().expected(b, "a tile of C")?;
-        let staged = memref_of(sums).expected(b, "a tensor")?;
+        let tile = memref_of(sums).expected(b, "a tensor")?;
         let output = outputs.first().and_then(|tensor| memref_of(*tensor));
         let output = output.expected(b, "a tile that is written")?;
-        let global = MemRef {
-            element: staged.element,
-            ..output
+        let is_staged = tile.space == Space::Smem;
+        if is_staged {
+            let element = tile.element;
+            let global = MemRef { element, ..output };
+            self.movement(Operand::C, &tile, &global)
+                .map_err(wrong(b))?;
+        }
+        // Of tiles that are all in global memory the elements are on their way together.
+        let (most, all_inputs) = match is_staged {
+            true => (HELD, 1),
+            false => (LOADED, i64::try_from(inputs.len()).unwrap_or(i64::MAX)),
         };
-        self.movement(Operand::C, &staged, &global)
-            .map_err(wrong(b))?;
         // As many rows, or columns, at a time as registers allow.
         let major = self.plan.major(Operand::C).map_err(wrong(b))?;
         let beside = 1 - major;
@@ -57,9 +67,10 @@ impl<'c> Partition<'c> {
             layout.and_then(|layout| layout.size()).map_err(wrong(b))
         };
         let (all, passes) = (size(Ok(whole.clone()))?, size(whole.mode(1 + beside))?);
-        let steps = (1..=passes).find(|n| passes % n == 0 && all / n <= HELD);
+        let steps = (1..=passes).find(|n| passes % n == 0 && all / n <= most / all_inputs.max(1));
         let steps = steps.unwrap_or(passes);
-        let mut extents = self.plan.extents(Operand::C);
+        let extent = |mode| size(tile.layout.mode(mode));
+        let mut extents = [extent(0)?, extent(1)?];
         extents[beside] /= steps;
         let tile = Tile::from_shape(&tuple(extents.map(int))).map_err(wrong(b))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
@@ -96,12 +107,14 @@ impl<'c> Partition<'c> {
         };
         // Loads from global memory first: they take the longest.
         let mut loaded = Vec::new();
-        for input in inputs.iter().skip(1) {
+        for input in inputs.iter().skip(usize::from(is_staged)) {
             let source = part(*input, cute::TILED_COPY_PARTITION_S)?;
             loaded.push(load(inner.step("load inputs"), source, guard.as_ref())?);
         }
-        let source = part(sums, cute::TILED_COPY_PARTITION_S)?;
-        loaded.insert(0, load(inner.step("load sums"), source, None)?);
+        if is_staged {
+            let source = part(sums, cute::TILED_COPY_PARTITION_S)?;
+            loaded.insert(0, load(inner.step("load sums"), source, None)?);
+        }
         let body = op.body().expected(b, "a region")?;
         for (at, output) in outputs.iter().enumerate() {
             let destination = part(*output, cute::TILED_COPY_PARTITION_D)?;

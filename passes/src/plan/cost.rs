@@ -111,11 +111,12 @@ pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String
     Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)
 }
 
-/// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Errors: as of
-/// [`registers`].
+/// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Sums of a part of K
+/// go to a workspace without it. Errors: as of [`registers`].
 fn shared_memory(plan: &Plan<'_>) -> Result<i64, String> {
     let mut buffers = Vec::new();
-    for operand in OPERANDS {
+    let staged = |operand: &Operand| *operand != Operand::C || !plan.is_split();
+    for operand in OPERANDS.into_iter().filter(staged) {
         let (tile, count) = plan.shared(operand)?;
         let position = usize::from(operand == Operand::C);
         buffers.push(Buffer {
@@ -166,6 +167,20 @@ const COMPUTED: i128 = 87_000;
 /// Picoseconds of a block before and behind its loop.
 const AROUND: i64 = 500_000;
 
+/// Picoseconds of a second kernel beside the bytes that it moves: a microsecond until what depends on another kernel runs, and two
+/// that the smallest kernels take (those of 512^3 take 4.8, of which its loop is less than half).
+const SECOND: i64 = 3_000_000;
+
+/// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read: 5 TB/s, as L2 gives somewhat more
+/// than the 4.2 that a copy through memory reaches.
+const SUMS: i64 = 205;
+
+/// Picoseconds for each kilobyte of A and B: 4.1 TB/s of memory, which no plan that splits K is taken to exceed.
+const MEMORY: i64 = 250;
+
+/// The part of the time of a plan that splits K which is added to it, as it was not measured: one in so many.
+const DOUBT: i64 = 10;
+
 /// Integers that a time is computed in: numbers, or values of a function that launches.
 pub trait Arithmetic {
     /// An integer.
@@ -201,9 +216,18 @@ impl Arithmetic for Numbers {
 ///
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
 /// memory; a block alone waits for each of its tiles, of which all stages but one are under way.
+///
+/// Of a plan that splits K a block has a part of the turns, and behind all blocks a second kernel moves the sums once more; that was not
+/// measured yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     tile: [i64; 3],
+    /// Blocks that share a tile's sums.
+    split: i64,
+    /// Bytes of the sums of a tile.
+    sums: i64,
+    /// Bits of an element of A and B.
+    bits: i64,
     /// Blocks that a multiprocessor runs at once.
     at_once: i64,
     /// Picoseconds that a multiprocessor is busy with a block's tile along K.
@@ -235,10 +259,18 @@ impl Estimate {
         let busy = multiplied + computed * 1_000_000 / COMPUTED;
         Ok(Self {
             tile: plan.tile,
+            split: plan.split,
+            sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
+            bits: atom.a.bits(),
             at_once: i64::from(at_once(plan, sources, arch)?).max(1),
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
         })
+    }
+
+    /// The estimate of the same plan with another number of parts of K, where both are more than 1.
+    pub(super) fn with_split(self, split: i64) -> Self {
+        Self { split, ..self }
     }
 
     /// The time in picoseconds of a batch of products of M, N and K, on so many multiprocessors. Each is 1 at least.
@@ -255,9 +287,14 @@ impl Estimate {
                 [&extents[axis], &n.constant(self.tile[axis])?],
             )
         };
-        let turns = tiles(2)?;
+        let mut turns = tiles(2)?;
         let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
-        let blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        if self.split > 1 {
+            let split = n.constant(self.split)?;
+            turns = n.apply(Op::CeilDivS, [&turns, &split])?;
+            blocks = n.apply(Op::Mul, [&blocks, &split])?;
+        }
         let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
         let at_once = n.apply(Op::MinS, [&own, &n.constant(self.at_once)?])?;
         let wave = |blocks: &N::Value| {
@@ -271,7 +308,37 @@ impl Estimate {
         let whole = n.apply(Op::Mul, [&whole, &wave(&at_once)?])?;
         let is_rest = n.apply(Op::MinS, [&rest, &n.constant(1)?])?;
         let rest = n.apply(Op::Mul, [&is_rest, &wave(&rest)?])?;
-        n.apply(Op::Add, [&whole, &rest])
+        let time = n.apply(Op::Add, [&whole, &rest])?;
+        if self.split <= 1 {
+            return Ok(time);
+        }
+        let floor = self.memory(n, extents, batch)?;
+        let time = n.apply(Op::MaxS, [&time, &floor])?;
+        let time = n.apply(Op::Add, [&time, &self.second(n, &blocks)?])?;
+        let doubted = n.apply(Op::DivS, [&time, &n.constant(DOUBT)?])?;
+        n.apply(Op::Add, [&time, &doubted])
+    }
+
+    /// The time that memory takes for A and B.
+    fn memory<N: Arithmetic>(
+        &self,
+        n: &N,
+        [of_m, of_n, of_k]: &[N::Value; 3],
+        batch: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let lines = n.apply(Op::Add, [of_m, of_n])?;
+        let lines = n.apply(Op::Mul, [&lines, batch])?;
+        let bits = n.apply(Op::Mul, [of_k, &n.constant(self.bits)?])?;
+        let kilobytes = n.apply(Op::DivS, [&bits, &n.constant(8 << 10)?])?;
+        let time = n.apply(Op::Mul, [&kilobytes, &n.constant(MEMORY)?])?;
+        n.apply(Op::Mul, [&lines, &time])
+    }
+
+    /// The time of the second kernel, and of the blocks that leave it their sums.
+    fn second<N: Arithmetic>(&self, n: &N, blocks: &N::Value) -> Result<N::Value, N::Error> {
+        let moved = 2 * self.sums * SUMS / (1 << 10);
+        let moved = n.apply(Op::Mul, [blocks, &n.constant(moved)?])?;
+        n.apply(Op::Add, [&moved, &n.constant(SECOND)?])
     }
 
     /// The time for known sizes.

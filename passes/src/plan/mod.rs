@@ -83,8 +83,8 @@ impl Fed {
 }
 
 impl Problem<'_> {
-    /// The same problem with the sums themselves in shared memory in place of C, from where what is stored is computed by vectors that
-    /// are no wider than the widest access.
+    /// The same problem with the sums themselves in shared memory or in a workspace in place of C, from where what is stored is computed
+    /// by vectors that are no wider than the widest access.
     #[must_use]
     pub fn staged_sums(self) -> Self {
         let [a, b, c] = self.elements;
@@ -99,6 +99,9 @@ impl Problem<'_> {
         }
     }
 }
+
+/// The parts of K that are tried.
+const SPLITS: &[i64] = &[2, 3, 4, 6, 8, 12, 16];
 
 /// Bits of the widest access to memory.
 const WIDEST: i64 = 128;
@@ -136,13 +139,27 @@ pub fn choose<'c>(
     archs: &Archs,
     most: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
-    let builder = sm80::Builder::new(
-        problem.elements,
-        problem.accumulate,
-        problem.accesses,
-        problem.fed,
-    )?;
-    let candidates = builder.candidates(request, archs)?;
+    let candidates = |problem: &Problem<'c>, splits: &[i64]| {
+        let builder = sm80::Builder::new(
+            problem.elements,
+            problem.accumulate,
+            problem.accesses,
+            problem.fed,
+        )?;
+        builder.candidates(request, splits, archs)
+    };
+    let candidates = match request.split {
+        Some(1) => candidates(problem, &[1])?,
+        Some(split) => candidates(&problem.staged_sums(), &[split])?,
+        None => {
+            let mut all = candidates(problem, &[1])?;
+            // A tile that is asked for is taken as it is.
+            if request.tile.is_none() && request.warps.is_none() {
+                all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
+            }
+            all
+        }
+    };
     let sms = request.sms;
     let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
     Ok(variants::choose(candidates, problem, sms, most))
@@ -150,6 +167,10 @@ pub fn choose<'c>(
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+    let problem = match plan.is_split() {
+        true => problem.staged_sums(),
+        false => *problem,
+    };
     let [a, b, acc] = plan.multiplied()?;
     let c = plan.element(Operand::C)?;
     let multiplied = [a, b, c, acc];

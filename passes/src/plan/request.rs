@@ -1,6 +1,6 @@
 //! The wishes for a plan: of options, and of attributes on the op.
 
-use cute_ir::attributes::{RASTER, STAGES, SWIZZLE, TILE, WARPS};
+use cute_ir::attributes::{RASTER, SPLIT, STAGES, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
 use cute_ir::options::OptionValue;
 use cute_layout::Swizzle;
@@ -61,6 +61,8 @@ cute_ir::options! {
             "Swizzle of shared memory on byte addresses: auto, none or S<B,M,S>; auto where not given";
         raster: Option<i64> = None, "",
             "Blocks along M that are neighbours in launch order; chosen where not given";
+        split: Option<i64> = None, "",
+            "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 where not given";
         sms: Option<i64> = None, "",
@@ -85,6 +87,7 @@ impl Request {
         self.warps = self.warps.or_else(|| array(WARPS)?.try_into().ok());
         self.stages = self.stages.or_else(|| integer_of(op, STAGES));
         self.raster = self.raster.or_else(|| integer_of(op, RASTER));
+        self.split = self.split.or_else(|| integer_of(op, SPLIT));
         if self.swizzle.is_none()
             && let Some(text) = string_of(op, SWIZZLE)
         {
@@ -101,6 +104,7 @@ impl Request {
             ("stages", self.stages.is_some()),
             ("swizzle", self.swizzle.is_some()),
             ("raster", self.raster.is_some()),
+            ("split", self.split.is_some()),
         ];
         let asked = parts.into_iter().find(|(_, asked)| *asked);
         asked.map(|(name, _)| name)

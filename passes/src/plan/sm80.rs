@@ -14,7 +14,7 @@ use crate::arch::{THREADS_PER_BLOCK, WARP};
 use cute_ir::{
     Failure,
     mlir::context_of_type,
-    plan::{MOST_EXTENT, Movement, Plan, SharedTile},
+    plan::{MOST_EXTENT, MOST_SPLIT, Movement, Plan, SharedTile},
     types::{self, CopyOp, MOST_STAGES},
 };
 use cute_layout::{
@@ -157,6 +157,7 @@ pub(super) struct Choice {
     stages: i64,
     swizzle: SwizzleChoice,
     raster: i64,
+    split: i64,
     /// The speed on large problems, in thousandths of the first of the table.
     speed: i64,
 }
@@ -176,6 +177,7 @@ fn table(product: &MmaAtom, raster: i64) -> impl Iterator<Item = Choice> + use<>
             stages,
             swizzle: SwizzleChoice::Auto,
             raster,
+            split: 1,
             speed,
         })
 }
@@ -194,16 +196,17 @@ impl Choice {
             ("warps", wm.max(wn), THREADS_PER_BLOCK / WARP),
             ("stages", self.stages, MOST_STAGES),
             ("raster", self.raster, i64::from(i32::MAX)),
+            ("split", self.split, MOST_SPLIT),
         ] {
             if value > most {
                 return Err(format!("{name} is at most {most}, found {value}"));
             }
         }
-        if [m, n, k, wm, wn, self.stages, self.raster]
+        if [m, n, k, wm, wn, self.stages, self.raster, self.split]
             .iter()
             .any(|v| *v < 1)
         {
-            return Err("tile, warps, stages and raster are at least 1".to_owned());
+            return Err("tile, warps, stages, raster and split are at least 1".to_owned());
         }
         let threads = wm * wn * WARP;
         if threads > THREADS_PER_BLOCK {
@@ -352,6 +355,7 @@ impl<'c> Builder<'c> {
                 None => SwizzleChoice::None,
             },
             raster: plan.raster,
+            split: plan.split,
             speed: 0,
         };
         choice.check_range().ok()?;
@@ -423,11 +427,16 @@ impl<'c> Builder<'c> {
         // A warp writes whole rows of the accumulators of an atom, which takes no less than a row at a time.
         let bytes = self.result_elem.bits() / 8;
         let rows = (atom_n * bytes).max(self.chunk);
-        let out = conflict_free(extents[major_c] * bytes, rows);
+        // In a workspace there are no banks.
+        let out = match choice.split {
+            1 => conflict_free(extents[major_c] * bytes, rows),
+            _ => None,
+        };
         Ok(Plan {
             tile: choice.tile,
             stages: choice.stages,
             raster: choice.raster,
+            split: choice.split,
             mma,
             paths: [
                 factor(a, [m, k], major_a)?,
@@ -481,10 +490,12 @@ impl<'c> Builder<'c> {
         Ok(plan)
     }
 
-    /// The plans that a problem can be computed by: those of the table, or the one that is asked for. Errors: the reason why there is none, and one that would do.
+    /// The plans that a problem can be computed by: those of the table, or the one that is asked for, each with K split in as many
+    /// parts as `splits` says, which are all 1 or all more. Errors: the reason why there is none, and one that would do.
     pub(super) fn candidates(
         &self,
         request: &Request,
+        splits: &[i64],
         archs: &Archs,
     ) -> Result<Vec<Candidate<'c>>, String> {
         require(archs, &self.row.name, self.row.requires)?;
@@ -495,6 +506,7 @@ impl<'c> Builder<'c> {
             stages: request.stages.unwrap_or(base.stages),
             swizzle: request.swizzle.unwrap_or(base.swizzle),
             raster,
+            split: splits.first().copied().unwrap_or(1),
             speed: base.speed,
         };
         // With nothing left open the candidates are all the same.
@@ -504,9 +516,19 @@ impl<'c> Builder<'c> {
                 let plan = self.fitting(choice, archs).ok()?;
                 let estimate =
                     Estimate::of(&plan, choice.speed, self.sources, archs.first()).ok()?;
-                Some(Candidate { plan, estimate })
+                Some((plan, estimate))
             });
-            fitting.take(if asked { 1 } else { usize::MAX }).collect()
+            let fitting = fitting.take(if asked { 1 } else { usize::MAX });
+            let split = |(plan, estimate): (Plan<'c>, Estimate)| {
+                splits.iter().map(move |split| Candidate {
+                    plan: Plan {
+                        split: *split,
+                        ..plan.clone()
+                    },
+                    estimate: estimate.with_split(*split),
+                })
+            };
+            fitting.flat_map(split).collect()
         };
         let all = fitting(table(&self.row, raster).map(complete).collect());
         if !all.is_empty() {
@@ -554,6 +576,7 @@ impl<'c> Builder<'c> {
         let most = cost::registers(&self.plan(asked).ok()?, self.sources).ok()?;
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
+            split: asked.split,
             ..choice
         };
         let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Choice { warps, ..asked });
@@ -578,6 +601,7 @@ impl<'c> Builder<'c> {
         // What is named keeps what it does not name.
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
+            split: asked.split,
             ..choice
         };
         let warps = [

@@ -50,32 +50,43 @@ pub(super) fn choose<'c>(
             points.iter().map(time).collect()
         })
         .collect();
+    // What splits K is chosen on top of what does not, where the sizes of a launch decide: its estimate was not measured.
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    let is_whole = |at: &usize| !candidates[*at].plan.is_split();
+    let mut whole: Vec<usize> = all.iter().copied().filter(is_whole).collect();
+    if points.len() == 1 || whole.is_empty() {
+        whole.clone_from(&all);
+    }
     for point in 0..points.len() {
-        let best = times.iter().map(|all| all[point]).min().unwrap_or(1).max(1);
+        let best = whole.iter().map(|at| times[*at][point]);
+        let best = best.min().unwrap_or(1).max(1);
         for all in &mut times {
             let time = i128::from(all[point]) * i128::from(UNIT) / i128::from(best);
             all[point] = i64::try_from(time).unwrap_or(i64::MAX).min(UNIT << 10);
         }
     }
     // The fastest on the largest sizes, which take the most time, and then whatever gains the most.
-    let largest = (0..times.len()).min_by_key(|at| (times[*at].last().copied(), *at));
+    let of_largest = |at: &&usize| (times[**at].last().copied(), **at);
+    let largest = whole.iter().min_by_key(of_largest).copied();
     let mut chosen: Vec<usize> = largest.into_iter().collect();
     let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
-    while chosen.len() < most {
-        let with = |all: &Vec<i64>| -> i64 {
-            let both = all.iter().zip(&reached);
-            both.map(|(time, reached)| time.min(reached)).sum()
-        };
-        let best = (0..times.len()).min_by_key(|at| (with(&times[*at]), *at));
-        let Some(best) = best else { break };
-        let (before, after) = (reached.iter().sum::<i64>(), with(&times[best]));
-        if before - after <= before / WORTH {
-            break;
+    for among in [&whole, &all] {
+        while chosen.len() < most {
+            let with = |all: &Vec<i64>| -> i64 {
+                let both = all.iter().zip(&reached);
+                both.map(|(time, reached)| time.min(reached)).sum()
+            };
+            let best = among.iter().min_by_key(|at| (with(&times[**at]), **at));
+            let Some(best) = best else { break };
+            let (before, after) = (reached.iter().sum::<i64>(), with(&times[*best]));
+            if before - after <= before / WORTH {
+                break;
+            }
+            for (reached, time) in reached.iter_mut().zip(&times[*best]) {
+                *reached = *time.min(reached);
+            }
+            chosen.push(*best);
         }
-        for (reached, time) in reached.iter_mut().zip(&times[best]) {
-            *reached = *time.min(reached);
-        }
-        chosen.push(best);
     }
     // In the order of the table, so that larger tiles come first.
     chosen.sort_unstable();

@@ -17,8 +17,8 @@ impl<'c> Gemm<'c> {
         self.matrices.product[2].layout.rank() == 3
     }
 
-    /// The blocks of the grid, where they are known.
-    pub(super) fn known_blocks(&self) -> Option<i64> {
+    /// The tiles of C of all products, where they are known: as many blocks, if each computes one.
+    pub(super) fn known_tiles_of_c(&self) -> Option<i64> {
         let tiles = self.known_tiles(0)?.checked_mul(self.known_tiles(1)?)?;
         tiles.checked_mul(matrix::batch(&self.matrices.product)?)
     }
@@ -33,10 +33,10 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// Launches the kernel `kernel`, a symbol.
-    pub(super) fn launch(&self, host: Builder<'c>, kernel: &str) -> Result<(), Failure> {
+    /// Launches the kernels, of which these are the symbols: the one that multiplies, and of a plan that splits K the one that adds.
+    pub(super) fn launch(&self, host: Builder<'c>, kernels: &[String]) -> Result<(), Failure> {
         let index = host.index_type();
-        // Tiles of each axis, where they are not known, and all blocks.
+        // Tiles of each axis, where they are not known, and all of C.
         let mut counted = Vec::new();
         for axis in self.counted_by_launch() {
             let (matrix, mode) = self.extents[axis].from;
@@ -47,20 +47,49 @@ impl<'c> Gemm<'c> {
                 host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
             ));
         }
-        let blocks = match self.known_blocks() {
+        let tiles = match self.known_tiles_of_c() {
             Some(blocks) => host.constant(index, blocks)?,
             None => self.blocks(host, &counted)?,
         };
+        let mut arguments = self.arguments.clone();
+        for (_, tiles) in &counted {
+            arguments.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
+        }
+        let mut blocks = vec![self.plan.split];
+        if self.plan.is_split() {
+            arguments.push(self.workspace(host, tiles)?);
+            blocks.push(self.pieces(host)?);
+        }
+        for (kernel, blocks) in kernels.iter().zip(blocks) {
+            let mut grid = tiles;
+            if blocks != 1 {
+                grid = host.value(
+                    arith::MULI,
+                    &[tiles, host.constant(index, blocks)?],
+                    index,
+                    &[],
+                )?;
+            }
+            self.launch_one(host, kernel, grid, &arguments)?;
+        }
+        Ok(())
+    }
+
+    fn launch_one(
+        &self,
+        host: Builder<'c>,
+        kernel: &str,
+        blocks: Val<'c>,
+        arguments: &[Val<'c>],
+    ) -> Result<(), Failure> {
+        let index = host.index_type();
         let mut operands = vec![blocks];
         for size in [1, 1, self.threads()?, 1, 1] {
             operands.push(host.constant(index, size)?);
         }
         operands.push(host.i32(0)?);
-        operands.extend(&self.arguments);
-        for (_, tiles) in &counted {
-            operands.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
-        }
-        let arguments = i32::try_from(self.arguments.len() + counted.len()).unwrap_or(0);
+        operands.extend(arguments);
+        let arguments = i32::try_from(arguments.len()).unwrap_or(0);
         host.op(
             gpu::LAUNCH_FUNC,
             &operands,

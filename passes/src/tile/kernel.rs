@@ -17,15 +17,15 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
 use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
 
-/// A block's place in the grid.
-struct Place<'c> {
-    m: Val<'c>,
-    n: Val<'c>,
+/// A tile's place among those of all products.
+pub(super) struct Place<'c> {
+    pub(super) m: Val<'c>,
+    pub(super) n: Val<'c>,
     /// The index of the product; none where there is one.
-    product: Option<Val<'c>>,
+    pub(super) product: Option<Val<'c>>,
 }
 
-/// A tile of a matrix along K, or that of C.
+/// The tiles of a matrix along K, or that of C.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<'c> {
     pub(super) tensor: Val<'c>,
@@ -62,8 +62,22 @@ impl<'c> Gemm<'c> {
             .collect()
     }
 
-    /// Writes the kernel.
+    /// Writes the kernel that multiplies.
     pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
+        let blocks = self
+            .known_tiles_of_c()
+            .and_then(|blocks| blocks.checked_mul(self.plan.split));
+        self.function(place, name, blocks, |b, body| self.body(b, body))
+    }
+
+    /// Writes a kernel of that many blocks, where they are known, of which `write` writes the body.
+    pub(super) fn function(
+        &self,
+        place: Builder<'c>,
+        name: &str,
+        blocks: Option<i64>,
+        write: impl FnOnce(Builder<'c>, Blk<'c>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let location = self.op.location();
         let context = place.context;
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
@@ -75,6 +89,10 @@ impl<'c> Gemm<'c> {
         for _ in self.counted_by_launch() {
             arguments.push(place.i32_type());
             facts.push("{}".to_owned());
+        }
+        if self.plan.is_split() {
+            arguments.push(self.workspace_type(place)?);
+            facts.push(format!("{{{NOALIAS}}}"));
         }
         let (region, body) = Detached::with_block(
             &arguments
@@ -102,38 +120,41 @@ impl<'c> Gemm<'c> {
             (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
             (PLAN, self.plan.attribute(location)?),
         ];
-        let blocks = self.known_blocks().and_then(|all| i32::try_from(all).ok());
+        let blocks = blocks.and_then(|all| i32::try_from(all).ok());
         if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
             attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
         }
         place.with_regions(gpu::FUNC, &[], &[], &attributes, vec![region])?;
         let b = Builder::at_end(context, body, location);
-        self.body(b, body)?;
+        write(b, body)?;
         b.op(gpu::RETURN, &[], &[], &[])?;
         Ok(())
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let [tm, tn, _] = self.plan.tile;
-        let at = self.place(b, body)?;
+        let block = self.block(b)?;
+        let (at, part) = self.place(b, body, block, self.plan.split)?;
 
         // This block's part of the tensors.
         let keep = IntTuple::underscore;
         let dynamic = IntTuple::dynamic;
         let ends = self.ends(b, body)?;
-        let part = |matrix: &Matrix<'c>, operand, ends: &[Option<End<'c>>; 3]| {
-            let (coord, leaves) = match operand {
-                Operand::A => (tuple([dynamic(), keep()]), vec![at.m]),
-                Operand::B => (tuple([dynamic(), keep()]), vec![at.n]),
-                Operand::C => (tuple([dynamic(), dynamic()]), vec![at.m, at.n]),
+        let tiles = |matrix: &Matrix<'c>, operand, ends: &[Option<End<'c>>; 3]| {
+            let leaf = match operand {
+                Operand::A => at.m,
+                _ => at.n,
             };
-            let tile = (matrix, operand);
-            self.part(b, body, tile, (coord, &leaves), at.product, ends)
+            let coord = (tuple([dynamic(), keep()]), &[leaf][..]);
+            self.part(b, body, (matrix, operand), coord, at.product, ends)
         };
         let [a, bb, c] = &self.matrices.product;
-        let a = part(a, Operand::A, &ends)?;
-        let bb = part(bb, Operand::B, &ends)?;
-        let c = part(c, Operand::C, &ends)?;
+        let a = tiles(a, Operand::A, &ends)?;
+        let bb = tiles(bb, Operand::B, &ends)?;
+        let c = match part {
+            Some(_) => None,
+            None => Some(self.tile_of_c(b, body, c, &at, &ends)?),
+        };
 
         // Shared memory and accumulators.
         let shared = |operand| {
@@ -153,18 +174,29 @@ impl<'c> Gemm<'c> {
         let none = [const { None }; 3];
         let beside = |operand| {
             self.beside(b, operand, |matrix, is_held| {
-                part(matrix, operand, if is_held { &ends } else { &none })
+                tiles(matrix, operand, if is_held { &ends } else { &none })
             })
         };
         let (beside_a, beside_b) = (beside(Operand::A)?, beside(Operand::B)?);
 
-        // Along K.
-        let (from, to, step) = (b.i32(0)?, self.tiles(b, body, 2)?, b.i32(1)?);
+        // Along K, from the first tile of this block's part on.
+        let (first, turns) = match part {
+            Some(part) => {
+                let (first, turns) = self.range(b, body, part)?;
+                (Some(first), turns)
+            }
+            None => (None, self.tiles(b, body, 2)?),
+        };
+        let (from, to, step) = (b.i32(0)?, turns, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
         let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
         b.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(b.context, inner, b.location);
-        let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[argument(inner, 0)])?;
+        let mut turn = argument(inner, 0);
+        if let Some(first) = first {
+            turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
+        }
+        let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[turn])?;
         for (name, operand, tiles, shared, beside) in [
             ("copy A", Operand::A, a, shared_a, beside_a),
             ("copy B", Operand::B, bb, shared_b, beside_b),
@@ -193,6 +225,12 @@ impl<'c> Gemm<'c> {
             .op(cute::BLOCK_GEMM, &product, &[], &[])?;
         l.op(scf::YIELD, &[], &[], &[])?;
 
+        let Some(c) = c else {
+            // What is to be added, other blocks have.
+            let sums = self.sums(b, body, block)?;
+            let ends = [accumulators, sums];
+            return block_copy(b.step("store sums"), Operand::C, ends, None);
+        };
         // Out through shared memory, so that whole vectors are stored.
         let mut rounded = accumulators;
         let staged = self.staged();
@@ -208,13 +246,9 @@ impl<'c> Gemm<'c> {
             let ends = [shared_c, c.tensor];
             return block_copy(b.step("store C"), Operand::C, ends, c.within);
         };
-        let tiles = |matrices: &[Matrix<'c>]| {
-            let tile = |matrix| part(matrix, Operand::C, &none);
-            let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
-            tiles.collect::<Result<Vec<_>, Failure>>()
-        };
-        let inputs = [vec![shared_c], tiles(&self.matrices.inputs)?].concat();
-        let outputs = [vec![c.tensor], tiles(&self.matrices.outputs)?].concat();
+        let (inputs, outputs) = self.tiles_beside(b, body, &at)?;
+        let inputs = [vec![shared_c], inputs].concat();
+        let outputs = [vec![c.tensor], outputs].concat();
         let on = On {
             operand: Operand::C,
             inputs: &inputs,
@@ -224,8 +258,45 @@ impl<'c> Gemm<'c> {
         epilogue.transform(b.step("epilogue"), on, value)
     }
 
+    /// The tile of a matrix of C's shape at a place.
+    pub(super) fn tile_of_c(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        matrix: &Matrix<'c>,
+        at: &Place<'c>,
+        ends: &[Option<End<'c>>; 3],
+    ) -> Result<Tiles<'c>, Failure> {
+        let coord = tuple([IntTuple::dynamic(), IntTuple::dynamic()]);
+        let coord = (coord, &[at.m, at.n][..]);
+        self.part(b, body, (matrix, Operand::C), coord, at.product, ends)
+    }
+
+    /// The tiles at a place of what an epilogue reads, and of what it writes beside C.
+    pub(super) fn tiles_beside(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+    ) -> Result<(Vec<Val<'c>>, Vec<Val<'c>>), Failure> {
+        let tiles = |matrices: &[Matrix<'c>]| {
+            let tile = |matrix| self.tile_of_c(b, body, matrix, at, &[None, None, None]);
+            let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
+            tiles.collect::<Result<Vec<_>, Failure>>()
+        };
+        Ok((
+            tiles(&self.matrices.inputs)?,
+            tiles(&self.matrices.outputs)?,
+        ))
+    }
+
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
-    fn tiles(&self, b: Builder<'c>, body: Blk<'c>, axis: usize) -> Result<Val<'c>, Failure> {
+    pub(super) fn tiles(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        axis: usize,
+    ) -> Result<Val<'c>, Failure> {
         if let Some(known) = self.known_tiles(axis) {
             return b.i32(known);
         }
@@ -235,25 +306,67 @@ impl<'c> Gemm<'c> {
         Ok(argument(body, self.arguments.len() + place))
     }
 
-    /// The place of a block: which tile along M and N, which product.
-    fn place(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Place<'c>, Failure> {
+    /// The index of this block.
+    pub(super) fn block(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let dimension = b.attribute("#gpu<dim x>")?;
-        let block = b.value(
-            gpu::BLOCK_ID,
-            &[],
-            b.index_type(),
-            &[("dimension", dimension)],
-        )?;
-        let block = b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])?;
+        let attributes = [("dimension", dimension)];
+        let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &attributes)?;
+        b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])
+    }
+
+    /// The place of a tile by its index, where there are `parts` of each product, one behind the other, and which part it is; none
+    /// of one.
+    pub(super) fn place(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        index: Val<'c>,
+        parts: i64,
+    ) -> Result<(Place<'c>, Option<Val<'c>>), Failure> {
         let unsigned =
             |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
-        let (mut block, mut product) = (block, None);
-        if self.is_batched() {
-            let [m, n] = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
-            let tiles = unsigned(arith::MULI, m, n)?;
-            product = Some(unsigned(arith::DIVUI, block, tiles)?);
+        let (mut block, mut product, mut part) = (index, None, None);
+        if self.is_batched() || parts > 1 {
+            let tiles = self.tiles_of_product(b, body)?;
+            let mut rest = unsigned(arith::DIVUI, block, tiles)?;
             block = unsigned(arith::REMUI, block, tiles)?;
+            if parts > 1 {
+                part = Some(rest);
+            }
+            if self.is_batched() && parts > 1 {
+                let parts = b.i32(parts)?;
+                part = Some(unsigned(arith::REMUI, rest, parts)?);
+                rest = unsigned(arith::DIVUI, rest, parts)?;
+            }
+            product = self.is_batched().then_some(rest);
         }
+        let (m, n) = self.raster(b, body, block)?;
+        Ok((Place { m, n, product }, part))
+    }
+
+    /// The tiles of C of one product.
+    pub(super) fn tiles_of_product(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let known = self.known_tiles(0).zip(self.known_tiles(1));
+        if let Some(tiles) = known.and_then(|(m, n)| m.checked_mul(n)) {
+            return b.i32(tiles);
+        }
+        let [m, n] = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
+        b.value(arith::MULI, &[m, n], b.i32_type(), &[])
+    }
+
+    /// The coordinates of a tile of one product by its index, in launch order.
+    fn raster(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        block: Val<'c>,
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
+        let unsigned =
+            |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
         let known = self
             .known_tiles(0)
             .zip(self.known_tiles(1))
@@ -264,11 +377,7 @@ impl<'c> Gemm<'c> {
         if let Some((known, group)) = known {
             // Two layouts of the block index.
             let [to_m, to_n] = raster(known, group).map_err(|e| b.error(e))?;
-            return Ok(Place {
-                m: evaluate(&b, &to_m, block)?,
-                n: evaluate(&b, &to_n, block)?,
-                product,
-            });
+            return Ok((evaluate(&b, &to_m, block)?, evaluate(&b, &to_n, block)?));
         }
         // Groups of `raster` tiles along M, the last of which may be shorter; in each, all along N.
         let raster = b.i32(self.plan.raster)?;
@@ -280,15 +389,18 @@ impl<'c> Gemm<'c> {
         let left = unsigned(arith::SUBI, m, first)?;
         let rows = unsigned(arith::MINUI, left, raster)?;
         let row = unsigned(arith::REMUI, within, rows)?;
-        Ok(Place {
-            m: unsigned(arith::ADDI, first, row)?,
-            n: unsigned(arith::DIVUI, within, rows)?,
-            product,
-        })
+        Ok((
+            unsigned(arith::ADDI, first, row)?,
+            unsigned(arith::DIVUI, within, rows)?,
+        ))
     }
 
     /// M, N and K where a tile may reach over the end: a number, or a value.
-    fn ends(&self, b: Builder<'c>, body: Blk<'c>) -> Result<[Option<End<'c>>; 3], Failure> {
+    pub(super) fn ends(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+    ) -> Result<[Option<End<'c>>; 3], Failure> {
         let mut ends = [None, None, None];
         for (axis, end) in ends.iter_mut().enumerate() {
             let extent = &self.extents[axis];
@@ -384,7 +496,7 @@ impl<'c> Gemm<'c> {
 }
 
 /// The first index that is not there.
-struct End<'c> {
+pub(super) struct End<'c> {
     leaf: IntTuple,
     /// Its value, where it is not known.
     value: Option<Val<'c>>,
@@ -529,7 +641,7 @@ fn evaluate<'c>(b: &Builder<'c>, layout: &Layout, index: Val<'c>) -> Result<Val<
     b.infer(cute::GET_SCALARS, &[offset], &[])
 }
 
-fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
+pub(super) fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
     Tile::from_shape(&tuple(extents.map(int))).map_err(|e| e.to_string())
 }
 

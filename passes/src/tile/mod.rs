@@ -2,7 +2,8 @@
 //!
 //! Each `cute.contract` and `cute.map` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
-//! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `host.rs` the launch.
+//! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `split.rs`
+//! what there is more where several blocks share a tile, `host.rs` the launch.
 
 mod host;
 mod kernel;
@@ -11,6 +12,7 @@ mod map;
 mod matrix;
 mod prologue;
 mod region;
+mod split;
 mod variants;
 
 use crate::{

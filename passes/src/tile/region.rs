@@ -2,9 +2,16 @@
 //! bodies elsewhere.
 
 use cute_ir::ops::{arith, cute, func};
-use cute_ir::{Expected, Failure, diag, mlir::*, plan::OPERANDS};
+use cute_ir::{
+    Expected, Failure, diag,
+    mlir::*,
+    plan::OPERANDS,
+    types::{memref_of, register_type},
+};
 use cute_layout::Operand;
-use melior::ir::{Attribute, Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType};
+use melior::ir::{
+    Attribute, Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType,
+};
 
 /// A region: the epilogue of a product, the prologue of a factor, or a map's.
 #[derive(Clone)]
@@ -101,34 +108,14 @@ impl<'c> Region<'c> {
         yielded.iter().map(|value| value.r#type()).collect()
     }
 
-    /// Computes tiles of the outputs from those of the inputs, of which the first is what is stored of the operand; `value` gives arguments of the kernel.
+    /// Computes tiles of the outputs from those of the inputs; `value` gives arguments of the kernel.
     pub(super) fn transform(
         &self,
         b: Builder<'c>,
         on: On<'_, 'c>,
         value: impl Fn(usize) -> Val<'c>,
     ) -> Result<(), Failure> {
-        let there = i32::from(on.within.is_some());
-        let within = on
-            .within
-            .into_iter()
-            .flat_map(|(coords, end)| [coords, end]);
-        let tiles = on.inputs.iter().chain(on.outputs).copied();
-        let operands: Vec<_> = tiles.chain(within).collect();
-        let (region, body) = Detached::with_block(&self.arguments());
-        let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
-        let segments = b.i32_array(&[count(on.inputs), count(on.outputs), there, there]);
-        b.with_regions(
-            cute::BLOCK_TRANSFORM,
-            &operands,
-            &[],
-            &[
-                ("operand_id", id_of(b, on.operand)),
-                ("operandSegmentSizes", segments),
-            ],
-            vec![region],
-        )?;
-        self.fill(b, body, value)
+        transform(b, on, |l, elements| self.compute(l, elements, value))
     }
 
     /// The types and locations of the region's own arguments.
@@ -139,36 +126,33 @@ impl<'c> Region<'c> {
             .collect()
     }
 
-    /// Writes the region into the body of an op of a kernel, whose arguments `value` gives.
-    pub(super) fn fill(
+    /// Computes what the region yields for some elements, behind what is in `b`'s block; `value` gives arguments of the kernel.
+    pub(super) fn compute(
         &self,
         b: Builder<'c>,
-        body: Blk<'c>,
+        elements: &[Val<'c>],
         value: impl Fn(usize) -> Val<'c>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<Val<'c>>, Failure> {
         let mut mapping = Mapping::new();
         for (captured, place) in self.captured.iter().zip(&self.places) {
             mapping.insert(key(*captured), value(*place));
         }
-        let l = Builder::at_end(b.context, body, b.location);
-        let yielded = self.copy_body(l, body, &mut mapping)?;
-        l.op(cute::YIELD, &yielded, &[], &[])?;
-        Ok(())
+        self.copy_body(b, elements, &mut mapping)
     }
 
-    /// Clones the ops of the region, of which `mapping` has the captured numbers, to the end of `body`, whose first arguments
-    /// are the region's. Returns what the region yields.
+    /// Clones the ops of the region, of which `mapping` has the captured numbers, for `arguments`, of which the first are the
+    /// region's. Returns what the region yields.
     fn copy_body(
         &self,
         b: Builder<'c>,
-        body: Blk<'c>,
+        arguments: &[Val<'c>],
         mapping: &mut Mapping<'c>,
     ) -> Result<Vec<Val<'c>>, Failure> {
         for constant in &self.constants {
             b.at_location(constant.location())
                 .clone_op(*constant, mapping);
         }
-        b.clone_body(self.block, &arguments_of(body), mapping)
+        b.clone_body(self.block, arguments, mapping)
     }
 
     /// Leaves the region behind as the function `@name`, of its arguments and the captured numbers: what
@@ -216,10 +200,47 @@ impl<'c> Region<'c> {
             mapping.insert(key(*captured), argument);
         }
         let l = Builder::at_end(b.context, body, b.location);
-        let yielded = self.copy_body(l, body, &mut mapping)?;
+        let yielded = self.copy_body(l, &arguments_of(body), &mut mapping)?;
         l.op(func::RETURN, &yielded, &[], &[])?;
         Ok(())
     }
+}
+
+/// Computes tiles from others; `elements` computes an element of each output from those of the inputs.
+pub(super) fn transform<'c>(
+    b: Builder<'c>,
+    on: On<'_, 'c>,
+    elements: impl FnOnce(Builder<'c>, &[Val<'c>]) -> Result<Vec<Val<'c>>, Failure>,
+) -> Result<(), Failure> {
+    let there = i32::from(on.within.is_some());
+    let within = on
+        .within
+        .into_iter()
+        .flat_map(|(coords, end)| [coords, end]);
+    let tiles = on.inputs.iter().chain(on.outputs).copied();
+    let operands: Vec<_> = tiles.chain(within).collect();
+    let mut types = Vec::new();
+    for input in on.inputs {
+        let element = memref_of(*input).expected(b, "a tensor")?.element;
+        types.push((register_type(element), location_of(*input)));
+    }
+    let (region, body) = Detached::with_block(&types);
+    let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
+    let segments = b.i32_array(&[count(on.inputs), count(on.outputs), there, there]);
+    b.with_regions(
+        cute::BLOCK_TRANSFORM,
+        &operands,
+        &[],
+        &[
+            ("operand_id", id_of(b, on.operand)),
+            ("operandSegmentSizes", segments),
+        ],
+        vec![region],
+    )?;
+    let l = Builder::at_end(b.context, body, b.location);
+    let yielded = elements(l, &arguments_of(body))?;
+    l.op(cute::YIELD, &yielded, &[], &[])?;
+    Ok(())
 }
 
 /// The attribute by which an op of a block says of which operand its tiles are.

@@ -50,7 +50,14 @@ pub(super) fn lower<'c>(
         };
         way.kernel(place, &kernel)?;
         let home = string_of(kernels, "sym_name").unwrap_or_default();
-        symbols.push(format!("@{home}::@{kernel}"));
+        let symbol = |kernel: &str| format!("@{home}::@{kernel}");
+        let mut own = vec![symbol(&kernel)];
+        if way.plan.is_split() {
+            let second = format!("{kernel}_parts");
+            way.second_kernel(place, &second)?;
+            own.push(symbol(&second));
+        }
+        symbols.push(own);
     }
     let host = Builder::before(first.op);
     let conditions = conditions(host, ways)?;

@@ -5,7 +5,7 @@
 
 mod verify;
 
-pub use verify::MOST_EXTENT;
+pub use verify::{MOST_EXTENT, MOST_SPLIT};
 
 use crate::{
     diag::Failure,
@@ -30,6 +30,9 @@ pub struct Plan<'c> {
     pub stages: i64,
     /// Blocks along M that are neighbours in launch order, so that they share B in L2.
     pub raster: i64,
+    /// Blocks that share the sums of a tile of C, each along a range of K; with more than 1 a second kernel adds what they leave in
+    /// a workspace.
+    pub split: i64,
     /// The tiled MMA, a type.
     pub mma: Type<'c>,
     /// The movements of A, of B and of C, each in the order in which they happen.
@@ -161,8 +164,9 @@ impl<'c> Plan<'c> {
     }
 
     pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
-        let ([m, n, k, stages, raster], [a, b, c]) = (&parts.ints[..], &parts.arrays[..]) else {
-            return Err("expected five integers and three arrays in a plan".to_owned());
+        let ([m, n, k, stages, raster, split], [a, b, c]) = (&parts.ints[..], &parts.arrays[..])
+        else {
+            return Err("expected six integers and three arrays in a plan".to_owned());
         };
         let path = |all: &[Attribute<'c>]| {
             all.iter()
@@ -176,6 +180,7 @@ impl<'c> Plan<'c> {
             tile: [*m, *n, *k],
             stages: *stages,
             raster: *raster,
+            split: *split,
             mma: parts.types[0],
             paths: [path(a)?, path(b)?, path(c)?],
         })
@@ -193,7 +198,7 @@ impl<'c> Plan<'c> {
             kind: Kind::Plan,
             types: vec![self.mma],
             texts: Vec::new(),
-            ints: vec![m, n, k, self.stages, self.raster],
+            ints: vec![m, n, k, self.stages, self.raster, self.split],
             arrays,
         };
         attribute_of_parts(location, &parts)
@@ -268,6 +273,11 @@ impl<'c> Plan<'c> {
             layout: tile.layout.clone(),
         };
         Ok((memref, tile.buffers))
+    }
+
+    /// Tells whether several blocks share the sums of a tile of C.
+    pub fn is_split(&self) -> bool {
+        self.split > 1
     }
 
     /// The tiled copy of a movement of an operand, by its place on the way. Errors: no such movement; an atom that does not

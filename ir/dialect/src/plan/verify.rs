@@ -9,6 +9,12 @@ use std::sync::Arc;
 /// The largest extent of a tile.
 pub const MOST_EXTENT: i64 = 1 << 16;
 
+/// The most blocks that share the sums of a tile: a thread of the second kernel holds an element of each at once.
+pub const MOST_SPLIT: i64 = 32;
+
+/// The most elements that a tile of sums in a workspace reaches over.
+const MOST_APART: i64 = 1 << 31;
+
 /// The most elements of a tile in shared memory whose places are compared one by one; no multiprocessor has more bytes.
 const MOST_ELEMENTS: i64 = 1 << 20;
 
@@ -59,6 +65,7 @@ impl Plan<'_> {
             ("K of the tile", k, MOST_EXTENT),
             ("stages", self.stages, MOST_STAGES),
             ("raster", self.raster, i64::from(i32::MAX)),
+            ("split", self.split, MOST_SPLIT),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(format!("expected {name} of 1 to {most}, found {value}"));
@@ -86,6 +93,15 @@ impl Plan<'_> {
         for operand in OPERANDS {
             self.verify_path(operand, &mma)
                 .map_err(|e| format!("the way of {}: {e}", name_of_operand(operand)))?;
+        }
+        let (tile, _) = self.shared(Operand::C)?;
+        let reach = tile.layout.cosize().map_err(|e| e.to_string())?;
+        // A tile in shared memory has room there, which is asked elsewhere.
+        if self.is_split() && reach > MOST_APART {
+            return Err(format!(
+                "the way of C: expected a tile that reaches over at most {MOST_APART} elements of the workspace, found {}",
+                tile.layout
+            ));
         }
         Ok(())
     }

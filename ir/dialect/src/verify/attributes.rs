@@ -7,7 +7,7 @@ use crate::{
     attributes::{self, MOST_TURNS},
     diag::{self, Failure},
     mlir::name_of,
-    plan::Plan,
+    plan::{MOST_SPLIT, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
@@ -88,6 +88,11 @@ const KNOWN: &[Known] = &[
     known(
         attributes::RASTER,
         Form::Integer(1, i32::MAX as i64),
+        &[Home::Contract],
+    ),
+    known(
+        attributes::SPLIT,
+        Form::Integer(1, MOST_SPLIT),
         &[Home::Contract],
     ),
     known(attributes::SWIZZLE, Form::Text, &[Home::Contract]),

@@ -28,17 +28,25 @@ pub(super) fn verify_assume(op: cute::Assume<'_>) -> Checked {
     }
 }
 
-pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
-    let mut above = parent_op(op.op());
+/// Tells whether an op is in a kernel, or beside one in its module.
+pub(super) fn is_on_device(op: Op<'_>) -> bool {
+    let mut above = parent_op(op);
     while let Some(parent) = above {
         if matches!(name_of(parent), gpu::MODULE | gpu::FUNC) {
-            return Err(
-                "is for the host function that launches; expected it outside of kernels, where \
-                 gpu.grid_dim says how many blocks there are, or its value passed on as an argument"
-                    .to_owned(),
-            );
+            return true;
         }
         above = parent_op(parent);
+    }
+    false
+}
+
+pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
+    if is_on_device(op.op()) {
+        return Err(
+            "is for the host function that launches; expected it outside of kernels, where gpu.grid_dim says how many blocks \
+             there are, or its value passed on as an argument"
+                .to_owned(),
+        );
     }
     Ok(())
 }

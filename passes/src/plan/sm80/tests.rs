@@ -91,14 +91,21 @@ fn a_plan_says_what_it_was_chosen_by() {
             SwizzleChoice::None,
             SwizzleChoice::read("S<1,4,3>").unwrap(),
         ] {
-            let choice = Choice { swizzle, ..choice };
-            let plan = builder.plan(choice).unwrap();
-            let (_, read) = Builder::of(&plan).unwrap();
-            // Another choice may give the same plan, by the same swizzle.
-            assert_eq!(builder.plan(read).unwrap(), plan);
-            let location = Location::unknown(&context);
-            let attribute = plan.attribute(location).unwrap();
-            assert_eq!(Plan::of(attribute), Some(plan));
+            for split in [1, 5] {
+                let choice = Choice {
+                    swizzle,
+                    split,
+                    ..choice
+                };
+                let plan = builder.plan(choice).unwrap();
+                assert_eq!(plan.split, split);
+                let (_, read) = Builder::of(&plan).unwrap();
+                // Another choice may give the same plan, by the same swizzle.
+                assert_eq!(builder.plan(read).unwrap(), plan);
+                let location = Location::unknown(&context);
+                let attribute = plan.attribute(location).unwrap();
+                assert_eq!(Plan::of(attribute), Some(plan));
+            }
         }
     }
 }
@@ -229,7 +236,7 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
     let made = super::super::choose(&open, &Request::default(), &arch.into(), 6).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
-    let all = builder.candidates(&Request::default(), &arch.into());
+    let all = builder.candidates(&Request::default(), &[1], &arch.into());
     let all = all.unwrap();
     let fastest = |of: &[Candidate<'_>], extents| {
         let times = of.iter().map(|one| one.estimate.known(extents, 1, 132));
@@ -255,4 +262,48 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
     assert!((2..=6).contains(&few.len()), "{}", few.len());
     let one = super::super::choose(&rows, &Request::default(), &arch.into(), 1).unwrap();
     assert_eq!(one.len(), 1);
+}
+
+#[test]
+fn k_is_split_where_that_is_worth_a_second_kernel() {
+    let context = cute_ir::context();
+    let chosen = |extents: [i64; 3], split| {
+        let request = Request {
+            split,
+            ..Request::default()
+        };
+        let archs = arch("sm_90a").into();
+        let made = super::super::choose(&problem(&context, extents), &request, &archs, 1).unwrap();
+        let one = made.first().unwrap();
+        (one.plan.split, one.estimate.known(extents, 1, 132))
+    };
+    for extents in [[512; 3], [1024; 3], [4096; 3], [64, 8192, 8192]] {
+        assert_eq!(chosen(extents, None).0, 1, "{extents:?}");
+    }
+    for extents in [[128, 4096, 11008], [64, 64, 16384], [256, 256, 16384]] {
+        let (split, time) = chosen(extents, None);
+        assert!(split > 1, "{extents:?}");
+        // What is not believed of it is in the estimate.
+        assert!(time < chosen(extents, Some(1)).1, "{extents:?}");
+        assert_eq!(chosen(extents, Some(1)).0, 1);
+        assert_eq!(chosen(extents, Some(7)).0, 7);
+    }
+}
+
+#[test]
+fn sums_of_parts_need_no_shared_memory_of_their_own() {
+    let context = cute_ir::context();
+    let sums = problem(&context, [128; 3]).staged_sums();
+    let builder = Builder::new(sums.elements, sums.accumulate, sums.accesses).unwrap();
+    let choice = Choice {
+        tile: [128, 256, 32],
+        stages: 2,
+        ..table(&builder.row, RASTER).next().unwrap()
+    };
+    // 128 KiB of sums, beside 48 of A and B.
+    let archs = arch("sm_89").into();
+    assert!(builder.fitting(choice, &archs).is_err());
+    let split = Choice { split: 2, ..choice };
+    let plan = builder.fitting(split, &archs).unwrap();
+    assert_eq!(plan.shared(Operand::C).unwrap().0.swizzle, None);
 }

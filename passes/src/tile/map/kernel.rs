@@ -147,7 +147,12 @@ impl<'c> Map<'c> {
         }
         let (region, inner) = Detached::with_block(&self.region.arguments());
         b.with_regions(cute::BLOCK_MAP, &operands, &[], &attributes, vec![region])?;
-        self.region.fill(b, inner, |place| argument(body, place))?;
+        let l = Builder::at_end(b.context, inner, b.location);
+        let elements = arguments_of(inner);
+        let computed = self
+            .region
+            .compute(l, &elements, |place| argument(body, place))?;
+        l.op(cute::YIELD, &computed, &[], &[])?;
         // What was reduced are the columns.
         for op in ops_of(inner) {
             if cute::AllReduce::of(op).is_some() {

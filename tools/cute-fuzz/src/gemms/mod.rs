@@ -149,6 +149,10 @@ impl Input {
             let raster = *random.pick(&[1, 2, 3, 7, 8, 100, 2147483647]);
             options.push(("raster", raster.to_string()));
         }
+        if random.chance(30) {
+            let split = *random.pick(&[1, 2, 2, 3, 4, 5, 8, 16, 32, 33]);
+            options.push(("split", split.to_string()));
+        }
         if random.chance(15) {
             options.push(("simplify", "false".into()));
         }
@@ -160,7 +164,7 @@ impl Input {
 
     /// Tells whether a part of the plan is asked for; of a problem alone there is always a plan.
     fn asks(&self) -> bool {
-        let parts = ["tile", "warps", "stages", "swizzle", "raster"];
+        let parts = ["tile", "warps", "stages", "swizzle", "raster", "split"];
         let mut names = self.options.iter().map(|(name, _)| name);
         names.any(|name| parts.contains(name))
     }

@@ -266,12 +266,12 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
     for (at, values) in &all {
         for (place, value) in values.iter().enumerate() {
             let tensor = memref_of(*value).ok_or("expected tensors")?;
-            let (name, space) = match (at, place) {
-                (0, 0) => ("the first input", Space::Smem),
-                (0, _) => ("an input behind the first", Space::Gmem),
-                _ => ("an output", Space::Gmem),
-            };
-            check_space(name, &tensor, space)?;
+            match (at, place) {
+                (0, 0) if tensor.space == Space::Gmem => {}
+                (0, 0) => check_space("the first input", &tensor, Space::Smem)?,
+                (0, _) => check_space("an input behind the first", &tensor, Space::Gmem)?,
+                _ => check_space("an output", &tensor, Space::Gmem)?,
+            }
             let found = algorithm::extents("a tile", &tensor.layout)?;
             let expected = shape.get_or_insert_with(|| found.clone());
             if found != *expected {
@@ -285,7 +285,7 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
     }
     let (Some(first), Some(output)) = (op.inputs().first().copied(), op.outputs().first().copied())
     else {
-        return Err("expected a tile of C in shared memory and a tile that is written".to_owned());
+        return Err("expected a tile that is read and a tile that is written".to_owned());
     };
     match (op.coords(), op.end()) {
         (None, None) => {}

@@ -12,7 +12,7 @@ pub(super) use elementwise::*;
 pub(super) use gemm::*;
 pub(super) use map::*;
 
-use super::{Checked, tensor};
+use super::{Checked, facts::is_on_device, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::types::{self, CuteType, Space};
@@ -48,6 +48,34 @@ pub(super) fn verify_alloca(op: cute::MemrefAlloca<'_>) -> Checked {
                 memref.align
             ));
         }
+    }
+    Ok(())
+}
+
+/// The alignment in bytes of the first byte of a workspace, which packages promise.
+const WORKSPACE_ALIGN: i64 = 256;
+
+pub(super) fn verify_workspace(op: cute::Workspace<'_>) -> Checked {
+    let Some(CuteType::Ptr(pointer)) = CuteType::of(op.pointer().r#type()) else {
+        return Err("expected a pointer".to_owned());
+    };
+    if is_on_device(op.op()) {
+        return Err(
+            "is for the host function that launches; expected it outside of kernels, and its pointer passed on as an argument"
+                .to_owned(),
+        );
+    }
+    if pointer.space != Space::Gmem {
+        return Err(format!(
+            "expected a pointer into gmem, found {}",
+            op.pointer().r#type()
+        ));
+    }
+    if WORKSPACE_ALIGN % pointer.align != 0 {
+        return Err(format!(
+            "expected an alignment of at most {WORKSPACE_ALIGN} bytes, which packages promise of a workspace, found {}",
+            pointer.align
+        ));
     }
     Ok(())
 }

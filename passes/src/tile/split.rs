@@ -1,0 +1,250 @@
+//! Products of which several blocks share each tile, a range of K each: the sums that they leave in a workspace, and the kernel that
+//! adds them.
+//!
+//! The workspace has a tile of sums for each block of the kernel that multiplies, in the order of blocks, whole and without gaps
+//! at the end of a matrix: what a block stores has no predicates. It is added in the order of the parts, whichever was done first.
+
+use super::{
+    Gemm,
+    kernel::tile_of,
+    region::{On, transform},
+};
+use crate::partition::LOADED;
+use cute_ir::ops::{arith, cute};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    types::{self, MemRef, Space},
+};
+use cute_layout::{Dyn, IntTuple, Leaf, Operand, int, tuple};
+use melior::ir::{Type, ValueLike};
+
+/// Bytes to which each tile in a workspace is aligned: so are workspaces.
+const ALIGN: i64 = 256;
+
+impl<'c> Gemm<'c> {
+    /// A tile of sums in a workspace.
+    fn tile_of_sums(&self, b: Builder<'c>) -> Result<MemRef<'c>, Failure> {
+        let (tile, _) = self.plan.shared(Operand::C).map_err(|e| b.error(e))?;
+        Ok(MemRef {
+            element: self.accumulate,
+            space: Space::Gmem,
+            align: ALIGN,
+            swizzle: None,
+            inner: None,
+            layout: tile.layout,
+        })
+    }
+
+    /// Elements from one tile of sums to the next.
+    fn sums_apart(&self, b: Builder<'c>) -> Result<i64, Failure> {
+        let tile = self.tile_of_sums(b)?;
+        let most = tile.layout.cosize().map_err(|e| b.error(e.to_string()))?;
+        let step = (ALIGN / tile.element_bytes()).max(1);
+        Ok((most + step - 1) / step * step)
+    }
+
+    /// The type of the pointer to a workspace.
+    pub(super) fn workspace_type(&self, b: Builder<'c>) -> Result<Type<'c>, Failure> {
+        self.tile_of_sums(b)?.to_ptr_type(b.location)
+    }
+
+    /// The tile of sums of a block, by its index among all of the kernel that multiplies.
+    pub(super) fn sums(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        block: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let (tile, apart) = (self.tile_of_sums(b)?, self.sums_apart(b)?);
+        let place = self.arguments.len() + self.counted_by_launch().len();
+        let wide = b.i64_type();
+        let block = b.value(arith::EXTUI, &[block], wide, &[])?;
+        let offset = b.value(arith::MULI, &[block, b.constant(wide, apart)?], wide, &[])?;
+        let leaf = IntTuple::Leaf(Leaf::Dynamic(Dyn::new(64, apart)));
+        let ty = types::int_tuple_type(b.context, &leaf);
+        let offset = b.value(cute::MAKE_INT_TUPLE, &[offset], ty, &[])?;
+        let start = b.infer(cute::ADD_OFFSET, &[argument(body, place), offset], &[])?;
+        let layout = b.static_value(types::layout_type(b.context, &tile.layout))?;
+        b.value(
+            cute::MAKE_VIEW,
+            &[start, layout],
+            tile.to_type(b.location)?,
+            &[],
+        )
+    }
+
+    /// The first tile along K of a part, and how many it has: the tiles are shared out evenly, one more to each of the first parts
+    /// where they cannot be.
+    pub(super) fn range(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        part: Val<'c>,
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
+        let parts = self.plan.split;
+        let ty = b.i32_type();
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
+        if let Some(tiles) = self.known_tiles(2).filter(|tiles| tiles % parts == 0) {
+            let each = b.i32(tiles / parts)?;
+            return Ok((number(arith::MULI, part, each)?, each));
+        }
+        let (all, parts) = (self.tiles(b, body, 2)?, b.i32(parts)?);
+        let each = number(arith::DIVUI, all, parts)?;
+        let rest = number(arith::REMUI, all, parts)?;
+        let before = number(arith::MULI, part, each)?;
+        let more = number(arith::MINUI, part, rest)?;
+        let first = number(arith::ADDI, before, more)?;
+        // One more where the part is one of the first.
+        let next = number(arith::ADDI, part, b.i32(1)?)?;
+        let more_of_next = number(arith::MINUI, next, rest)?;
+        let own = number(arith::SUBI, more_of_next, more)?;
+        Ok((first, number(arith::ADDI, each, own)?))
+    }
+
+    /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has: each as large as its threads can
+    /// load at once, so that there are many.
+    fn piece(&self, b: Builder<'c>) -> Result<([i64; 2], i64), Failure> {
+        let wrong = |e: String| b.error(e);
+        let mut extents = self.plan.extents(Operand::C);
+        let beside = 1 - self.plan.major(Operand::C).map_err(wrong)?;
+        let copy = self.plan.tiled_copy(Operand::C, 1).map_err(wrong)?;
+        let covered = copy.tiler_mn().shape();
+        let lines = covered.and_then(|covered| covered.get(beside)?.size().ok());
+        let lines = lines.expected(b, "lines that the threads copy at a time")?;
+        let passes = (extents[beside] / lines).max(1);
+        let held = extents[0] * extents[1] / (passes * self.threads()?).max(1);
+        let tensors = self.plan.split + i64::try_from(self.matrices.inputs.len()).unwrap_or(0);
+        let at_once = (1..=passes)
+            .rev()
+            .find(|n| passes % n == 0 && n * held * tensors <= LOADED);
+        let pieces = passes / at_once.unwrap_or(1);
+        extents[beside] /= pieces;
+        Ok((extents, pieces))
+    }
+
+    /// Blocks of the second kernel for each tile of C.
+    pub(super) fn pieces(&self, b: Builder<'c>) -> Result<i64, Failure> {
+        Ok(self.piece(b)?.1)
+    }
+
+    /// Writes the kernel that adds the sums of all parts and stores what becomes of them.
+    pub(super) fn second_kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
+        let (extents, pieces) = self.piece(place)?;
+        let blocks = self
+            .known_tiles_of_c()
+            .and_then(|tiles| tiles.checked_mul(pieces));
+        self.function(place, name, blocks, |b, body| {
+            self.add(b, body, extents, pieces)
+        })
+    }
+
+    fn add(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        extents: [i64; 2],
+        pieces: i64,
+    ) -> Result<(), Failure> {
+        let ty = b.i32_type();
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
+        let (block, count) = (self.block(b)?, b.i32(pieces)?);
+        let (index, piece) = match pieces {
+            1 => (block, None),
+            _ => (
+                number(arith::DIVUI, block, count)?,
+                Some(number(arith::REMUI, block, count)?),
+            ),
+        };
+        let (at, _) = self.place(b, body, index, 1)?;
+        let beside = 1 - self.plan.major(Operand::C).map_err(|e| b.error(e))?;
+        let tile = tile_of(extents).map_err(|e| b.error(e))?;
+        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let own = |tensor: Val<'c>| {
+            let Some(piece) = piece else {
+                return Ok(tensor);
+            };
+            let mut coord = [int(0), int(0)];
+            coord[beside] = IntTuple::dynamic();
+            let coord = b.coord(&tuple(coord), &[piece])?;
+            b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])
+        };
+        let all = |tensors: Vec<Val<'c>>| tensors.into_iter().map(own).collect::<Result<_, _>>();
+
+        // The tiles of sums of a product's parts are as far apart as there are tiles in it.
+        let tiles = self.tiles_of_product(b, body)?;
+        let mut of_part = index;
+        if let Some(product) = at.product {
+            let others = b.i32(self.plan.split - 1)?;
+            let others = number(arith::MULI, number(arith::MULI, product, others)?, tiles)?;
+            of_part = number(arith::ADDI, index, others)?;
+        }
+        let mut inputs = Vec::new();
+        for part in 0..self.plan.split {
+            if part > 0 {
+                of_part = number(arith::ADDI, of_part, tiles)?;
+            }
+            inputs.push(self.sums(b, body, of_part)?);
+        }
+        let ends = self.ends(b, body)?;
+        let c = self.tile_of_c(b, body, &self.matrices.product[2], &at, &ends)?;
+        let (beside_sums, beside_c) = self.tiles_beside(b, body, &at)?;
+        inputs.extend(beside_sums);
+        let inputs: Vec<_> = all(inputs)?;
+        let outputs: Vec<_> = all([vec![c.tensor], beside_c].concat())?;
+        let within = match c.within {
+            Some((coords, end)) => Some((own(coords)?, end)),
+            None => None,
+        };
+        let step = b.step("add parts");
+        let on = On {
+            operand: Operand::C,
+            inputs: &inputs,
+            outputs: &outputs,
+            within,
+        };
+        transform(step, on, |l, elements| {
+            let parts = usize::try_from(self.plan.split).unwrap_or(1);
+            let (parts, others) = elements.split_at(parts.min(elements.len()));
+            let sum = self.sum_of(l, parts)?;
+            match &self.epilogue {
+                Some(epilogue) => {
+                    let elements = [&[sum], others].concat();
+                    epilogue.compute(l, &elements, |place| argument(body, place))
+                }
+                None => Ok(vec![self.rounded(l, sum)?]),
+            }
+        })
+    }
+
+    /// The sum of numbers, from the first to the last.
+    fn sum_of(&self, b: Builder<'c>, parts: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+        let add = match is_float(self.accumulate) {
+            true => arith::ADDF,
+            false => arith::ADDI,
+        };
+        let (first, others) = parts.split_first().expected(b, "a part")?;
+        others.iter().try_fold(*first, |sum, part| {
+            b.value(add, &[sum, *part], self.accumulate, &[])
+        })
+    }
+
+    /// A sum rounded to C's type.
+    fn rounded(&self, b: Builder<'c>, sum: Val<'c>) -> Result<Val<'c>, Failure> {
+        let stored = self.matrices.product[2].memref.element;
+        if stored == sum.r#type() {
+            return Ok(sum);
+        }
+        b.value(arith::TRUNCF, &[sum], stored, &[])
+    }
+
+    /// The workspace of a launch that has so many tiles of C.
+    pub(super) fn workspace(&self, host: Builder<'c>, tiles: Val<'c>) -> Result<Val<'c>, Failure> {
+        let index = host.index_type();
+        let bytes = self.sums_apart(host)? * self.tile_of_sums(host)?.element_bytes();
+        let each = host.constant(index, bytes * self.plan.split)?;
+        let all = host.value(arith::MULI, &[tiles, each], index, &[])?;
+        let ty = self.workspace_type(host)?;
+        host.value(cute::WORKSPACE, &[all], ty, &[])
+    }
+}

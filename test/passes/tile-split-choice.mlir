@@ -1,0 +1,56 @@
+// How many blocks share a tile is chosen where nothing else is asked for: by the estimate, which has to promise a tenth.
+//
+// RUN: cute-opt %s --cute-tile="arch=sm_90a" --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_90a split=1" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: cute-opt %s --cute-tile="arch=sm_90a split=4" --split-input-file | FileCheck %s --check-prefix=FOUR
+// RUN: cute-opt %s --cute-tile="arch=sm_90a tile=64x64x64" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: not cute-opt %s --cute-tile="arch=sm_90a split=33" --split-input-file 2>&1 | FileCheck %s --check-prefix=MOST
+// RUN: not cute-opt %s --cute-tile="arch=sm_90a split=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=LEAST
+//
+// ONE-NOT:  split =
+// ONE-NOT:  cute.workspace
+// FOUR:     split = 4,
+// FOUR-NOT: split = {{[^4]}}
+// MOST:     error: 'cute.contract' op split is at most 32, found 33
+// LEAST:    error: cute-tile: split: expected a positive number, found '0'
+
+// 32 tiles, and 172 turns for each.
+// CHECK-LABEL: func.func @long
+// CHECK:         cute.workspace
+// CHECK:         #cute.plan<tile = 128x128x64, stages = 3, raster = 8, split = 4,
+!a = !cute.memref<f16, gmem, align<16>, "(128,11008):(11008,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(4096,11008):(11008,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(128,4096):(4096,1)">
+func.func @long(%A: !a, %B: !b, %C: !c) {
+  cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32
+  return
+}
+
+// -----
+
+// A second kernel takes longer than what is gained.
+// CHECK-LABEL: func.func @small
+// CHECK-NOT:     cute.workspace
+// CHECK-NOT:     split =
+!t = !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">
+func.func @small(%A: !t, %B: !t, %C: !t) {
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
+  return
+}
+
+// -----
+
+// Where the launch brings K, one kernel for short ones and another one for long ones; only that has a workspace.
+// CHECK-LABEL: func.func @open
+// CHECK:         scf.if
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_0
+// CHECK:         } else {
+// CHECK:           %[[W:.*]] = cute.workspace
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 {{.*}}%[[W]]
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1_parts {{.*}}%[[W]]
+!l = !cute.memref<f16, gmem, align<16>, "(64,?{div=8}):(?{div=8},1)">
+!s = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @open(%A: !l, %B: !l, %C: !s) {
+  cute.contract ins(%A, %B : !l, !l) outs(%C : !s) accumulate f32
+  return
+}
