@@ -294,7 +294,7 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
 fn sums_of_parts_need_no_shared_memory_of_their_own() {
     let context = cute_ir::context();
     let sums = problem(&context, [128; 3]).staged_sums();
-    let builder = Builder::new(sums.elements, sums.accumulate, sums.accesses).unwrap();
+    let builder = Builder::new(sums.elements, sums.accumulate, sums.accesses, sums.fed).unwrap();
     let choice = Choice {
         tile: [128, 256, 32],
         stages: 2,
