@@ -348,7 +348,7 @@ module attributes {gpu.container_module} {
 
 !t = !cute.memref<f16, gmem, align<16>, "(8,8):(8,1)">
 module attributes {gpu.container_module} {
-  // expected-error @below {{expected 2 arguments: 2 elements, of which the first of an epilogue is the sum, and 0 numbers; found 1}}
+  // expected-error @below {{expected 2 arguments: the sum, the elements of 1 tensors, and 0 numbers; found 1}}
   func.func private @short(%sum: f32) -> f32 {
     return %sum : f32
   }

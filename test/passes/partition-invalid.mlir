@@ -193,7 +193,7 @@ gpu.module @kernels {
   }
   gpu.func @odd(%p: !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">, %q: !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">) kernel attributes {cute.plan = #plan} {
     // expected-error @below {{expected a tensor whose mode 0 (M) is a multiple of 8, found (30,32):(32,1)}}
-    cute.block.transform ins(%p, %p : !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">, !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">) outs(%q : !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">) {
+    cute.block.transform C ins(%p, %p : !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">, !cute.memref<f32, gmem, align<16>, "(30,32):(32,1)">) outs(%q : !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">) {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
       %h = arith.truncf %s : f32 to f16

@@ -81,7 +81,7 @@ func.func @captured(%A: !t, %B: !t, %C: !t, %x: f32) {
   %twice = arith.addf %x, %x : f32
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
   ^bb0(%sum: f32):
-    // expected-error @below {{a region uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
+    // expected-error @below {{an epilogue uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
     %p = arith.mulf %sum, %twice : f32
     %c = arith.truncf %p : f32 to f16
     cute.yield %c : f16
@@ -120,7 +120,7 @@ func.func @overlap(%A: !t, %B: !t, %C: !t, %D: !o) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func private @taken_epilogue()
-// expected-error @below {{expected no other symbol @taken_epilogue, the name of a region as a function; rename one of them}}
+// expected-error @below {{expected no other symbol @taken_epilogue, the name of the epilogue as a function; rename one of them}}
 func.func @taken(%A: !t, %B: !t, %C: !t) {
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
   ^bb0(%sum: f32):

@@ -60,7 +60,7 @@ func.func @computed(%X: !x, %Y: !x, %scale: f32) {
   %twice = arith.addf %scale, %scale : f32
   cute.map ins(%X : !x) outs(%Y : !x) {
   ^bb0(%x: f32):
-    // expected-error @below {{a region uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
+    // expected-error @below {{a map uses a number that the function computes, found in 'arith.mulf'; expected elements that are its own arguments, numbers that are arguments of the function, and constants}}
     %y = arith.mulf %x, %twice : f32
     cute.yield %y : f32
   }
@@ -71,7 +71,7 @@ func.func @computed(%X: !x, %Y: !x, %scale: f32) {
 
 !x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
 func.func private @taken_map()
-// expected-error @below {{expected no other symbol @taken_map, the name of a region as a function; rename one of them}}
+// expected-error @below {{expected no other symbol @taken_map, the name of the map as a function; rename one of them}}
 func.func @taken(%X: !x, %Y: !x) {
   cute.map ins(%X : !x) outs(%Y : !x) {
   ^bb0(%x: f32):

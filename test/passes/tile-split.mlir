@@ -45,7 +45,7 @@
 // CHECK-NOT:     smem, align
 // CHECK:         %[[C:.*]] = cute.local_tile(%arg2,
 // CHECK:         %[[OWN:.*]] = cute.local_tile(%[[C]],
-// CHECK:         cute.block.transform ins(%{{.*}}, %{{.*}}, %{{.*}} : !cute.memref<f32, gmem, {{.*}}) outs(%[[OWN]] : !cute.memref<f16, gmem, {{.*}}>) within(
+// CHECK:         cute.block.transform C ins(%{{.*}}, %{{.*}}, %{{.*}} : !cute.memref<f32, gmem, {{.*}}) outs(%[[OWN]] : !cute.memref<f16, gmem, {{.*}}>) within(
 // CHECK-NEXT:    ^bb0(%[[ONE:.*]]: f32, %[[TWO:.*]]: f32, %[[THREE:.*]]: f32):
 // CHECK-NEXT:      %[[BOTH:.*]] = arith.addf %[[ONE]], %[[TWO]] : f32
 // CHECK-NEXT:      %[[ALL:.*]] = arith.addf %[[BOTH]], %[[THREE]] : f32
@@ -69,7 +69,7 @@ func.func @edges(%A: !a, %B: !b, %C: !c) {
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[TURNS]] step
 // CHECK-LABEL: gpu.func @epilogue_kernel_parts(
 // CHECK-SAME:    %[[SCALE:[a-z0-9]*]]: f32, %{{[a-z0-9]*}}: !cute.ptr<i32, gmem, align<256>> {cute.noalias}) kernel
-// CHECK:         cute.block.transform ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : {{.*}}) outs(%{{.*}}, %{{.*}} : {{.*}}) {
+// CHECK:         cute.block.transform C ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : {{.*}}) outs(%{{.*}}, %{{.*}} : {{.*}}) {
 // CHECK-NEXT:    ^bb0(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %[[BIAS:.*]]: f32):
 // CHECK-NEXT:      arith.addi
 // CHECK-NEXT:      %[[SUM:.*]] = arith.addi

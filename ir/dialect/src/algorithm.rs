@@ -14,6 +14,14 @@ fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
+/// The type of a region's argument for elements of a type: what registers hold them in, but that a number of 8 bits is itself there.
+pub fn argument_type(element: Type<'_>) -> Type<'_> {
+    match types::is_float(element) && types::element_bits(element) == Some(8) {
+        true => element,
+        false => types::register_type(element),
+    }
+}
+
 //===-- Atoms on tensors ------------------------------------------------------===//
 
 /// One side of a copy by an atom: the layout of the atom's values, and the modes that repeat it.

@@ -2,12 +2,7 @@
 //! bodies elsewhere.
 
 use cute_ir::ops::{arith, cute, func};
-use cute_ir::{
-    Expected, Failure, diag,
-    mlir::*,
-    plan::OPERANDS,
-    types::{memref_of, register_type},
-};
+use cute_ir::{Expected, Failure, algorithm, diag, mlir::*, plan::OPERANDS, types::memref_of};
 use cute_layout::Operand;
 use melior::ir::{
     Attribute, Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType,
@@ -222,7 +217,7 @@ pub(super) fn transform<'c>(
     let mut types = Vec::new();
     for input in on.inputs {
         let element = memref_of(*input).expected(b, "a tensor")?.element;
-        types.push((register_type(element), location_of(*input)));
+        types.push((algorithm::argument_type(element), location_of(*input)));
     }
     let (region, body) = Detached::with_block(&types);
     let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);

@@ -477,7 +477,7 @@ mod tests {
     fn the_manifests_are_valid() {
         let manifests = manifests();
         assert_eq!(manifests.len(), 1);
-        assert_eq!(manifests[0].package.manifest().functions.len(), 4);
+        assert_eq!(manifests[0].package.manifest().functions.len(), 5);
         assert_eq!(
             emulate::all(&manifests[0].package, &manifests[0].given, 0, SMALL),
             Reached::Ran

@@ -12,14 +12,6 @@ use crate::{
 };
 use melior::ir::{Type, ValueLike};
 
-/// The type of a region's argument for elements of a type: what registers hold them in, but that a number of 8 bits is itself there.
-fn argument_type(element: Type<'_>) -> Type<'_> {
-    match types::is_float(element) && types::element_bits(element) == Some(8) {
-        true => element,
-        false => types::register_type(element),
-    }
-}
-
 /// Checks the prologues of a product of these factors.
 pub(super) fn verify_prologues(op: cute::Contract<'_>, [a, b]: [&MemRef; 2]) -> Checked {
     let all = [
@@ -36,12 +28,12 @@ pub(super) fn verify_prologues(op: cute::Contract<'_>, [a, b]: [&MemRef; 2]) -> 
             ));
         };
         let name = format!("an input of the prologue of {factor}");
-        let mut arguments = vec![argument_type(tensor.element)];
+        let mut arguments = vec![algorithm::argument_type(tensor.element)];
         for input in inputs {
             let input = memref_of(input).ok_or("expected tensors")?;
             check_space(&name, &input, Space::Gmem)?;
             check_shape(&name, &input, (factor, tensor))?;
-            arguments.push(argument_type(input.element));
+            arguments.push(algorithm::argument_type(input.element));
         }
         one_block(block)?;
         let yielded = yielded_type(block)?;
@@ -84,7 +76,7 @@ pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str
     check_space("the first input", &stored, Space::Gmem)?;
     check_space("the output", &shared, Space::Smem)?;
     let expected = algorithm::extents("a tile", &shared.layout)?;
-    let mut arguments = vec![argument_type(stored.element)];
+    let mut arguments = vec![algorithm::argument_type(stored.element)];
     let mut tiles = vec![stored.clone()];
     for (at, value) in others.iter().enumerate() {
         let tensor = operand(at + 1, *value)?;
@@ -93,7 +85,7 @@ pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str
                 "expected an input behind the first in gmem or rmem, found smem".to_owned(),
             );
         }
-        arguments.push(argument_type(tensor.element));
+        arguments.push(algorithm::argument_type(tensor.element));
         tiles.push(tensor);
     }
     for tile in tiles {
