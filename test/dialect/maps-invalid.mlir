@@ -462,3 +462,102 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,?{div=2})">) kernel {
+    // expected-error @below {{expected a first column that is a multiple of the 4 neighbours that a thread holds together, found ?{div=2}}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,?{div=2})">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1002):(1002,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected columns in multiples of the 4 neighbours that are moved together, found (64,1002)}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(66,1000):(1,66)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected rows in multiples of the 4 neighbours that are moved together, found (66,1000)}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    } {staged = array<i64: 0>, row_vector = 4 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1,64)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected rows in multiples of the 3 neighbours that are moved together, found (64,1000)}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    } {staged = array<i64: 0>, row_vector = 3 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(66,1000):(1,66)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected row_vector to divide the 64 threads along rows and the 8 values of a thread, found 3}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    } {staged = array<i64: 0>, row_vector = 3 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1,64)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected staged inputs below 1, found 1}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      cute.yield %e : f32
+    } {staged = array<i64: 1>, row_vector = 4 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1,64)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected staged inputs where nothing is reduced}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [64, 8] values [4, 2] {
+    ^bb0(%e: f32):
+      %s = cute.all_reduce "add" %e along [1] : f32
+      cute.yield %s : f32
+    } {staged = array<i64: 0>, row_vector = 4 : i64}
+    gpu.return
+  }
+}

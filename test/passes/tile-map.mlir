@@ -140,7 +140,7 @@ func.func @long(%X: !x, %Y: !x) {
 // Where nothing is reduced, a block takes a part of a row, of which a launch tells how many there are.
 // CHECK-LABEL: func.func @cast(
 // CHECK:         %[[PARTS:.*]] = arith.index_cast %{{.*}} : index to i32
-// CHECK-NEXT:    gpu.launch_func @cast_kernels::@cast_kernel_0 {{.*}} args(%arg0 : {{.*}}, %arg1 : {{.*}}, %[[PARTS]] : i32)
+// CHECK:         gpu.launch_func @cast_kernels::@cast_kernel_0 {{.*}} args(%arg0 : {{.*}}, %arg1 : {{.*}}, %[[PARTS]] : i32)
 // CHECK-LABEL: gpu.func @cast_kernel_0(
 // CHECK-SAME:    %[[COUNT:[a-z0-9]*]]: i32) kernel
 // CHECK:         %[[PART:.*]] = arith.remui %{{.*}}, %[[COUNT]]

@@ -11,6 +11,30 @@ use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::Leaf;
 use melior::ir::ValueLike;
 
+/// Launches a kernel, a symbol, on a grid of so many blocks along x, of so many threads each.
+pub(super) fn launch_kernel<'c>(
+    host: Builder<'c>,
+    kernel: &str,
+    (blocks, threads): (Val<'c>, i64),
+    arguments: &[Val<'c>],
+) -> Result<(), Failure> {
+    let index = host.index_type();
+    let mut operands = vec![blocks];
+    for size in [1, 1, threads, 1, 1] {
+        operands.push(host.constant(index, size)?);
+    }
+    operands.push(host.i32(0)?);
+    operands.extend(arguments);
+    let arguments = i32::try_from(arguments.len()).unwrap_or(0);
+    let segments = host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]);
+    let attributes = [
+        ("kernel", host.attribute(kernel)?),
+        ("operandSegmentSizes", segments),
+    ];
+    host.op(gpu::LAUNCH_FUNC, &operands, &[], &attributes)?;
+    Ok(())
+}
+
 impl<'c> Gemm<'c> {
     /// Tells whether there is a batch of products.
     pub(super) fn is_batched(&self) -> bool {
@@ -70,38 +94,8 @@ impl<'c> Gemm<'c> {
                     &[],
                 )?;
             }
-            self.launch_one(host, kernel, grid, &arguments)?;
+            launch_kernel(host, kernel, (grid, self.threads()?), &arguments)?;
         }
-        Ok(())
-    }
-
-    fn launch_one(
-        &self,
-        host: Builder<'c>,
-        kernel: &str,
-        blocks: Val<'c>,
-        arguments: &[Val<'c>],
-    ) -> Result<(), Failure> {
-        let index = host.index_type();
-        let mut operands = vec![blocks];
-        for size in [1, 1, self.threads()?, 1, 1] {
-            operands.push(host.constant(index, size)?);
-        }
-        operands.push(host.i32(0)?);
-        operands.extend(arguments);
-        let arguments = i32::try_from(arguments.len()).unwrap_or(0);
-        host.op(
-            gpu::LAUNCH_FUNC,
-            &operands,
-            &[],
-            &[
-                ("kernel", host.attribute(kernel)?),
-                (
-                    "operandSegmentSizes",
-                    host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]),
-                ),
-            ],
-        )?;
         Ok(())
     }
 

@@ -47,15 +47,16 @@ impl<'c> Mapped<'c> {
         b.value(cute::MEMREF_LOAD, &[tensor, at], element, &[])
     }
 
-    /// Loads a thread's vectors of some inputs.
+    /// Loads a thread's vectors of the inputs that some values are computed from.
     pub(super) fn load(
         &self,
         b: Builder<'c>,
-        inputs: &[usize],
+        targets: &[Val<'c>],
         held: &Held<'c>,
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
         let b = b.step("load inputs");
+        let inputs = &self.region.inputs_of(targets, values);
         let staged = self.stage(b, inputs)?;
         for at in inputs {
             if let Some((_, shared)) = staged.iter().find(|(staged, _)| staged == at) {

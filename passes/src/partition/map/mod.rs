@@ -177,6 +177,7 @@ impl<'c> Mapped<'c> {
         })
     }
 
+    /// Writes all that a thread does.
     fn all(&self, b: Builder<'c>) -> Result<(), Failure> {
         let mut values = Values::default();
         let arguments = arguments_of(self.region.body);
@@ -188,36 +189,52 @@ impl<'c> Mapped<'c> {
             }
         }
         let stages = self.region.stages();
-        if self.held || stages.is_empty() {
-            let held = self.places(b, self.first)?;
-            let wanted = self.region.inputs_of(&self.region.wanted(), &values);
-            self.load(b, &wanted, &held, &mut values)?;
-            for (at, stage) in stages.iter().enumerate() {
-                self.region.advance(b, &mut values)?;
-                for value in self.region.kept(&stages, at) {
-                    let registers = self.compute(b, value, &values, None)?;
-                    values.registers.insert(key(value), registers);
-                }
-                for reduce in stage {
-                    let number = self.partial(b, reduce, &held, &values)?;
-                    self.finish(b, reduce, number, &mut values)?;
-                }
-            }
-            self.region.advance(b, &mut values)?;
-            self.store(b, &held, &values)?;
-            return self.store_numbers(b, &values);
+        match self.held || stages.is_empty() {
+            true => self.at_once(b, &stages, &mut values)?,
+            false => self.in_turns(b, &stages, &mut values)?,
         }
-        for stage in &stages {
-            self.region.advance(b, &mut values)?;
-            let mut initial = Vec::new();
-            for reduce in stage {
-                initial.push(self.neutral(b, reduce)?);
+        self.store_numbers(b, &values)
+    }
+
+    /// Computes what there is for the vectors that a thread holds at once, which it loads once.
+    fn at_once(
+        &self,
+        b: Builder<'c>,
+        stages: &[Vec<cute::AllReduce<'c>>],
+        values: &mut Values<'c>,
+    ) -> Result<(), Failure> {
+        let held = self.places(b, self.first)?;
+        self.load(b, &self.region.wanted(), &held, values)?;
+        for (at, stage) in stages.iter().enumerate() {
+            self.region.advance(b, values)?;
+            for value in self.region.kept(stages, at) {
+                let registers = self.compute(b, value, values, None)?;
+                values.registers.insert(key(value), registers);
             }
+            for reduce in stage {
+                let number = self.partial(b, reduce, &held, values)?;
+                self.finish(b, reduce, number, values)?;
+            }
+        }
+        self.region.advance(b, values)?;
+        self.store(b, &held, values)
+    }
+
+    /// Computes each stage along whole rows, some vectors at a time, which are loaded again for each.
+    fn in_turns(
+        &self,
+        b: Builder<'c>,
+        stages: &[Vec<cute::AllReduce<'c>>],
+        values: &mut Values<'c>,
+    ) -> Result<(), Failure> {
+        for stage in stages {
+            self.region.advance(b, values)?;
+            let initial = stage.iter().map(|reduce| self.neutral(b, reduce));
+            let initial = initial.collect::<Result<Vec<_>, _>>()?;
             let sums = self.each(b, &initial, |l, held, sums| {
                 let mut inner = values.clone();
                 let targets: Vec<_> = stage.iter().map(|reduce| reduce.value()).collect();
-                let wanted = self.region.inputs_of(&targets, &inner);
-                self.load(l, &wanted, held, &mut inner)?;
+                self.load(l, &targets, held, &mut inner)?;
                 let mut next = Vec::new();
                 for (reduce, sum) in stage.iter().zip(sums) {
                     let part = self.partial(l, reduce, held, &inner)?;
@@ -226,28 +243,23 @@ impl<'c> Mapped<'c> {
                 Ok(next)
             })?;
             for (reduce, sum) in stage.iter().zip(sums) {
-                self.finish(b, reduce, sum, &mut values)?;
+                self.finish(b, reduce, sum, values)?;
             }
         }
-        self.region.advance(b, &mut values)?;
-        if self.full_outputs().next().is_some() {
-            self.each(b, &[], |l, held, _| {
-                let mut inner = values.clone();
-                let targets: Vec<_> = self
-                    .full_outputs()
-                    .map(|(at, _)| self.region.yielded(at))
-                    .collect();
-                let targets = targets
-                    .into_iter()
-                    .collect::<Option<Vec<_>>>()
-                    .expected(l, "yielded values")?;
-                let wanted = self.region.inputs_of(&targets, &inner);
-                self.load(l, &wanted, held, &mut inner)?;
-                self.store(l, held, &inner)?;
-                Ok(Vec::new())
-            })?;
+        self.region.advance(b, values)?;
+        let yielded = self.full_outputs().map(|(at, _)| self.region.yielded(at));
+        let yielded: Option<Vec<_>> = yielded.collect();
+        let yielded = yielded.expected(b, "yielded values")?;
+        if yielded.is_empty() {
+            return Ok(());
         }
-        self.store_numbers(b, &values)
+        self.each(b, &[], |l, held, _| {
+            let mut inner = values.clone();
+            self.load(l, &yielded, held, &mut inner)?;
+            self.store(l, held, &inner)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
     }
 
     /// The outputs that have an element for each column, by their places.

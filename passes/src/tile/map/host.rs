@@ -2,12 +2,13 @@
 
 use super::{Arrangement, Map, Whole, column};
 use crate::tile::{
+    host::launch_kernel,
     leaves::{extent_of_mode, leaves_of, places_of},
     matrix::divisor,
     variants::{both, choose},
 };
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cf, cute, gpu};
+use cute_ir::ops::{arith, cf, cute};
 use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::{IntTuple, Layout, Leaf};
 
@@ -134,32 +135,13 @@ impl<'c> Map<'c> {
                 blocks
             }
         };
-        let mut operands = vec![blocks];
-        for size in [1, 1, way.threads[0] * way.threads[1], 1, 1] {
-            operands.push(host.constant(index, size)?);
+        let mut arguments = self.arguments.clone();
+        for axis in self.counted_by_launch(way) {
+            let tiles = self.tiles(host, way, axis)?;
+            arguments.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
         }
-        operands.push(host.i32(0)?);
-        operands.extend(&self.arguments);
-        let counted = self.counted_by_launch(way);
-        for axis in &counted {
-            let tiles = self.tiles(host, way, *axis)?;
-            operands.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
-        }
-        let count = self.arguments.len() + counted.len();
-        let count = i32::try_from(count).unwrap_or(0);
-        host.op(
-            gpu::LAUNCH_FUNC,
-            &operands,
-            &[],
-            &[
-                ("kernel", host.attribute(kernel)?),
-                (
-                    "operandSegmentSizes",
-                    host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, count, 0]),
-                ),
-            ],
-        )?;
-        Ok(())
+        let threads = way.threads[0] * way.threads[1];
+        launch_kernel(host, kernel, (blocks, threads), &arguments)
     }
 
     /// Asserts that the tensors have one shape, that there is something to reduce, and that rows of outputs do not overlap, where a type does not say so.

@@ -118,7 +118,7 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
     let block = op
         .body()
         .ok_or("expected a region that computes elements")?;
-    let (_, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
+    let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
     if outputs[0].layout.rank() != 2 {
         return Err(format!(
             "expected tensors of rows and columns, found {}",
@@ -156,7 +156,31 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
             "expected a first column that is a multiple of the {vector} neighbours that a thread holds together, found {first}"
         ));
     }
+    let all = [inputs, outputs].concat();
+    check_divided("columns", 1, vector, &all)?;
+    let staged = op.staged().and_then(i64s_of).unwrap_or_default();
+    let of_rows = op.row_vector().and_then(integer_value).unwrap_or(1);
+    if !staged.is_empty() {
+        check_divided("rows", 0, of_rows, &all)?;
+    }
     check_staged(&op, threads, vector * vectors)
+}
+
+/// Checks that whole vectors of neighbours along a mode are there, or none of a vector.
+fn check_divided(what: &str, mode: usize, vector: i64, tensors: &[MemRef]) -> Checked {
+    let is_divided = |tensor: &MemRef| {
+        let extent = tensor.layout.shape().get(mode).and_then(IntTuple::as_leaf);
+        extent.is_some_and(|extent| divides(vector, extent))
+    };
+    if vector == 1 || tensors.iter().any(is_divided) {
+        return Ok(());
+    }
+    Err(format!(
+        "expected {what} in multiples of the {vector} neighbours that are moved together, found {}",
+        tensors
+            .first()
+            .map_or_else(String::new, |tensor| tensor.layout.shape().to_string())
+    ))
 }
 
 /// Checks the inputs that come through shared memory.
