@@ -292,9 +292,9 @@ pub fn cuts(context: &Context, source: &Compiled) -> Result<Vec<Cut>, String> {
         if name_of(op) == gpu::FUNC
             && let Some(plan) = attribute_of(op, PLAN).and_then(Plan::of)
         {
-            // Other types are cut up otherwise.
+            // Other types, and elements that are not aligned to vectors, are cut up otherwise.
             let [left, ..] = plan.multiplied()?;
-            if left.to_string() != "f16" {
+            if left.to_string() != "f16" || !moves_vectors(&plan) {
                 continue;
             }
             let arch = cute_passes::arch::of_kernel(op)?;
@@ -302,6 +302,14 @@ pub fn cuts(context: &Context, source: &Compiled) -> Result<Vec<Cut>, String> {
         }
     }
     Ok(found)
+}
+
+/// Tells whether A and B come by the widest accesses, as those of the problems do.
+fn moves_vectors(plan: &Plan) -> bool {
+    [Operand::A, Operand::B].into_iter().all(|operand| {
+        let row = plan.path(operand).first().map(|movement| movement.row());
+        row.is_some_and(|row| row.is_ok_and(|row| row.num_val * row.val_bits == 128))
+    })
 }
 
 fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, String> {
