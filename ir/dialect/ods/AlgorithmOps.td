@@ -108,7 +108,7 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     dynamic. The region is computed for each index of that shape: its arguments are the elements of the tensors
     behind `ins`, and it yields an element of each tensor behind `outs`, of that type. Layouts say how each tensor
     lies: what is the same along a mode has the stride 0 there, and a transposition is another order of strides. An
-    input may be one of the outputs of the same type of tensor: it is read before it is written.
+    input may be one of the outputs, but none that is written once along a mode: it is read before it is written.
 
     `cute.all_reduce` in the region reduces a value over all indices of some modes, with those of the others fixed;
     what depends on it is computed from all of them. All reductions of a region are along the same modes. An output
@@ -116,7 +116,8 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     along them.
 
     The region has operations of `arith` and `math` on numbers, and may use the function's own numbers and
-    constants. `cute-tile` makes one kernel of it. Only `outs` are written: whatever else the region computes is in registers.
+    constants. `cute-tile` makes one kernel of it, and where extents or strides are open a few, of which a launch takes one. Only `outs`
+    are written: whatever else the region computes is in registers.
 
     ```mlir
     !x = !cute.memref<f16, gmem, align<16>, "(?,4096):(4096,1)">
