@@ -62,7 +62,7 @@ impl Planned {
 /// The layouts of a function's arguments, read once for many calls.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// Of each argument that is a tensor its layout.
+    /// The layout of each argument that is a tensor.
     patterns: Vec<Option<Pattern>>,
     /// Bytes of each dynamic leaf of each argument.
     widths: Vec<Vec<usize>>,

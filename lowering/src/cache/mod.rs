@@ -1,6 +1,6 @@
 //! The cache of compiled packages: a folder of entries, each named by a hash of all that decides what a compilation gives.
 //!
-//! What is in an entry is its maker's affair: some byte strings ([`Entry`]). [`Compiler`](crate::Compiler) keeps a package and
+//! The content of an entry is its maker's affair: some byte strings ([`Entry`]). [`Compiler`](crate::Compiler) keeps a package and
 //! what was said of it, `cute-opt --cache` also the module that it prints.
 
 mod identity;
@@ -28,11 +28,11 @@ pub enum CacheError {
         path.display()
     )]
     Io {
-        /// What was tried: `read`, `write`, `list` or `make`.
+        /// The operation that was tried: `read`, `write`, `list` or `make`.
         action: &'static str,
         /// The file or the folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         error: io::Error,
     },
     /// An environment that says nothing of where the cache is.

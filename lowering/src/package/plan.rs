@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) struct HostPlan {
     pub(super) launches: Vec<Launch>,
     pub(super) requires: Vec<Requirement>,
-    /// What several expressions have in common, computed once.
+    /// Parts that several expressions have in common, computed once.
     pub(super) values: Vec<Expr>,
     /// The bytes of the workspace, where there is one.
     pub(super) workspace: Option<Expr>,

@@ -1,6 +1,6 @@
 //! Functions of numbers: `math` ops, and those of `arith` that MLIR calls a library for, as instructions.
 //!
-//! What a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
+//! A function that a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
 //! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
 
 use super::registers::{assemble, extract};

@@ -1,7 +1,7 @@
 //! Copies: every element of a tile has a number of its own, and must be in its place after it has gone through shared memory
 //! or registers by the atom.
 //!
-//! What comes before and after the atom moves single elements, by the thread-value layout that the table gives the atom's
+//! The code before and behind the atom moves single elements, by the thread-value layout that the table gives the atom's
 //! source or destination.
 
 use crate::kernel::{Case, Parts, THREADS, mutated};

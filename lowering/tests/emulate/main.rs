@@ -1,7 +1,7 @@
 //! Every kernel that the tests and the examples compile is executed by the emulator, and its result
 //! verified.
 //!
-//! What they compile is read from their `RUN:` and `GPU:` lines, so that a new one is executed without
+//! The options that they compile with are read from their `RUN:` and `GPU:` lines, so that a new one is executed without
 //! being named here. A kernel depends on its problem, so each configuration is compiled for several; one that is
 //! written by hand is run with the arguments that its `RUN:` lines give `cute-run`.
 

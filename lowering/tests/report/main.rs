@@ -1,7 +1,7 @@
 //! Tests that what `cute-report` tells from layouts is what the emulator counts when the kernel runs: sectors, and
 //! wavefronts, for each line and step of every kernel that the tests and the examples compile.
 //!
-//! What they compile is read from their `RUN:` and `GPU:` lines, as `tests/emulate` does. The report is made of the module as it
+//! The options that they compile with are read from their `RUN:` and `GPU:` lines, as `tests/emulate` does. The report is made of the module as it
 //! is lowered, and of the text itself where kernels stand in it.
 
 #[path = "../common/mod.rs"]

@@ -1,6 +1,6 @@
 //! `cute-lower-algorithms`: what one thread does with tensors, in terms of few ops.
 //!
-//! What is left is `cute.copy` on `((V,R),...)` by an atom or a tiled copy, the values in memory order, `cute.gemm` of
+//! The ops that are left are `cute.copy` on `((V,R),...)` by an atom or a tiled copy, the values in memory order, `cute.gemm` of
 //! fragments, `cute.clear` of registers, `cute.convert`, `cute.prefetch` of one request, and single elements and vectors of
 //! registers (`memref.load`, `memref.load_vec`, ...). Copies and prefetches are in `copies.rs`, products in `products.rs`, elementwise
 //! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, and reductions over them in `reductions.rs`. What a layout allows is decided in
@@ -11,6 +11,8 @@ mod copies;
 mod elementwise;
 mod products;
 mod reductions;
+
+pub(crate) use reductions::operation;
 
 use cute_arith::Predicate;
 use cute_ir::ops::{cute, gpu, scf};

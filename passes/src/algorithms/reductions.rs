@@ -20,7 +20,7 @@ use melior::ir::{Attribute, Type, ValueLike};
 const WARP: i64 = crate::arch::WARP;
 
 /// The operation of a reduction on two numbers of a type, by `#gpu<all_reduce_op ...>`.
-fn operation(kind: &str, element: Type<'_>) -> Option<&'static str> {
+pub(crate) fn operation(kind: &str, element: Type<'_>) -> Option<&'static str> {
     let float = types::is_float(element);
     Some(match (kind, float) {
         ("add", true) => arith::ADDF,

@@ -185,7 +185,7 @@ fn splat<'c>(b: Builder<'c>, value: Val<'c>, length: i64) -> Result<Val<'c>, Fai
     b.value(vector::FROM_ELEMENTS, &all, ty, &[])
 }
 
-/// What a region of operations on numbers yields of vectors of elements.
+/// The value that a region of operations on numbers yields for vectors of elements.
 fn vectorized<'c>(b: Builder<'c>, body: Blk<'c>, elements: &[Val<'c>]) -> Result<Val<'c>, Failure> {
     let length = elements.first().and_then(|first| vector_of(first.r#type()));
     let (length, _) = length.expected(b, "a vector")?;

@@ -1,6 +1,6 @@
 //! The times of a loop's operations around what it computes.
 //!
-//! What is computed sets the pace. Loads from a ring stand a slice before their first use, so that there are two sets of
+//! Arithmetic sets the pace. Loads from a ring stand a slice before their first use, so that there are two sets of
 //! fragments and no more: those that are used together are loaded together, one behind the other as the way to memory is free;
 //! those that are used one after the other each on its own, as are all where loads leave nearly no gap. Stores into a ring stand
 //! just before it is waited for; asynchronous copies as early as the ring has room, which hides as much of memory's latency as

@@ -31,12 +31,12 @@ pub(super) enum Strides {
     Open,
 }
 
-/// What is known of A and B in global memory.
+/// The facts about A and B in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sources {
     /// Their strides.
     pub strides: Strides,
-    /// What each is made of, where a prologue makes it.
+    /// The sources that each is made of, where a prologue makes it.
     pub fed: [Option<Fed>; 2],
 }
 
@@ -217,7 +217,7 @@ impl Arithmetic for Numbers {
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
 /// memory; a block alone waits for each of its tiles, of which all stages but one are under way.
 ///
-/// Of a plan that splits K a block has a part of the turns, and behind all blocks a second kernel moves the sums once more; that was not
+/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more; that was not
 /// measured yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {

@@ -39,11 +39,11 @@ pub struct Problem<'c> {
     pub accumulate: Type<'c>,
     /// The accesses to A, B and C in global memory.
     pub accesses: [Access; 3],
-    /// What A and B are made of, where a prologue makes them.
+    /// The sources that A and B are made of, where a prologue makes them.
     pub fed: [Option<Fed>; 2],
 }
 
-/// What a prologue makes a factor of.
+/// The source that a prologue makes a factor of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
     /// Bits of an element as it is stored, with those of what is read along with each of them.

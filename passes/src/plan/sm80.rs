@@ -239,7 +239,7 @@ pub(super) struct Builder<'c> {
     fed: [i64; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
-    /// What is known of A and B in global memory.
+    /// The facts about A and B in global memory.
     sources: Sources,
     /// The modes of A, B and C along which neighbours lie.
     majors: [usize; 3],

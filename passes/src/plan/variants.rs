@@ -8,7 +8,7 @@ const MANY: &[i64] = &[
 ];
 const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
-/// What is taken for the number of products where it is open.
+/// The number of products that is assumed where it is open.
 const BATCH: i64 = 8;
 
 /// The time of one size by the best candidate.

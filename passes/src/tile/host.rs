@@ -35,6 +35,26 @@ pub(super) fn launch_kernel<'c>(
     Ok(())
 }
 
+/// Asserts that lines of an output that are `apart` elements from each other do not overlap; `modes` are those across and along
+/// lines.
+pub(super) fn assert_apart<'c>(
+    host: Builder<'c>,
+    name: &str,
+    [across, along]: [usize; 2],
+    [lines, length]: [Val<'c>; 2],
+    apart: Val<'c>,
+) -> Result<(), Failure> {
+    let one = host.constant(host.index_type(), 1)?;
+    let single = host.compare(Predicate::Sle, lines, one)?;
+    let clear = host.compare(Predicate::Sle, length, apart)?;
+    let holds = host.value(arith::ORI, &[single, clear], single.r#type(), &[])?;
+    let message = format!(
+        "expected elements of {name} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}"
+    );
+    host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+    Ok(())
+}
+
 impl<'c> Gemm<'c> {
     /// Tells whether there is a batch of products.
     pub(super) fn is_batched(&self) -> bool {
@@ -197,16 +217,6 @@ impl<'c> Gemm<'c> {
         let index = host.index_type();
         let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
         let (lines, length) = (self.dimension(host, c, 0)?, self.dimension(host, c, 1)?);
-        let one = host.constant(index, 1)?;
-        let single = host.compare(Predicate::Sle, lines, one)?;
-        let clear = host.compare(Predicate::Sle, length, apart)?;
-        let truth = single.r#type();
-        let holds = host.value(arith::ORI, &[single, clear], truth, &[])?;
-        let message = format!(
-            "expected elements of {} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}",
-            c.name
-        );
-        host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
-        Ok(())
+        assert_apart(host, &c.name, [across, along], [lines, length], apart)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     Gemm,
+    function::Kernel,
     leaves::{leaves_of, places_of, with_layout},
     matrix::{Matrix, Role},
     region::{On, id_of},
@@ -9,13 +10,13 @@ use super::{
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS, PLAN, STAGES},
+    attributes::{PLAN, STAGES},
     mlir::*,
     tensor,
     types::{self, MemRef},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
-use melior::ir::{Type, ValueLike, operation::OperationLike, r#type::FunctionType};
+use melior::ir::{Type, ValueLike};
 
 /// A tile's place among those of all products.
 pub(super) struct Place<'c> {
@@ -78,57 +79,20 @@ impl<'c> Gemm<'c> {
         blocks: Option<i64>,
         write: impl FnOnce(Builder<'c>, Blk<'c>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let location = self.op.location();
-        let context = place.context;
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
-        let fact = |value: &Val<'c>| match types::memref_of(*value) {
-            Some(_) => format!("{{{NOALIAS}}}"),
-            None => "{}".to_owned(),
-        };
-        let mut facts: Vec<_> = self.arguments.iter().map(fact).collect();
-        for _ in self.counted_by_launch() {
-            arguments.push(place.i32_type());
-            facts.push("{}".to_owned());
-        }
+        let counted = self.counted_by_launch();
+        arguments.extend(counted.iter().map(|_| place.i32_type()));
         if self.plan.is_split() {
             arguments.push(self.workspace_type(place)?);
-            facts.push(format!("{{{NOALIAS}}}"));
         }
-        let (region, body) = Detached::with_block(
-            &arguments
-                .iter()
-                .map(|ty| (*ty, location))
-                .collect::<Vec<_>>(),
-        );
-        let mut attributes = vec![
-            ("sym_name", place.string(name)),
-            (
-                "function_type",
-                place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
-            ),
-            (GPU_KERNEL, place.unit()),
-            (
-                "known_block_size",
-                place.i32_array(&[self.threads()? as i32, 1, 1]),
-            ),
-            // Blocks read A and B while others write C.
-            (
-                "arg_attrs",
-                place.attribute(&format!("[{}]", facts.join(", ")))?,
-            ),
-            // Without it ptxas may spill to fit more blocks than shared memory allows.
-            (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
-            (PLAN, self.plan.attribute(location)?),
-        ];
-        let blocks = blocks.and_then(|all| i32::try_from(all).ok());
-        if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
-            attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
-        }
-        place.with_regions(gpu::FUNC, &[], &[], &attributes, vec![region])?;
-        let b = Builder::at_end(context, body, location);
-        write(b, body)?;
-        b.op(gpu::RETURN, &[], &[], &[])?;
-        Ok(())
+        let kernel = Kernel {
+            name,
+            arguments,
+            threads: self.threads()?,
+            blocks,
+            attributes: vec![(PLAN, self.plan.attribute(place.location)?)],
+        };
+        kernel.write(place, write)
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {

@@ -35,11 +35,11 @@ pub(super) fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
 pub(super) enum Role {
     /// A or B.
     Factor,
-    /// What a prologue reads beside a factor.
+    /// A tensor that a prologue reads beside a factor.
     Beside,
     /// C, or another tensor that is written.
     Output,
-    /// What an epilogue reads.
+    /// A tensor that an epilogue reads.
     Input,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Matrix<'c> {
     pub(super) name: String,
     /// Its part in the product.
     pub(super) role: Role,
-    /// What the tensor's type says.
+    /// The tensor's type.
     pub(super) memref: MemRef<'c>,
     /// True where rows and columns are exchanged.
     pub(super) turned: bool,

@@ -5,6 +5,7 @@
 //! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `split.rs`
 //! what there is more where several blocks share a tile, `host.rs` the launch.
 
+mod function;
 mod host;
 mod kernel;
 mod leaves;

@@ -32,7 +32,7 @@ impl<'c> Beside<'c> {
 }
 
 impl<'c> Gemm<'c> {
-    /// What the prologue of an operand reads beside it; `part` gives a block's tiles of such a tensor, with what may reach over the
+    /// The tensors that the prologue of an operand reads beside it; `part` gives a block's tiles of such a tensor, with what may reach over the
     /// end where that is asked for.
     pub(super) fn beside(
         &self,
@@ -73,7 +73,7 @@ impl<'c> Gemm<'c> {
 }
 
 impl Matrices<'_> {
-    /// What the prologue of a factor takes from global memory.
+    /// The elements that the prologue of a factor takes from global memory.
     /// Errors: groups along K of several sizes.
     pub(super) fn fed(&self, factor: usize) -> Result<Fed, String> {
         let bits = |matrix: &Matrix| matrix.memref.element_bytes() * 8;

@@ -146,7 +146,7 @@ pub(super) fn both<'c>(
 }
 
 impl<'c> Gemm<'c> {
-    /// What a launch must bring: the place of a matrix, of a leaf of its layout, and what divides that.
+    /// The divisors that a launch must bring: the place of a matrix, of a leaf of its layout, and what divides that.
     fn expected(&self) -> Vec<(usize, usize, i64)> {
         let matrices = self.matrices.product.iter().enumerate();
         let all = matrices.flat_map(|(matrix, of)| {
@@ -156,7 +156,7 @@ impl<'c> Gemm<'c> {
         all.collect()
     }
 
-    /// Whether a launch brings that; none where nothing is expected.
+    /// The condition that a launch brings that; none where nothing is expected.
     fn fact(&self, host: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
         let index = host.index_type();
         let mut all = None;

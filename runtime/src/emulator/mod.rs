@@ -1,6 +1,6 @@
 //! A device that everybody has: PTX executed on the CPU.
 //!
-//! What runs is the text that a package carries, decoded once into rows and indices ([`decode`]). Each
+//! The program that runs is the text that a package carries, decoded once into rows and indices ([`decode`]). Each
 //! block runs on one core, its warps in turns that a seed decides; blocks run on all cores. The
 //! programming model is taken at its word: a copy is under way until it is waited for, threads are
 //! ordered by what orders them and by nothing else ([`clocks`]), an address is aligned as the argument

@@ -181,7 +181,7 @@ impl TryFrom<Fields> for RegionOp {
     }
 }
 
-/// What becomes of the sums of a product of matrices before they are written, element by element.
+/// The change to the sums of a product of matrices before they are written, element by element.
 ///
 /// The region's first argument is the sum, of the type that is accumulated in; the others are the elements of `inputs`, each of its
 /// tensor's type. It gives the element of C, then those of `outputs`, each of its tensor's type.
@@ -241,7 +241,7 @@ impl Epilogue {
     }
 }
 
-/// What is multiplied in place of the elements of A or B, element by element.
+/// The numbers that are multiplied in place of the elements of A or B, element by element.
 ///
 /// The region's first argument is the element, of its tensor's type; the others are the elements of `inputs`, each of its tensor's type.
 /// It gives the number that is multiplied, of the type that it is multiplied in.

@@ -13,7 +13,7 @@ fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
     }
 }
 
-/// Of a scale for each column of the product.
+/// A prologue with a scale for each column of the product.
 fn scaled() -> Prologue {
     Prologue {
         inputs: vec![3],

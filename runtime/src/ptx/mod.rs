@@ -5,7 +5,7 @@
 //! text is, reading it takes time and memory in proportion to its length (at worst a hundred bytes a
 //! byte), which is bounded ([`MAX_BYTES`]), as nesting is ([`MAX_DEPTH`]).
 //!
-//! What a parsed tree prints parses to the same tree, as long as it is within these bounds. Not taken: constant expressions beyond a sign and
+//! The text that a parsed tree prints parses to the same tree, as long as it is within these bounds. Not taken: constant expressions beyond a sign and
 //! `symbol + offset`, `a[i]` for `[a + 4 * i]`, and DWARF in the form of PTX before 2.0 (`@@DWARF`).
 
 mod ast;

@@ -5,7 +5,7 @@
 //! of no others, then those that use them, and at last what is yielded. So nothing but the reductions of a line is kept, however long
 //! it is. Without reductions each element stands alone, and a line is only what is evaluated together.
 //!
-//! What is yielded as it was read is compared byte by byte. Elements of an output that lie at one place are compared once.
+//! An element that is yielded as it was read is compared byte by byte. Elements of an output that lie at one place are compared once.
 //!
 //! A map that is too large to be compared as a whole is compared by lines, one at a random place of each of as many equal bands as the
 //! budget allows: of consecutive lines that are as many as a band and begin with one, one is met, and of twice as many wherever they

@@ -138,7 +138,7 @@ pub enum VerifyError {
          scale the inputs down, or pass --no-verify"
     )]
     Undecided(String),
-    /// What a prologue makes of an element may be no number that can be multiplied.
+    /// A prologue may make of an element no number that can be multiplied.
     #[error(
         "what the prologue makes of {name} at ({row},{column}) may be no finite number of {element}; \
          scale the inputs down, or pass --no-verify"

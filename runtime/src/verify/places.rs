@@ -152,12 +152,12 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// What a line contributes.
+    /// The part of an offset that a line contributes.
     pub(super) fn of_line(&self, line: usize) -> i64 {
         self.across.at(line)
     }
 
-    /// What an index in a line contributes.
+    /// The part that an index in a line contributes.
     pub(super) fn along(&self, index: usize) -> i64 {
         self.along.at(index)
     }

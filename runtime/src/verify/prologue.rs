@@ -17,7 +17,7 @@ use crate::tensor::Matrix;
 pub(super) enum Factor<'a> {
     /// Its elements as they are stored.
     Stored(Matrix<'a>),
-    /// What a prologue makes of them.
+    /// The numbers that a prologue makes of them.
     Computed(Computed),
 }
 

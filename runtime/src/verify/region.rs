@@ -80,7 +80,7 @@ impl Ball {
         [self.low, self.high]
     }
 
-    /// What a right result may be off by; infinite where nothing is said.
+    /// The deviation that a right result may have; infinite where nothing is said.
     pub(super) fn radius(&self) -> f64 {
         match self.is_known() {
             true => (self.high - self.value).max(self.value - self.low).max(0.0),

@@ -11,7 +11,7 @@ const K: usize = 64;
 
 /// A product, the inputs and further outputs of its epilogue (element type, layout), and the region.
 struct Setup {
-    /// Of A and B, the sums, and C.
+    /// The types of A and B, of the sums, and of C.
     types: [&'static str; 3],
     inputs: Vec<(&'static str, &'static str)>,
     outputs: Vec<&'static str>,
@@ -391,7 +391,7 @@ fn samples_are_one_of_each_band() {
     }
 }
 
-/// What is rounded to f16 may be off by half a unit, and by what the sum is: a single element that is off by two is found.
+/// A number that is rounded to f16 may be off by half a unit, and by what the sum is: a single element that is off by two is found.
 #[test]
 fn a_single_wrong_element_is_found() {
     for (i, setup) in all().iter().enumerate() {

@@ -186,7 +186,7 @@ pub(super) fn along_the_last() -> Setup {
     Setup::new(&[("f32", "(30,8,12):(96,12,1)")], &outputs, ops, &[7, 2])
 }
 
-/// What is below the mean of a row becomes 0, in place.
+/// A map in place, by which elements below the mean of their row become 0.
 pub(super) fn in_place() -> Setup {
     let ops = vec![
         op(Op::Convert, &[0], "f32"),

@@ -21,7 +21,7 @@ fn holds(ball: &Ball, value: f64) -> bool {
     ball.low <= value && value <= ball.high
 }
 
-/// What an operation gives of numbers inside of its operands is inside of its result, rounded or not.
+/// The result of an operation on numbers inside of its operands is inside of its result, rounded or not.
 #[test]
 fn results_hold_what_numbers_inside_give() {
     let mut numbers = numbers();

@@ -147,7 +147,7 @@ pub enum Expected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Right,
-    /// Of these data no element is defined, whatever the kernel does.
+    /// No element is defined of these data, whatever the kernel does.
     Undecided,
 }
 

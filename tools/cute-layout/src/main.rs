@@ -1,6 +1,6 @@
 //! `cute-layout`: evaluates, prints and draws CuTe layouts.
 //!
-//! What a layout means is decided in the library of the same name; here are the expression language ([`syntax`], [`eval`],
+//! The meaning of layouts is decided in the library of the same name; here are the expression language ([`syntax`], [`eval`],
 //! [`functions`]) and the pictures. Exit codes: 0 done; 1 the expression is wrong or has no answer, or a file cannot be read
 //! or written; 2 the command line is wrong.
 

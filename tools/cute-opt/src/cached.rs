@@ -28,7 +28,7 @@ use tempfile::NamedTempFile;
 /// Does what is asked, and returns the exit status of the command, or none where it is still to be done without the cache.
 ///
 /// # Errors
-/// What is wrong with the cache: the command is still to be done.
+/// An error of the cache: the command is still to be done.
 pub(crate) fn run(request: &Request) -> Result<Option<i32>, String> {
     // What is wrong with the options, the GPU or the input is said by the compiler.
     let Ok(options) = CompileOptions::parse(&request.options) else {

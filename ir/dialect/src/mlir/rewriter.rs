@@ -14,7 +14,7 @@ use std::{
 
 /// The right to erase, which each pass is handed for as long as it runs.
 ///
-/// What is erased leaves the module at once and uses nothing any more; its memory is freed when the pass has ended, so that no
+/// An operation that is erased leaves the module at once and uses nothing any more; its memory is freed when the pass has ended, so that no
 /// handle of the pass outlives what it names, and no other value or operation gets its [key](super::key). What is still used
 /// is not erased, but is an error.
 pub struct Rewriter<'c> {

@@ -1,6 +1,6 @@
 //! The operations on composed layouts `inner o offset o outer`.
 //!
-//! What only rearranges or restricts the domain acts on the outer layout alone ([`ComposedLayout::map_outer`]). Slicing and
+//! An operation that only rearranges or restricts the domain acts on the outer layout alone ([`ComposedLayout::map_outer`]). Slicing and
 //! changes of the element's width also touch the offset and the inner function.
 
 use super::ENUMERATION_LIMIT;

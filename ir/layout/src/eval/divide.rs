@@ -81,7 +81,7 @@ impl IntTuple {
     /// `ceil(self / other)` on shapes: by mode where both are tuples (modes beyond `other` stay), by the product where only
     /// `other` is one, and from the fastest leaf on where only `self` is: `(4,8)` by 2 is `(2,8)`.
     ///
-    /// By an integer this is CuTe's rule: each leaf and what is left of the divisor are rounded up on their own. Where sizes
+    /// Division by an integer is CuTe's rule: each leaf and what is left of the divisor are rounded up on their own. Where sizes
     /// do not divide, that can be too few blocks: `(2,2)` by 3 is `(1,1)`, and one block of 3 does not cover 4 elements;
     /// `(5,6)` by 6 is `(1,3)`, 18 of 30. Divide the product, or by mode, for a number that covers.
     /// Source: CuTe's `ceil_div`. Errors: more modes in `other`; a known divisor below 1.

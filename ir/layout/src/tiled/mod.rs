@@ -4,7 +4,7 @@
 //! on layouts: where a thread's part begins is the value of a layout at the thread, so that threads, extents and strides
 //! may be known, dynamic, traced or symbolic, and tensors of coordinates (basis strides) go the same way as those of data.
 //!
-//! What CuTe asserts while it compiles is an error here. `tests/cute` has CuTe's own results, which the tests compare.
+//! A condition that CuTe asserts while it compiles is an error here. `tests/cute` has CuTe's own results, which the tests compare.
 
 mod copy;
 mod copy_from;

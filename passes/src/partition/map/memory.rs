@@ -59,30 +59,32 @@ impl<'c> Mapped<'c> {
         let inputs = &self.region.inputs_of(targets, values);
         let staged = self.stage(b, inputs)?;
         for at in inputs {
-            if let Some((_, shared)) = staged.iter().find(|(staged, _)| staged == at) {
-                let registers = self.load_staged(b, *shared)?;
-                let argument = argument(self.region.body, *at);
-                values.registers.insert(key(argument), registers);
-                continue;
-            }
-            let tensor = self.inputs[*at];
-            let element = memref_of(tensor).expected(b, "a tensor")?.element;
-            let registers = self.allocate(b, element)?;
-            if held.there.is_some() {
-                b.op(cute::CLEAR, &[registers], &[], &[])?;
-            }
-            self.move_vectors(
-                b,
-                [tensor, registers],
-                self.row,
-                &held.places,
-                held.there,
-                true,
-            )?;
-            let argument = argument(self.region.body, *at);
-            values.registers.insert(key(argument), registers);
+            let registers = match staged.iter().find(|(staged, _)| staged == at) {
+                Some((_, shared)) => self.load_staged(b, *shared)?,
+                None => self.load_memory(b, self.inputs[*at], held)?,
+            };
+            values
+                .registers
+                .insert(key(argument(self.region.body, *at)), registers);
         }
         Ok(())
+    }
+
+    /// A thread's vectors of a tensor in global memory, with 0 where they are not there.
+    fn load_memory(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        held: &Held<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let element = memref_of(tensor).expected(b, "a tensor")?.element;
+        let registers = self.allocate(b, element)?;
+        if held.there.is_some() {
+            b.op(cute::CLEAR, &[registers], &[], &[])?;
+        }
+        let ends = [tensor, registers];
+        self.move_vectors(b, ends, self.row, &held.places, held.there, true)?;
+        Ok(registers)
     }
 
     /// Computes and stores a thread's vectors of the outputs that have an element for each column.

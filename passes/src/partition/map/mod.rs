@@ -48,12 +48,14 @@ struct Mapped<'c> {
     own_row: Val<'c>,
     row: Val<'c>,
     lane: Val<'c>,
-    /// Whether the row is there; none where it always is.
+    /// An i1 that says whether the row is there; none where it always is.
     is_row: Option<Val<'c>>,
     /// The first vector of the columns that the block takes.
     first: Val<'c>,
-    /// The vectors of all columns; none where those that threads take at once are all there.
-    end: Option<Val<'c>>,
+    /// The vectors of all columns.
+    end: Val<'c>,
+    /// True where those that threads take at once are all there.
+    is_whole: bool,
     /// The places of the inputs that are read along rows, through shared memory, and how many neighbours at once.
     staged: Vec<i64>,
     row_vector: i64,
@@ -146,10 +148,8 @@ impl<'c> Mapped<'c> {
             row = word(b, arith::MINSI, row, last)?;
         }
         let at_once = threads[1] * vector * vectors;
-        let end = match columns.0 {
-            Some(columns) if columns % at_once == 0 => None,
-            _ => Some(word(b, arith::DIVUI, columns.1, b.i32(vector)?)?),
-        };
+        let is_whole = columns.0.is_some_and(|columns| columns % at_once == 0);
+        let end = word(b, arith::DIVUI, columns.1, b.i32(vector)?)?;
         let first = word(b, arith::DIVUI, first_column, b.i32(vector)?)?;
         let inputs_types = &types[..inputs.len()];
         let differs = varying(body, inputs_types, |mode| mode == 1);
@@ -171,6 +171,7 @@ impl<'c> Mapped<'c> {
             is_row,
             first,
             end,
+            is_whole,
             staged: op.staged().and_then(i64s_of).unwrap_or_default(),
             row_vector: op.row_vector().and_then(integer_value).unwrap_or(1),
             types,
@@ -276,16 +277,6 @@ impl<'c> Mapped<'c> {
         initial: &[Val<'c>],
         turn: impl FnOnce(Builder<'c>, &Held<'c>, &[Val<'c>]) -> Result<Vec<Val<'c>>, Failure>,
     ) -> Result<Vec<Val<'c>>, Failure> {
-        let end = match self.end {
-            Some(end) => end,
-            None => {
-                let columns = self
-                    .types
-                    .iter()
-                    .find_map(|tensor| tensor.layout.mode(1).ok()?.size().ok());
-                b.i32(columns.expected(b, "known columns")? / self.vector)?
-            }
-        };
         let step = b.i32(self.threads[1] * self.vectors)?;
         let carried: Vec<_> = initial.iter().map(|value| value.r#type()).collect();
         let arguments: Vec<_> = std::iter::once(b.i32_type())
@@ -293,7 +284,7 @@ impl<'c> Mapped<'c> {
             .map(|ty| (ty, b.location))
             .collect();
         let (region, body) = Detached::with_block(&arguments);
-        let operands = [&[self.first, end, step], initial].concat();
+        let operands = [&[self.first, self.end, step], initial].concat();
         let op = b.with_regions(scf::FOR, &operands, &carried, &[], vec![region])?;
         let l = Builder::at_end(b.context, body, b.location);
         let held = self.places(l, argument(body, 0))?;
@@ -302,19 +293,21 @@ impl<'c> Mapped<'c> {
         Ok(results_of(op))
     }
 
-    /// The vectors that a thread holds, of those from `first` on.
-    fn places(&self, b: Builder<'c>, first: Val<'c>) -> Result<Held<'c>, Failure> {
+    /// The places of the vectors that a thread holds, of those from `first` on.
+    fn indices(&self, b: Builder<'c>, first: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
         let own = word(b, arith::ADDI, first, self.lane)?;
-        let mut places = Vec::new();
-        for vector in 0..self.vectors {
-            let apart = b.i32(vector * self.threads[1])?;
-            places.push(word(b, arith::ADDI, own, apart)?);
-        }
+        let place = |vector| word(b, arith::ADDI, own, b.i32(vector * self.threads[1])?);
+        (0..self.vectors).map(place).collect()
+    }
+
+    /// The vectors that a thread holds, of those from `first` on, and which are there.
+    fn places(&self, b: Builder<'c>, first: Val<'c>) -> Result<Held<'c>, Failure> {
+        let places = self.indices(b, first)?;
         let mut truths = Vec::new();
         for place in &places {
-            let before = match self.end {
-                Some(end) => Some(b.compare(Predicate::Slt, *place, end)?),
-                None => None,
+            let before = match self.is_whole {
+                true => None,
+                false => Some(b.compare(Predicate::Slt, *place, self.end)?),
             };
             truths.push(match (before, self.is_row) {
                 (Some(before), Some(is_row)) => {

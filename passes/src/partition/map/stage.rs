@@ -40,15 +40,8 @@ impl<'c> Mapped<'c> {
     pub(super) fn load_staged(&self, b: Builder<'c>, shared: Val<'c>) -> Result<Val<'c>, Failure> {
         let element = memref_of(shared).expected(b, "a tensor")?.element;
         let registers = self.allocate(b, element)?;
-        let held = self.places(b, b.i32(0)?)?;
-        self.move_vectors(
-            b,
-            [shared, registers],
-            self.own_row,
-            &held.places,
-            None,
-            true,
-        )?;
+        let places = self.indices(b, b.i32(0)?)?;
+        self.move_vectors(b, [shared, registers], self.own_row, &places, None, true)?;
         Ok(registers)
     }
 

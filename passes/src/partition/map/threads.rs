@@ -1,7 +1,7 @@
-//! What a thread computes of its vectors, and reductions over the threads of a row.
+//! Values of a thread's vectors, and reductions over the threads of a row.
 
-use super::{Held, Mapped, Values, word, wrong};
-use crate::arch::WARP;
+use super::{Held, Mapped, Values, wrong};
+use crate::{algorithms::operation, arch::WARP};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, gpu, vector};
 use cute_ir::{
@@ -114,15 +114,7 @@ impl<'c> Mapped<'c> {
         other: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
         let ty = one.r#type();
-        let float = is_float(ty);
-        let name = match self.kind(b, reduce)? {
-            ReduceOp::Add | ReduceOp::Mean if float => arith::ADDF,
-            ReduceOp::Add | ReduceOp::Mean => arith::ADDI,
-            ReduceOp::Maximum if float => arith::MAXIMUMF,
-            ReduceOp::Maximum => arith::MAXSI,
-            ReduceOp::Minimum if float => arith::MINIMUMF,
-            ReduceOp::Minimum => arith::MINSI,
-        };
+        let name = operation(self.name(b, reduce)?, ty).expected(b, "a known reduction")?;
         b.value(name, &[one, other], ty, &[])
     }
 
@@ -193,28 +185,11 @@ impl<'c> Mapped<'c> {
             result_of(op, 0)
         };
         if self.kind(b, reduce)? == ReduceOp::Mean {
-            let columns = self.columns(b, ty)?;
+            let columns = b.value(arith::SITOFP, &[self.extents[1]], ty, &[])?;
             number = b.value(arith::DIVF, &[number, columns], ty, &[])?;
         }
         values.numbers.insert(key(reduce.result()), number);
         Ok(())
-    }
-
-    /// The number of columns, as a number of that type.
-    fn columns(&self, b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
-        let known = self.types.iter().find_map(|tensor| {
-            let mode = tensor.layout.mode(1).ok()?;
-            mode.shape().is_static().then(|| mode.size().ok())?
-        });
-        if let Some(known) = known {
-            let value = b.attribute(&format!("{known}.0 : {ty}"))?;
-            return b.value(arith::CONSTANT, &[], ty, &[("value", value)]);
-        }
-        let tensors = self.inputs.iter().chain(&self.outputs);
-        let tensor = *tensors.clone().next().expected(b, "a tensor")?;
-        let size = b.infer(cute::SIZE, &[tensor], &[("mode", b.i32_array(&[1]))])?;
-        let size = b.infer(cute::GET_SCALARS, &[size], &[])?;
-        b.value(arith::SITOFP, &[size], ty, &[])
     }
 
     /// A reduction over the threads of a row that are in several warps, each of which has neighbouring rows: through shared memory.
@@ -234,17 +209,13 @@ impl<'c> Mapped<'c> {
         };
         let shared = shared.to_type(b.location)?;
         let shared = b.value(cute::MEMREF_ALLOCA, &[], shared, &[])?;
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-        let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
-        let row = word(b, arith::REMUI, thread, b.i32(rows)?)?;
         let dynamic = IntTuple::dynamic;
-        let at = b.coord(&tuple([dynamic(), dynamic()]), &[row, self.lane])?;
+        let at = b.coord(&tuple([dynamic(), dynamic()]), &[self.own_row, self.lane])?;
         b.op(cute::MEMREF_STORE, &[shared, at, part], &[], &[])?;
         b.op(gpu::BARRIER, &[], &[], &[])?;
         let mut all = None;
         for other in 0..threads {
-            let at = b.coord(&tuple([dynamic(), int(other)]), &[row])?;
+            let at = b.coord(&tuple([dynamic(), int(other)]), &[self.own_row])?;
             let value = b.value(cute::MEMREF_LOAD, &[shared, at], ty, &[])?;
             all = Some(match all {
                 Some(before) => self.combined(b, reduce, before, value)?,

@@ -204,7 +204,7 @@ impl<'c> Map<'c> {
         vectors.min().unwrap_or(1)
     }
 
-    /// What threads take where inputs are staged: a tile whose rows and columns are both of whole sectors.
+    /// The elements that threads take where inputs are staged: a tile whose rows and columns are both of whole sectors.
     fn staged(&self, vector: i64) -> Taken {
         let bytes = self.full().map(|(_, whole)| whole.memref.element_bytes());
         let bytes = bytes.max().unwrap_or(1);
@@ -255,7 +255,7 @@ impl<'c> Map<'c> {
         (self.vector(&all) > self.vector(known)).then_some(all)
     }
 
-    /// What threads take of a map that reduces nothing.
+    /// The elements that threads take of a map that reduces nothing.
     fn plain(&self, vector: i64) -> Taken {
         let columns = self.known(1).unwrap_or(i64::MAX);
         let vectors = up(columns, vector);
@@ -286,7 +286,7 @@ impl<'c> Map<'c> {
         (registers * 4 / (bytes + computed)).clamp(1, MOST_HELD)
     }
 
-    /// What threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
+    /// The elements that threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
     fn along_rows(&self, most: Option<i64>) -> Taken {
         let most = most.unwrap_or(i64::MAX);
         let threads = power(up(most, HELD)).min(LOOPING / WARP);
@@ -300,7 +300,7 @@ impl<'c> Map<'c> {
         }
     }
 
-    /// What threads take of rows that are reduced, of so many columns at most.
+    /// The elements that threads take of rows that are reduced, of so many columns at most.
     fn reducing(&self, vector: i64, most: Option<i64>) -> Taken {
         let most = most.unwrap_or(i64::MAX);
         let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);

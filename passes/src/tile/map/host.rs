@@ -2,7 +2,7 @@
 
 use super::{Arrangement, Map, Whole, column};
 use crate::tile::{
-    host::launch_kernel,
+    host::{assert_apart, launch_kernel},
     leaves::{extent_of_mode, leaves_of, places_of},
     matrix::divisor,
     variants::{both, choose},
@@ -33,7 +33,7 @@ impl<'c> Map<'c> {
         })
     }
 
-    /// Whether a kernel fits what a launch brings; none where it always does.
+    /// The condition that a kernel fits the arguments of a launch; none where it always does.
     fn fits(&self, host: Builder<'c>, way: &Arrangement) -> Result<Option<Val<'c>>, Failure> {
         let index = host.index_type();
         let mut all = None;
@@ -220,17 +220,9 @@ impl<'c> Map<'c> {
             .first()
             .expected(host, "the stride of an output")?;
         let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
-        let (rows, columns) = (self.extent(host, 0)?, self.extent(host, 1)?);
-        let single = host.compare(Predicate::Sle, rows, host.constant(index, 1)?)?;
-        let clear = host.compare(Predicate::Sle, columns, apart)?;
-        let truth = melior::ir::ValueLike::r#type(&single);
-        let holds = host.value(arith::ORI, &[single, clear], truth, &[])?;
-        let message = format!(
-            "expected elements of {} that do not overlap: a stride of mode {} that is at least the extent of mode {}",
-            output.name, self.modes[0][0], self.modes[1][0]
-        );
-        host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
-        Ok(())
+        let both = [self.extent(host, 0)?, self.extent(host, 1)?];
+        let modes = [self.modes[0][0], self.modes[1][0]];
+        assert_apart(host, &output.name, modes, both, apart)
     }
 }
 

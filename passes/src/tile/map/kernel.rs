@@ -1,16 +1,11 @@
 //! The kernel of a map: which rows and columns a block computes.
 
 use super::{Arrangement, Map};
-use crate::tile::leaves::with_layout;
+use crate::tile::{function::Kernel, leaves::with_layout};
 use cute_ir::ops::{arith, cute, gpu};
-use cute_ir::{
-    Expected, Failure,
-    attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS},
-    mlir::*,
-    types,
-};
+use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
-use melior::ir::{ValueLike, operation::OperationLike, r#type::FunctionType};
+use melior::ir::ValueLike;
 
 impl<'c> Map<'c> {
     /// Writes a kernel.
@@ -20,51 +15,23 @@ impl<'c> Map<'c> {
         name: &str,
         way: &Arrangement,
     ) -> Result<(), Failure> {
-        let (location, context) = (self.op.location(), place.context);
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
-        // Blocks read while others write.
-        let fact = |value: &Val<'c>| match types::memref_of(*value) {
-            Some(_) => format!("{{{NOALIAS}}}"),
-            None => "{}".to_owned(),
-        };
-        let mut facts: Vec<_> = self.arguments.iter().map(fact).collect();
-        for _ in self.counted_by_launch(way) {
-            arguments.push(place.i32_type());
-            facts.push("{}".to_owned());
-        }
-        let typed: Vec<_> = arguments.iter().map(|ty| (*ty, location)).collect();
-        let (region, body) = Detached::with_block(&typed);
-        let threads = i32::try_from(way.threads[0] * way.threads[1]).unwrap_or(i32::MAX);
-        let mut attributes = vec![
-            ("sym_name", place.string(name)),
-            (
-                "function_type",
-                place.type_attribute(FunctionType::new(context, &arguments, &[]).into()),
-            ),
-            (GPU_KERNEL, place.unit()),
-            ("known_block_size", place.i32_array(&[threads, 1, 1])),
-            (
-                "arg_attrs",
-                place.attribute(&format!("[{}]", facts.join(", ")))?,
-            ),
-            (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
-        ];
+        let counted = self.counted_by_launch(way);
+        arguments.extend(counted.iter().map(|_| place.i32_type()));
+        let mut attributes = Vec::new();
         if self.reads_apart(way) {
             // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
             let attribute = place.attribute("[\"noimplicitfloat\"]")?;
             attributes.push(("passthrough", attribute));
         }
-        let blocks = self
-            .known_blocks(way)
-            .and_then(|all| i32::try_from(all).ok());
-        if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
-            attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));
-        }
-        place.with_regions(gpu::FUNC, &[], &[], &attributes, vec![region])?;
-        let b = Builder::at_end(context, body, location);
-        self.body(b, body, way)?;
-        b.op(gpu::RETURN, &[], &[], &[])?;
-        Ok(())
+        let kernel = Kernel {
+            name,
+            arguments,
+            threads: way.threads[0] * way.threads[1],
+            blocks: self.known_blocks(way),
+            attributes,
+        };
+        kernel.write(place, |b, body| self.body(b, body, way))
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>, way: &Arrangement) -> Result<(), Failure> {

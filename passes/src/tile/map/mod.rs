@@ -1,6 +1,6 @@
 //! Maps over whole tensors: `cute.map` becomes a kernel, or a few of which a launch takes one, whose blocks compute rows.
 //!
-//! What is reduced along are the columns, and the other modes are rows. `arrange.rs` says which threads take which elements, `kernel.rs`
+//! The modes that are reduced along are the columns, and the others are rows. `arrange.rs` says which threads take which elements, `kernel.rs`
 //! writes the kernel, `host.rs` the launch.
 
 mod arrange;

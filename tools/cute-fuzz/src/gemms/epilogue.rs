@@ -5,7 +5,7 @@ use crate::random::Random;
 use crate::region::{Body, activation};
 use cute_runtime::Parsed;
 
-/// What an epilogue adds to a product.
+/// The part of a product that an epilogue is.
 pub(super) struct Epilogue {
     /// The types of further tensors, and their layouts: those that are read, then those that are written.
     pub(super) tensors: Vec<(String, Parsed)>,

@@ -5,7 +5,7 @@ use super::problem::tensor;
 use crate::random::Random;
 use cute_runtime::Parsed;
 
-/// What a prologue adds to a product.
+/// The part of a product that a prologue is.
 pub(super) struct Prologue {
     /// The type of the elements of the factor as they are stored.
     pub(super) stored: &'static str,

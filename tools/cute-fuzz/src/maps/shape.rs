@@ -30,7 +30,7 @@ pub(super) struct Shape {
     is_orderly: bool,
 }
 
-/// What a tensor of a shape is for.
+/// The use of a tensor of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Role {
     Input,

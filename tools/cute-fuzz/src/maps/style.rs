@@ -68,7 +68,7 @@ impl Style {
         STYLES[*random.pick(&[0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5])]
     }
 
-    /// Of values of f32, such as products give.
+    /// Values of f32, such as products give.
     pub(super) fn wide() -> Style {
         STYLES[0]
     }

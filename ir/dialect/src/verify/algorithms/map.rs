@@ -2,7 +2,7 @@
 
 use super::super::Checked;
 use super::elementwise::{check_body, one_block};
-use super::gemm::check_numbers;
+use super::gemm::{check_numbers, check_shape, check_space};
 use crate::{
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
@@ -10,11 +10,11 @@ use crate::{
     types::{self, MemRef, Space},
 };
 use cute_arith::ReduceOp;
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
 /// Threads of a block, at most.
-const THREADS: i64 = 1024;
+const THREADS: i64 = cute_target::THREADS_PER_BLOCK as i64;
 
 pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
     let kind = kind_of(&op).ok_or_else(|| {
@@ -231,13 +231,8 @@ fn check_tensors<'c>(
     }
     for (what, tensors) in [("input", &ins), ("output", &outs)] {
         for (at, tensor) in tensors.iter().enumerate() {
-            if tensor.space != Space::Gmem {
-                return Err(format!(
-                    "expected {what} {at} in gmem, found {}",
-                    tensor.space
-                ));
-            }
-            check_shape(&format!("{what} {at}"), &tensor.layout, &first.layout)?;
+            check_space(&format!("{what} {at}"), tensor, Space::Gmem)?;
+            check_shape(&format!("{what} {at}"), tensor, ("output 0", first))?;
         }
     }
     one_block(block)?;
@@ -245,25 +240,4 @@ fn check_tensors<'c>(
     check_body(block, &elements(&ins), &elements(&outs))?;
     check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
-}
-
-/// Checks that a tensor has the shape of another, as far as both are known.
-fn check_shape(name: &str, layout: &Layout, first: &Layout) -> Checked {
-    let extent = |layout: &Layout, mode: usize| {
-        let extent = layout.mode(mode).ok()?;
-        extent.shape().is_static().then(|| extent.size().ok())?
-    };
-    let fits = layout.rank() == first.rank()
-        && (0..layout.rank()).all(|mode| match (extent(layout, mode), extent(first, mode)) {
-            (Some(found), Some(expected)) => found == expected,
-            // What only a launch knows is compared there.
-            _ => true,
-        });
-    if fits {
-        return Ok(());
-    }
-    Err(format!(
-        "expected {name} to have the shape of output 0, {}, found {layout}; what is the same along a mode has the stride 0 there",
-        first.shape(),
-    ))
 }
