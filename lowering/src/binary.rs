@@ -1,7 +1,10 @@
 //! `cute-emit-ptx` and `cute-assemble`: kernels in the LLVM dialect become a `gpu.binary`, first of
 //! PTX, then of PTX and cubin.
 
-use crate::{places, ptxas};
+use crate::{
+    left_out::{self, Candidates, Trouble},
+    places, ptxas,
+};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
@@ -190,64 +193,98 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
     let AssembleOptions { lineinfo } = AssembleOptions::of(options).map_err(wrong)?;
     diag::each(ops_named(module, gpu::BINARY)?, |op| {
         let b = Builder::before(op);
-        let mut objects = Vec::new();
-        for (attribute, object) in objects_of(op)? {
-            if object.format != FORMAT_ASSEMBLY {
-                objects.push(attribute);
-                continue;
+        let name = string_of(op, "sym_name").unwrap_or("kernels");
+        let mut candidates = Candidates::of(module, name);
+        // Again without what was left out, until all can be had.
+        let objects = loop {
+            match objects(&b, op, lineinfo, &candidates)? {
+                (objects, troubles) if troubles.is_empty() => break objects,
+                (_, troubles) => diag::each(troubles, |trouble| candidates.leave_out(&b, &trouble))?,
             }
-            let arch = Target::of(object.target)
-                .and_then(|target| arch::of_target(&target))
-                .map_err(|e| b.error(e))?;
-            let ptx = ptx_of(&object);
-            let assembled =
-                ptxas::assemble(&ptx, arch, lineinfo).map_err(|e| b.error(e.to_string()))?;
-            let mut properties = Vec::new();
-            for usage in &assembled.kernels {
-                let note = object
-                    .properties
-                    .and_then(|notes| entry_of(notes, &usage.kernel));
-                check_spills(&b, note, usage, arch)?;
-                let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
-                properties.push(format!(
-                    "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
-                     spill_stores = {} : i32, spill_loads = {} : i32, dynamic_smem = {}}}",
-                    usage.kernel,
-                    usage.registers,
-                    usage.static_shared,
-                    usage.stack,
-                    usage.spill_stores,
-                    usage.spill_loads,
-                    shared.map_or("0 : i32".to_owned(), |s| s.to_string())
-                ));
-            }
-            let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
-            let cubin = Object {
-                target: object.target,
-                format: FORMAT_BINARY,
-                bytes: &assembled.cubin,
-                properties: Some(properties),
-            };
-            objects.push(cubin.attribute(b.context));
-            objects.push(attribute);
-        }
-        binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
+        };
+        binary(&b, name, &objects)?;
+        candidates.write(rewriter)?;
         rewriter.erase(op)
     })
 }
 
-/// A kernel that spills is not what was asked for; its plan names a lighter one.
-fn check_spills<'c>(
+/// The objects of a `gpu.binary` and their cubins, or the kernels that cannot be had. Errors: those that are of all of them.
+fn objects<'c>(
     b: &Builder<'c>,
-    note: Option<Attribute<'c>>,
-    usage: &ptxas::Usage,
-    arch: Arch,
-) -> Result<(), Failure> {
+    op: Op<'c>,
+    lineinfo: bool,
+    candidates: &Candidates<'c>,
+) -> Result<(Vec<Attribute<'c>>, Vec<Trouble>), Failure> {
+    let (mut objects, mut troubles) = (Vec::new(), Vec::new());
+    let out = candidates.kernels_out();
+    for (mut attribute, object) in objects_of(op)? {
+        if object.format != FORMAT_ASSEMBLY {
+            objects.push(attribute);
+            continue;
+        }
+        let arch = Target::of(object.target)
+            .and_then(|target| arch::of_target(&target))
+            .map_err(|e| b.error(e))?;
+        let mut ptx = ptx_of(&object);
+        if !out.is_empty() {
+            ptx = left_out::without(&ptx, &out);
+            let left = Object {
+                bytes: ptx.as_bytes(),
+                ..object
+            };
+            attribute = left.attribute(b.context);
+        }
+        let assembled = match ptxas::assemble(&ptx, arch, lineinfo) {
+            Ok(assembled) => assembled,
+            Err(error) => {
+                let alone = |ptx: &str| ptxas::assemble(ptx, arch, lineinfo).map(drop);
+                let found = left_out::refused(&ptx, candidates.kernels(), alone);
+                if found.is_empty() {
+                    return Err(b.error(error.to_string()));
+                }
+                troubles.extend(found);
+                continue;
+            }
+        };
+        let mut properties = Vec::new();
+        for usage in &assembled.kernels {
+            let note = object
+                .properties
+                .and_then(|notes| entry_of(notes, &usage.kernel));
+            troubles.extend(spills(note, usage, arch));
+            let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
+            properties.push(format!(
+                "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
+                 spill_stores = {} : i32, spill_loads = {} : i32, dynamic_smem = {}}}",
+                usage.kernel,
+                usage.registers,
+                usage.static_shared,
+                usage.stack,
+                usage.spill_stores,
+                usage.spill_loads,
+                shared.map_or("0 : i32".to_owned(), |s| s.to_string())
+            ));
+        }
+        let properties = b.attribute(&format!("{{{}}}", properties.join(", ")))?;
+        let cubin = Object {
+            target: object.target,
+            format: FORMAT_BINARY,
+            bytes: &assembled.cubin,
+            properties: Some(properties),
+        };
+        objects.push(cubin.attribute(b.context));
+        objects.push(attribute);
+    }
+    Ok((objects, troubles))
+}
+
+/// The trouble with a kernel that spills: it is not what was asked for. Its plan names a lighter one.
+fn spills(note: Option<Attribute<'_>>, usage: &ptxas::Usage, arch: Arch) -> Option<Trouble> {
     let stack = if usage.calls { 0 } else { usage.stack };
     if usage.spill_loads + usage.spill_stores + stack == 0 {
-        return Ok(());
+        return None;
     }
-    let mut message = format!(
+    let mut why = format!(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
@@ -256,7 +293,10 @@ fn check_spills<'c>(
         .and_then(Plan::of);
     // Fewer accumulators a thread: more warps, or a smaller tile.
     if let Some(fits) = plan.and_then(|plan| plan::lighter(&plan, arch)) {
-        message += &format!("; try {}", plan::options_of(&fits));
+        why += &format!("; try {}", plan::options_of(&fits));
     }
-    Err(diag::error(b.location, message))
+    Some(Trouble {
+        kernel: usage.kernel.clone(),
+        why,
+    })
 }

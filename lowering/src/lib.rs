@@ -7,6 +7,7 @@ pub mod cache;
 mod check_atoms;
 mod compile;
 mod diagnostics;
+mod left_out;
 mod lineinfo;
 mod package;
 mod pipeline;

@@ -66,6 +66,7 @@ cute_ir::options! {
             "The architecture, from sm_75 to sm_121a, or several that commas separate, of which plans are chosen for the first; or native: that of this machine's first GPU, with its number of multiprocessors; required";
         simplify: bool = true, "true", "Whether egg simplifies index arithmetic: true or false";
         package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
+        measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
         ..assemble: AssembleOptions, "The options of the assembler's pass.";
         ..request: Request, "The parts of a plan that are asked for.";
     }
@@ -127,6 +128,7 @@ impl CompileOptions {
         let (archs, request) = self.target()?;
         let tile = TileOptions {
             arch: Some(archs.clone()),
+            measured: self.measured.clone(),
             request,
         };
         let names = |steps: &[Step]| {

@@ -1,7 +1,9 @@
 //! The launches of a function for some arguments: sizes computed, parameters in bytes.
 
 use crate::layout::{Parsed, Pattern};
-use crate::package::{Arg, Environment, Function, Launch, Limits, Param, Sizes};
+use crate::package::{
+    Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, Param, Sizes,
+};
 use crate::tensor::{ArgError, HostTensor};
 
 /// A launch whose every number is known.
@@ -180,6 +182,46 @@ pub fn workspace_bytes(
     sm_count: u32,
 ) -> Result<u64, ArgError> {
     Signature::of(function)?.workspace_bytes(function, tensors, sm_count)
+}
+
+/// The candidates of a choice for some arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidates {
+    /// M, N, K and the number of products.
+    pub extents: [i64; 4],
+    /// The estimated time of each candidate in picoseconds; none of one that does not suit the arguments.
+    pub times: Vec<Option<u64>>,
+}
+
+/// The candidates of each choice of a function for some arguments, as [`plan`] takes them.
+///
+/// # Errors
+/// As of [`plan`]; launches are not looked at.
+pub fn candidates(
+    function: &Function,
+    tensors: &[HostTensor],
+    sm_count: u32,
+) -> Result<Vec<Candidates>, ArgError> {
+    let environment = environment(function, &Signature::of(function)?, tensors, sm_count)?;
+    let number = |expr: &Expr| {
+        expr.evaluate(&environment).map_err(|reason| ArgError::Call {
+            function: function.name.clone(),
+            reason: format!("candidates: {reason}"),
+        })
+    };
+    let of_choice = |choice: &CandidateChoice| {
+        let mut extents = [0; 4];
+        for (extent, expr) in extents.iter_mut().zip(&choice.extents) {
+            *extent = number(expr)?;
+        }
+        let times = choice.candidates.iter().map(|candidate| number(&candidate.time));
+        let times = times.map(|time| time.map(|time| u64::try_from(time).ok()));
+        Ok(Candidates {
+            extents,
+            times: times.collect::<Result<_, _>>()?,
+        })
+    };
+    function.choices.iter().map(of_choice).collect()
 }
 
 /// The values that expressions depend on, for arguments that the function takes and for which its conditions hold.

@@ -622,4 +622,29 @@ def Cute_CooperativeGemmOp : Cute_AlgorithmOp<"cooperative_gemm"> {
                        OptionalAttr<TypeAttr>:$copy_b);
 }
 
+def Cute_CandidatesOp : Cute_Op<"candidates", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The candidate that computes a product of whole tensors, of several that a package holds";
+  let description = [{
+    `cute-tile{candidates=N}` writes it into the function that launches, with an `scf.if` for each candidate behind it that
+    launches its kernels. `cute-run --tune` chooses one after another; where nobody chooses, it is the first that suits the sizes.
+
+    `plans` are the options that ask for each candidate, `problems` names the kind of product that each is a plan for, and `times` are their estimated times in
+    picoseconds, negative of one that does not suit the sizes. With M, N, K, the number of products and `generation`, which says what kernels
+    plans stand for, that is what a measured time is kept by (`docs/tuning.md`). `left_out` are those whose kernels could not be assembled, or spilled registers.
+
+    ```mlir
+    // Given %m: index, %n: index, %k: index, %one: index, %t0: index, %t1: index
+    %i = cute.candidates of(%m, %n, %k, %one)
+      plans ["tile=128x128x64 warps=2x2 stages=3", "tile=64x64x64 warps=2x2 stages=3"]
+      problems ["f16 f16 f32 f16 kkn 8x8x8", "f16 f16 f32 f16 kkn 8x8x8"] generation 1 take(%t0, %t1)
+    ```
+  }];
+  let arguments = (ins Index:$m, Index:$n, Index:$k, Index:$batch, Variadic<Index>:$times, StrArrayAttr:$plans,
+                       StrArrayAttr:$problems, I64Attr:$generation, OptionalAttr<DenseI64ArrayAttr>:$left_out);
+  let results = (outs Index:$chosen);
+  let assemblyFormat = [{ `of` `(` $m `,` $n `,` $k `,` $batch `)` `plans` $plans `problems` $problems
+    `generation` $generation `take` `(` $times `)` attr-dict }];
+  let opDocGroup = Cute_Algorithms;
+}
+
 #endif

@@ -2,10 +2,10 @@
 
 use super::{CacheError, identity};
 use crate::{CompileOptions, ptxas};
-use std::fmt;
+use std::{fmt, fs};
 
 /// The form of keys and of what entries hold. It changes where the meaning of an entry does.
-const FORM: &[u8] = b"cute-opt cache 1";
+const FORM: &[u8] = b"cute-opt cache 2";
 
 /// The name of an entry: a hash of the input, the options, this build of the compiler and the assembler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,14 +14,20 @@ pub struct Key(pub(super) blake3::Hash);
 impl Key {
     /// Makes the key of what is compiled of some input: `input` is all that options do not say, such as the text and the name that it
     /// has in places. Where packages are written does not count, and of options only what they say: `arch=native` is the
-    /// architecture of this machine, if the options are [resolved](CompileOptions::resolved).
+    /// architecture of this machine, if the options are [resolved](CompileOptions::resolved). Of a table of measured times its text counts, wherever it is.
     ///
     /// # Errors
-    /// [`CacheError::Options`]: options that nothing is compiled with. [`CacheError::NoBuild`], [`CacheError::NoAssembler`]: a key
+    /// [`CacheError::Options`]: options that nothing is compiled with, or a table that cannot be read. [`CacheError::NoBuild`], [`CacheError::NoAssembler`]: a key
     /// that would not say who compiles.
     pub fn new(options: &CompileOptions, input: &[&[u8]]) -> Result<Self, CacheError> {
+        let table = options.measured.as_ref().map(fs::read);
+        let table = table.transpose().map_err(|e| {
+            let file = options.measured.clone().unwrap_or_default();
+            CacheError::Options(format!("measured={}: {e}", file.display()))
+        })?;
         let options = CompileOptions {
             package: None,
+            measured: None,
             ..options.clone()
         };
         let passes = options.pipeline().map_err(CacheError::Options)?;
@@ -38,6 +44,8 @@ impl Key {
         add(build.as_bytes());
         add(assembler.as_bytes());
         add(passes.as_bytes());
+        add(&[u8::from(table.is_some())]);
+        add(&table.unwrap_or_default());
         input.iter().for_each(|part| add(part));
         Ok(Self(hasher.finalize()))
     }

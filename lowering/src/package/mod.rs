@@ -4,6 +4,7 @@
 //! integer arithmetic on them. `cute.computes` says what it computes (`computes.rs`). An argument may have attributes:
 //! `cute.name = "alpha"`, `cute.default = 1.0 : f32` of a number, `cute.access = "read"` of a tensor (`write`, `read_write`).
 
+mod choice;
 mod computes;
 mod plan;
 mod region;
@@ -175,6 +176,7 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
         values: plan.values,
         requires: plan.requires,
         workspace: plan.workspace,
+        choices: plan.choices,
         computes,
         ..Function::new(name, args, plan.launches)
     }))

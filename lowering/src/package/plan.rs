@@ -13,7 +13,9 @@ use cute_ir::{
     types::CuteType,
 };
 use cute_passes::launch::kernel_of;
-use cute_runtime::package::{Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement};
+use cute_runtime::package::{
+    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement,
+};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,6 +28,8 @@ pub(super) struct HostPlan {
     pub(super) values: Vec<Expr>,
     /// The bytes of the workspace, where there is one.
     pub(super) workspace: Option<Expr>,
+    /// The choices among candidates that are left to whoever measures.
+    pub(super) choices: Vec<CandidateChoice>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
@@ -87,6 +91,10 @@ impl HostPlan {
                 self.reserve(workspace)?;
                 continue;
             }
+            if let Some(candidates) = cute::Candidates::of(op) {
+                self.choice(candidates, when)?;
+                continue;
+            }
             match name_of(op) {
                 func::RETURN | scf::YIELD | "builtin.unrealized_conversion_cast" => {}
                 // What nothing uses, or what expressions are made of.
@@ -128,6 +136,7 @@ impl HostPlan {
         for (index, here) in [holds, fails].into_iter().enumerate() {
             self.workspace.clone_from(&before);
             let Some(block) = body_of(op, index) else {
+                after.push(before.clone());
                 continue;
             };
             // Of integers that are 1 or 0.
@@ -177,7 +186,7 @@ impl HostPlan {
     }
 
     /// An expression as a value of the function, which is computed once.
-    fn value(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+    pub(super) fn value(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
         if self.values.len() == MAX_NODES {
             return Err(diag::error(
                 op.location(),
@@ -274,8 +283,13 @@ impl HostPlan {
         }
     }
 
+    /// Makes a value of the plan stand for an integer of the function.
+    pub(super) fn stands_for(&mut self, value: Val<'_>, place: usize) {
+        self.places.insert(key(value), place);
+    }
+
     /// An integer as an expression of the function's arguments. `user` is where errors are reported that have no better place.
-    fn expression<'c>(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Expr, Failure> {
+    pub(super) fn expression<'c>(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Expr, Failure> {
         self.made(user, value, 0)
     }
 

@@ -5,12 +5,15 @@
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod measured;
 mod request;
 mod sm80;
 mod swizzle;
 mod variants;
 
 pub use cost::{Arithmetic, Estimate};
+pub use cute_measured::{GENERATION, Table};
+pub use measured::{Calibrated, own as own_table, read as read_table};
 pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{
@@ -23,6 +26,7 @@ use cute_layout::{
     atoms::{Completion, CopyAtom},
 };
 use cute_target::{Arch, Archs, Requirement};
+use measured::Measured;
 use melior::ir::Type;
 use std::sync::Arc;
 
@@ -83,6 +87,27 @@ impl Fed {
 }
 
 impl Problem<'_> {
+    /// The kind of product, by which measurements are kept: types of A, B, sums and C, the modes along which A, B and C are contiguous, and elements of an access to each; and
+    /// what prologues make factors of. Such as `f16 f16 f32 f16 kkn 8x8x8`.
+    pub fn kind(&self) -> String {
+        let [a, b, c] = self.elements;
+        let modes = [["m", "k"], ["n", "k"], ["m", "n"]];
+        let mut accesses = modes.iter().zip(&self.accesses);
+        let majors: String = accesses.by_ref().map(|(modes, access)| modes[access.major]).collect();
+        let [of_a, of_b, of_c] = self.accesses.map(|access| access.vector);
+        let mut kind = format!(
+            "{a} {b} {} {c} {majors} {of_a}x{of_b}x{of_c}",
+            self.accumulate
+        );
+        for (name, fed) in ["A", "B"].iter().zip(&self.fed) {
+            if let Some(Fed { bits, held, group }) = fed {
+                let group = group.map_or(String::new(), |group| format!(" groups of {group}"));
+                kind += &format!(", {name} of {bits} bits beside {held}{group}");
+            }
+        }
+        kind
+    }
+
     /// The same problem with the sums themselves in shared memory or in a workspace in place of C, from where what is stored is computed
     /// by vectors that are no wider than the widest access.
     #[must_use]
@@ -127,18 +152,32 @@ pub fn check_archs(archs: &Archs) -> Result<(), String> {
 pub struct Candidate<'c> {
     /// The plan.
     pub plan: Plan<'c>,
-    /// The time that it takes.
+    /// The options that ask for it.
+    pub asking: String,
+    /// The time that it takes, before measurements.
     pub estimate: Estimate,
 }
 
+/// A candidate that was chosen.
+#[derive(Clone, Debug)]
+pub struct Chosen<'c> {
+    /// The plan.
+    pub plan: Plan<'c>,
+    /// The options that ask for it.
+    pub asking: String,
+    /// The time that it takes.
+    pub time: Calibrated,
+}
+
 /// The plans for a problem, one where M, N, K and the batch are known, and otherwise at most `most`, of which a launch takes the one
-/// with the shortest estimated time. Errors: the reason why nothing that was asked for fits, and a choice that does.
+/// with the shortest time; of a request for candidates as many as it asks for. Errors: the reason why nothing that was asked for fits, and a choice that does.
 pub fn choose<'c>(
     problem: &Problem<'c>,
     request: &Request,
     archs: &Archs,
     most: usize,
-) -> Result<Vec<Candidate<'c>>, String> {
+    table: &Table,
+) -> Result<Vec<Chosen<'c>>, String> {
     let candidates = |problem: &Problem<'c>, splits: &[i64]| {
         let builder = sm80::Builder::new(
             problem.elements,
@@ -162,7 +201,11 @@ pub fn choose<'c>(
     };
     let sms = request.sms;
     let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
-    Ok(variants::choose(candidates, problem, sms, most))
+    let measured = Measured::of(table, problem, &candidates, archs.first(), sms);
+    Ok(match request.candidates() {
+        Some(count) => variants::best(candidates, problem, &measured, count),
+        None => variants::choose(candidates, problem, &measured, most),
+    })
 }
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.

@@ -65,6 +65,8 @@ cute_ir::options! {
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 where not given";
+        candidates: Option<i64> = None, "",
+            "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
             "Multiprocessors of the GPU, by which a plan is chosen; those of a GPU of the architecture where not given";
     }
@@ -77,6 +79,12 @@ impl Request {
     /// Kernels for a problem whose sizes are open, at most.
     pub fn most_variants(&self) -> usize {
         usize::try_from(self.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX)
+    }
+
+    /// The plans of a package of candidates, if one is asked for.
+    pub fn candidates(&self) -> Option<usize> {
+        let count = self.candidates?;
+        Some(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     /// Adds what `cute.tile`, `cute.warps`, ... on an op ask for, where the options ask for nothing.

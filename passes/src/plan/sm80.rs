@@ -14,6 +14,7 @@ use crate::arch::{THREADS_PER_BLOCK, WARP};
 use cute_ir::{
     Failure,
     mlir::context_of_type,
+    options::Options,
     plan::{MOST_EXTENT, MOST_SPLIT, Movement, Plan, SharedTile},
     types::{self, CopyOp, MOST_STAGES},
 };
@@ -188,6 +189,20 @@ fn is_of_thread(product: &MmaAtom) -> bool {
 }
 
 impl Choice {
+    /// The options that ask for this choice with so many parts of K: those that are not as by default.
+    fn asking(&self, split: i64) -> String {
+        let request = Request {
+            tile: Some(self.tile),
+            warps: Some(self.warps),
+            stages: Some(self.stages),
+            swizzle: Some(self.swizzle).filter(|swizzle| *swizzle != SwizzleChoice::Auto),
+            raster: Some(self.raster).filter(|raster| *raster != RASTER),
+            split: Some(split).filter(|split| *split > 1),
+            ..Request::default()
+        };
+        request.text()
+    }
+
     /// Checks that these are numbers that can be reckoned with.
     fn check_range(&self) -> Result<(), String> {
         let ([m, n, k], [wm, wn]) = (self.tile, self.warps);
@@ -516,11 +531,12 @@ impl<'c> Builder<'c> {
                 let plan = self.fitting(choice, archs).ok()?;
                 let estimate =
                     Estimate::of(&plan, choice.speed, self.sources, archs.first()).ok()?;
-                Some((plan, estimate))
+                Some((choice, plan, estimate))
             });
             let fitting = fitting.take(if asked { 1 } else { usize::MAX });
-            let split = |(plan, estimate): (Plan<'c>, Estimate)| {
+            let split = |(choice, plan, estimate): (Choice, Plan<'c>, Estimate)| {
                 splits.iter().map(move |split| Candidate {
+                    asking: choice.asking(*split),
                     plan: Plan {
                         split: *split,
                         ..plan.clone()

@@ -1,6 +1,8 @@
-//! The choice among candidates: the fastest one where sizes are known, and a few that are fast together where they are not.
+//! The choice among candidates: the fastest one where sizes are known, and a few that are fast together where they are not; or
+//! the best ones, for somebody else to choose from.
 
-use super::{Candidate, Problem};
+use super::{Calibrated, Candidate, Chosen, Problem, measured::Measured};
+use std::collections::HashSet;
 
 /// The sizes that an open problem is tried with: few of them where several extents are open.
 const MANY: &[i64] = &[
@@ -17,13 +19,8 @@ const UNIT: i64 = 1 << 10;
 /// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
 const WORTH: i64 = 40;
 
-/// The candidates for a problem on so many multiprocessors, at most `most`; none of none.
-pub(super) fn choose<'c>(
-    candidates: Vec<Candidate<'c>>,
-    problem: &Problem<'c>,
-    sms: i64,
-    most: usize,
-) -> Vec<Candidate<'c>> {
+/// The sizes that a problem is tried with: M, N and K.
+fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
     let open = problem.extents.iter().filter(|extent| extent.is_none());
     let tried = match open.count() {
         0 | 1 => MANY,
@@ -33,7 +30,6 @@ pub(super) fn choose<'c>(
         Some(known) => std::slice::from_ref(known),
         None => tried,
     };
-    let batch = problem.batch.unwrap_or(BATCH);
     let mut points = Vec::new();
     for m in sizes(0) {
         for n in sizes(1) {
@@ -42,14 +38,76 @@ pub(super) fn choose<'c>(
             }
         }
     }
-    // For each candidate and each size, the time relative to the best one's.
+    points
+}
+
+/// For each candidate and each size, the time relative to that of the best one of `among`.
+fn relative_times(
+    candidates: &[Candidate<'_>],
+    problem: &Problem<'_>,
+    measured: &Measured,
+    points: &[[i64; 3]],
+    among: &[usize],
+) -> Vec<Vec<i64>> {
+    let batch = problem.batch.unwrap_or(BATCH);
     let mut times: Vec<Vec<i64>> = candidates
         .iter()
-        .map(|candidate| {
-            let time = |extents: &[i64; 3]| candidate.estimate.known(*extents, batch, sms);
+        .enumerate()
+        .map(|(at, candidate)| {
+            let time = |extents: &[i64; 3]| {
+                measured.time(at, &candidate.estimate, *extents, batch)
+            };
             points.iter().map(time).collect()
         })
         .collect();
+    for point in 0..points.len() {
+        let best = among.iter().map(|at| times[*at][point]);
+        let best = best.min().unwrap_or(1).max(1);
+        for all in &mut times {
+            let time = i128::from(all[point]) * i128::from(UNIT) / i128::from(best);
+            all[point] = i64::try_from(time).unwrap_or(i64::MAX).min(UNIT << 10);
+        }
+    }
+    times
+}
+
+/// The sum of the times, at each size of the faster one of a candidate and of what there is.
+fn with(times: &[i64], reached: &[i64]) -> i64 {
+    let both = times.iter().zip(reached);
+    both.map(|(time, reached)| time.min(reached)).sum()
+}
+
+/// The candidates at these places, in their order, with what measurements say of each.
+fn taken<'c>(
+    candidates: Vec<Candidate<'c>>,
+    problem: &Problem<'c>,
+    measured: &Measured,
+    places: &[usize],
+) -> Vec<Chosen<'c>> {
+    let mut all: Vec<_> = candidates.into_iter().map(Some).collect();
+    let take = |at: &usize| {
+        let Candidate {
+            plan,
+            asking,
+            estimate,
+        } = all.get_mut(*at)?.take()?;
+        let time = Calibrated {
+            estimate,
+            factors: measured.factors(*at, places, problem),
+        };
+        Some(Chosen { plan, asking, time })
+    };
+    places.iter().filter_map(take).collect()
+}
+
+/// The candidates for a problem, at most `most`; none of none.
+pub(super) fn choose<'c>(
+    candidates: Vec<Candidate<'c>>,
+    problem: &Problem<'c>,
+    measured: &Measured,
+    most: usize,
+) -> Vec<Chosen<'c>> {
+    let points = points(problem);
     // What splits K is chosen on top of what does not, where the sizes of a launch decide: its estimate was not measured.
     let all: Vec<usize> = (0..candidates.len()).collect();
     let is_whole = |at: &usize| !candidates[*at].plan.is_split();
@@ -57,14 +115,7 @@ pub(super) fn choose<'c>(
     if points.len() == 1 || whole.is_empty() {
         whole.clone_from(&all);
     }
-    for point in 0..points.len() {
-        let best = whole.iter().map(|at| times[*at][point]);
-        let best = best.min().unwrap_or(1).max(1);
-        for all in &mut times {
-            let time = i128::from(all[point]) * i128::from(UNIT) / i128::from(best);
-            all[point] = i64::try_from(time).unwrap_or(i64::MAX).min(UNIT << 10);
-        }
-    }
+    let times = relative_times(&candidates, problem, measured, &points, &whole);
     // The fastest on the largest sizes, which take the most time, and then whatever gains the most.
     let of_largest = |at: &&usize| (times[**at].last().copied(), **at);
     let largest = whole.iter().min_by_key(of_largest).copied();
@@ -72,13 +123,11 @@ pub(super) fn choose<'c>(
     let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
     for among in [&whole, &all] {
         while chosen.len() < most {
-            let with = |all: &Vec<i64>| -> i64 {
-                let both = all.iter().zip(&reached);
-                both.map(|(time, reached)| time.min(reached)).sum()
-            };
-            let best = among.iter().min_by_key(|at| (with(&times[**at]), **at));
+            let best = among
+                .iter()
+                .min_by_key(|at| (with(&times[**at], &reached), **at));
             let Some(best) = best else { break };
-            let (before, after) = (reached.iter().sum::<i64>(), with(&times[*best]));
+            let (before, after) = (reached.iter().sum::<i64>(), with(&times[*best], &reached));
             if before - after <= before / WORTH {
                 break;
             }
@@ -90,8 +139,39 @@ pub(super) fn choose<'c>(
     }
     // In the order of the table, so that larger tiles come first.
     chosen.sort_unstable();
-    let all = candidates.into_iter().enumerate();
-    all.filter(|(at, _)| chosen.contains(at))
-        .map(|(_, candidate)| candidate)
-        .collect()
+    taken(candidates, problem, measured, &chosen)
+}
+
+/// The best candidates, at most `most`, for somebody who chooses by measuring: first those that are fast together, as where sizes are known the
+/// fastest one is, and then the fastest ones on average. Each plan comes once.
+pub(super) fn best<'c>(
+    candidates: Vec<Candidate<'c>>,
+    problem: &Problem<'c>,
+    measured: &Measured,
+    most: usize,
+) -> Vec<Chosen<'c>> {
+    let points = points(problem);
+    let mut met = HashSet::new();
+    let all = candidates.iter().enumerate();
+    let mut left: Vec<usize> = all
+        .filter(|(_, candidate)| met.insert(candidate.asking.as_str()))
+        .map(|(at, _)| at)
+        .collect();
+    let times = relative_times(&candidates, problem, measured, &points, &left);
+    let mut chosen = Vec::new();
+    let mut reached = vec![i64::MAX; points.len()];
+    while chosen.len() < most {
+        let gain = |at: usize| {
+            let own = times[at].iter().sum::<i64>();
+            (with(&times[at], &reached), own, at)
+        };
+        let place = (0..left.len()).min_by_key(|place| gain(left[*place]));
+        let Some(place) = place else { break };
+        let best = left.remove(place);
+        for (reached, time) in reached.iter_mut().zip(&times[best]) {
+            *reached = *time.min(reached);
+        }
+        chosen.push(best);
+    }
+    taken(candidates, problem, measured, &chosen)
 }

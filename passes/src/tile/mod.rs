@@ -3,8 +3,9 @@
 //! Each `cute.contract` and `cute.map` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
 //! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `split.rs`
-//! what there is more where several blocks share a tile, `host.rs` the launch.
+//! what there is more where several blocks share a tile, `host.rs` the launch, `variants.rs` and `candidates.rs` which of several a launch takes.
 
+mod candidates;
 mod function;
 mod host;
 mod kernel;
@@ -18,7 +19,7 @@ mod variants;
 
 use crate::{
     arch,
-    plan::{self, Candidate, Estimate, Fed, Problem, Request},
+    plan::{self, Calibrated, Chosen, Fed, Problem, Request, Table},
 };
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
@@ -34,6 +35,7 @@ use map::Map;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 use region::{PROLOGUES, Region};
+use std::path::PathBuf;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -48,13 +50,26 @@ cute_ir::options! {
     /// Options of `cute-tile`.
     pub struct TileOptions {
         arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
+        measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
-    let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
+    let TileOptions {
+        arch,
+        measured,
+        request,
+    } = TileOptions::of(options).map_err(fail)?;
+    let read;
+    let table = match &measured {
+        Some(file) => {
+            read = plan::read_table(file).map_err(fail)?;
+            &read
+        }
+        None => plan::own_table().map_err(fail)?,
+    };
     let archs = arch.map_or_else(|| Archs::read(""), Ok).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
@@ -80,7 +95,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 map.lower(module, &name, request.most_variants(), &mut home)?;
                 return rewriter.erase(*op);
             }
-            let kernels = Gemm::check(*op, function, &archs, &request)?;
+            let kernels = Gemm::check(*op, function, &archs, (&request, table))?;
             let [.., general] = &kernels[..] else {
                 return Err(diag::error(op.location(), "expected a plan"));
             };
@@ -147,7 +162,18 @@ struct Gemm<'c> {
     archs: Archs,
     plan: Plan<'c>,
     /// The time that it takes; none of a plan that was given.
-    estimate: Option<Estimate>,
+    time: Option<Calibrated>,
+    /// The names of a candidate that somebody chooses; none of what a launch chooses.
+    named: Option<Named>,
+}
+
+/// The names of a candidate: by them a time is kept that somebody measures.
+#[derive(Clone)]
+struct Named {
+    /// The options that ask for the plan.
+    plan: String,
+    /// The kind of product.
+    problem: String,
 }
 
 impl<'c> Gemm<'c> {
@@ -157,7 +183,7 @@ impl<'c> Gemm<'c> {
         op: Op<'c>,
         function: Op<'c>,
         archs: &Archs,
-        request: &Request,
+        (request, table): (&Request, &Table),
     ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
@@ -218,7 +244,7 @@ impl<'c> Gemm<'c> {
             fed[at] = Some(matrices.fed(at).map_err(fail)?);
         }
         let request = request.or_attributes(op).map_err(fail)?;
-        let way = |matrices: &Matrices<'c>, plan, estimate| Self {
+        let way = |matrices: &Matrices<'c>, plan, time, named| Self {
             op,
             function,
             matrices: matrices.clone(),
@@ -229,7 +255,8 @@ impl<'c> Gemm<'c> {
             accumulate,
             archs: archs.clone(),
             plan,
-            estimate,
+            time,
+            named,
         };
         let problem = |matrices: &Matrices<'c>| {
             let product = &matrices.product;
@@ -252,24 +279,35 @@ impl<'c> Gemm<'c> {
                     "has a cute.plan, and {part} is asked for beside it; expected one of them: write it into the plan"
                 )));
             }
+            if request.candidates().is_some() {
+                return Err(fail(
+                    "has a cute.plan, and candidates are asked for beside it; expected one of them".to_owned(),
+                ));
+            }
             plan::check_given(&plan, &problem(&matrices), archs).map_err(fail)?;
-            return Ok(vec![way(&matrices, plan, None)]);
+            return Ok(vec![way(&matrices, plan, None, None)]);
         }
-        // What somebody asks for is one kernel.
-        let most = match request.first() {
-            Some(_) => 1,
-            None => request.most_variants(),
+        // What somebody asks for is one kernel, but for what is to be chosen from.
+        let most = match (request.candidates(), request.first()) {
+            (Some(count), _) => count.saturating_add(1),
+            (None, Some(_)) => 1,
+            (None, None) => request.most_variants(),
         };
         let aligned = matrices.aligned().filter(|_| most > 1);
         let expecting = aligned.iter().map(|aligned| (aligned, most - 1));
         let mut ways = Vec::new();
         let rest = if aligned.is_some() { 1 } else { most };
         for (matrices, most) in expecting.chain([(&matrices, rest)]) {
-            let chosen = plan::choose(&problem(matrices), &request, archs, most).map_err(fail)?;
-            let chosen = chosen.into_iter();
-            ways.extend(
-                chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))),
-            );
+            let problem = problem(matrices);
+            let chosen = plan::choose(&problem, &request, archs, most, table).map_err(fail)?;
+            ways.extend(chosen.into_iter().map(|chosen| {
+                let Chosen { plan, asking, time } = chosen;
+                let named = request.candidates().map(|_| Named {
+                    plan: asking,
+                    problem: problem.kind(),
+                });
+                way(matrices, plan, Some(time), named)
+            }));
         }
         Ok(ways)
     }

@@ -1,7 +1,7 @@
 //! The kernels of a contraction, and which of them a launch takes: the first of those whose expectations hold with the shortest
 //! estimated time.
 
-use super::{Gemm, kernels_of, leaves::leaves_of, matrix, targets_of};
+use super::{Gemm, candidates, kernels_of, leaves::leaves_of, matrix, targets_of};
 use crate::plan::Arithmetic;
 use cute_arith::{Op as Integer, Predicate};
 use cute_ir::ops::{arith, cute, scf};
@@ -60,6 +60,9 @@ pub(super) fn lower<'c>(
         symbols.push(own);
     }
     let host = Builder::before(first.op);
+    if let Some(named) = candidates::named(ways) {
+        return candidates::lower(host, ways, &named, &symbols);
+    }
     let conditions = conditions(host, ways)?;
     choose(host, &conditions, &|host, at| {
         ways[at].launch(host, &symbols[at])
@@ -157,7 +160,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// The condition that a launch brings that; none where nothing is expected.
-    fn fact(&self, host: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
+    pub(super) fn fact(&self, host: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
         let index = host.index_type();
         let mut all = None;
         for (matrix, leaf, divisor) in self.expected() {
@@ -179,25 +182,30 @@ impl<'c> Gemm<'c> {
     }
 
     /// The estimated time on the device of the launch.
-    fn time(&self, host: Builder<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn time(&self, host: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let [m, n, k, batch] = self.sizes(host)?;
+        let sms = host.value(cute::SM_COUNT, &[], host.index_type(), &[])?;
+        let time = self.time.as_ref();
+        let time = time.expected(host, "an estimate of the time")?;
+        time.time(&Host(host), &[m, n, k], &batch, &sms)
+    }
+
+    /// M, N, K and the number of products, each 1 at least: of an empty problem, no time is better than another.
+    pub(super) fn sizes(&self, host: Builder<'c>) -> Result<[Val<'c>; 4], Failure> {
         let n = Host(host);
         let one = n.constant(1)?;
-        // Of an empty problem, no time is better than another.
         let least = |value: Val<'c>| n.apply(Integer::MaxS, [&value, &one]);
         let extent = |axis: usize| match self.extents[axis].known {
-            Some(known) => n.constant(known),
+            Some(known) => n.constant(known.max(1)),
             None => {
                 let (matrix, mode) = self.extents[axis].from;
                 least(self.dimension(host, &self.matrices.product[matrix], mode)?)
             }
         };
         let batch = match matrix::batch(&self.matrices.product) {
-            Some(known) => n.constant(known)?,
+            Some(known) => n.constant(known.max(1))?,
             None => least(self.dimension(host, &self.matrices.product[2], 2)?)?,
         };
-        let extents = [extent(0)?, extent(1)?, extent(2)?];
-        let sms = host.value(cute::SM_COUNT, &[], host.index_type(), &[])?;
-        let estimate = self.estimate.expected(host, "an estimate of the time")?;
-        estimate.time(&n, &extents, &batch, &sms)
+        Ok([extent(0)?, extent(1)?, extent(2)?, batch])
     }
 }

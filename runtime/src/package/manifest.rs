@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::candidates::CandidateChoice;
 use super::compute::Compute;
 use super::expr::Expr;
 use crate::element::Element;
@@ -37,6 +38,9 @@ pub struct Function {
     pub workspace: Option<Expr>,
     /// The launches, in the order in which they run.
     pub launches: Vec<Launch>,
+    /// The choices among candidates that are left to whoever measures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<CandidateChoice>,
     /// The computes of the launches together. Empty: the result cannot be verified, nor its speed
     /// stated in FLOP/s.
     #[serde(default)]
@@ -53,6 +57,7 @@ impl Function {
             requires: Vec::new(),
             workspace: None,
             launches,
+            choices: Vec::new(),
             computes: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! Kernel packages: one file that holds kernels for one or more architectures, the launches that
 //! make a function of them, and what that function means. `docs/package.md` describes the bytes.
 
+mod candidates;
 mod compute;
 mod error;
 mod expr;
@@ -15,6 +16,8 @@ mod validate_region;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_candidates;
 #[cfg(test)]
 mod tests_dynamic;
 #[cfg(test)]
@@ -31,6 +34,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use candidates::{Candidate, CandidateChoice};
 pub use compute::{Compute, Factor, Gemm, Role};
 pub use cute_arith::{ReduceOp, ScalarOp};
 pub use error::PackageError;

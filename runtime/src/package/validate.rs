@@ -11,11 +11,13 @@
 //!    its arguments; its kernel is in every image, with parameters of those sizes;
 //! 7. the tensors of a compute have shapes that fit, as far as they are known; its outputs are written, and are none of its
 //!    inputs, but for those of an epilogue or a map (`validate_compute`);
-//! 8. only a function with a workspace passes pointers into it.
+//! 8. only a function with a workspace passes pointers into it;
+//! 9. a choice is of candidates, each with a number of its own, by a value that there is (`candidates`).
 
 use std::collections::HashSet;
 
 use super::PackageError;
+use super::candidates;
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
 use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Param};
@@ -176,6 +178,11 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
             function,
             images,
         )?;
+    }
+    for (i, choice) in function.choices.iter().enumerate() {
+        let place = format!("{place}, choice {i}");
+        let expression = |what: &str, expr: &Expr| validate_expr(&place, what, expr, function);
+        candidates::validate(&place, choice, function, &expression)?;
     }
     for (i, compute) in function.computes.iter().enumerate() {
         validate_compute(&format!("{place}, compute {i}"), compute, function)?;

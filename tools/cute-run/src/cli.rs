@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use cute_measured::By;
 use cute_runtime::device::Choice;
 use cute_runtime::{Number, Parsed};
 
@@ -91,6 +92,34 @@ pub struct Cli {
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub warmup: u32,
 
+    /// Measures the candidates of a package (cute-opt, candidates=N), each checked first, all in turn; see docs/tuning.md.
+    #[arg(long, conflicts_with_all = ["bench", "info", "emit", "no_verify", "output", "report", "seeds"])]
+    pub tune: bool,
+
+    /// What --tune counts: time on a GPU, or instructions that warps execute on the emulator.
+    #[arg(long, requires = "tune", default_value = "time", value_name = "WHAT", value_parser = by)]
+    pub tune_by: By,
+
+    /// Where --tune writes each result as it comes; what stands there is not measured again.
+    #[arg(long, requires = "tune", value_name = "FILE")]
+    pub results: Option<PathBuf>,
+
+    /// A table of measured times that --tune adds to, for cute-opt's measured=.
+    #[arg(long, requires = "tune", value_name = "FILE")]
+    pub table: Option<PathBuf>,
+
+    /// Rounds of --tune, over which --reps runs of each candidate are spread.
+    #[arg(long, requires = "tune", default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+
+    /// Seconds that a step of --tune may take: a check, or a candidate's runs of a round.
+    #[arg(long, requires = "tune", default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: u64,
+
+    /// The process that runs candidates for --tune.
+    #[arg(long, requires = "tune", hide = true)]
+    pub tune_worker: bool,
+
     /// Alternates between the packages run by run, so that all are measured under the same
     /// conditions.
     #[arg(long, requires = "bench")]
@@ -137,6 +166,14 @@ pub struct Binding {
 pub struct Named<T> {
     pub name: String,
     pub value: T,
+}
+
+fn by(text: &str) -> Result<By, String> {
+    match text {
+        "time" => Ok(By::Time),
+        "instructions" => Ok(By::Instructions),
+        _ => Err("expected time or instructions".to_owned()),
+    }
 }
 
 fn named<T>(

@@ -134,6 +134,7 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
     if let Some(bytes) = &function.workspace {
         writeln!(out, "workspace: {} B", text(function, bytes))?;
     }
+    describe_choices(out, function)?;
     for (i, launch) in function.launches.iter().enumerate() {
         let params: Vec<_> = launch
             .params
@@ -166,6 +167,27 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
             let (a, b) = (name(function, *a), name(function, *b));
             writeln!(out, "  requires that {a} and {b} do not overlap")?;
         }
+    }
+    Ok(())
+}
+
+fn describe_choices(out: &mut String, function: &Function) -> fmt::Result {
+    for (i, choice) in function.choices.iter().enumerate() {
+        writeln!(
+            out,
+            "choice {i}: v{} is the number of the candidate that runs; cute-run --tune measures them",
+            choice.value
+        )?;
+        let mut table = table(["candidate", "plan", "product", "estimate, ps"]);
+        for candidate in &choice.candidates {
+            table.add_row([
+                candidate.number.to_string(),
+                candidate.plan.clone(),
+                candidate.problem.clone(),
+                text(function, &candidate.time),
+            ]);
+        }
+        writeln!(out, "{table}")?;
     }
     Ok(())
 }

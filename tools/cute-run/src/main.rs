@@ -12,6 +12,7 @@ mod job;
 mod outcome;
 mod report;
 mod session;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -21,9 +22,9 @@ use cli::Cli;
 use outcome::Status;
 
 /// A result is wrong.
-const WRONG: u8 = 1;
+pub(crate) const WRONG: u8 = 1;
 /// Something could not run.
-const CANNOT_RUN: u8 = 2;
+pub(crate) const CANNOT_RUN: u8 = 2;
 
 fn main() -> ExitCode {
     // A reader that closes the pipe ends the program, as it does others; Rust would panic.
@@ -52,6 +53,9 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let jobs = job::jobs(cli)?;
+    if cli.tune {
+        return tune::run(cli, jobs).map(ExitCode::from);
+    }
     let outcomes = session::run(cli, jobs)?;
     outcomes.print(cli)?;
     let has = |status| {

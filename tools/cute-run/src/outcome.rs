@@ -262,7 +262,7 @@ pub fn plural(count: usize, what: &str) -> String {
 }
 
 /// A time with four significant digits, about.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.3} s"),
         s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),

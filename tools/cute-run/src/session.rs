@@ -174,7 +174,11 @@ fn run_interleaved(cli: &Cli, jobs: &[Job], device: &dyn Device) -> Vec<Outcome>
 }
 
 /// Runs, writes the outputs, verifies. Gives the arguments back where the result may be measured.
-fn execute(cli: &Cli, job: &Job, program: &mut dyn Program) -> (Outcome, Option<Vec<HostTensor>>) {
+pub fn execute(
+    cli: &Cli,
+    job: &Job,
+    program: &mut dyn Program,
+) -> (Outcome, Option<Vec<HostTensor>>) {
     let mut outcome = Outcome {
         code: Some(program.code().to_string()),
         notes: program.note().map(str::to_string).into_iter().collect(),

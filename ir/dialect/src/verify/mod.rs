@@ -21,6 +21,7 @@
 //! - `gemm`, `cooperative_gemm`: the ranks and extents of their forms, the atom's values and element types (`algorithms/gemm.rs`);
 //! - `clear`, `fill`, `axpby`, `transform`, `reduce`: tensors of one size, a region of their elements (`algorithms/elementwise.rs`);
 //! - `convert`: registers, same layout;
+//! - `candidates`: outside of kernels, a time for each plan, and one plan that is not left out (`algorithms/candidates.rs`);
 //! - `sm_count`, `workspace`: outside of kernels (`facts.rs`); `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
@@ -64,6 +65,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MAKE_ATOM => with(cute::MakeAtom::of(op), atoms::verify_make_atom),
         cute::MEMREF_ALLOCA => with(cute::MemrefAlloca::of(op), algorithms::verify_alloca),
         cute::WORKSPACE => with(cute::Workspace::of(op), algorithms::verify_workspace),
+        cute::CANDIDATES => with(
+            cute::Candidates::of(op),
+            algorithms::verify_candidates,
+        ),
         cute::PRINT => with(cute::Print::of(op), values::verify_print),
         cute::MAKE_VIEW => with(cute::MakeView::of(op), views::verify_make_view),
         cute::ASSUME => with(cute::Assume::of(op), facts::verify_assume),

@@ -1,4 +1,4 @@
-use super::super::Problem;
+use super::super::{Problem, Table};
 use super::*;
 use cute_ir::options::{OptionValue, Options};
 use cute_target::{Arch, Requirement};
@@ -37,7 +37,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
 
 /// The plan of a problem, the fastest one of those that are asked for.
 fn chosen<'c>(problem: &Problem<'c>, request: &Request, arch: Arch) -> Result<Plan<'c>, String> {
-    let made = super::super::choose(problem, request, &arch.into(), 1)?;
+    let made = super::super::choose(problem, request, &arch.into(), 1, &Table::default())?;
     let [one] = &made[..] else {
         panic!("one plan of a known problem")
     };
@@ -233,13 +233,13 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         ..problem(&context, [1; 3])
     };
     let arch = arch("sm_90a");
-    let made = super::super::choose(&open, &Request::default(), &arch.into(), 6).unwrap();
+    let made = super::super::choose(&open, &Request::default(), &arch.into(), 6, &Table::default()).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
     let all = builder.candidates(&Request::default(), &[1], &arch.into());
     let all = all.unwrap();
     let fastest = |of: &[Candidate<'_>], extents| {
-        let times = of.iter().map(|one| one.estimate.known(extents, 1, 132));
+        let times = of.iter().map(|one| one.time.estimate.known(extents, 1, 132));
         times.min().unwrap() as f64
     };
     let time = |extents: [i64; 3]| fastest(&made, extents) / fastest(&all, extents);
@@ -258,9 +258,9 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         extents: [None, Some(4096), Some(4096)],
         ..open
     };
-    let few = super::super::choose(&rows, &Request::default(), &arch.into(), 6).unwrap();
+    let few = super::super::choose(&rows, &Request::default(), &arch.into(), 6, &Table::default()).unwrap();
     assert!((2..=6).contains(&few.len()), "{}", few.len());
-    let one = super::super::choose(&rows, &Request::default(), &arch.into(), 1).unwrap();
+    let one = super::super::choose(&rows, &Request::default(), &arch.into(), 1, &Table::default()).unwrap();
     assert_eq!(one.len(), 1);
 }
 
@@ -273,9 +273,9 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
             ..Request::default()
         };
         let archs = arch("sm_90a").into();
-        let made = super::super::choose(&problem(&context, extents), &request, &archs, 1).unwrap();
+        let made = super::super::choose(&problem(&context, extents), &request, &archs, 1, &Table::default()).unwrap();
         let one = made.first().unwrap();
-        (one.plan.split, one.estimate.known(extents, 1, 132))
+        (one.plan.split, one.time.estimate.known(extents, 1, 132))
     };
     for extents in [[512; 3], [1024; 3], [4096; 3], [64, 8192, 8192]] {
         assert_eq!(chosen(extents, None).0, 1, "{extents:?}");

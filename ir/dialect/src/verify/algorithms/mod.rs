@@ -1,12 +1,14 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
-//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`).
+//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`).
 
+mod candidates;
 mod copy;
 mod elementwise;
 mod gemm;
 mod map;
 mod prologue;
 
+pub(super) use candidates::*;
 pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
