@@ -199,7 +199,9 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
         let objects = loop {
             match objects(&b, op, lineinfo, &candidates)? {
                 (objects, troubles) if troubles.is_empty() => break objects,
-                (_, troubles) => diag::each(troubles, |trouble| candidates.leave_out(&b, &trouble))?,
+                (_, troubles) => {
+                    diag::each(troubles, |trouble| candidates.leave_out(&b, &trouble))?
+                }
             }
         };
         binary(&b, name, &objects)?;
@@ -228,8 +230,14 @@ fn objects<'c>(
         let mut ptx = ptx_of(&object);
         if !out.is_empty() {
             ptx = left_out::without(&ptx, &out);
+            let notes = object.properties.and_then(entries_of).unwrap_or_default();
+            let left = notes.iter().filter(|(kernel, _)| !out.contains(kernel));
+            let left: Vec<String> = left
+                .map(|(kernel, note)| format!("{kernel} = {note}"))
+                .collect();
             let left = Object {
                 bytes: ptx.as_bytes(),
+                properties: Some(b.attribute(&format!("{{{}}}", left.join(", ")))?),
                 ..object
             };
             attribute = left.attribute(b.context);

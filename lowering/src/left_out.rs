@@ -83,7 +83,8 @@ impl<'c> Candidates<'c> {
 
     /// Leaves out the candidate of a kernel. Errors: the kernel is of none, or of the last one of its product, which is an error.
     pub(crate) fn leave_out(&mut self, b: &Builder<'c>, trouble: &Trouble) -> Result<(), Failure> {
-        let of_kernel = |candidate: &Candidate<'_>| candidate.kernels.contains(&trouble.kernel.as_str());
+        let of_kernel =
+            |candidate: &Candidate<'_>| candidate.kernels.contains(&trouble.kernel.as_str());
         let Some(found) = self.all.iter().position(of_kernel) else {
             return Err(b.error(&trouble.why));
         };
@@ -103,7 +104,9 @@ impl<'c> Candidates<'c> {
         }
         let Candidate { number, .. } = self.all[found];
         let plans = choice.plans().and_then(array_of).unwrap_or_default();
-        let plan = usize::try_from(number).ok().and_then(|at| plans.get(at).copied());
+        let plan = usize::try_from(number)
+            .ok()
+            .and_then(|at| plans.get(at).copied());
         let plan = plan.and_then(string_value).unwrap_or_default();
         diag::remark(
             choice.op().location(),
@@ -179,12 +182,18 @@ pub(crate) fn refused<'k>(
 ) -> Vec<Trouble> {
     let all = entries(ptx);
     let alone = kernels.filter_map(|kernel| {
-        let others: Vec<&str> = all.iter().copied().filter(|other| *other != kernel).collect();
+        let others: Vec<&str> = all
+            .iter()
+            .copied()
+            .filter(|other| *other != kernel)
+            .collect();
         match assemble(&without(ptx, &others)) {
-            Err(error @ (PtxasError::Rejected { .. } | PtxasError::Warned { .. })) => Some(Trouble {
-                kernel: kernel.to_owned(),
-                why: error.to_string(),
-            }),
+            Err(error @ (PtxasError::Rejected { .. } | PtxasError::Warned { .. })) => {
+                Some(Trouble {
+                    kernel: kernel.to_owned(),
+                    why: error.to_string(),
+                })
+            }
             _ => None,
         }
     });
@@ -220,7 +229,10 @@ mod tests {
             false => Ok(()),
         };
         let found = refused(PTX, ["one", "two"].into_iter(), assemble);
-        let found: Vec<_> = found.iter().map(|trouble| trouble.kernel.as_str()).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|trouble| trouble.kernel.as_str())
+            .collect();
         assert_eq!(found, ["two"]);
         assert!(refused(PTX, ["one"].into_iter(), assemble).is_empty());
     }

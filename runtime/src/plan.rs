@@ -204,17 +204,21 @@ pub fn candidates(
 ) -> Result<Vec<Candidates>, ArgError> {
     let environment = environment(function, &Signature::of(function)?, tensors, sm_count)?;
     let number = |expr: &Expr| {
-        expr.evaluate(&environment).map_err(|reason| ArgError::Call {
-            function: function.name.clone(),
-            reason: format!("candidates: {reason}"),
-        })
+        expr.evaluate(&environment)
+            .map_err(|reason| ArgError::Call {
+                function: function.name.clone(),
+                reason: format!("candidates: {reason}"),
+            })
     };
     let of_choice = |choice: &CandidateChoice| {
         let mut extents = [0; 4];
         for (extent, expr) in extents.iter_mut().zip(&choice.extents) {
             *extent = number(expr)?;
         }
-        let times = choice.candidates.iter().map(|candidate| number(&candidate.time));
+        let times = choice
+            .candidates
+            .iter()
+            .map(|candidate| number(&candidate.time));
         let times = times.map(|time| time.map(|time| u64::try_from(time).ok()));
         Ok(Candidates {
             extents,

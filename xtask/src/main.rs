@@ -11,6 +11,7 @@ mod outside;
 mod process;
 mod setup;
 mod test;
+mod tune;
 mod ui;
 mod workspace;
 
@@ -41,6 +42,8 @@ enum Task {
     GpuTest,
     /// Benchmarks of the crates, and how long compiling the example takes.
     Bench,
+    /// Measures candidates for a list of problems, and adds the times to the compiler's table: docs/tuning.md.
+    Tune(tune::Options),
     /// Writes docs/ops.md, the reference of ops, types and attributes, from their definitions.
     Docs,
     /// Writes the expectations of Rust tests anew from what comes out now.
@@ -69,6 +72,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::GpuTest => gpu_test::run(&workspace),
         Task::Bench => bench::run(&workspace).map(|()| true),
+        Task::Tune(options) => tune::run(&workspace, options),
         Task::Docs => docs::run(&workspace).map(|()| true),
         Task::Bless => {
             setup::run(&workspace)?;

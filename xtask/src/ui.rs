@@ -67,6 +67,13 @@ impl Drop for Step {
     }
 }
 
+/// A bar for so many steps; nothing where there is no terminal.
+pub fn bar(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+    style.map_or(bar.clone(), |style| bar.with_style(style))
+}
+
 /// Says what was found, and how long looking took.
 pub fn found(what: &str, result: &str, time: Duration) {
     eprintln!("{what}: {result} ({})", seconds(time));

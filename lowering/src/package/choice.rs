@@ -26,7 +26,9 @@ impl HostPlan {
         }
         let texts = |attribute: Option<_>| {
             let texts = attribute.and_then(array_of).unwrap_or_default();
-            texts.into_iter().map(|text| string_value(text).unwrap_or_default().to_owned())
+            texts
+                .into_iter()
+                .map(|text| string_value(text).unwrap_or_default().to_owned())
         };
         let generation = candidates.generation().and_then(integer_value);
         let generation = generation.and_then(|number| u32::try_from(number).ok());
@@ -46,7 +48,12 @@ impl HostPlan {
             });
         }
         let mut extents = Vec::new();
-        let sizes = [candidates.m(), candidates.n(), candidates.k(), candidates.batch()];
+        let sizes = [
+            candidates.m(),
+            candidates.n(),
+            candidates.k(),
+            candidates.batch(),
+        ];
         for size in sizes {
             extents.push(self.expression(op, size)?);
         }

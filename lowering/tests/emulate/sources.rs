@@ -322,6 +322,7 @@ fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, Strin
             arch: Some(arch.into()),
             simplify: wanted.simplify,
             package: None,
+            measured: wanted.measured.clone(),
             assemble: wanted.assemble,
             request: Request {
                 tile: Some(plan.tile),

@@ -52,9 +52,7 @@ pub fn distance(a: [i64; 4], b: [i64; 4]) -> i128 {
         let [a, b] = [a, b].map(|extent| i128::from(extent.clamp(1, MOST)));
         a.max(b) * UNIT / a.min(b)
     });
-    ratios.fold(UNIT, |product, ratio| {
-        product.saturating_mul(ratio) / UNIT
-    })
+    ratios.fold(UNIT, |product, ratio| product.saturating_mul(ratio) / UNIT)
 }
 
 #[cfg(test)]

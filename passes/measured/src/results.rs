@@ -145,10 +145,11 @@ pub fn samples_of(records: &[Record]) -> BTreeMap<&Subject, BTreeMap<usize, u64>
 pub fn times_of(records: &[Record]) -> Vec<Time> {
     let samples = samples_of(records);
     let mut times = Vec::new();
-    let firsts = records.iter().filter(|record| record.outcome == Outcome::Right);
+    let firsts = records
+        .iter()
+        .filter(|record| record.outcome == Outcome::Right);
     for Record { subject, .. } in firsts {
-        let is_kept =
-            subject.by == By::Time && subject.alone && subject.generation == GENERATION;
+        let is_kept = subject.by == By::Time && subject.alone && subject.generation == GENERATION;
         let rounds = samples.get(subject).filter(|_| is_kept);
         let middle = rounds.and_then(|rounds| median(rounds.values().copied().collect()));
         if let Some(ns) = middle.filter(|ns| *ns > 0) {
@@ -206,7 +207,12 @@ mod tests {
         let all = [
             record(0, Outcome::Right),
             sample(0, 0, 7),
-            record(1, Outcome::Wrong { reason: reason.clone() }),
+            record(
+                1,
+                Outcome::Wrong {
+                    reason: reason.clone(),
+                },
+            ),
             record(2, Outcome::Failed { reason }),
         ];
         let text: String = all.iter().map(Record::line).collect();
@@ -227,10 +233,13 @@ mod tests {
     fn a_time_is_the_middle_of_its_rounds() {
         let other = |change: fn(&mut Subject)| {
             let mut both = [record(5, Outcome::Right), sample(5, 0, 1)];
-            both.iter_mut().for_each(|record| change(&mut record.subject));
+            both.iter_mut()
+                .for_each(|record| change(&mut record.subject));
             both
         };
-        let failed = Outcome::Failed { reason: "fault".to_owned() };
+        let failed = Outcome::Failed {
+            reason: "fault".to_owned(),
+        };
         let mut records = vec![
             record(0, Outcome::Right),
             record(1, Outcome::Right),

@@ -110,7 +110,9 @@ pub enum TableError {
     #[error("expected a table of measured times (docs/tuning.md): {0}")]
     Form(#[from] serde_json::Error),
     /// Another version of the format.
-    #[error("expected a table of format {FORMAT}, found format {0}; measure again, or use the compiler that the table was made for")]
+    #[error(
+        "expected a table of format {FORMAT}, found format {0}; measure again, or use the compiler that the table was made for"
+    )]
     Format(u32),
     /// Times of other kernels.
     #[error(
@@ -284,7 +286,11 @@ mod tests {
         let text = table.text();
         assert_eq!(text.lines().count(), 3, "{text}");
         assert_eq!(Table::read(&text).unwrap(), table);
-        let plans: Vec<_> = table.times().iter().map(|time| (&*time.plan, time.ns)).collect();
+        let plans: Vec<_> = table
+            .times()
+            .iter()
+            .map(|time| (&*time.plan, time.ns))
+            .collect();
         assert_eq!(plans, [("tile=a", 10), ("tile=b", 30)]);
     }
 
@@ -314,7 +320,11 @@ mod tests {
         let error = |text: &str| Table::read(text).unwrap_err().to_string();
         for (from, to, says) in [
             ("\"format\": 1", "\"format\": 2", "format 1, found format 2"),
-            ("\"generation\": 1", "\"generation\": 0", "stale: its times are of kernels of generation 0"),
+            (
+                "\"generation\": 1",
+                "\"generation\": 0",
+                "stale: its times are of kernels of generation 0",
+            ),
             ("sm_90", "sm_90a", "such as sm_90, found `sm_90a` at line 2"),
             ("sm_90", "hopper", "found `hopper` at line 2"),
             ("\"ns\":10", "\"ns\":0", "of at least 1"),

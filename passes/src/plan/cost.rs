@@ -178,8 +178,8 @@ const SUMS: i64 = 205;
 /// Picoseconds for each kilobyte of A and B: 4.1 TB/s of memory, which no plan that splits K is taken to exceed.
 const MEMORY: i64 = 250;
 
-/// The part of the time of a plan that splits K which is added to it, as it was not measured: one in so many.
-const DOUBT: i64 = 10;
+/// The part of a time which is added to it, as it was not measured: one in so many. Of a plan that splits K, and of plans beside which others were measured.
+pub(super) const DOUBT: i64 = 10;
 
 /// Integers that a time is computed in: numbers, or values of a function that launches.
 pub trait Arithmetic {

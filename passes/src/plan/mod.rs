@@ -93,7 +93,10 @@ impl Problem<'_> {
         let [a, b, c] = self.elements;
         let modes = [["m", "k"], ["n", "k"], ["m", "n"]];
         let mut accesses = modes.iter().zip(&self.accesses);
-        let majors: String = accesses.by_ref().map(|(modes, access)| modes[access.major]).collect();
+        let majors: String = accesses
+            .by_ref()
+            .map(|(modes, access)| modes[access.major])
+            .collect();
         let [of_a, of_b, of_c] = self.accesses.map(|access| access.vector);
         let mut kind = format!(
             "{a} {b} {} {c} {majors} {of_a}x{of_b}x{of_c}",

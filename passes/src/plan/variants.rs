@@ -54,9 +54,7 @@ fn relative_times(
         .iter()
         .enumerate()
         .map(|(at, candidate)| {
-            let time = |extents: &[i64; 3]| {
-                measured.time(at, &candidate.estimate, *extents, batch)
-            };
+            let time = |extents: &[i64; 3]| measured.time(at, &candidate.estimate, *extents, batch);
             points.iter().map(time).collect()
         })
         .collect();

@@ -39,14 +39,23 @@ pub(super) fn lower<'c>(
     let attributes = [
         ("plans", texts(|named| &named.plan)),
         ("problems", texts(|named| &named.problem)),
-        ("generation", host.i64_attribute(crate::plan::GENERATION.into())),
+        (
+            "generation",
+            host.i64_attribute(crate::plan::GENERATION.into()),
+        ),
     ];
     let chosen = host.value(cute::CANDIDATES, &operands, index, &attributes)?;
     for (at, (way, fact)) in ways.iter().zip(&facts).enumerate() {
         let number = host.constant(index, at as i64)?;
         let is_chosen = host.compare(Predicate::Eq, chosen, number)?;
         let (then, body) = Detached::with_block(&[]);
-        host.with_regions(scf::IF, &[is_chosen], &[], &[], vec![then, Detached::empty()])?;
+        host.with_regions(
+            scf::IF,
+            &[is_chosen],
+            &[],
+            &[],
+            vec![then, Detached::empty()],
+        )?;
         let body = Builder::at_end(host.context, body, host.location);
         if let Some(holds) = *fact {
             let message = format!(

@@ -281,7 +281,8 @@ impl<'c> Gemm<'c> {
             }
             if request.candidates().is_some() {
                 return Err(fail(
-                    "has a cute.plan, and candidates are asked for beside it; expected one of them".to_owned(),
+                    "has a cute.plan, and candidates are asked for beside it; expected one of them"
+                        .to_owned(),
                 ));
             }
             plan::check_given(&plan, &problem(&matrices), archs).map_err(fail)?;

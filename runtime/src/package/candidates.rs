@@ -38,7 +38,8 @@ impl Function {
     #[must_use]
     pub fn choose(mut self, choice: usize, candidate: usize) -> Function {
         let found = self.choices.get(choice);
-        let number = found.and_then(|found| Some((found.value, found.candidates.get(candidate)?.number)));
+        let number =
+            found.and_then(|found| Some((found.value, found.candidates.get(candidate)?.number)));
         if let Some((value, number)) = number
             && let Some(value) = self.values.get_mut(value)
         {

@@ -15,10 +15,20 @@ fn function() -> Function {
     };
     let apply = |op, a: Expr, b: Expr| Expr::apply(op, vec![a, b]);
     let n = || Expr::Leaf(0, 0);
-    let suits = apply(Op::Eq, apply(Op::Rem, n(), Expr::Constant(8)), Expr::Constant(0));
-    let time = Expr::apply(Op::Select, vec![suits, Expr::Constant(500), Expr::Constant(-1)]);
+    let suits = apply(
+        Op::Eq,
+        apply(Op::Rem, n(), Expr::Constant(8)),
+        Expr::Constant(0),
+    );
+    let time = Expr::apply(
+        Op::Select,
+        vec![suits, Expr::Constant(500), Expr::Constant(-1)],
+    );
     let first = apply(Op::Le, Expr::Constant(0), Expr::Value(0));
-    let first = Expr::apply(Op::Select, vec![first, Expr::Constant(0), Expr::Constant(3)]);
+    let first = Expr::apply(
+        Op::Select,
+        vec![first, Expr::Constant(0), Expr::Constant(3)],
+    );
     let launch = |name: &str, number| Launch {
         when: Some(apply(Op::Eq, Expr::Value(2), Expr::Constant(number))),
         ..Launch::fixed(name, [1, 1, 1], [32, 1, 1], 0, [0, 1])
@@ -89,23 +99,45 @@ fn they_are_known_with_their_sizes() {
 fn a_function_of_more_is_not_theirs_alone() {
     assert!(function().is_choice_alone());
     let mut more = function();
-    more.launches.push(Launch::fixed("other", [1, 1, 1], [32, 1, 1], 0, [0, 1]));
+    more.launches
+        .push(Launch::fixed("other", [1, 1, 1], [32, 1, 1], 0, [0, 1]));
     assert!(!more.is_choice_alone());
     let mut two = function();
     two.choices.push(two.choices[0].clone());
     assert!(!two.is_choice_alone());
-    assert!(!Function { choices: vec![], ..function() }.is_choice_alone());
+    assert!(
+        !Function {
+            choices: vec![],
+            ..function()
+        }
+        .is_choice_alone()
+    );
 }
 
 #[test]
 fn choices_of_nothing_are_refused() {
     type Change = fn(&mut Function);
     let changes: [(Change, &str); 5] = [
-        (|f| f.choices[0].value = 3, "expected a value below 3, found 3"),
-        (|f| f.choices[0].candidates.clear(), "expected a candidate at least, found none"),
-        (|f| f.choices[0].candidates[1].number = 0, "expected each number of a candidate once, found 0 twice"),
-        (|f| f.choices[0].candidates[1].time = Expr::Value(9), "choice 0, time: expected a value below 3"),
-        (|f| f.choices[0].extents[2] = Expr::Leaf(0, 7), "choice 0, extents"),
+        (
+            |f| f.choices[0].value = 3,
+            "expected a value below 3, found 3",
+        ),
+        (
+            |f| f.choices[0].candidates.clear(),
+            "expected a candidate at least, found none",
+        ),
+        (
+            |f| f.choices[0].candidates[1].number = 0,
+            "expected each number of a candidate once, found 0 twice",
+        ),
+        (
+            |f| f.choices[0].candidates[1].time = Expr::Value(9),
+            "choice 0, time: expected a value below 3",
+        ),
+        (
+            |f| f.choices[0].extents[2] = Expr::Leaf(0, 7),
+            "choice 0, extents",
+        ),
     ];
     for (change, says) in changes {
         let mut function = function();

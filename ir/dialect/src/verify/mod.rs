@@ -65,10 +65,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MAKE_ATOM => with(cute::MakeAtom::of(op), atoms::verify_make_atom),
         cute::MEMREF_ALLOCA => with(cute::MemrefAlloca::of(op), algorithms::verify_alloca),
         cute::WORKSPACE => with(cute::Workspace::of(op), algorithms::verify_workspace),
-        cute::CANDIDATES => with(
-            cute::Candidates::of(op),
-            algorithms::verify_candidates,
-        ),
+        cute::CANDIDATES => with(cute::Candidates::of(op), algorithms::verify_candidates),
         cute::PRINT => with(cute::Print::of(op), values::verify_print),
         cute::MAKE_VIEW => with(cute::MakeView::of(op), views::verify_make_view),
         cute::ASSUME => with(cute::Assume::of(op), facts::verify_assume),

@@ -116,13 +116,16 @@ fn candidates_come_once_each_by_their_estimates() {
         .iter()
         .map(|one| one.time.estimate.known([512; 3], 1, SMS))
         .collect();
-    assert!(times.is_sorted(), "{times:?}");
+    // But for those that differ by less than a thousandth.
+    let in_order = |pair: &[i64]| pair[1] - pair[0] >= -times[0] / 1000;
+    assert!(times.windows(2).all(in_order), "{times:?}");
     let request = Request {
         candidates: Some(3),
         ..Request::default()
     };
     let three = choose(&problem, &request, &hopper(), 1, &Table::default()).unwrap();
-    let names = |all: &[Chosen<'_>]| -> Vec<String> { all.iter().map(|one| one.asking.clone()).collect() };
+    let names =
+        |all: &[Chosen<'_>]| -> Vec<String> { all.iter().map(|one| one.asking.clone()).collect() };
     assert_eq!(names(&three), names(&all)[..3]);
 }
 
@@ -157,7 +160,10 @@ fn a_measured_plan_wins_where_it_was_faster() {
     let near = self::problem(&context, [Some(1000), Some(1000), Some(1000)]);
     assert_eq!(plan_of(&near, &both(9_000, 8_000)), *other);
     let far = self::problem(&context, [Some(2048), Some(1024), Some(1024)]);
-    assert_eq!(plan_of(&far, &both(9_000, 8_000)), plan_of(&far, &Table::default()));
+    assert_eq!(
+        plan_of(&far, &both(9_000, 8_000)),
+        plan_of(&far, &Table::default())
+    );
 }
 
 #[test]
@@ -190,7 +196,12 @@ fn of_several_devices_the_first_counts() {
         device: device.to_owned(),
         ..time(&all[plan].asking, extents, ns)
     };
-    let both = table(&[of("A", 0, 9_000), of("A", 3, 8_000), of("B", 0, 1_000), of("B", 3, 2_000)]);
+    let both = table(&[
+        of("A", 0, 9_000),
+        of("A", 3, 8_000),
+        of("B", 0, 1_000),
+        of("B", 3, 2_000),
+    ]);
     assert_eq!(plan_of(&problem, &both), all[3].asking);
 }
 
@@ -215,9 +226,21 @@ fn times_are_scaled_by_estimates() {
     // The first took twice its estimate at 4096 rows and three times at 3000, the second half of it.
     let ns = |picoseconds: i64| u64::try_from(picoseconds / 1000).unwrap();
     let table = table(&[
-        time(&candidates[0].asking, extents(4096), ns(2 * estimate(0, 4096))),
-        time(&candidates[0].asking, extents(3000), ns(3 * estimate(0, 3000))),
-        time(&candidates[1].asking, extents(4096), ns(estimate(1, 4096) / 2)),
+        time(
+            &candidates[0].asking,
+            extents(4096),
+            ns(2 * estimate(0, 4096)),
+        ),
+        time(
+            &candidates[0].asking,
+            extents(3000),
+            ns(3 * estimate(0, 3000)),
+        ),
+        time(
+            &candidates[1].asking,
+            extents(4096),
+            ns(estimate(1, 4096) / 2),
+        ),
     ]);
     let measured = Measured::of(&table, &problem, &candidates, hopper().first(), SMS);
     let factor = |at: usize, m: i64| {
@@ -228,8 +251,8 @@ fn times_are_scaled_by_estimates() {
     assert_eq!(factor(0, 4095), 200.0);
     assert_eq!(factor(0, 3100), 300.0);
     assert_eq!(factor(1, 3100), 50.0);
-    // Others as the middle one of the class, which is 2.
-    assert_eq!(factor(2, 4096), 200.0);
+    // Others as the middle one of the class, which is 2, and a tenth more.
+    assert_eq!(factor(2, 4096), 220.0);
     // Beyond the class estimates stand.
     assert_eq!(factor(0, 8192), 100.0);
     assert_eq!(factor(2, 1), 100.0);
@@ -266,10 +289,14 @@ fn open_problems_are_calibrated_by_class() {
                 (false, _) => 1.0,
                 (true, true) => 3.0,
                 (true, false) if one.asking == other.asking => 1.0,
-                // The lower one of both.
-                (true, false) => 1.0,
+                // The larger one of both, and a tenth more.
+                (true, false) => 3.3,
             };
-            assert!((ratio - expected).abs() < 0.01, "{} {m}: {ratio}", one.asking);
+            assert!(
+                (ratio - expected).abs() < 0.02,
+                "{} {m}: {ratio}",
+                one.asking
+            );
         }
     }
 }
@@ -292,7 +319,10 @@ fn plans_that_ask_for_nothing_are_refused() {
     for (plan, says) in [
         ("tile=64x64", "3 extents"),
         ("fast=yes", "no such option 'fast'"),
-        ("warps=2x2 tile=64x64x64", "expected the plan \"tile=64x64x64 warps=2x2\""),
+        (
+            "warps=2x2 tile=64x64x64",
+            "expected the plan \"tile=64x64x64 warps=2x2\"",
+        ),
     ] {
         let error = check(&table(&[time(plan, [1; 4], 1)])).unwrap_err();
         assert!(error.contains(says), "{error}");

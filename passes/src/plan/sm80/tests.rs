@@ -233,16 +233,26 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         ..problem(&context, [1; 3])
     };
     let arch = arch("sm_90a");
-    let made = super::super::choose(&open, &Request::default(), &arch.into(), 6, &Table::default()).unwrap();
+    let made = super::super::choose(
+        &open,
+        &Request::default(),
+        &arch.into(),
+        6,
+        &Table::default(),
+    )
+    .unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
     let all = builder.candidates(&Request::default(), &[1], &arch.into());
     let all = all.unwrap();
-    let fastest = |of: &[Candidate<'_>], extents| {
-        let times = of.iter().map(|one| one.time.estimate.known(extents, 1, 132));
+    let made_of = made.iter().map(|one| one.time.estimate);
+    let all_of = all.iter().map(|one| one.estimate);
+    let fastest = |of: &[Estimate], extents| {
+        let times = of.iter().map(|one| one.known(extents, 1, 132));
         times.min().unwrap() as f64
     };
-    let time = |extents: [i64; 3]| fastest(&made, extents) / fastest(&all, extents);
+    let (made_of, all_of): (Vec<_>, Vec<_>) = (made_of.collect(), all_of.collect());
+    let time = |extents: [i64; 3]| fastest(&made_of, extents) / fastest(&all_of, extents);
     // Nothing is lost where it takes long, and not much anywhere.
     assert_eq!(time([8192; 3]), 1.0);
     let sizes = [1, 24, 100, 200, 500, 1000, 3000, 5000];
@@ -258,9 +268,23 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         extents: [None, Some(4096), Some(4096)],
         ..open
     };
-    let few = super::super::choose(&rows, &Request::default(), &arch.into(), 6, &Table::default()).unwrap();
+    let few = super::super::choose(
+        &rows,
+        &Request::default(),
+        &arch.into(),
+        6,
+        &Table::default(),
+    )
+    .unwrap();
     assert!((2..=6).contains(&few.len()), "{}", few.len());
-    let one = super::super::choose(&rows, &Request::default(), &arch.into(), 1, &Table::default()).unwrap();
+    let one = super::super::choose(
+        &rows,
+        &Request::default(),
+        &arch.into(),
+        1,
+        &Table::default(),
+    )
+    .unwrap();
     assert_eq!(one.len(), 1);
 }
 
@@ -273,7 +297,14 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
             ..Request::default()
         };
         let archs = arch("sm_90a").into();
-        let made = super::super::choose(&problem(&context, extents), &request, &archs, 1, &Table::default()).unwrap();
+        let made = super::super::choose(
+            &problem(&context, extents),
+            &request,
+            &archs,
+            1,
+            &Table::default(),
+        )
+        .unwrap();
         let one = made.first().unwrap();
         (one.plan.split, one.time.estimate.known(extents, 1, 132))
     };

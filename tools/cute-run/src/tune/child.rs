@@ -87,7 +87,8 @@ impl Worker {
         drop(self.input);
         let said = self.errors.join().unwrap_or_default();
         let said = said.trim();
-        let from = (said.len().saturating_sub(TOLD)..said.len()).find(|at| said.is_char_boundary(*at));
+        let from =
+            (said.len().saturating_sub(TOLD)..said.len()).find(|at| said.is_char_boundary(*at));
         said[from.unwrap_or(0)..].to_owned()
     }
 }
@@ -125,7 +126,8 @@ impl Workers {
         let reason = match worker.line(self.limit) {
             Ok(line) => {
                 self.worker = Some(worker);
-                return serde_json::from_str(&line).with_context(|| format!("a worker said {line}"));
+                return serde_json::from_str(&line)
+                    .with_context(|| format!("a worker said {line}"));
             }
             Err(Silence::Late) => format!("no device within {} s", self.limit.as_secs()),
             Err(Silence::Ended(status)) => status,
@@ -140,7 +142,11 @@ impl Workers {
     fn ask(&mut self, command: Command) -> anyhow::Result<Step> {
         let is_sample = matches!(command, Command::Sample(_));
         // One that samples checks nothing any more.
-        if self.worker.as_ref().is_some_and(|worker| worker.samples && !is_sample) {
+        if self
+            .worker
+            .as_ref()
+            .is_some_and(|worker| worker.samples && !is_sample)
+        {
             self.end();
         }
         if self.worker.is_none() {
@@ -155,7 +161,8 @@ impl Workers {
         let _ = writeln!(worker.input, "{text}").and_then(|()| worker.input.flush());
         match worker.line(self.limit) {
             Ok(line) => {
-                let answer = serde_json::from_str(&line).with_context(|| format!("a worker said {line}"))?;
+                let answer =
+                    serde_json::from_str(&line).with_context(|| format!("a worker said {line}"))?;
                 if matches!(answer, Answer::Faulted(_)) {
                     self.end();
                 }
@@ -284,7 +291,10 @@ mod tests {
         let Verdict::Failed(reason) = workers.check(&subject(1)).unwrap() else {
             panic!("a crash")
         };
-        assert!(reason.contains("signal: 11") && reason.contains("pipe of dreams"), "{reason}");
+        assert!(
+            reason.contains("signal: 11") && reason.contains("pipe of dreams"),
+            "{reason}"
+        );
         assert_eq!(workers.check(&subject(0)).unwrap(), Verdict::Right);
         workers.limit = Duration::from_millis(300);
         let Verdict::Failed(reason) = workers.check(&subject(2)).unwrap() else {
@@ -306,7 +316,9 @@ mod tests {
 
     #[test]
     fn without_a_device_nothing_goes_on() {
-        let error = workers("echo 'error: no GPU' >&2; exit 2", 2000).start().unwrap_err();
+        let error = workers("echo 'error: no GPU' >&2; exit 2", 2000)
+            .start()
+            .unwrap_err();
         assert_eq!(error.to_string(), "no GPU");
         let error = workers("exit 3", 2000).start().unwrap_err().to_string();
         assert!(error.contains("exit status: 3"), "{error}");

@@ -54,12 +54,17 @@ pub fn run(cli: &Cli, mut jobs: Vec<Job>) -> anyhow::Result<u8> {
     // What the file says, and whether it can be written, is known before anything runs.
     let mut results = cli.results.as_deref().map(Results::open).transpose()?;
     let mut table = cli.table.as_deref().map(Table::read_file).transpose()?;
-    let mut workers = Workers::new(Box::new(worker_command), Duration::from_secs(cli.time_limit));
+    let mut workers = Workers::new(
+        Box::new(worker_command),
+        Duration::from_secs(cli.time_limit),
+    );
     let hello = workers.start()?;
     let tensors = job.tensors()?;
     let (entries, unsuited) = entries(cli, &job, &hello, &tensors)?;
     let subjects: Vec<Subject> = entries.iter().map(|entry| entry.subject.clone()).collect();
-    let mut records = results.as_mut().map_or(Vec::new(), |results| std::mem::take(&mut results.before));
+    let mut records = results
+        .as_mut()
+        .map_or(Vec::new(), |results| std::mem::take(&mut results.before));
     let before = records.clone();
     let mut write = |record: &Record| {
         if let Some(results) = &mut results {
@@ -74,12 +79,22 @@ pub fn run(cli: &Cli, mut jobs: Vec<Job>) -> anyhow::Result<u8> {
         By::Instructions => 1,
     };
     let mut bar = show::Bar::new();
-    let states = tuner::tune(&subjects, &before, rounds, &mut workers, &mut write, &mut bar);
+    let states = tuner::tune(
+        &subjects,
+        &before,
+        rounds,
+        &mut workers,
+        &mut write,
+        &mut bar,
+    );
     drop(bar);
     let states = states?;
     show::print(cli, &job, &hello, &entries, &states, &unsuited, &tensors)?;
     if let (Some(table), Some(path)) = (&mut table, &cli.table) {
-        let own: Vec<Record> = records.into_iter().filter(|record| subjects.contains(&record.subject)).collect();
+        let own: Vec<Record> = records
+            .into_iter()
+            .filter(|record| subjects.contains(&record.subject))
+            .collect();
         add(table, &own, path)?;
     }
     let any = |is: fn(&State) -> bool| states.iter().any(is);
@@ -100,8 +115,13 @@ fn add(table: &mut Table, records: &[Record], path: &Path) -> anyhow::Result<()>
         table.add(time);
     }
     if count == 0 {
-        let why = match records.iter().any(|record| record.outcome == Outcome::Right) {
-            true => "a table has times of functions that compute one product and nothing else, of kernels of this generation",
+        let why = match records
+            .iter()
+            .any(|record| record.outcome == Outcome::Right)
+        {
+            true => {
+                "a table has times of functions that compute one product and nothing else, of kernels of this generation"
+            }
             false => "nothing was measured",
         };
         eprintln!("note: {}: nothing to add: {why}", path.display());
@@ -120,7 +140,10 @@ fn worker_command() -> Command {
         false => std::env::current_exe().unwrap_or_else(|_| "cute-run".into()),
     };
     let mut command = Command::new(program);
-    command.args(std::env::args_os().skip(1)).arg("--tune-worker").stderr(Stdio::piped());
+    command
+        .args(std::env::args_os().skip(1))
+        .arg("--tune-worker")
+        .stderr(Stdio::piped());
     command
 }
 
@@ -172,7 +195,10 @@ fn arguments(cli: &Cli, job: &Job, tensors: &[HostTensor]) -> String {
         };
         format!("{}={value}", arg.name())
     });
-    let files = cli.input.iter().map(|input| format!("{}<{}", input.name, input.path.display()));
+    let files = cli
+        .input
+        .iter()
+        .map(|input| format!("{}<{}", input.name, input.path.display()));
     let mut all: Vec<String> = args.chain(files).collect();
     all.push(format!("seed={}", cli.seed));
     all.join(" ")
@@ -205,6 +231,8 @@ impl Results {
     }
 
     fn write(&mut self, record: &Record) -> anyhow::Result<()> {
-        self.file.write_all(record.line().as_bytes()).context("the file of --results cannot be written")
+        self.file
+            .write_all(record.line().as_bytes())
+            .context("the file of --results cannot be written")
     }
 }

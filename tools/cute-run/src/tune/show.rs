@@ -101,7 +101,10 @@ pub fn print(
     tensors: &[HostTensor],
 ) -> anyhow::Result<()> {
     let places = ranked(states);
-    let results: Vec<Line<'_>> = places.iter().map(|at| Line::of(&entries[*at], &states[*at])).collect();
+    let results: Vec<Line<'_>> = places
+        .iter()
+        .map(|at| Line::of(&entries[*at], &states[*at]))
+        .collect();
     if cli.json {
         let told = Told {
             device: hello,
@@ -120,13 +123,26 @@ pub fn print(
         job.function.name
     );
     for product in 0..job.function.choices.len() {
-        let own: Vec<&Line<'_>> = results.iter().filter(|line| line.product == product).collect();
-        if let Some(entry) = entries.iter().find(|entry| entry.subject.product == product) {
+        let own: Vec<&Line<'_>> = results
+            .iter()
+            .filter(|line| line.product == product)
+            .collect();
+        if let Some(entry) = entries
+            .iter()
+            .find(|entry| entry.subject.product == product)
+        {
             let [m, n, k, batch] = entry.subject.extents;
             println!("\nproduct {product}: M = {m}, N = {n}, K = {k}, {batch} of them");
         }
         let work = Work::of(&job.function, tensors).flops;
-        println!("{}", lines(cli.tune_by, &own, work.filter(|_| job.function.choices.len() == 1)));
+        println!(
+            "{}",
+            lines(
+                cli.tune_by,
+                &own,
+                work.filter(|_| job.function.choices.len() == 1)
+            )
+        );
         let best = own.iter().find(|line| line.median.is_some());
         if let Some(best) = best {
             println!("best: {}", best.plan);
@@ -148,7 +164,15 @@ fn lines(by: By, all: &[&Line<'_>], flops: Option<f64>) -> comfy_table::Table {
         By::Time => "median",
         By::Instructions => "instructions",
     };
-    let mut table = table(["plan", "result", counted, "spread", "TFLOP/s", "estimate", "median / estimate"]);
+    let mut table = table([
+        "plan",
+        "result",
+        counted,
+        "spread",
+        "TFLOP/s",
+        "estimate",
+        "median / estimate",
+    ]);
     for line in all {
         let none = || "-".to_owned();
         let time = line.median.filter(|_| by == By::Time);
@@ -162,8 +186,11 @@ fn lines(by: By, all: &[&Line<'_>], flops: Option<f64>) -> comfy_table::Table {
                 (None, Some(count)) => count.to_string(),
                 (None, None) => none(),
             },
-            line.spread.map_or_else(none, |spread| format!("{:.1} %", 100.0 * spread)),
-            seconds.zip(flops).map_or_else(none, |(seconds, flops)| format!("{:.1}", flops / seconds / 1e12)),
+            line.spread
+                .map_or_else(none, |spread| format!("{:.1} %", 100.0 * spread)),
+            seconds.zip(flops).map_or_else(none, |(seconds, flops)| {
+                format!("{:.1}", flops / seconds / 1e12)
+            }),
             duration(estimate),
             seconds.map_or_else(none, |seconds| format!("{:.2}", seconds / estimate)),
         ]);

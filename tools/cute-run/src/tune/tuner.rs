@@ -137,7 +137,11 @@ pub fn tune(
             if samples.contains_key(&round) {
                 continue;
             }
-            progress.step(&format!("round {} of {rounds}, {}", round + 1, subject.plan));
+            progress.step(&format!(
+                "round {} of {rounds}, {}",
+                round + 1,
+                subject.plan
+            ));
             match measurer.sample(subject)? {
                 Sampled::Value(value) => {
                     samples.insert(round, value);
@@ -157,7 +161,9 @@ pub fn tune(
 fn steps(states: &[State], rounds: usize) -> usize {
     let steps = states.iter().map(|state| match state {
         State::New => 1 + rounds,
-        State::Right(samples) => (0..rounds).filter(|round| !samples.contains_key(round)).count(),
+        State::Right(samples) => (0..rounds)
+            .filter(|round| !samples.contains_key(round))
+            .count(),
         State::Wrong(_) | State::Failed(_) => 0,
     });
     steps.sum()
@@ -277,7 +283,10 @@ mod tests {
         let states = run(&mut script, &mut records, 3).unwrap();
         assert_eq!(
             script.steps,
-            ["check 0", "check 1", "sample 0", "sample 1", "sample 0", "sample 1", "sample 0", "sample 1"]
+            [
+                "check 0", "check 1", "sample 0", "sample 1", "sample 0", "sample 1", "sample 0",
+                "sample 1"
+            ]
         );
         assert_eq!(states[0].median(), Some(5));
         assert_eq!(states[1].median(), Some(4));
@@ -345,7 +354,10 @@ mod tests {
         let mut script = Script::new(vec![Verdict::Right], &[&[10, 20, 30]]);
         run(&mut script, &mut records, 1).unwrap();
         let states = run(&mut script, &mut records, 3).unwrap();
-        assert_eq!(script.steps, ["check 0", "sample 0", "sample 0", "sample 0"]);
+        assert_eq!(
+            script.steps,
+            ["check 0", "sample 0", "sample 0", "sample 0"]
+        );
         assert_eq!(states[0].median(), Some(20));
     }
 

@@ -103,7 +103,9 @@ pub fn serve(cli: &Cli, mut job: Job) -> anyhow::Result<()> {
                 let watch = match (watches.remove(&place), waiting.remove(&place)) {
                     (Some(watch), _) => Ok(watch),
                     (None, Some(program)) => program.stopwatch(&tensors),
-                    (None, None) => Err(DeviceError::NoClock("a candidate that could not be loaded".to_owned())),
+                    (None, None) => Err(DeviceError::NoClock(
+                        "a candidate that could not be loaded".to_owned(),
+                    )),
                 };
                 let sampled = watch.and_then(|mut watch| {
                     let value = timed(cli, &mut *watch)?;
@@ -188,13 +190,23 @@ fn check(cli: &Cli, job: &Job, device: &dyn Device) -> Answer {
         Err(error) => return failed(&error),
     };
     let (outcome, _) = session::execute(cli, job, &mut *program);
-    let reports = outcome.verification.iter().filter(|report| !report.passed());
+    let reports = outcome
+        .verification
+        .iter()
+        .filter(|report| !report.passed());
     let differences: Vec<String> = reports.map(ToString::to_string).collect();
-    let reason = || outcome.error.clone().unwrap_or_else(|| differences.join("\n"));
+    let reason = || {
+        outcome
+            .error
+            .clone()
+            .unwrap_or_else(|| differences.join("\n"))
+    };
     match outcome.status {
         _ if outcome.faulted => Answer::Faulted(reason()),
         Status::Right if !outcome.verification.is_empty() => Answer::Right,
-        Status::Right | Status::Unverified => Answer::Failed("its result cannot be verified".to_owned()),
+        Status::Right | Status::Unverified => {
+            Answer::Failed("its result cannot be verified".to_owned())
+        }
         Status::Wrong => Answer::Wrong(reason()),
         Status::Error => Answer::Failed(reason()),
     }
