@@ -88,6 +88,46 @@ fn only_the_same_is_found() {
 }
 
 #[test]
+fn a_table_counts_by_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tempfile::tempdir().unwrap();
+    let table = |name: &str, text: &str| {
+        let path = tables.path().join(name);
+        fs::write(&path, text).unwrap();
+        format!("arch=sm_90a measured={}", path.display())
+    };
+    let hit = |options: &str| hit(options, folder.path(), "a.mlir", GEMM);
+    let empty = "{\"format\": 1, \"generation\": 1, \"times\": []}";
+    let time = |ns: u32| {
+        format!(
+            "{{\"format\": 1, \"generation\": 1, \"times\": [{{\"arch\":\"sm_90\",\"sms\":132,\"device\":\"d\",\"problem\":\"p\",\
+             \"extents\":[1,1,1,1],\"plan\":\"stages=2\",\"ns\":{ns}}}]}}"
+        )
+    };
+    assert!(!hit("arch=sm_90a"));
+    let one = table("one", empty);
+    assert!(!hit(&one));
+    assert!(hit(&one));
+    assert!(hit(&table("other", empty)));
+    assert!(!hit(&table("one", &time(1))));
+    assert!(!hit(&table("one", &time(2))));
+    assert!(hit(&table("other", &time(1))));
+    assert_eq!(entries(folder.path()).len(), 4);
+    // One that cannot be read is an error of the compilation, and not kept.
+    fs::remove_file(tables.path().join("one")).unwrap();
+    let Err(CompileError::Failed(said)) =
+        compiler(&one, folder.path()).compile_text("a.mlir", GEMM)
+    else {
+        panic!("there is no table")
+    };
+    assert!(
+        said[0].message.contains("expected a file that can be read"),
+        "{said:?}"
+    );
+    assert_eq!(entries(folder.path()).len(), 4);
+}
+
+#[test]
 fn errors_are_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let compiler = compiler("arch=sm_80", folder.path());
