@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command as Process, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -15,12 +15,15 @@ use super::worker::{Answer, Command, Hello, Place};
 /// Bytes at the end of what a worker wrote to stderr that are told.
 const TOLD: usize = 2000;
 
+/// The time that the end of what a worker wrote may take to come, once it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// A worker that runs.
 struct Worker {
     process: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    errors: JoinHandle<String>,
+    errors: Receiver<Vec<u8>>,
     /// Tells whether it has begun to sample: from then on it checks nothing.
     samples: bool,
 }
@@ -51,16 +54,20 @@ impl Worker {
                 }
             }
         });
-        let errors = thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = errors.read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
+        let (sender, errors_read) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = errors.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
         });
         Ok(Worker {
             process,
             input,
             lines,
-            errors,
+            errors: errors_read,
             samples: false,
         })
     }
@@ -85,7 +92,12 @@ impl Worker {
         let _ = self.process.kill();
         let _ = self.process.wait();
         drop(self.input);
-        let said = self.errors.join().unwrap_or_default();
+        // Something that it started may hold the pipe open for longer.
+        let mut said = Vec::new();
+        while let Ok(more) = self.errors.recv_timeout(LAST_WORDS) {
+            said.extend(more);
+        }
+        let said = String::from_utf8_lossy(&said);
         let said = said.trim();
         let from =
             (said.len().saturating_sub(TOLD)..said.len()).find(|at| said.is_char_boundary(*at));
