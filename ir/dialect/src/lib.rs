@@ -19,6 +19,7 @@ pub mod mlir;
 pub mod names;
 pub mod options;
 pub mod plan;
+pub mod reduced;
 pub mod tensor;
 pub mod types;
 pub mod verify;

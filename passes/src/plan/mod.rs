@@ -5,12 +5,15 @@
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod partials;
 mod request;
 mod sm80;
 mod swizzle;
 mod variants;
 
 pub use cost::{Arithmetic, Estimate};
+pub(crate) use partials::Partials;
+pub use partials::Reduced;
 pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{
@@ -41,6 +44,8 @@ pub struct Problem<'c> {
     pub accesses: [Access; 3],
     /// The sources that A and B are made of, where a prologue makes them.
     pub fed: [Option<Fed>; 2],
+    /// The outputs beside C that are reduced.
+    pub reduced: Reduced,
 }
 
 /// The source that a prologue makes a factor of.
@@ -146,15 +151,22 @@ pub fn choose<'c>(
             problem.accesses,
             problem.fed,
         )?;
+        let builder = builder.with_reduced(problem.reduced);
         builder.candidates(request, splits, archs)
     };
     let candidates = match request.split {
         Some(1) => candidates(problem, &[1])?,
+        Some(split) if problem.reduced.is_some() => {
+            return Err(format!(
+                "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
+            ));
+        }
         Some(split) => candidates(&problem.staged_sums(), &[split])?,
         None => {
             let mut all = candidates(problem, &[1])?;
             // A tile that is asked for is taken as it is.
-            if request.tile.is_none() && request.warps.is_none() {
+            let is_open = request.tile.is_none() && request.warps.is_none();
+            if is_open && !problem.reduced.is_some() {
                 all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
             }
             all
@@ -167,6 +179,13 @@ pub fn choose<'c>(
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+    if plan.is_split() && problem.reduced.is_some() {
+        return Err(format!(
+            "reduces an output, which is a block's part of all sums along K, and has a cute.plan that splits K in {}; expected a plan \
+             that does not",
+            plan.split
+        ));
+    }
     let problem = match plan.is_split() {
         true => problem.staged_sums(),
         false => *problem,
@@ -203,6 +222,7 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     let sources = cost::Sources {
         strides: cost::Strides::Known,
         fed: problem.fed,
+        reduced: problem.reduced,
     };
     archs
         .all()

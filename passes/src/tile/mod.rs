@@ -12,14 +12,16 @@ mod leaves;
 mod map;
 mod matrix;
 mod prologue;
+mod reduced;
 mod region;
 mod split;
 mod variants;
 
 use crate::{
     arch,
-    plan::{self, Candidate, Estimate, Fed, Problem, Request},
+    plan::{self, Candidate, Estimate, Fed, Problem, Reduced, Request},
 };
+use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -85,7 +87,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 return Err(diag::error(op.location(), "expected a plan"));
             };
             general.check_launch(Builder::before(*op))?;
-            variants::lower(&kernels, module, &name, &mut home)?;
+            variants::lower(rewriter, &kernels, module, &name, &mut home)?;
             general.record(module, &name)?;
             rewriter.erase(*op)
         })
@@ -141,6 +143,8 @@ struct Gemm<'c> {
     /// M, N and K of those.
     extents: [Extent; 3],
     epilogue: Option<Region<'c>>,
+    /// The kinds of the outputs beside C that are reduced; none of those that are not.
+    reduce: Vec<Option<ReduceOp>>,
     /// The prologues of A and B as the kernel sees them.
     prologues: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
@@ -191,8 +195,16 @@ impl<'c> Gemm<'c> {
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
         let [of_a, of_b] = &beside;
+        let kinds = cute_ir::reduced::kinds(contract.reduce(), outputs.len());
+        let written: Vec<_> = outputs.iter().copied().zip(kinds.iter().copied()).collect();
         let (mut matrices, mut arguments) =
-            Matrices::of(factors, &outputs, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+            Matrices::of(factors, &written, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+        let mut reduced = Reduced::default();
+        for (matrix, kind) in matrices.outputs.iter().zip(&kinds[1..]) {
+            if kind.is_some() {
+                reduced.add(reduced::along(matrix), matrix.memref.element_bytes());
+            }
+        }
         let mut region = |what, block: Option<_>| {
             let region = block.map(|block| Region::of(function, (what, block), &mut arguments));
             region.transpose()
@@ -225,6 +237,7 @@ impl<'c> Gemm<'c> {
             arguments: arguments.clone(),
             extents: Extent::of(&matrices.product),
             epilogue: epilogue.clone(),
+            reduce: kinds[1..].to_vec(),
             prologues: prologues.clone(),
             accumulate,
             archs: archs.clone(),
@@ -240,6 +253,7 @@ impl<'c> Gemm<'c> {
                 accumulate,
                 accesses: product.each_ref().map(|matrix| matrix.access),
                 fed,
+                reduced,
             };
             match epilogue {
                 Some(_) => problem.staged_sums(),
@@ -329,6 +343,14 @@ impl<'c> Gemm<'c> {
                 ("scalars", epilogue.captured()),
             ];
             leave(epilogue, "epilogue", &lists)?;
+        }
+        if self.reduce.iter().any(Option::is_some) {
+            let names = self
+                .reduce
+                .iter()
+                .map(|kind| kind.map_or("", ReduceOp::name));
+            let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+            entry += &format!(", reduce = [{}]", names.join(", "));
         }
         record(self.op, self.function, &entry)
     }

@@ -32,6 +32,7 @@ fn gemm() -> Gemm {
         epilogue: Some(Epilogue {
             inputs: vec![3],
             outputs: vec![],
+            reduce: vec![],
             region: relu(),
         }),
         ..Gemm::new(0, 1, 2, "f32")
@@ -180,6 +181,7 @@ fn an_output_may_be_read() {
     residual.epilogue = Some(Epilogue {
         inputs: vec![2],
         outputs: vec![],
+        reduce: vec![],
         region: Region {
             ops: vec![
                 RegionOp::apply(ScalarOp::Convert, [1], "f32"),

@@ -138,6 +138,11 @@ pub enum VerifyError {
          scale the inputs down, or pass --no-verify"
     )]
     Undecided(String),
+    /// The output of that name is reduced over more than can be computed again.
+    #[error(
+        "{0} is reduced over a product that is too large to be computed again; verify a smaller one, or pass --no-verify"
+    )]
+    TooLarge(String),
     /// A prologue may make of an element no number that can be multiplied.
     #[error(
         "what the prologue makes of {name} at ({row},{column}) may be no finite number of {element}; \

@@ -230,7 +230,9 @@ impl<'c> Mapped<'c> {
     ) -> Result<(), Failure> {
         for stage in stages {
             self.region.advance(b, values)?;
-            let initial = stage.iter().map(|reduce| self.neutral(b, reduce));
+            let initial = stage
+                .iter()
+                .map(|reduce| self.reduction(b, reduce)?.neutral(b));
             let initial = initial.collect::<Result<Vec<_>, _>>()?;
             let sums = self.each(b, &initial, |l, held, sums| {
                 let mut inner = values.clone();
@@ -239,7 +241,7 @@ impl<'c> Mapped<'c> {
                 let mut next = Vec::new();
                 for (reduce, sum) in stage.iter().zip(sums) {
                     let part = self.partial(l, reduce, held, &inner)?;
-                    next.push(self.combined(l, reduce, *sum, part)?);
+                    next.push(self.reduction(l, reduce)?.combined(l, *sum, part)?);
                 }
                 Ok(next)
             })?;

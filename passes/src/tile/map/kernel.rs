@@ -79,7 +79,7 @@ impl<'c> Map<'c> {
         let at = b.coord(&first, &leaves)?;
         let mut tensors = Vec::new();
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
-            let tensor = argument(body, whole.argument);
+            let tensor = whole.in_kernel(b, body)?;
             let mut tensor = match self.is_in_order() && *layout == whole.memref.layout {
                 true => tensor,
                 false if layout.is_static() => with_layout(b, tensor, layout, [&[], &[]])?,

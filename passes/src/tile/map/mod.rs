@@ -7,7 +7,13 @@ mod arrange;
 mod host;
 mod kernel;
 
-use super::{function_around, matrix::check_apart, region::Region, targets_of};
+use super::{
+    function_around,
+    leaves::{leaves_of, view_at},
+    matrix::check_once,
+    region::Region,
+    targets_of,
+};
 use arrange::Arrangement;
 use cute_ir::{
     Expected, Failure, diag,
@@ -25,8 +31,10 @@ use melior::ir::operation::OperationLike;
 struct Whole<'c> {
     /// The tensor in the function that launches.
     tensor: Val<'c>,
-    /// Its place among the kernel's arguments.
+    /// Its place among the kernel's arguments, or that of what it is a view of.
     argument: usize,
+    /// The places of the leaves of a view that only a launch knows, those of the shape and those of the stride.
+    view: Option<[Vec<usize>; 2]>,
     /// Its name in messages.
     name: String,
     memref: MemRef<'c>,
@@ -55,9 +63,18 @@ pub(super) struct Map<'c> {
 impl<'c> Map<'c> {
     /// The map that an op is. Errors: what cannot be computed row by row.
     pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+        function_around(op, function)?;
+        Self::of(op, function, archs, false)
+    }
+
+    /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch.
+    pub(super) fn of_values(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+        Self::of(op, function, archs, true)
+    }
+
+    fn of(op: Op<'c>, function: Op<'c>, archs: &Archs, computed: bool) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
-        function_around(op, function)?;
         let map = cute::Map::of(op).expected(op, "a map")?;
         let body = map.body().expected(op, "a region")?;
         let (inputs, outputs) = (map.inputs(), map.outputs());
@@ -81,15 +98,21 @@ impl<'c> Map<'c> {
                     )));
                 }
                 memref.check_addressable().map_err(fail)?;
-                let known = arguments.iter().position(|other| other == value);
-                let argument = known.unwrap_or(arguments.len());
-                if known.is_none() {
-                    arguments.push(*value);
-                }
-                named.push((format!("{what} {at}"), *value, argument, memref));
+                let (base, leaves) = parts_of_view(Builder::before(op), *value)?;
+                let mut passed = |value: Val<'c>| {
+                    let known = arguments.iter().position(|other| *other == value);
+                    known.unwrap_or_else(|| {
+                        arguments.push(value);
+                        arguments.len() - 1
+                    })
+                };
+                let argument = passed(base);
+                let mut all = |values: Vec<Val<'c>>| values.into_iter().map(&mut passed).collect();
+                let view = leaves.map(|[shape, stride]| [all(shape), all(stride)]);
+                named.push((format!("{what} {at}"), *value, (argument, view), memref));
             }
         }
-        let region = Region::of(function, ("a map", body), &mut arguments)?;
+        let region = Region::of_numbers(function, ("a map", body), &mut arguments, computed)?;
         let rank = named.first().map_or(0, |(.., memref)| memref.layout.rank());
         let all = reductions(body);
         let along: Option<Vec<usize>> = all.first().map(|reduce| {
@@ -101,7 +124,7 @@ impl<'c> Map<'c> {
         let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
         let modes = split(&layouts, inputs.len(), rank, along.clone());
         let mut tensors = Vec::new();
-        for (name, tensor, argument, memref) in named {
+        for (name, tensor, (argument, view), memref) in named {
             let layout = arranged(&memref.layout, &modes).map_err(|found| {
                 fail(format!(
                     "expected {name} with one stride along what is reduced, or along the modes {:?} together, found {found}; make a \
@@ -112,22 +135,14 @@ impl<'c> Map<'c> {
             tensors.push(Whole {
                 tensor,
                 argument,
+                view,
                 name,
                 memref,
                 layout,
             });
         }
         for output in &tensors[inputs.len()..] {
-            // What is written once along a mode has one element there.
-            let all = 0..output.layout.rank();
-            let once = all.filter(|mode| !is_same_along(&output.layout, *mode));
-            let once: Vec<_> = once
-                .filter_map(|mode| output.layout.mode(mode).ok())
-                .collect();
-            if !once.is_empty() {
-                let apart = Layout::from_modes(&once).map_err(|e| fail(e.to_string()))?;
-                check_apart(&output.name, &apart).map_err(fail)?;
-            }
+            check_once(&output.name, &output.layout).map_err(fail)?;
         }
         let map = Self {
             op,
@@ -151,8 +166,26 @@ impl<'c> Map<'c> {
         Ok(map)
     }
 
-    /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op.
+    /// The op.
+    pub(super) fn op(&self) -> Op<'c> {
+        self.op
+    }
+
+    /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op; leaves on the function what
+    /// it computes.
     pub(super) fn lower(
+        &self,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        self.lower_alone(module, name, most, home)?;
+        self.record(module, name)
+    }
+
+    /// Writes the kernels, and the launch in place of the op.
+    pub(super) fn lower_alone(
         &self,
         module: Op<'c>,
         name: &str,
@@ -182,8 +215,7 @@ impl<'c> Map<'c> {
         }
         self.check_launch(host)?;
         let all: Vec<(&Arrangement, &String)> = ways.iter().zip(&symbols).collect();
-        self.launch_one(host, &all)?;
-        self.record(module, name)
+        self.launch_one(host, &all)
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
@@ -230,6 +262,44 @@ impl<'c> Map<'c> {
             mode.shape().is_static().then(|| mode.size().ok())?
         });
         extents.next()
+    }
+}
+
+/// A pointer or a tensor, and the leaves that only a launch knows of the view that a function makes of it, those of the shape and those of the
+/// stride; none of a tensor as it is.
+fn parts_of_view<'c>(
+    host: Builder<'c>,
+    tensor: Val<'c>,
+) -> Result<(Val<'c>, Option<[Vec<Val<'c>>; 2]>), Failure> {
+    let Some(view) = defining_op(tensor).and_then(cute::MakeView::of) else {
+        return Ok((tensor, None));
+    };
+    let start = view.iter();
+    let base = defining_op(start).and_then(cute::GetIter::of);
+    let base = base.map_or(start, |of| of.tensor());
+    let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let leaves = leaves_of(host, layout)?;
+    let (shape, stride) = leaves.split_at(leaves.len() / 2);
+    let open = |leaves: &[Option<Val<'c>>]| leaves.iter().copied().flatten().collect();
+    Ok((base, Some([open(shape), open(stride)])))
+}
+
+impl<'c> Whole<'c> {
+    /// The tensor in a kernel.
+    fn in_kernel(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Val<'c>, Failure> {
+        let base = argument(body, self.argument);
+        let Some(leaves) = &self.view else {
+            return Ok(base);
+        };
+        let start = match memref_of(base) {
+            Some(_) => b.infer(cute::GET_ITER, &[base], &[])?,
+            None => base,
+        };
+        let values = |places: &Vec<usize>| -> Vec<Val<'c>> {
+            places.iter().map(|place| argument(body, *place)).collect()
+        };
+        let [shape, stride] = leaves.each_ref().map(values);
+        view_at(b, start, &self.memref, [&shape, &stride])
     }
 }
 

@@ -3,13 +3,13 @@
 use super::super::Checked;
 use super::elementwise::{check_body, one_block};
 use super::gemm::{check_numbers, check_shape, check_space};
+use super::reduced::{check_reducible, known_kinds};
 use crate::{
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
     ops::{cute, func},
     types::{self, MemRef, Space},
 };
-use cute_arith::ReduceOp;
 use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
@@ -19,29 +19,9 @@ const THREADS: i64 = cute_target::THREADS_PER_BLOCK as i64;
 pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
     let kind = kind_of(&op).ok_or_else(|| {
         let found = op.kind().and_then(string_value).unwrap_or_default();
-        let known: Vec<_> = ReduceOp::ALL.iter().map(|kind| kind.name()).collect();
-        format!("expected the kind {}, found \"{found}\"", known.join(", "))
+        format!("expected the kind {}, found \"{found}\"", known_kinds())
     })?;
-    let ty = op.value().r#type();
-    let bits = types::element_bits(ty).unwrap_or(0);
-    let float = types::is_float(ty);
-    let fits = match kind {
-        ReduceOp::Add => bits >= 32,
-        ReduceOp::Mean => float && bits >= 32,
-        ReduceOp::Maximum | ReduceOp::Minimum => bits >= 8,
-    };
-    if !fits || bits > 64 || bits == 64 && !float {
-        return Err(format!(
-            "expected {}, found {ty}",
-            match kind {
-                ReduceOp::Add =>
-                    "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
-                ReduceOp::Mean =>
-                    "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
-                _ => "numbers of 8 to 32 bits, or of f64, to compare",
-            }
-        ));
-    }
+    check_reducible(kind, op.value().r#type())?;
     let along = modes_of(&op);
     let ascends = along.windows(2).all(|two| two[0] < two[1]);
     if along.is_empty() || along[0] < 0 || !ascends {

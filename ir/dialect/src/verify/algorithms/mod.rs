@@ -1,11 +1,12 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
-//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`).
+//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), outputs that are reduced (`reduced.rs`).
 
 mod copy;
 mod elementwise;
 mod gemm;
 mod map;
 mod prologue;
+mod reduced;
 
 pub(super) use copy::*;
 pub(super) use elementwise::*;
