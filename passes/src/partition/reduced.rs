@@ -198,7 +198,7 @@ impl<'c> Partition<'c> {
         }
         for (place, parts) in parts {
             let before = self.element(b, sums, place)?;
-            let all = std::iter::once(before).chain(parts);
+            let all = std::iter::once(before).chain(parts).map(Ok);
             let sum = reduced.reduction.folded(b, all)?;
             self.set_element(b, sums, place, sum)?;
         }
@@ -286,7 +286,6 @@ impl<'c> Partition<'c> {
                     l.value(cute::MEMREF_LOAD, &[reduced.numbers, at], ty, &[])
                 };
                 let parts = (0..reduced.partials.parts).map(part);
-                let parts = parts.collect::<Result<Vec<_>, Failure>>()?;
                 let number = reduced.reduction.folded(l, parts)?;
                 l.op(cute::MEMREF_STORE, &[reduced.output, at, number], &[], &[])?;
                 Ok(())

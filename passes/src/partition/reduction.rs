@@ -46,15 +46,15 @@ impl<'c> Reduction<'c> {
         b.value(name, &[one, other], self.ty, &[])
     }
 
-    /// Several parts as one, from the first to the last.
+    /// Several parts as one, from the first to the last, each of which is made when it is taken.
     pub(super) fn folded(
         self,
         b: Builder<'c>,
-        parts: impl IntoIterator<Item = Val<'c>>,
+        parts: impl IntoIterator<Item = Result<Val<'c>, Failure>>,
     ) -> Result<Val<'c>, Failure> {
         let mut parts = parts.into_iter();
-        let first = parts.next().expected(b, "a part")?;
-        parts.try_fold(first, |all, part| self.combined(b, all, part))
+        let first = parts.next().expected(b, "a part")??;
+        parts.try_fold(first, |all, part| self.combined(b, all, part?))
     }
 
     /// The parts of so many threads of a warp, each so far behind the other, as one that all of them have.

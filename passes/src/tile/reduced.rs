@@ -292,6 +292,12 @@ impl<'c> Gemm<'c> {
             outputs[axis] = vec![[extent, stride]];
             weight = weight.times(host, all)?;
         }
+        if kept.is_none() {
+            // All parts are neighbours, along one mode.
+            let one = [known(1), known(0)];
+            parts = vec![vec![[weight, known(1)]], vec![one]];
+            outputs = vec![vec![[weight, known(0)]], vec![one]];
+        }
         if let Some(batch) = own.get(2) {
             let mut of_parts = Vec::new();
             for [extent, _] in batch {
@@ -421,12 +427,13 @@ impl<'c> Gemm<'c> {
             ReduceOp::Mean => ReduceOp::Add,
             kind => kind,
         };
-        let along: Vec<i64> = (0..2)
-            .filter(|axis| reduced.along[*axis as usize])
-            .collect();
+        let along = match reduced.along {
+            [false, true] => 1,
+            _ => 0,
+        };
         let attributes = [
             ("kind", l.string(kind.name())),
-            ("along", l.i64_array(&along)),
+            ("along", l.i64_array(&[along])),
         ];
         let mut value = l.value(
             cute::ALL_REDUCE,

@@ -170,7 +170,6 @@ impl<'c> Mapped<'c> {
             let at = b.coord(&tuple([dynamic(), int(other)]), &[self.own_row])?;
             b.value(cute::MEMREF_LOAD, &[shared, at], ty, &[])
         };
-        let parts = (0..threads).map(part).collect::<Result<Vec<_>, _>>()?;
-        reduction.folded(b, parts)
+        reduction.folded(b, (0..threads).map(part))
     }
 }

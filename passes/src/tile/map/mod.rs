@@ -67,9 +67,21 @@ impl<'c> Map<'c> {
         Self::of(op, function, archs, false)
     }
 
-    /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch.
-    pub(super) fn of_values(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
-        Self::of(op, function, archs, true)
+    /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch. Its kernels are passed
+    /// `others` besides, which a launch finds to be apart from what they write.
+    pub(super) fn of_values(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        others: &[Val<'c>],
+    ) -> Result<Self, Failure> {
+        let mut map = Self::of(op, function, archs, true)?;
+        for other in others {
+            if !map.arguments.contains(other) {
+                map.arguments.push(*other);
+            }
+        }
+        Ok(map)
     }
 
     fn of(op: Op<'c>, function: Op<'c>, archs: &Archs, computed: bool) -> Result<Self, Failure> {

@@ -176,8 +176,15 @@ impl Problem {
             for (at, (ty, _)) in made.tensors.iter().enumerate() {
                 head += &format!("!E{at} = {ty}\n");
                 arguments += &format!(", %E{at}: !E{at}");
-                let list = if at < made.reads { &mut ins } else { &mut outs };
-                list.push((format!("%E{at}"), format!("!E{at}")));
+                let (list, kind) = match at.checked_sub(made.reads) {
+                    None => (&mut ins, ""),
+                    Some(output) => (&mut outs, made.kinds[output]),
+                };
+                let kind = match kind {
+                    "" => String::new(),
+                    kind => format!(" reduce {kind}"),
+                };
+                list.push((format!("%E{at}{kind}"), format!("!E{at}")));
             }
             if made.reads_c {
                 ins.push(("%C".to_owned(), "!C".to_owned()));
@@ -260,6 +267,8 @@ mod tests {
             ",(32,",
             "epilogue ins(",
             "outs(%C, %E",
+            "reduce maximum",
+            "reduce add",
             "math.tanh",
             ":(0,1",
             "%alpha",
