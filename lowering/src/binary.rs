@@ -4,7 +4,7 @@
 use crate::{places, ptxas};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
+    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED},
     diag,
     mlir::*,
     ops::{gpu, llvm},
@@ -203,11 +203,28 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
             let assembled =
                 ptxas::assemble(&ptx, arch, lineinfo).map_err(|e| b.error(e.to_string()))?;
             let mut properties = Vec::new();
+            let note_of = |usage: &ptxas::Usage| {
+                let notes = object.properties;
+                notes.and_then(|notes| entry_of(notes, &usage.kernel))
+            };
+            let spilled: Vec<_> = assembled
+                .kernels
+                .iter()
+                .filter(|usage| usage.spills())
+                .collect();
+            if !spilled.is_empty() {
+                // Whoever chose their plans may choose others.
+                let kernels = spilled.iter().map(|usage| {
+                    let plan = note_of(usage).and_then(|note| entry_of(note, PLAN));
+                    let plan = plan.map_or(String::new(), |plan| format!(", plan = {plan}"));
+                    b.attribute(&format!("{{kernel = {:?}{plan}}}", usage.kernel))
+                });
+                let kernels: Vec<_> = kernels.collect::<Result<_, _>>()?;
+                set_attribute(module, SPILLED, array_attribute(b.context, &kernels));
+            }
+            diag::each(spilled, |usage| Err(spill(&b, note_of(usage), usage, arch)))?;
             for usage in &assembled.kernels {
-                let note = object
-                    .properties
-                    .and_then(|notes| entry_of(notes, &usage.kernel));
-                check_spills(&b, note, usage, arch)?;
+                let note = note_of(usage);
                 let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
                 properties.push(format!(
                     "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
@@ -236,17 +253,13 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
     })
 }
 
-/// A kernel that spills is not what was asked for; its plan names a lighter one.
-fn check_spills<'c>(
+/// The error of a kernel that spills, which is not what was asked for; its plan names a lighter one.
+fn spill<'c>(
     b: &Builder<'c>,
     note: Option<Attribute<'c>>,
     usage: &ptxas::Usage,
     arch: Arch,
-) -> Result<(), Failure> {
-    let stack = if usage.calls { 0 } else { usage.stack };
-    if usage.spill_loads + usage.spill_stores + stack == 0 {
-        return Ok(());
-    }
+) -> Failure {
     let mut message = format!(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
@@ -258,5 +271,5 @@ fn check_spills<'c>(
     if let Some(fits) = plan.and_then(|plan| plan::lighter(&plan, arch)) {
         message += &format!("; try {}", plan::options_of(&fits));
     }
-    Err(diag::error(b.location, message))
+    diag::error(b.location, message)
 }

@@ -27,6 +27,6 @@ pub mod view;
 
 pub use diag::{Expected, Failure, catch_panics};
 pub use mlir::{
-    Anchor, OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, ops,
-    opt_main, register, registry,
+    Anchor, AttemptsSpec, OptionSpec, Outcome, PassSpec, PipelineSpec, context, initialize,
+    lsp_server_main, ops, opt_main, register, registry,
 };

@@ -14,7 +14,7 @@ mod variants;
 pub use cost::{Arithmetic, Estimate};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
-pub use request::{Request, SwizzleChoice};
+pub use request::{Avoid, Request, SwizzleChoice};
 
 use cute_ir::{
     mlir::element_bits,
@@ -137,10 +137,10 @@ pub struct Candidate<'c> {
 }
 
 /// The plans for a problem, one where M, N, K and the batch are known, and otherwise at most `most`, of which a launch takes the one
-/// with the shortest estimated time. Errors: the reason why nothing that was asked for fits, and a choice that does.
+/// with the shortest estimated time; none of those to be avoided, if there are others. Errors: the reason why nothing that was asked for fits, and a choice that does.
 pub fn choose<'c>(
     problem: &Problem<'c>,
-    request: &Request,
+    (request, avoid): (&Request, Option<&Avoid>),
     archs: &Archs,
     most: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
@@ -172,6 +172,11 @@ pub fn choose<'c>(
             all
         }
     };
+    let mut candidates = candidates;
+    let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
+    if candidates.iter().any(is_left) {
+        candidates.retain(is_left);
+    }
     let sms = request.sms;
     let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
     Ok(variants::choose(candidates, problem, sms, most))

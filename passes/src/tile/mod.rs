@@ -19,7 +19,7 @@ mod variants;
 
 use crate::{
     arch,
-    plan::{self, Candidate, Estimate, Fed, Problem, Reduced, Request},
+    plan::{self, Avoid, Candidate, Estimate, Fed, Problem, Reduced, Request},
 };
 use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu};
@@ -50,13 +50,18 @@ cute_ir::options! {
     /// Options of `cute-tile`.
     pub struct TileOptions {
         arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
+        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, several joined by +";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
-    let TileOptions { arch, request } = TileOptions::of(options).map_err(fail)?;
+    let TileOptions {
+        arch,
+        avoid,
+        request,
+    } = TileOptions::of(options).map_err(fail)?;
     let archs = arch.map_or_else(|| Archs::read(""), Ok).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
@@ -82,7 +87,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 map.lower(module, &name, request.most_variants(), &mut home)?;
                 return rewriter.erase(*op);
             }
-            let kernels = Gemm::check(*op, function, &archs, &request)?;
+            let kernels = Gemm::check(*op, function, &archs, (&request, avoid.as_ref()))?;
             let [.., general] = &kernels[..] else {
                 return Err(diag::error(op.location(), "expected a plan"));
             };
@@ -161,7 +166,7 @@ impl<'c> Gemm<'c> {
         op: Op<'c>,
         function: Op<'c>,
         archs: &Archs,
-        request: &Request,
+        (request, avoid): (&Request, Option<&Avoid>),
     ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
@@ -279,7 +284,8 @@ impl<'c> Gemm<'c> {
         let mut ways = Vec::new();
         let rest = if aligned.is_some() { 1 } else { most };
         for (matrices, most) in expecting.chain([(&matrices, rest)]) {
-            let chosen = plan::choose(&problem(matrices), &request, archs, most).map_err(fail)?;
+            let chosen =
+                plan::choose(&problem(matrices), (&request, avoid), archs, most).map_err(fail)?;
             let chosen = chosen.into_iter();
             ways.extend(
                 chosen.map(|Candidate { plan, estimate }| way(matrices, plan, Some(estimate))),

@@ -32,12 +32,13 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         accumulate: single(context),
         accesses: [ROWS; 3],
         fed: [None; 2],
+        reduced: super::super::Reduced::default(),
     }
 }
 
 /// The plan of a problem, the fastest one of those that are asked for.
 fn chosen<'c>(problem: &Problem<'c>, request: &Request, arch: Arch) -> Result<Plan<'c>, String> {
-    let made = super::super::choose(problem, request, &arch.into(), 1)?;
+    let made = super::super::choose(problem, (request, None), &arch.into(), 1)?;
     let [one] = &made[..] else {
         panic!("one plan of a known problem")
     };
@@ -233,7 +234,7 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         ..problem(&context, [1; 3])
     };
     let arch = arch("sm_90a");
-    let made = super::super::choose(&open, &Request::default(), &arch.into(), 6).unwrap();
+    let made = super::super::choose(&open, (&Request::default(), None), &arch.into(), 6).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
     let all = builder.candidates(&Request::default(), &[1], &arch.into());
@@ -258,9 +259,9 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         extents: [None, Some(4096), Some(4096)],
         ..open
     };
-    let few = super::super::choose(&rows, &Request::default(), &arch.into(), 6).unwrap();
+    let few = super::super::choose(&rows, (&Request::default(), None), &arch.into(), 6).unwrap();
     assert!((2..=6).contains(&few.len()), "{}", few.len());
-    let one = super::super::choose(&rows, &Request::default(), &arch.into(), 1).unwrap();
+    let one = super::super::choose(&rows, (&Request::default(), None), &arch.into(), 1).unwrap();
     assert_eq!(one.len(), 1);
 }
 
@@ -273,7 +274,8 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
             ..Request::default()
         };
         let archs = arch("sm_90a").into();
-        let made = super::super::choose(&problem(&context, extents), &request, &archs, 1).unwrap();
+        let made =
+            super::super::choose(&problem(&context, extents), (&request, None), &archs, 1).unwrap();
         let one = made.first().unwrap();
         (one.plan.split, one.estimate.known(extents, 1, 132))
     };
