@@ -23,8 +23,8 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_90" --mlir-print-ir-after=cute-tile -o /dev/null 2>&1 | FileCheck %s --check-prefix=LEVELS
 // LEVELS: IR Dump After {{.*}} (cute-tile)
 // LEVELS: tile = 32x32x32
-// LEVELS: IR Dump After {{.*}} (cute-tile)
 // LEVELS: remark:
+// LEVELS: IR Dump After {{.*}} (cute-tile)
 //
 // RUN: %python %inputs/status.py 1 cute-opt %s --cute-compile="arch=sm_90 tile=32x32x32 warps=1x2 stages=4" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ASKED
 // ASKED: error: the kernel gemm_kernel spills registers: {{.*}}; try tile=
