@@ -11,6 +11,7 @@ mod kernel;
 mod leaves;
 mod map;
 mod matrix;
+mod narrow;
 mod prologue;
 mod reduced;
 mod region;
@@ -87,6 +88,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 map.lower(module, &name, request.most_variants(), &mut home)?;
                 return rewriter.erase(*op);
             }
+            let op = &narrow::widened(rewriter, *op, &archs)?;
             let kernels = Gemm::check(*op, function, &archs, (&request, avoid.as_ref()))?;
             let [.., general] = &kernels[..] else {
                 return Err(diag::error(op.location(), "expected a plan"));

@@ -160,9 +160,10 @@ impl<'c> Mapped<'c> {
             &[row],
         )?;
         let row = b.infer(cute::SLICE, &[tensor, row], &[])?;
-        // Neighbours whose distance only a launch knows are moved one by one.
+        // Neighbours whose distance only a launch knows, or that do not lie in order, are moved one by one.
         let layout = memref_of(row).expected(b, "a tensor")?.layout;
-        let length = match layout.stride().is_static() {
+        let in_order = layout.mode(0).is_ok_and(|mode| !mode.shape().is_tuple());
+        let length = match in_order && layout.stride().is_static() {
             true => self.vector,
             false => 1,
         };

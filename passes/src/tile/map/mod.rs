@@ -38,7 +38,7 @@ struct Whole<'c> {
     /// Its name in messages.
     name: String,
     memref: MemRef<'c>,
-    /// Rows, columns, of which the latter are one leaf, and perhaps a batch.
+    /// Rows, columns, of which the latter are one leaf where they lie in order, and perhaps a batch.
     layout: Layout,
 }
 
@@ -137,13 +137,7 @@ impl<'c> Map<'c> {
         let modes = split(&layouts, inputs.len(), rank, along.clone());
         let mut tensors = Vec::new();
         for (name, tensor, (argument, view), memref) in named {
-            let layout = arranged(&memref.layout, &modes).map_err(|found| {
-                fail(format!(
-                    "expected {name} with one stride along what is reduced, or along the modes {:?} together, found {found}; make a \
-                     copy of it that lies in order",
-                    modes[1]
-                ))
-            })?;
+            let layout = arranged(&memref.layout, &modes).map_err(fail)?;
             tensors.push(Whole {
                 tensor,
                 argument,
@@ -359,7 +353,7 @@ fn split(
     })
 }
 
-/// The layout as rows, columns, and a batch if there is one. Errors: the columns, if they are not one leaf.
+/// The layout as rows, columns, and a batch if there is one. Errors: those of the algebra.
 fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> {
     let text = |e: cute_layout::LayoutError| e.to_string();
     let mut parts = Vec::new();
@@ -376,11 +370,9 @@ fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> 
     if let Some(columns) = parts.get_mut(1)
         && columns.shape().is_tuple()
     {
+        // What does not lie in order stays as it is, and is moved element by element.
         if columns.is_static() {
             *columns = columns.coalesce().map_err(text)?;
-        }
-        if columns.shape().is_tuple() {
-            return Err(columns.to_string());
         }
     }
     let shape = parts.iter().map(|part| part.shape().clone());
@@ -392,7 +384,7 @@ fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> 
     .map_err(text)
 }
 
-/// The leaf of columns, of a shape or a stride.
+/// The leaf of columns, of a shape or a stride; none of several.
 fn column(of: &IntTuple) -> Option<&Leaf> {
     of.get(1).and_then(IntTuple::as_leaf)
 }

@@ -13,8 +13,6 @@ use cute_runtime::tensor::Given;
 pub(super) struct Problem {
     /// The text for the compiler.
     pub(super) text: String,
-    /// Tells whether only some architectures multiply its types.
-    pub(super) is_of_sm89: bool,
     /// The layouts of the tensors of which the text leaves something open.
     pub(super) given: Vec<Given>,
 }
@@ -229,7 +227,6 @@ impl Problem {
             });
         let given = given.chain(std::iter::repeat_n(Given::Nothing, scalars));
         Problem {
-            is_of_sm89: text.contains("f8E"),
             text,
             given: given.collect(),
         }

@@ -15,8 +15,7 @@ use census::Census;
 use problem::Problem;
 
 /// The limits for which a map is refused, by a part of the message.
-const LIMITS: [&str; 2] = [
-    "with one stride along what is reduced, or along the modes",
+const LIMITS: [&str; 1] = [
     // Ptxas would have to keep registers in memory.
     "spill",
 ];
