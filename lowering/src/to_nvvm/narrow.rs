@@ -178,7 +178,12 @@ fn by_integers<'c>(b: Builder<'c>, bits: Val<'c>, is_e4m3: bool) -> Result<Val<'
         let value = b.attribute(&text)?;
         b.value(arith::CONSTANT, &[], to, &[("value", value)])
     };
-    let scaled = b.value(arith::MULF, &[bitcast(b, moved, to)?, real("256.0")?], to, &[])?;
+    let scaled = b.value(
+        arith::MULF,
+        &[bitcast(b, moved, to)?, real("256.0")?],
+        to,
+        &[],
+    )?;
     let truths = like(b, to, b.ty("i1")?);
     let equal = b.integer(b.i64_type(), 0);
     let is_none = b.value(
@@ -198,7 +203,12 @@ fn upper_bytes<'c>(b: Builder<'c>, bits: Val<'c>, wide: Type<'c>) -> Result<Val<
         for word in words(b, bits)? {
             for order in UPPER_HALVES {
                 let order = b.constant(b.i32_type(), order)?;
-                halves.push(call(b, "llvm.nvvm.prmt", &[word, zero, order], b.i32_type())?);
+                halves.push(call(
+                    b,
+                    "llvm.nvvm.prmt",
+                    &[word, zero, order],
+                    b.i32_type(),
+                )?);
             }
         }
         return from_words(b, &halves, wide);

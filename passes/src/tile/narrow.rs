@@ -58,7 +58,8 @@ pub(super) fn widened<'c>(
     let mut regions = vec![epilogue];
     for (factor, prologue) in factors.into_iter().zip(prologues) {
         let half = b.ty("f16")?;
-        let wide = move |l: Builder<'c>, narrow: Val<'c>| l.value(arith::EXTF, &[narrow], half, &[]);
+        let wide =
+            move |l: Builder<'c>, narrow: Val<'c>| l.value(arith::EXTF, &[narrow], half, &[]);
         regions.push(match prologue {
             Some(block) => copy_of(b, block, |l, yielded| {
                 let narrow = *yielded.first().expected(l, "a yielded value")?;

@@ -239,6 +239,41 @@ impl<'c> Mapped<'c> {
     }
 }
 
+/// A tensor of what registers hold: the bits of what they have no type for.
+pub(super) fn as_bits<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(tensor).expected(b, "a tensor")?;
+    let element = types::register_type(memref.element);
+    if element == memref.element {
+        return Ok(tensor);
+    }
+    let bits = MemRef { element, ..memref };
+    let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
+    let ty = bits.to_ptr_type(b.location)?;
+    let start = b.value(cute::RECAST_ITER, &[start], ty, &[])?;
+    let layout = match bits.layout.is_static() {
+        true => b.static_value(types::layout_type(b.context, &bits.layout))?,
+        false => b.infer(cute::GET_LAYOUT, &[tensor], &[])?,
+    };
+    b.value(
+        cute::MAKE_VIEW,
+        &[start, layout],
+        bits.to_type(b.location)?,
+        &[],
+    )
+}
+
+/// The number whose bits a register holds.
+pub(super) fn as_number<'c>(
+    b: Builder<'c>,
+    value: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    match value.r#type() == ty {
+        true => Ok(value),
+        false => b.value(arith::BITCAST, &[value], ty, &[]),
+    }
+}
+
 /// A tensor of one element as one mode that goes nowhere.
 pub(super) fn single<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
     let one = Layout::leaf(1, 0).map_err(wrong(b))?;

@@ -153,6 +153,8 @@ impl<'c> Mapped<'c> {
         let first = word(b, arith::DIVUI, first_column, b.i32(vector)?)?;
         let inputs_types = &types[..inputs.len()];
         let differs = varying(body, inputs_types, |mode| mode == 1);
+        let inputs = inputs.into_iter().map(|input| memory::as_bits(b, input));
+        let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             region: Region { body, differs },
             inputs,
@@ -186,6 +188,7 @@ impl<'c> Mapped<'c> {
         for ((tensor, memref), argument) in inputs {
             if is_same_along(&memref.layout, 1) {
                 let number = self.load_number(b.step("load inputs"), *tensor)?;
+                let number = memory::as_number(b, number, argument.r#type())?;
                 values.numbers.insert(key(*argument), number);
             }
         }

@@ -1,6 +1,6 @@
 //! Values of a thread's vectors, and reductions over the threads of a row.
 
-use super::{Held, Mapped, Values, wrong};
+use super::{Held, Mapped, Values, memory::as_number, wrong};
 use crate::{arch::WARP, partition::reduction::Reduction};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, gpu, vector};
@@ -42,7 +42,7 @@ impl<'c> Mapped<'c> {
         }
         let mut arguments: Vec<_> = starts
             .iter()
-            .map(|start| (start.r#type(), location_of(*start)))
+            .map(|start| (types::register_type(start.r#type()), location_of(*start)))
             .collect();
         if let Some((there, _)) = else_ {
             tensors.push(self.repeated(b, there)?);
@@ -54,7 +54,8 @@ impl<'c> Mapped<'c> {
         let l = Builder::at_end(b.context, block, b.location);
         let mut mapping = values.numbers.clone();
         for (start, argument) in starts.iter().zip(arguments_of(block)) {
-            mapping.insert(key(*start), argument);
+            let number = as_number(l, argument, start.r#type())?;
+            mapping.insert(key(*start), number);
         }
         for op in ops {
             l.at_location(op.location()).clone_op(op, &mut mapping);

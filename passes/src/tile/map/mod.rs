@@ -95,12 +95,18 @@ impl<'c> Map<'c> {
         for (what, values) in [("input", &inputs), ("output", &outputs)] {
             for (at, value) in values.iter().enumerate() {
                 let memref = memref_of(*value).expected(op, "tensors")?;
-                if register_type(memref.element) != memref.element
-                    || element_bits(memref.element).is_none_or(|bits| bits < 8)
+                let bits = element_bits(memref.element);
+                let is_held = register_type(memref.element) == memref.element;
+                if bits.is_none_or(|bits| bits < 8)
+                    || !is_held && (bits != Some(8) || what != "input")
                 {
                     return Err(fail(format!(
-                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers",
-                        memref.element
+                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers{}",
+                        memref.element,
+                        match bits {
+                            Some(8) => ": numbers of 8 bits are read, and written as other ones",
+                            _ => "",
+                        }
                     )));
                 }
                 if memref.layout.stride().has_basis() {
@@ -148,6 +154,17 @@ impl<'c> Map<'c> {
             });
         }
         for output in &tensors[inputs.len()..] {
+            let columns = output.layout.mode(1).map_err(|e| fail(e.to_string()))?;
+            let (shape, stride) = (columns.shape().leaves(), columns.stride().leaves());
+            let mut leaves = shape.iter().zip(&stride);
+            let repeats = leaves.any(|(n, s)| **n != Leaf::Static(1) && **s == Leaf::Static(0));
+            if repeats && !is_same_along(&output.layout, 1) {
+                return Err(fail(format!(
+                    "expected {} with the stride 0 along all of the modes {:?} that are reduced, or with elements of its own along \
+                     them, found {}; write it once by a cute.map of its own",
+                    output.name, modes[1], output.memref.layout
+                )));
+            }
             check_once(&output.name, &output.layout).map_err(fail)?;
         }
         let map = Self {

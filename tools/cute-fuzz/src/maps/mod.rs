@@ -15,7 +15,8 @@ use census::Census;
 use problem::Problem;
 
 /// The limits for which a map is refused, by a part of the message.
-const LIMITS: [&str; 1] = [
+const LIMITS: [&str; 2] = [
+    "with the stride 0 along all of the modes",
     // Ptxas would have to keep registers in memory.
     "spill",
 ];

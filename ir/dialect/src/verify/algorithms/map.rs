@@ -5,6 +5,7 @@ use super::elementwise::{check_body, one_block};
 use super::gemm::{check_numbers, check_shape, check_space};
 use super::reduced::{check_reducible, known_kinds};
 use crate::{
+    algorithm,
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
     ops::{cute, func},
@@ -216,8 +217,11 @@ fn check_tensors<'c>(
         }
     }
     one_block(block)?;
-    let elements = |tensors: &[MemRef<'c>]| tensors.iter().map(|t| t.element).collect::<Vec<_>>();
-    check_body(block, &elements(&ins), &elements(&outs))?;
+    let arguments = ins
+        .iter()
+        .map(|tensor| algorithm::argument_type(tensor.element));
+    let yields: Vec<_> = outs.iter().map(|tensor| tensor.element).collect();
+    check_body(block, &arguments.collect::<Vec<_>>(), &yields)?;
     check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
 }

@@ -18,7 +18,7 @@ pub(super) fn check_reducible(kind: ReduceOp, ty: Type<'_>) -> Checked {
     let fits = match kind {
         ReduceOp::Add => bits >= 32,
         ReduceOp::Mean => float && bits >= 32,
-        ReduceOp::Maximum | ReduceOp::Minimum => bits >= 8,
+        ReduceOp::Maximum | ReduceOp::Minimum => bits >= if float { 16 } else { 8 },
     };
     if fits && bits <= 64 && (bits < 64 || float) {
         return Ok(());
@@ -30,6 +30,8 @@ pub(super) fn check_reducible(kind: ReduceOp, ty: Type<'_>) -> Checked {
                 "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
             ReduceOp::Mean =>
                 "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
+            _ if float && bits == 8 =>
+                "numbers of f16, bf16, f32 or f64, or integers of 8 to 32 bits, to compare; widen them before, by arith.extf",
             _ => "numbers of 8 to 32 bits, or of f64, to compare",
         }
     ))
