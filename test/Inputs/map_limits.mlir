@@ -58,3 +58,60 @@ func.func @narrow(%x: !e4, %f: !e5, %u: !u8, %y: !h, %s: !m) {
   }
   return
 }
+
+// One line, or few of them, is reduced by many blocks.
+!v = !cute.memref<f32, gmem, align<16>, "(1000003):(1)">
+!w = !cute.memref<f32, gmem, align<4>, "(1000003):(0)">
+func.func @sum_of_all(%x: !v, %s: !w) {
+  cute.map ins(%x : !v) outs(%s : !w) {
+  ^bb0(%e: f32):
+    %sum = cute.all_reduce "add" %e along [0] : f32
+    cute.yield %sum : f32
+  }
+  return
+}
+
+// The norm of a tensor, and what it is divided by it: two passes over it, with numbers that are computed between them.
+!big = !cute.memref<f16, gmem, align<16>, "(2,3,200000):(600000,200000,1)">
+!of_two = !cute.memref<f32, gmem, align<4>, "(2,3,200000):(1,0,0)">
+func.func @norm(%x: !big, %y: !big, %s: !of_two, %n: !of_two, %epsilon: f32 {cute.name = "epsilon", cute.default = 0.25 : f32}) {
+  cute.map ins(%x : !big) outs(%y, %s, %n : !big, !of_two, !of_two) {
+  ^bb0(%e: f16):
+    %a = arith.extf %e : f16 to f32
+    %mean = cute.all_reduce "mean" %a along [1, 2] : f32
+    %most = cute.all_reduce "maximum" %a along [1, 2] : f32
+    %d = arith.subf %a, %mean : f32
+    %sq = arith.mulf %d, %d : f32
+    %var = cute.all_reduce "mean" %sq along [1, 2] : f32
+    %t = arith.addf %var, %epsilon : f32
+    %r = math.rsqrt %t : f32
+    %z = arith.mulf %d, %r : f32
+    %h = arith.truncf %z : f32 to f16
+    %both = arith.addf %r, %most : f32
+    cute.yield %h, %var, %both : f16, f32, f32
+  }
+  return
+}
+
+// Columns, of which neighbours lie along rows; and lines of any length.
+!tall = !cute.memref<f32, gmem, align<16>, "(400000,3):(3,1)">
+!three = !cute.memref<f32, gmem, align<4>, "(400000,3):(0,1)">
+func.func @columns(%x: !tall, %s: !three) {
+  cute.map ins(%x : !tall) outs(%s : !three) {
+  ^bb0(%e: f32):
+    %sum = cute.all_reduce "add" %e along [0] : f32
+    cute.yield %sum : f32
+  }
+  return
+}
+!any = !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
+!row = !cute.memref<f32, gmem, align<4>, "(?,?):(1,0)">
+func.func @open_lines(%x: !any, %y: !any, %s: !row) {
+  cute.map ins(%x : !any) outs(%y, %s : !any, !row) {
+  ^bb0(%e: f32):
+    %m = cute.all_reduce "maximum" %e along [1] : f32
+    %d = arith.subf %e, %m : f32
+    cute.yield %d, %m : f32, f32
+  }
+  return
+}

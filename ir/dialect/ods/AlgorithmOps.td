@@ -196,7 +196,7 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
 
     The block computes the rows from `at` on, as many as it has threads along rows, and of each, from `at` on, the columns that its threads hold
     at once; where the region has reductions, whole rows: `held` says that the threads of a row hold all of it at once, and without it, rows are
-    read again for each reduction that depends on others. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
+    read again for each reduction that depends on others. With `columns`, it reduces so many of each row alone, from `at` on: what other blocks reduce of it is theirs. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
     reductions are along mode 1.
 
     Where nothing is reduced, inputs whose neighbours lie along rows may be `staged`: the block reads its part of them along rows, `row_vector`
@@ -218,7 +218,7 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
                        Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
-                       UnitAttr:$by_rows, UnitAttr:$held,
+                       UnitAttr:$by_rows, UnitAttr:$held, OptionalAttr<I64Attr>:$columns,
                        OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?

@@ -12,6 +12,7 @@ mod leaves;
 mod map;
 mod matrix;
 mod narrow;
+mod numbers;
 mod prologue;
 mod reduced;
 mod region;
@@ -85,7 +86,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             };
             if name_of(*op) == cute::MAP {
                 let map = Map::check(*op, function, &archs)?;
-                map.lower(module, &name, request.most_variants(), &mut home)?;
+                map.lower(rewriter, module, &name, request.most_variants(), &mut home)?;
                 return rewriter.erase(*op);
             }
             let op = &narrow::widened(rewriter, *op, &archs)?;

@@ -151,6 +151,12 @@ impl<'c> Mapped<'c> {
         let is_whole = columns.0.is_some_and(|columns| columns % at_once == 0);
         let end = word(b, arith::DIVUI, columns.1, b.i32(vector)?)?;
         let first = word(b, arith::DIVUI, first_column, b.i32(vector)?)?;
+        let mut end = end;
+        if let Some(own) = op.columns().and_then(integer_value) {
+            // Others reduce what comes behind.
+            let own = word(b, arith::ADDI, first, b.i32(own / vector)?)?;
+            end = word(b, arith::MINSI, end, own)?;
+        }
         let inputs_types = &types[..inputs.len()];
         let differs = varying(body, inputs_types, |mode| mode == 1);
         let inputs = inputs.into_iter().map(|input| memory::as_bits(b, input));

@@ -6,6 +6,7 @@
 mod arrange;
 mod host;
 mod kernel;
+mod parts;
 
 use super::{
     function_around,
@@ -13,6 +14,7 @@ use super::{
     matrix::check_once,
     region::Region,
     targets_of,
+    variants::choose,
 };
 use arrange::Arrangement;
 use cute_ir::{
@@ -57,6 +59,8 @@ pub(super) struct Map<'c> {
     modes: [Vec<usize>; 3],
     /// Tells whether something is reduced along the columns.
     reduces: bool,
+    /// The number of columns in each of the ranges that are reduced apart, by the index of the batch; none where all are reduced.
+    ranges: Option<i64>,
     archs: Archs,
 }
 
@@ -64,18 +68,19 @@ impl<'c> Map<'c> {
     /// The map that an op is. Errors: what cannot be computed row by row.
     pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
         function_around(op, function)?;
-        Self::of(op, function, archs, false)
+        Self::of(op, function, archs, (false, None))
     }
 
     /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch. Its kernels are passed
-    /// `others` besides, which a launch finds to be apart from what they write.
+    /// `others` besides, which a launch finds to be apart from what they write. With `ranges`, the index of its third mode is that of a range of so
+    /// many columns.
     pub(super) fn of_values(
         op: Op<'c>,
         function: Op<'c>,
         archs: &Archs,
-        others: &[Val<'c>],
+        (others, ranges): (&[Val<'c>], Option<i64>),
     ) -> Result<Self, Failure> {
-        let mut map = Self::of(op, function, archs, true)?;
+        let mut map = Self::of(op, function, archs, (true, ranges))?;
         for other in others {
             if !map.arguments.contains(other) {
                 map.arguments.push(*other);
@@ -84,7 +89,12 @@ impl<'c> Map<'c> {
         Ok(map)
     }
 
-    fn of(op: Op<'c>, function: Op<'c>, archs: &Archs, computed: bool) -> Result<Self, Failure> {
+    fn of(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        (computed, ranges): (bool, Option<i64>),
+    ) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
         let map = cute::Map::of(op).expected(op, "a map")?;
@@ -140,7 +150,10 @@ impl<'c> Map<'c> {
                 .collect()
         });
         let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
-        let modes = split(&layouts, inputs.len(), rank, along.clone());
+        let modes = match ranges {
+            Some(_) => [vec![0], vec![1], vec![2]],
+            None => split(&layouts, inputs.len(), rank, along.clone()),
+        };
         let mut tensors = Vec::new();
         for (name, tensor, (argument, view), memref) in named {
             let layout = arranged(&memref.layout, &modes).map_err(fail)?;
@@ -176,6 +189,7 @@ impl<'c> Map<'c> {
             region,
             modes,
             reduces: along.is_some(),
+            ranges,
             archs: archs.clone(),
         };
         let mut known = (0..3).filter_map(|axis| Some((axis, map.known(axis)?)));
@@ -198,17 +212,45 @@ impl<'c> Map<'c> {
     /// it computes.
     pub(super) fn lower(
         &self,
+        rewriter: &Rewriter<'c>,
         module: Op<'c>,
         name: &str,
         most: usize,
         home: &mut Option<Op<'c>>,
     ) -> Result<(), Failure> {
-        self.lower_alone(module, name, most, home)?;
+        self.lower_alone(rewriter, module, name, most, home)?;
         self.record(module, name)
     }
 
-    /// Writes the kernels, and the launch in place of the op.
+    /// Writes the kernels, and the launches in place of the op.
     pub(super) fn lower_alone(
+        &self,
+        rewriter: &Rewriter<'c>,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        let host = Builder::before(self.op);
+        let Some(parts) = self.parts(host, most)? else {
+            return self.lower_whole(module, name, most, home);
+        };
+        let named = format!("{name}_kernels");
+        let kernels = super::kernels_of(self.op, module, &named, &targets_of(&self.archs), home)?;
+        self.check_launch(host)?;
+        let place = (kernels, name);
+        if parts.condition.is_none() {
+            return self.lower_parts(rewriter, host, &parts, place);
+        }
+        let symbols = self.kernels(kernels, name, most)?;
+        choose(host, &[parts.condition, None], &|host, at| match at {
+            0 => self.lower_parts(rewriter, host, &parts, place),
+            _ => self.launch_one(host, &symbols),
+        })
+    }
+
+    /// Writes the kernels, and the launch in place of the op, of maps whose blocks have whole lines.
+    fn lower_whole(
         &self,
         module: Op<'c>,
         name: &str,
@@ -223,8 +265,20 @@ impl<'c> Map<'c> {
             &targets_of(&self.archs),
             home,
         )?;
+        let symbols = self.kernels(kernels, name, most)?;
+        self.check_launch(host)?;
+        self.launch_one(host, &symbols)
+    }
+
+    /// Writes the kernels into their module; returns each with its symbol.
+    fn kernels(
+        &self,
+        kernels: Op<'c>,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<(Arrangement, String)>, Failure> {
         let body = body_of(kernels, 0).expected(kernels, "a body")?;
-        let place = Builder::at_end(host.context, body, host.location);
+        let place = Builder::at_end(context_of(self.op), body, Builder::before(self.op).location);
         let ways = self.arrangements(most);
         let mut symbols = Vec::new();
         for (at, way) in ways.iter().enumerate() {
@@ -236,9 +290,7 @@ impl<'c> Map<'c> {
             let home = string_of(kernels, "sym_name").unwrap_or_default();
             symbols.push(format!("@{home}::@{kernel}"));
         }
-        self.check_launch(host)?;
-        let all: Vec<(&Arrangement, &String)> = ways.iter().zip(&symbols).collect();
-        self.launch_one(host, &all)
+        Ok(ways.into_iter().zip(symbols).collect())
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
@@ -258,6 +310,11 @@ impl<'c> Map<'c> {
             }
         }
         super::record(self.op, self.function, &entry)
+    }
+
+    /// Tells whether it reduces ranges of columns.
+    fn is_part(&self) -> bool {
+        self.ranges.is_some()
     }
 
     /// Tells whether there are modes of which each index is computed apart.

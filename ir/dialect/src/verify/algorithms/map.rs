@@ -137,6 +137,22 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
             "expected a first column that is a multiple of the {vector} neighbours that a thread holds together, found {first}"
         ));
     }
+    if let Some(columns) = op.columns().and_then(integer_value) {
+        let once = outputs
+            .iter()
+            .all(|output| is_same_along(&output.layout, 1));
+        if op.held().is_some()
+            || !once
+            || columns < 1
+            || columns % (threads[1] * vector * vectors) != 0
+        {
+            return Err(format!(
+                "expected columns to be a multiple of the {} that threads take at once, of rows that are not held and of which numbers alone \
+                 are written, found {columns}",
+                threads[1] * vector * vectors
+            ));
+        }
+    }
     let all = [inputs, outputs].concat();
     check_divided("columns", 1, vector, &all)?;
     let staged = op.staged().and_then(i64s_of).unwrap_or_default();
