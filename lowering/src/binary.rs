@@ -7,7 +7,7 @@ use crate::{
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX},
+    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED},
     diag,
     mlir::*,
     ops::{gpu, llvm},
@@ -200,6 +200,7 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
             match objects(&b, op, lineinfo, &candidates)? {
                 (objects, troubles) if troubles.is_empty() => break objects,
                 (_, troubles) => {
+                    note_spills(&b, module, &candidates, &troubles)?;
                     diag::each(troubles, |trouble| candidates.leave_out(&b, &trouble))?
                 }
             }
@@ -216,7 +217,7 @@ fn objects<'c>(
     op: Op<'c>,
     lineinfo: bool,
     candidates: &Candidates<'c>,
-) -> Result<(Vec<Attribute<'c>>, Vec<Trouble>), Failure> {
+) -> Result<(Vec<Attribute<'c>>, Vec<Trouble<'c>>), Failure> {
     let (mut objects, mut troubles) = (Vec::new(), Vec::new());
     let out = candidates.kernels_out();
     for (mut attribute, object) in objects_of(op)? {
@@ -286,25 +287,54 @@ fn objects<'c>(
     Ok((objects, troubles))
 }
 
+/// Leaves on the module which kernels spill that are of no candidates, with their plans: whoever chose these may choose others.
+fn note_spills<'c>(
+    b: &Builder<'c>,
+    module: Op<'c>,
+    candidates: &Candidates<'c>,
+    troubles: &[Trouble<'c>],
+) -> Result<(), Failure> {
+    let of_candidates: Vec<&str> = candidates.kernels().collect();
+    let is_chosen = |trouble: &&Trouble<'c>| {
+        trouble.spills && !of_candidates.contains(&trouble.kernel.as_str())
+    };
+    let kernels = troubles.iter().filter(is_chosen).map(|trouble| {
+        let plan = trouble.plan;
+        let plan = plan.map_or(String::new(), |plan| format!(", plan = {plan}"));
+        b.attribute(&format!("{{kernel = {:?}{plan}}}", trouble.kernel))
+    });
+    let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
+    if !kernels.is_empty() {
+        set_attribute(module, SPILLED, array_attribute(b.context, &kernels));
+    }
+    Ok(())
+}
+
 /// The trouble with a kernel that spills: it is not what was asked for. Its plan names a lighter one.
-fn spills(note: Option<Attribute<'_>>, usage: &ptxas::Usage, arch: Arch) -> Option<Trouble> {
-    let stack = if usage.calls { 0 } else { usage.stack };
-    if usage.spill_loads + usage.spill_stores + stack == 0 {
+fn spills<'c>(
+    note: Option<Attribute<'c>>,
+    usage: &ptxas::Usage,
+    arch: Arch,
+) -> Option<Trouble<'c>> {
+    if !usage.spills() {
         return None;
     }
     let mut why = format!(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
-    let plan = note
-        .and_then(|note| entry_of(note, PLAN))
-        .and_then(Plan::of);
+    let noted = note.and_then(|note| entry_of(note, PLAN));
     // Fewer accumulators a thread: more warps, or a smaller tile.
-    if let Some(fits) = plan.and_then(|plan| plan::lighter(&plan, arch)) {
+    let lighter = noted
+        .and_then(Plan::of)
+        .and_then(|plan| plan::lighter(&plan, arch));
+    if let Some(fits) = lighter {
         why += &format!("; try {}", plan::options_of(&fits));
     }
     Some(Trouble {
         kernel: usage.kernel.clone(),
         why,
+        spills: true,
+        plan: noted,
     })
 }

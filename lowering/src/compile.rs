@@ -58,7 +58,7 @@ impl Compiler {
     /// No architecture, and with `native` no driver, no GPU, or one that nothing is compiled for.
     pub fn new(options: &CompileOptions) -> Result<Self, CompileError> {
         let options = options.resolved().map_err(CompileError::Options)?;
-        let (archs, passes) = options.passes().map_err(CompileError::Options)?;
+        let (archs, passes) = options.tried().map_err(CompileError::Options)?;
         Ok(Self {
             context: OnceLock::new(),
             options,

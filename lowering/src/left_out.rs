@@ -7,15 +7,19 @@ use cute_ir::{
     ops::{arith, cute, gpu, scf},
 };
 use cute_passes::launch::kernel_of;
-use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, operation::OperationLike};
 use std::collections::BTreeSet;
 
 /// A kernel that cannot be had.
-pub(crate) struct Trouble {
+pub(crate) struct Trouble<'c> {
     /// Its name.
     pub kernel: String,
     /// The reason.
     pub why: String,
+    /// True of one that spills registers.
+    pub spills: bool,
+    /// The plan that it was made by, where there is one.
+    pub plan: Option<Attribute<'c>>,
 }
 
 /// A candidate of a product, as the function that launches has it.
@@ -82,7 +86,11 @@ impl<'c> Candidates<'c> {
     }
 
     /// Leaves out the candidate of a kernel. Errors: the kernel is of none, or of the last one of its product, which is an error.
-    pub(crate) fn leave_out(&mut self, b: &Builder<'c>, trouble: &Trouble) -> Result<(), Failure> {
+    pub(crate) fn leave_out(
+        &mut self,
+        b: &Builder<'c>,
+        trouble: &Trouble<'c>,
+    ) -> Result<(), Failure> {
         let of_kernel =
             |candidate: &Candidate<'_>| candidate.kernels.contains(&trouble.kernel.as_str());
         let Some(found) = self.all.iter().position(of_kernel) else {
@@ -179,7 +187,7 @@ pub(crate) fn refused<'k>(
     ptx: &str,
     kernels: impl Iterator<Item = &'k str>,
     assemble: impl Fn(&str) -> Result<(), PtxasError>,
-) -> Vec<Trouble> {
+) -> Vec<Trouble<'static>> {
     let all = entries(ptx);
     let alone = kernels.filter_map(|kernel| {
         let others: Vec<&str> = all
@@ -192,6 +200,8 @@ pub(crate) fn refused<'k>(
                 Some(Trouble {
                     kernel: kernel.to_owned(),
                     why: error.to_string(),
+                    spills: false,
+                    plan: None,
                 })
             }
             _ => None,

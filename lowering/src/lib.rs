@@ -7,6 +7,7 @@ pub mod cache;
 mod check_atoms;
 mod compile;
 mod diagnostics;
+mod fallback;
 mod left_out;
 mod lineinfo;
 mod package;
@@ -36,5 +37,5 @@ pub fn initialize() {
         binary::ASSEMBLE,
         package::PASS,
     ]);
-    cute_ir::register(&passes, &[pipeline::PIPELINE]);
+    cute_ir::register(&passes, &[fallback::PASS], &[pipeline::PIPELINE]);
 }

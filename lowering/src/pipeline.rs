@@ -1,13 +1,13 @@
 //! `--cute-compile`: the whole way down, from an algorithm to a `gpu.binary`.
 
-use crate::{binary::AssembleOptions, package::PackageOptions};
+use crate::{binary::AssembleOptions, fallback, package::PackageOptions};
 use cute_ir::{
     PipelineSpec,
     options::{OptionValue, Options},
 };
 use cute_passes::{
     order::{ON_KERNELS, ON_MODULES, Step},
-    plan::Request,
+    plan::{Avoid, Request},
     tile::TileOptions,
 };
 use cute_runtime::cuda::CudaDevice;
@@ -118,17 +118,29 @@ impl CompileOptions {
     /// The textual pass pipeline. Errors: no architecture, and with `native` no driver, no GPU, or one that nothing is compiled
     /// for.
     pub fn pipeline(&self) -> Result<String, String> {
-        let (_, passes) = self.passes()?;
+        let (_, passes) = self.passes(None)?;
         Ok(format!("builtin.module({passes})"))
     }
 
-    /// The architectures, and the passes of the pipeline as text: what is run on a module. Errors: those of
+    /// The architectures, and the passes as text, or the one pass that runs them with other plans where chosen ones spill: where a tile is asked
+    /// for there are no others. Errors: those of [`CompileOptions::pipeline`].
+    pub(crate) fn tried(&self) -> Result<(Archs, String), String> {
+        let resolved = self.resolved()?;
+        let (archs, passes) = resolved.passes(None)?;
+        if resolved.request.tile.is_some() || resolved.request.warps.is_some() {
+            return Ok((archs, passes));
+        }
+        Ok((archs, resolved.pass(fallback::PASS.name)))
+    }
+
+    /// The architectures, and the passes of the pipeline as text, which choose no plan that is to be avoided. Errors: those of
     /// [`CompileOptions::pipeline`].
-    pub(crate) fn passes(&self) -> Result<(Archs, String), String> {
+    pub(crate) fn passes(&self, avoid: Option<Avoid>) -> Result<(Archs, String), String> {
         let (archs, request) = self.target()?;
         let tile = TileOptions {
             arch: Some(archs.clone()),
             measured: self.measured.clone(),
+            avoid: avoid.filter(|avoid| !avoid.0.is_empty()),
             request,
         };
         let names = |steps: &[Step]| {
@@ -166,7 +178,7 @@ fn build(text: &str) -> Result<String, String> {
     let options = CompileOptions::parse(text).map_err(|e| format!("--cute-compile: {e}"))?;
     // The driver has the module already.
     let (_, passes) = options
-        .passes()
+        .tried()
         .map_err(|e| format!("--cute-compile: {e}"))?;
     Ok(passes)
 }

@@ -23,6 +23,14 @@ pub(crate) struct Usage {
     pub barriers: u32,
 }
 
+impl Usage {
+    /// Tells whether it keeps values on the stack for which there are no registers.
+    pub(crate) fn spills(&self) -> bool {
+        let stack = if self.calls { 0 } else { self.stack };
+        self.spill_loads + self.spill_stores + stack > 0
+    }
+}
+
 /// A cubin and what its kernels use.
 #[derive(Clone, Debug)]
 pub(crate) struct Assembled {

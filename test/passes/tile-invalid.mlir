@@ -139,9 +139,9 @@ func.func @mixed(%A: !t, %B: !b, %C: !t) {
 // -----
 
 !t = !cute.memref<f8E4M3FN, gmem, align<16>, "(64,64):(64,1)">
-!c = !cute.memref<f32, gmem, align<16>, "(64,64):(64,1)">
-func.func @later(%A: !t, %B: !t, %C: !c) {
-  // expected-error @below {{is computed with SM89_16x8x32_F32E4M3E4M3F32_TN, which exists on sm_89 and later; found arch=sm_80: compile it for an architecture that has it}}
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @narrow_sums(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{no atom accumulates f8E4M3FN products in f16 here yet; expected `accumulate f32`}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f16
   return
 }

@@ -2,37 +2,9 @@
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_80" --split-input-file --verify-diagnostics
 
-!x = !cute.memref<f32, gmem, align<16>, "((4,16),32):((32,256),1)">
-!s = !cute.memref<f32, gmem, align<16>, "((4,16),32):((0,0),1)">
-func.func @columns_apart(%X: !x, %S: !s) {
-  // expected-error @below {{'cute.map' op expected input 0 with one stride along what is reduced, or along the modes [0] together, found (4,16):(32,256); make a copy of it that lies in order}}
-  cute.map ins(%X : !x) outs(%S : !s) {
-  ^bb0(%x: f32):
-    %sum = cute.all_reduce "add" %x along [0] : f32
-    cute.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-!x = !cute.memref<f32, gmem, align<16>, "(?,?,?):(?,?,1)">
-!s = !cute.memref<f32, gmem, align<16>, "(?,?,?):(1,0,0)">
-func.func @open_columns(%X: !x, %S: !s) {
-  // expected-error @below {{'cute.map' op expected input 0 with one stride along what is reduced, or along the modes [2, 1] together, found (?,?):(1,?); make a copy of it that lies in order}}
-  cute.map ins(%X : !x) outs(%S : !s) {
-  ^bb0(%x: f32):
-    %sum = cute.all_reduce "add" %x along [1, 2] : f32
-    cute.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
 !x = !cute.memref<f8E4M3FN, gmem, align<16>, "(64,32):(32,1)">
 func.func @element(%X: !x, %Y: !x) {
-  // expected-error @below {{'cute.map' op does not compute with elements of f8E4M3FN here yet, as input 0 has; expected f16, bf16, f32, f64 or integers}}
+  // expected-error @below {{'cute.map' op does not compute with elements of f8E4M3FN here yet, as output 0 has; expected f16, bf16, f32, f64 or integers: numbers of 8 bits are read, and written as other ones}}
   cute.map ins(%X : !x) outs(%Y : !x) {
   ^bb0(%x: f8E4M3FN):
     cute.yield %x : f8E4M3FN
@@ -102,6 +74,20 @@ func.func @branch(%X: !x, %Y: !x, %is: i1) {
     ^bb0(%x: f32):
       cute.yield %x : f32
     }
+  }
+  return
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(8,4,16):(64,16,1)">
+!o = !cute.memref<f32, gmem, align<16>, "(8,4,16):(1,8,0)">
+func.func @once_in_part(%X: !x, %Y: !o) {
+  // expected-error @below {{'cute.map' op expected output 0 with the stride 0 along all of the modes [2, 0] that are reduced, or with elements of its own along them, found (8,4,16):(1,8,0); write it once by a cute.map of its own}}
+  cute.map ins(%X : !x) outs(%Y : !o) {
+  ^bb0(%x: f32):
+    %sum = cute.all_reduce "add" %x along [0, 2] : f32
+    cute.yield %sum : f32
   }
   return
 }

@@ -50,7 +50,11 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     (a bias for each column is `(M,N):(0,1)`, a factor for each row `(M,N):(1,0)`). It yields an element of
     each tensor behind `outs`, of that type. An input may be one of the outputs: it is read before it is
     written. The region has operations of `arith` and `math` on numbers, and may use the function's own
-    numbers and constants.
+    numbers and constants. What is scaled (alpha), or added to what C held before (beta, `C +=`), is an epilogue.
+
+    An output behind C that has the stride 0 along N, along M or along both is reduced there: it has at m, at n, or at all, the sum, mean,
+    maximum or minimum of what the region yields to it, by the kind behind `reduce`, which is one of `cute.all_reduce`. Where several blocks have a part of a
+    line, each leaves its own in a workspace, and a second kernel reduces those, in an order that is always the same.
 
     A `prologue A` or `prologue B` says what is multiplied in place of the elements of A or B as they are stored. Its region is
     computed for each (m,k) or (n,k): the first argument is the element, the others are those of the tensors behind its `ins`, which
@@ -62,8 +66,9 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
     !bytes = !cute.memref<i8, gmem, align<16>, "(32,32):(32,1)">
     !scales = !cute.memref<f16, gmem, align<16>, "(32,32):(1,0)">
+    !rows = !cute.memref<f32, gmem, align<16>, "(32,32):(1,0)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %most: !rows
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
     cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
     // C = max(scale A B^T + bias, 0)
@@ -76,6 +81,15 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
       %kept = arith.maximumf %moved, %zero : f32
       %c = arith.truncf %kept : f32 to f16
       cute.yield %c : f16
+    }
+    // C = scale A B^T + C, and the largest element of each row
+    cute.contract ins(%A, %B : !half, !half) outs(%C, %most reduce maximum : !half, !rows) accumulate f32 epilogue ins(%C : !half) {
+    ^bb0(%sum: f32, %before: f16):
+      %scaled = arith.mulf %sum, %scale : f32
+      %wide = arith.extf %before : f16 to f32
+      %added = arith.addf %scaled, %wide : f32
+      %c = arith.truncf %added : f32 to f16
+      cute.yield %c, %added : f16, f32
     }
     // C = A (s W)^T, of weights W of 8 bits with a scale s for each column
     cute.contract ins(%A, %W : !half, !bytes) outs(%C : !half) accumulate f32 prologue B ins(%scales : !scales) {
@@ -92,10 +106,10 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
                        Arg<Variadic<Cute_MemRefType>, "inputs of the epilogue", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of A", [MemRead]>:$inputs_a,
                        Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of B", [MemRead]>:$inputs_b,
-                       TypeAttr:$accumulate);
+                       TypeAttr:$accumulate, OptionalAttr<StrArrayAttr>:$reduce);
   let regions = (region AnyRegion:$epilogue, AnyRegion:$prologue_a, AnyRegion:$prologue_b);
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
-    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `accumulate` $accumulate attr-dict ``
+    `outs` `(` custom<Outputs>($outputs, type($outputs), $reduce) `)` `accumulate` $accumulate attr-dict ``
     custom<Prologues>($inputs_a, type($inputs_a), $prologue_a, $inputs_b, type($inputs_b), $prologue_b)
     (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
   let opDocGroup = Cute_Algorithms;
@@ -182,7 +196,7 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
 
     The block computes the rows from `at` on, as many as it has threads along rows, and of each, from `at` on, the columns that its threads hold
     at once; where the region has reductions, whole rows: `held` says that the threads of a row hold all of it at once, and without it, rows are
-    read again for each reduction that depends on others. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
+    read again for each reduction that depends on others. With `columns`, it reduces so many of each row alone, from `at` on: what other blocks reduce of it is theirs. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
     reductions are along mode 1.
 
     Where nothing is reduced, inputs whose neighbours lie along rows may be `staged`: the block reads its part of them along rows, `row_vector`
@@ -204,7 +218,7 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
                        Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
-                       UnitAttr:$by_rows, UnitAttr:$held,
+                       UnitAttr:$by_rows, UnitAttr:$held, OptionalAttr<I64Attr>:$columns,
                        OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
@@ -257,6 +271,9 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
     registers allow. Where all tensors are in global memory they may be parts of a tile, of as many rows as the threads copy at a time, or
     several times that.
 
+    An output of C that has the stride 0 along rows, columns or both may be reduced, as of `cute.contract`: over the elements of the tile that
+    are there. A mean is a sum here, which is divided where all parts are added.
+
     Of A or B, the inputs are tiles in global memory, or such as a `cute.block.copy` has brought into registers: those that are the
     same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there.
 
@@ -285,10 +302,11 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
   }];
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
-                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id);
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id,
+                       OptionalAttr<StrArrayAttr>:$reduce);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `` `ins` `(` $inputs `:` qualified(type($inputs)) `)`
-    `outs` `(` $outputs `:` qualified(type($outputs)) `)`
+    `outs` `(` custom<Outputs>($outputs, type($outputs), $reduce) `)`
     (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }

@@ -211,6 +211,40 @@ static void printOperandId(OpAsmPrinter &printer, Operation *, IntegerAttr attr)
     printer << "<invalid> ";
 }
 
+/// `%c, %most reduce maximum : !c, !most`: the kind of each output that is reduced, the empty text of the others, nothing where none is.
+static ParseResult parseOutputs(OpAsmParser &parser,
+                                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &outputs,
+                                SmallVectorImpl<Type> &types, ArrayAttr &reduce) {
+  SmallVector<StringRef> kinds;
+  bool reduces = false;
+  auto output = [&]() -> ParseResult {
+    kinds.emplace_back();
+    if (parser.parseOperand(outputs.emplace_back()))
+      return failure();
+    if (failed(parser.parseOptionalKeyword("reduce")))
+      return success();
+    reduces = true;
+    return parser.parseKeyword(&kinds.back());
+  };
+  if (parser.parseCommaSeparatedList(output) || parser.parseColonTypeList(types))
+    return failure();
+  if (reduces)
+    reduce = parser.getBuilder().getStrArrayAttr(kinds);
+  return success();
+}
+static void printOutputs(OpAsmPrinter &printer, Operation *, OperandRange outputs, TypeRange types,
+                         ArrayAttr reduce) {
+  for (auto [index, output] : llvm::enumerate(outputs)) {
+    if (index)
+      printer << ", ";
+    printer << output;
+    auto kind = reduce && index < reduce.size() ? dyn_cast<StringAttr>(reduce[index]) : StringAttr();
+    if (kind && !kind.empty())
+      printer << " reduce " << kind.getValue();
+  }
+  printer << " : " << types;
+}
+
 /// `prologue A ins(%x : !x) { ... } prologue B { ... }`, of which either may be missing.
 static ParseResult parsePrologues(OpAsmParser &parser,
                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputsA,

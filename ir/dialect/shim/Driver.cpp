@@ -106,6 +106,10 @@ struct PassSpec {
   SelfOwningTypeID id;
 };
 
+class RustPass;
+/// The pass that a thread runs, for pipelines within it.
+thread_local RustPass *running = nullptr;
+
 /// A pass whose work is done in Rust. Its options are declared to MLIR, so that pipelines,
 /// reproducers and `--help` know them.
 class RustPass : public Pass {
@@ -142,8 +146,16 @@ public:
     }
     for (const std::string &value : values)
       refs.push_back(wrap(StringRef(value)));
+    RustPass *around = std::exchange(running, this);
     if (!cute::callbacks().runPass(spec.index, wrap(getOperation()), refs.size(), refs.data()))
       signalPassFailure();
+    running = around;
+  }
+  LogicalResult runWithin(StringRef pipeline, Operation *op) {
+    OpPassManager manager(op->getName());
+    if (failed(parsePassPipeline(pipeline, manager)))
+      return failure();
+    return runPipeline(manager, op);
   }
 
 private:
@@ -151,6 +163,31 @@ private:
   std::vector<std::unique_ptr<Option<std::string>>> options;
 };
 } // namespace
+
+bool cuteRunWithin(MlirOperation op, MlirStringRef pipeline, void **said) {
+  auto *held = new std::vector<Diagnostic>;
+  *said = held;
+  ScopedDiagnosticHandler handler(unwrap(op)->getContext(), [held](Diagnostic &diagnostic) {
+    held->push_back(std::move(diagnostic));
+    return success();
+  });
+  return running && succeeded(running->runWithin(unwrap(pipeline), unwrap(op)));
+}
+
+void cuteRelease(MlirContext context, void *said, bool emits) {
+  auto *held = static_cast<std::vector<Diagnostic> *>(said);
+  if (emits)
+    for (Diagnostic &diagnostic : *held)
+      unwrap(context)->getDiagEngine().emit(std::move(diagnostic));
+  delete held;
+}
+
+void cuteTakeContents(MlirOperation module, MlirOperation other) {
+  Operation *to = unwrap(module), *from = unwrap(other);
+  to->setAttrs(from->getAttrDictionary());
+  for (auto [into, region] : llvm::zip(to->getRegions(), from->getRegions()))
+    into.takeBody(region);
+}
 
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
                       MlirStringRef anchors, intptr_t numOptions, const CuteOption *options) {

@@ -102,6 +102,14 @@ void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef descript
 void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef description,
                           intptr_t numOptions, const CuteOption *options);
 
+/// Runs a pipeline within the pass that this thread runs, on the operation of that pass, and holds back what is said meanwhile: `said` is to be given
+/// to `cuteRelease`. False where the text is no pipeline, or a pass fails.
+bool cuteRunWithin(MlirOperation op, MlirStringRef pipeline, void **said);
+/// Emits what was held back, or drops it.
+void cuteRelease(MlirContext context, void *said, bool emits);
+/// Gives a module the contents and the attributes of another one, which has none then.
+void cuteTakeContents(MlirOperation module, MlirOperation other);
+
 /// An error with notes.
 void cuteEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
                    const MlirLocation *noteLocations, const MlirStringRef *notes);

@@ -19,6 +19,7 @@ pub mod mlir;
 pub mod names;
 pub mod options;
 pub mod plan;
+pub mod reduced;
 pub mod tensor;
 pub mod types;
 pub mod verify;
@@ -26,6 +27,6 @@ pub mod view;
 
 pub use diag::{Expected, Failure, catch_panics};
 pub use mlir::{
-    Anchor, OptionSpec, PassSpec, PipelineSpec, context, initialize, lsp_server_main, ops,
-    opt_main, register, registry,
+    Anchor, AttemptsSpec, OptionSpec, Outcome, PassSpec, PipelineSpec, context, initialize,
+    lsp_server_main, ops, opt_main, register, registry,
 };

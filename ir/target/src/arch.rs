@@ -129,6 +129,13 @@ impl Arch {
         Some(self.brought_by_ptx()?.max(EMITTED))
     }
 
+    /// Tells whether the tensor cores multiply floating-point numbers of 8 bits by `mma.sync`: QMMA in the machine code of sm_89 and of sm_120 and
+    /// later. Where PTX has the instruction besides, on sm_90 to sm_110, ptxas makes conversions and products of f16 of each, in the registers of a
+    /// kernel's main loop (ptxas 13.0, looked at by nvdisasm).
+    pub fn multiplies_eight_bit_floats(self) -> bool {
+        (self.major, self.minor) == (8, 9) || self.major >= 12
+    }
+
     /// The limits of its multiprocessor.
     pub fn multiprocessor(self) -> Multiprocessor {
         Multiprocessor::of(self.major, self.minor)

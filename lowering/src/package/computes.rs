@@ -3,7 +3,7 @@
 //! An array with a dictionary for each compute. One entry names the kind and has the tensors' indices among the arguments;
 //! others have types (`accumulate = f32`) and numbers: a floating-point attribute is the number, one of type `index` the
 //! index of the argument that has it. An `epilogue` is a function of numbers, of the sum, the elements of the tensors `ins`, and
-//! the arguments `scalars`; it returns the element of C and those of `outs`. A `prologue_a` is one of an element of A, of those of the
+//! the arguments `scalars`; it returns the element of C and those of `outs`, which `reduce` has a kind for, or an empty text. A `prologue_a` is one of an element of A, of those of the
 //! tensors `ins_a`, and of the arguments `scalars_a`; it returns what is multiplied. A `prologue_b` is the same of B. A `map` is one of the
 //! elements of `ins` and of `scalars`, which returns those of `outs`, and may have `cute.all_reduce`.
 
@@ -14,8 +14,8 @@ use cute_ir::{
     diag,
     mlir::{
         Op, arguments_of, array_of, attribute_of, block_of, body_of, entries_of, entry_of,
-        float_value, i64s_of, integer_value, is_index, name_of, ops_of, string_of, symbol_of,
-        type_of_attribute, type_value,
+        float_value, i64s_of, integer_value, is_index, name_of, ops_of, string_of, string_value,
+        symbol_of, type_of_attribute, type_value,
     },
     ops::func,
     types::memref_of,
@@ -42,6 +42,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
             "epilogue",
             "ins",
             "outs",
+            "reduce",
             "scalars",
         ],
     ),
@@ -176,7 +177,8 @@ impl<'c> Entry<'c> {
     fn epilogue(&self, accumulate: &str) -> Result<Option<Epilogue>, Failure> {
         let (inputs, outputs) = (self.list("ins")?, self.list("outs")?);
         let scalars = self.list("scalars")?;
-        if entry_of(self.entry, "epilogue").is_none() && !outputs.is_empty() {
+        let is_reduced = entry_of(self.entry, "reduce").is_some();
+        if entry_of(self.entry, "epilogue").is_none() && (!outputs.is_empty() || is_reduced) {
             return Err(self.missing("epilogue", ["ins", "outs", "scalars"]));
         }
         let Some(function) = self.region_function("epilogue", &inputs, &scalars, |name| {
@@ -191,8 +193,26 @@ impl<'c> Entry<'c> {
         Ok(Some(Epilogue {
             inputs,
             outputs,
+            reduce: self.texts("reduce")?,
             region,
         }))
+    }
+
+    /// A list of texts; empty where there is none.
+    fn texts(&self, name: &str) -> Result<Vec<String>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(Vec::new());
+        };
+        let all = array_of(attribute).unwrap_or_default();
+        let all: Option<Vec<String>> = all
+            .into_iter()
+            .map(|text| string_value(text).map(str::to_owned))
+            .collect();
+        all.filter(|all| !all.is_empty()).ok_or_else(|| {
+            self.wrong(format!(
+                "expected {name} = [\"maximum\", \"\"], a kind or an empty text for each of outs, found {attribute}"
+            ))
+        })
     }
 
     /// The prologue of a factor, which is an argument, by the names of its entries; none where it has none.

@@ -3,7 +3,8 @@
 //! LLVM has no floating-point numbers of 8 bits: registers hold their bits, and PTX converts two of them to f16 at once (`cvt`,
 //! `.e4m3x2`, `.e5m2x2`; PTX ISA, "Data Movement and Conversion Instructions"). Bytes become f16 without a conversion, which takes
 //! longer than arithmetic: 1024 + u, for a byte u, is the number whose lower bits are u, of which two are made by one permutation of
-//! bytes, and 1024, or 1152 where the byte is u - 128, is exact to take away again.
+//! bytes, and 1024, or 1152 where the byte is u - 128, is exact to take away again. Where an architecture lacks `cvt` of numbers of 8 bits, they are put
+//! together by integer operations.
 
 use super::{
     math::call,
@@ -33,6 +34,8 @@ const CONVERTS_IN_PTX: i64 = 81;
 const UPPER: i64 = 0x6464_6464;
 /// The permutations that put the first two, and the last two, of four bytes into the lower bytes of half words.
 const HALVES: [i64; 2] = [0x4140, 0x4342];
+/// The permutations that put the first two, and the last two, of four bytes into the upper bytes of half words, beside bytes of another register.
+const UPPER_HALVES: [i64; 2] = [0x1404, 0x3424];
 /// The bits by which u - 128 and u differ.
 const SIGNS: i64 = 0x8080_8080;
 
@@ -80,20 +83,19 @@ pub(super) fn convert<'c>(
             let Some((_, intrinsic)) = PAIRS.iter().find(|(known, _)| *known == name) else {
                 return Ok(false);
             };
-            if let Some(arch) = archs.iter().find(|arch| !arch.has(CONVERTS)) {
-                return Err(b.error(format!(
-                    "'arith.extf' of {name} is an instruction of {CONVERTS}, found arch={arch}; compile it for an architecture \
-                     that has it, or hold the numbers in another type"
-                )));
-            }
-            crate::binary::require_ptx(kernel, CONVERTS_IN_PTX);
             let bits = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST);
             let bits = bits.and_then(|op| operands_of(op).first().copied());
             let Some(bits) = bits.filter(|bits| int_width(element_of(bits.r#type())) == Some(8))
             else {
                 return Ok(false);
             };
-            let halves = pairs(b, bits, intrinsic)?;
+            let halves = match archs.iter().all(|arch| arch.has(CONVERTS)) {
+                true => {
+                    crate::binary::require_ptx(kernel, CONVERTS_IN_PTX);
+                    pairs(b, bits, intrinsic)?
+                }
+                false => by_integers(b, bits, name == PAIRS[0].0)?,
+            };
             widened(b, halves, to)?
         }
         arith::SITOFP | arith::UITOFP
@@ -142,6 +144,83 @@ fn pairs<'c>(b: Builder<'c>, bits: Val<'c>, intrinsic: &str) -> Result<Val<'c>, 
         }
     }
     assemble(b, &elements, b.vector(length, f16))
+}
+
+/// Numbers of 8 bits, by their bits, as f16, where there is no instruction for it. The upper byte of an f16 is an E5M2. Of an E4M3, sign, exponent
+/// and fraction moved to their places in an f16 are the number divided by 256, also of those without a leading one; what would be 480 then
+/// is no number.
+fn by_integers<'c>(b: Builder<'c>, bits: Val<'c>, is_e4m3: bool) -> Result<Val<'c>, Failure> {
+    let (i16, f16) = (b.ty("i16")?, b.ty("f16")?);
+    let wide = like(b, bits.r#type(), i16);
+    let to = like(b, bits.r#type(), f16);
+    let number = |value: i64| {
+        let text = match vector_of(wide) {
+            Some(_) => format!("dense<{value}> : {wide}"),
+            None => format!("{value} : {wide}"),
+        };
+        let value = b.attribute(&text)?;
+        b.value(arith::CONSTANT, &[], wide, &[("value", value)])
+    };
+    let apply = |name: &str, x: Val<'c>, y: i64| b.value(name, &[x, number(y)?], wide, &[]);
+    let upper = upper_bytes(b, bits, wide)?;
+    if !is_e4m3 {
+        return bitcast(b, upper, to);
+    }
+    let sign = apply(arith::ANDI, upper, -0x8000)?;
+    let rest = apply(arith::ANDI, upper, 0x7f00)?;
+    let moved = apply(arith::SHRUI, rest, 1)?;
+    let moved = b.value(arith::ORI, &[sign, moved], wide, &[])?;
+    let real = |text: &str| {
+        let text = match vector_of(to) {
+            Some(_) => format!("dense<{text}> : {to}"),
+            None => format!("{text} : {to}"),
+        };
+        let value = b.attribute(&text)?;
+        b.value(arith::CONSTANT, &[], to, &[("value", value)])
+    };
+    let scaled = b.value(
+        arith::MULF,
+        &[bitcast(b, moved, to)?, real("256.0")?],
+        to,
+        &[],
+    )?;
+    let truths = like(b, to, b.ty("i1")?);
+    let equal = b.integer(b.i64_type(), 0);
+    let is_none = b.value(
+        arith::CMPI,
+        &[rest, number(0x7f00)?],
+        truths,
+        &[("predicate", equal)],
+    )?;
+    b.value(arith::SELECT, &[is_none, real("0x7E00")?, scaled], to, &[])
+}
+
+/// Bytes as the upper ones of half words whose lower ones are 0.
+fn upper_bytes<'c>(b: Builder<'c>, bits: Val<'c>, wide: Type<'c>) -> Result<Val<'c>, Failure> {
+    if vector_of(bits.r#type()).is_some_and(|(length, _)| length % WORD == 0) {
+        let zero = b.i32(0)?;
+        let mut halves = Vec::new();
+        for word in words(b, bits)? {
+            for order in UPPER_HALVES {
+                let order = b.constant(b.i32_type(), order)?;
+                halves.push(call(
+                    b,
+                    "llvm.nvvm.prmt",
+                    &[word, zero, order],
+                    b.i32_type(),
+                )?);
+            }
+        }
+        return from_words(b, &halves, wide);
+    }
+    let extended = b.value(arith::EXTUI, &[bits], wide, &[])?;
+    let eight = match vector_of(wide) {
+        Some(_) => format!("dense<8> : {wide}"),
+        None => format!("8 : {wide}"),
+    };
+    let eight = b.attribute(&eight)?;
+    let eight = b.value(arith::CONSTANT, &[], wide, &[("value", eight)])?;
+    b.value(arith::SHLI, &[extended, eight], wide, &[])
 }
 
 /// Numbers of f16 that were ones of 8 bits, in another type, exactly.

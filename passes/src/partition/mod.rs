@@ -6,6 +6,8 @@
 
 mod map;
 mod prologue;
+mod reduced;
+mod reduction;
 mod transform;
 
 pub(crate) use transform::LOADED;

@@ -19,7 +19,7 @@ const HELD: i64 = 32;
 pub(crate) const LOADED: i64 = 64;
 
 /// The movement of C out of shared memory, among those of the plan.
-const OUT: usize = 1;
+pub(super) const OUT: usize = 1;
 
 /// A part of a thread that may reach over the end of a matrix.
 pub(super) struct Guard<'c> {
@@ -74,6 +74,7 @@ impl<'c> Partition<'c> {
         extents[beside] /= steps;
         let tile = Tile::from_shape(&tuple(extents.map(int))).map_err(wrong(b))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let reduced = self.reduced(b, op, beside)?;
         let (inner, step) = if steps == 1 {
             (b, None)
         } else {
@@ -122,11 +123,19 @@ impl<'c> Partition<'c> {
             let layout = Layout::col_major(memref.layout.shape()).map_err(wrong(b))?;
             let registers = allocate(inner, &memref, layout)?;
             compute(inner, body, at, &loaded, registers)?;
+            if let Some(Some(reduced)) = reduced.get(at) {
+                let part = |own| part(own, cute::TILED_COPY_PARTITION_D);
+                self.reduce_step(inner, reduced, registers, guard.as_ref(), part)?;
+                continue;
+            }
             let store = inner.step("store outputs");
             copy(store, registers, destination, guard.as_ref())?;
         }
         if step.is_some() {
             inner.op(scf::YIELD, &[], &[], &[])?;
+        }
+        for reduced in reduced.iter().flatten() {
+            self.store_reduced(b, reduced, op.coords().zip(op.end()))?;
         }
         Ok(())
     }
@@ -178,7 +187,7 @@ pub(super) fn load<'c>(
 }
 
 /// Strides of registers for the elements of a layout, the first mode the fastest; 0 where all along a mode are one.
-fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
+pub(super) fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
     if shape.is_tuple() {
         let modes = shape.modes().iter().zip(stride.modes());
         return tuple(modes.map(|(shape, stride)| compact(shape, stride, next)));

@@ -1,7 +1,7 @@
 //! Estimates of what a plan takes, in registers, shared memory and time, before anything is built; ptxas has the last word, and
 //! a spill is an error.
 
-use super::{Fed, warps_of};
+use super::{Fed, Reduced, warps_of};
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
 use crate::pipeline::{HELD_AHEAD, LONG};
 use crate::shared::{self, Buffer, pack, ring_bytes};
@@ -38,6 +38,8 @@ pub(super) struct Sources {
     pub strides: Strides,
     /// The sources that each is made of, where a prologue makes it.
     pub fed: [Option<Fed>; 2],
+    /// The outputs beside C that are reduced.
+    pub reduced: Reduced,
 }
 
 /// Bits of a register.
@@ -113,7 +115,7 @@ pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String
 
 /// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Sums of a part of K
 /// go to a workspace without it. Errors: as of [`registers`].
-fn shared_memory(plan: &Plan<'_>) -> Result<i64, String> {
+fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
     let mut buffers = Vec::new();
     let staged = |operand: &Operand| *operand != Operand::C || !plan.is_split();
     for operand in OPERANDS.into_iter().filter(staged) {
@@ -124,6 +126,16 @@ fn shared_memory(plan: &Plan<'_>) -> Result<i64, String> {
             align: tile.align,
             first: position,
             last: position,
+        });
+    }
+    // What threads leave for each other of outputs that are reduced, beside C's tile.
+    let bytes = reduced.shared(plan)?;
+    if bytes > 0 {
+        buffers.push(Buffer {
+            bytes,
+            align: 16,
+            first: 1,
+            last: 1,
         });
     }
     Ok(shared::size(&buffers, &pack(&buffers, Buffer::meets)))
@@ -139,7 +151,7 @@ pub(super) fn check(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<(),
             "{wm}x{wn} warps on {m}x{n} need about {registers} registers a thread, at most {limit} can be had"
         ));
     }
-    let bytes = shared_memory(plan)?;
+    let bytes = shared_memory(plan, sources.reduced)?;
     let most = i64::from(arch.max_smem());
     if bytes > most {
         return Err(format!(
@@ -358,7 +370,7 @@ fn at_once(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<u32, String>
     };
     let registers = count(registers(plan, sources)?).min(cute_target::REGISTERS_PER_THREAD);
     let threads = count(plan.threads()?);
-    let shared = u64::try_from(shared_memory(plan)?).unwrap_or(u64::MAX);
+    let shared = u64::try_from(shared_memory(plan, sources.reduced)?).unwrap_or(u64::MAX);
     let occupancy = arch.multiprocessor().occupancy(threads, registers, shared);
     Ok(occupancy.blocks)
 }

@@ -6,6 +6,7 @@
 
 mod cost;
 mod measured;
+mod partials;
 mod request;
 mod sm80;
 mod swizzle;
@@ -14,7 +15,9 @@ mod variants;
 pub use cost::{Arithmetic, Estimate};
 pub use cute_measured::{GENERATION, Table};
 pub use measured::{Calibrated, own as own_table, read as read_table};
-pub use request::{Request, SwizzleChoice};
+pub(crate) use partials::Partials;
+pub use partials::Reduced;
+pub use request::{Avoid, Request, SwizzleChoice};
 
 use cute_ir::{
     mlir::element_bits,
@@ -45,6 +48,8 @@ pub struct Problem<'c> {
     pub accesses: [Access; 3],
     /// The sources that A and B are made of, where a prologue makes them.
     pub fed: [Option<Fed>; 2],
+    /// The outputs beside C that are reduced.
+    pub reduced: Reduced,
 }
 
 /// The source that a prologue makes a factor of.
@@ -172,15 +177,30 @@ pub struct Chosen<'c> {
     pub time: Calibrated,
 }
 
+/// The rules of a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// The parts of a plan that are asked for.
+    pub request: &'a Request,
+    /// The plans that are avoided where there are others.
+    pub avoid: Option<&'a Avoid>,
+    /// The measured times.
+    pub table: &'a Table,
+}
+
 /// The plans for a problem, one where M, N, K and the batch are known, and otherwise at most `most`, of which a launch takes the one
 /// with the shortest time; of a request for candidates as many as it asks for. Errors: the reason why nothing that was asked for fits, and a choice that does.
 pub fn choose<'c>(
     problem: &Problem<'c>,
-    request: &Request,
+    rules: Rules<'_>,
     archs: &Archs,
     most: usize,
-    table: &Table,
 ) -> Result<Vec<Chosen<'c>>, String> {
+    let Rules {
+        request,
+        avoid,
+        table,
+    } = rules;
     let candidates = |problem: &Problem<'c>, splits: &[i64]| {
         let builder = sm80::Builder::new(
             problem.elements,
@@ -188,20 +208,32 @@ pub fn choose<'c>(
             problem.accesses,
             problem.fed,
         )?;
+        let builder = builder.with_reduced(problem.reduced);
         builder.candidates(request, splits, archs)
     };
     let candidates = match request.split {
         Some(1) => candidates(problem, &[1])?,
+        Some(split) if problem.reduced.is_some() => {
+            return Err(format!(
+                "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
+            ));
+        }
         Some(split) => candidates(&problem.staged_sums(), &[split])?,
         None => {
             let mut all = candidates(problem, &[1])?;
             // A tile that is asked for is taken as it is.
-            if request.tile.is_none() && request.warps.is_none() {
+            let is_open = request.tile.is_none() && request.warps.is_none();
+            if is_open && !problem.reduced.is_some() {
                 all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
             }
             all
         }
     };
+    let mut candidates = candidates;
+    let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
+    if candidates.iter().any(is_left) {
+        candidates.retain(is_left);
+    }
     let sms = request.sms;
     let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
     let measured = Measured::of(table, problem, &candidates, archs.first(), sms);
@@ -213,6 +245,13 @@ pub fn choose<'c>(
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+    if plan.is_split() && problem.reduced.is_some() {
+        return Err(format!(
+            "reduces an output, which is a block's part of all sums along K, and has a cute.plan that splits K in {}; expected a plan \
+             that does not",
+            plan.split
+        ));
+    }
     let problem = match plan.is_split() {
         true => problem.staged_sums(),
         false => *problem,
@@ -249,6 +288,7 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     let sources = cost::Sources {
         strides: cost::Strides::Known,
         fed: problem.fed,
+        reduced: problem.reduced,
     };
     archs
         .all()

@@ -1,8 +1,10 @@
 //! The wishes for a plan: of options, and of attributes on the op.
 
+use super::warps_of;
 use cute_ir::attributes::{RASTER, SPLIT, STAGES, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
 use cute_ir::options::OptionValue;
+use cute_ir::plan::Plan;
 use cute_layout::Swizzle;
 
 /// The choice of the swizzle of shared memory.
@@ -69,6 +71,47 @@ cute_ir::options! {
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
             "Multiprocessors of the GPU, by which a plan is chosen; those of a GPU of the architecture where not given";
+    }
+}
+
+/// Plans that are not to be chosen, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Avoid(pub Vec<String>);
+
+impl Avoid {
+    /// The name of a plan among those for one problem: its tile, its warps, its stages and its parts of K.
+    pub fn name_of(plan: &Plan<'_>) -> String {
+        let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
+        format!("{m}x{n}x{k}-{wm}x{wn}-{}-{}", plan.stages, plan.split)
+    }
+
+    /// Tells whether a plan is among them.
+    pub(crate) fn has(&self, plan: &Plan<'_>) -> bool {
+        self.0.contains(&Self::name_of(plan))
+    }
+}
+
+/// Reads `128x256x64-2x4-3-1`, or several that are joined by `+`.
+impl OptionValue for Avoid {
+    fn read(text: &str) -> Result<Self, String> {
+        let names: Vec<String> = text.split('+').map(str::to_owned).collect();
+        let known = |name: &String| {
+            let parts: Vec<&str> = name.split(['x', '-']).collect();
+            parts.len() == 7
+                && parts
+                    .iter()
+                    .all(|part| part.parse::<i64>().is_ok_and(|n| n > 0))
+        };
+        match names.iter().find(|name| !known(name)) {
+            None => Ok(Avoid(names)),
+            Some(name) => Err(format!(
+                "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, joined by +, found '{name}'"
+            )),
+        }
+    }
+
+    fn written(&self) -> String {
+        self.0.join("+")
     }
 }
 

@@ -4,7 +4,7 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Candidate, Fed, Request, SwizzleChoice, WIDEST,
+    Access, Candidate, Fed, Reduced, Request, SwizzleChoice, WIDEST,
     cost::{self, Estimate, Sources, Strides},
     divides, options_of, require, rows,
     swizzle::conflict_free,
@@ -318,6 +318,7 @@ impl<'c> Builder<'c> {
                     false => Strides::Open,
                 },
                 fed,
+                reduced: Reduced::default(),
             },
             majors: accesses.map(|access| access.major),
             result_elem: types::elem(c)?,
@@ -325,6 +326,12 @@ impl<'c> Builder<'c> {
             factors,
             result,
         })
+    }
+
+    /// The same builder, of plans for outputs beside C that are reduced.
+    pub(super) fn with_reduced(mut self, reduced: Reduced) -> Self {
+        self.sources.reduced = reduced;
+        self
     }
 
     /// The builder and the choice that give a plan; nothing where it is another one's.

@@ -232,7 +232,7 @@ impl<'c> KernelReport<'c> {
 /// Reports the costs of a module's kernels. `arch` is theirs where the IR does not say it.
 pub fn of_module<'c>(module: Op<'c>, arch: Option<Arch>) -> Report<'c> {
     // The passes are run by name.
-    cute_ir::register(&crate::passes(), &[]);
+    cute_ir::register(&crate::passes(), &[], &[]);
     let all = nested_ops(module);
     let kernels = kernels(module);
     let untiled = all

@@ -70,6 +70,7 @@ impl<'c> Gemm<'c> {
     /// Asserts what must hold for any kernel.
     pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
         self.check_extents(host)?;
+        self.check_lines(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
             self.check_apart(host, output)?;
@@ -77,8 +78,13 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// Launches the kernels, of which these are the symbols: the one that multiplies, and of a plan that splits K the one that adds.
-    pub(super) fn launch(&self, host: Builder<'c>, kernels: &[String]) -> Result<(), Failure> {
+    /// Launches the kernels, of which these are the symbols: the one that multiplies, and of a plan that splits K the one that adds. Returns
+    /// the workspaces that they leave outputs in, which are to be reduced.
+    pub(super) fn launch(
+        &self,
+        host: Builder<'c>,
+        kernels: &[String],
+    ) -> Result<Vec<Val<'c>>, Failure> {
         let index = host.index_type();
         // Tiles of each axis, where they are not known, and all of C.
         let mut counted = Vec::new();
@@ -104,6 +110,8 @@ impl<'c> Gemm<'c> {
             arguments.push(self.workspace(host, tiles)?);
             blocks.push(self.pieces(host)?);
         }
+        let workspaces = self.workspaces_of_reduced(host)?;
+        arguments.extend(&workspaces);
         for (kernel, blocks) in kernels.iter().zip(blocks) {
             let mut grid = tiles;
             if blocks != 1 {
@@ -116,7 +124,7 @@ impl<'c> Gemm<'c> {
             }
             launch_kernel(host, kernel, (grid, self.threads()?), &arguments)?;
         }
-        Ok(())
+        Ok(workspaces)
     }
 
     /// The product of the tiles along M, of those along N, and of the batch.

@@ -85,6 +85,7 @@ impl<'c> Gemm<'c> {
         if self.plan.is_split() {
             arguments.push(self.workspace_type(place)?);
         }
+        arguments.extend(self.workspace_types_of_reduced(place)?);
         let kernel = Kernel {
             name,
             arguments,
@@ -178,6 +179,7 @@ impl<'c> Gemm<'c> {
                         operand,
                         inputs: &inputs,
                         outputs: &[shared],
+                        reduce: &[],
                         within,
                     };
                     prologue.transform(l, on, value)?;
@@ -217,6 +219,7 @@ impl<'c> Gemm<'c> {
             operand: Operand::C,
             inputs: &inputs,
             outputs: &outputs,
+            reduce: &self.kinds(),
             within: c.within,
         };
         epilogue.transform(b.step("epilogue"), on, value)
@@ -248,10 +251,18 @@ impl<'c> Gemm<'c> {
             let tiles = matrices.iter().map(|matrix| Ok(tile(matrix)?.tensor));
             tiles.collect::<Result<Vec<_>, Failure>>()
         };
-        Ok((
-            tiles(&self.matrices.inputs)?,
-            tiles(&self.matrices.outputs)?,
-        ))
+        let mut outputs = tiles(&self.matrices.outputs)?;
+        for (place, output) in outputs.iter_mut().enumerate() {
+            if let Some(tile) = self.tile_in_workspace(b, body, place, at)? {
+                *output = tile;
+            }
+        }
+        Ok((tiles(&self.matrices.inputs)?, outputs))
+    }
+
+    /// The place of the first pointer to a workspace among a kernel's arguments.
+    pub(super) fn first_workspace(&self) -> usize {
+        self.arguments.len() + self.counted_by_launch().len()
     }
 
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.

@@ -69,14 +69,22 @@ pub(super) fn with_layout<'c>(
     b: Builder<'c>,
     tensor: Val<'c>,
     layout: &Layout,
-    [of_shape, of_stride]: [&[Val<'c>]; 2],
+    leaves: [&[Val<'c>]; 2],
 ) -> Result<Val<'c>, Failure> {
     let memref = memref_of(tensor).expected(b, "a tensor")?;
     let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
-    let whole = MemRef {
-        layout: layout.clone(),
-        ..memref
-    };
+    let layout = layout.clone();
+    view_at(b, start, &MemRef { layout, ..memref }, leaves)
+}
+
+/// A tensor of a type that starts at a pointer, with these leaves of its layout that are not known.
+pub(super) fn view_at<'c>(
+    b: Builder<'c>,
+    start: Val<'c>,
+    whole: &MemRef<'c>,
+    [of_shape, of_stride]: [&[Val<'c>]; 2],
+) -> Result<Val<'c>, Failure> {
+    let layout = &whole.layout;
     let ty = whole.to_type(b.location)?;
     if layout.is_static() {
         let value = b.static_value(types::layout_type(b.context, layout))?;

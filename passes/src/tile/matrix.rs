@@ -1,8 +1,9 @@
 //! The tensors of a product: how they lie, and what is known of M, N and K.
 
 use crate::plan::Access;
-use cute_arith::gcd;
+use cute_arith::{ReduceOp, gcd};
 use cute_ir::{
+    maps::is_same_along,
     mlir::Val,
     types::{MemRef, memref_of},
 };
@@ -39,6 +40,8 @@ pub(super) enum Role {
     Beside,
     /// C, or another tensor that is written.
     Output,
+    /// A tensor that is written and has the stride 0 along what it is reduced along.
+    Reduced,
     /// A tensor that an epilogue reads.
     Input,
 }
@@ -86,7 +89,7 @@ impl<'c> Matrices<'c> {
     /// B, A and C's transpose. Errors: a tensor that cannot be read or written by tiles.
     pub(super) fn of(
         factors: [Val<'c>; 2],
-        outputs: &[Val<'c>],
+        outputs: &[(Val<'c>, Option<ReduceOp>)],
         inputs: &[Val<'c>],
         beside: [&[Val<'c>]; 2],
     ) -> Result<(Self, Vec<Val<'c>>), String> {
@@ -103,12 +106,16 @@ impl<'c> Matrices<'c> {
         let a = read(Role::Factor, "A".to_owned(), a)?;
         let b = read(Role::Factor, "B".to_owned(), b)?;
         let mut written = Vec::new();
-        for (at, tensor) in outputs.iter().enumerate() {
+        for (at, (tensor, kind)) in outputs.iter().enumerate() {
             let name = match at {
                 0 => "C".to_owned(),
                 _ => format!("output {at}"),
             };
-            written.push(read(Role::Output, name, *tensor)?);
+            let role = match kind {
+                Some(_) => Role::Reduced,
+                None => Role::Output,
+            };
+            written.push(read(role, name, *tensor)?);
         }
         let mut all = Vec::new();
         for (at, tensor) in inputs.iter().enumerate() {
@@ -219,6 +226,9 @@ impl<'c> Matrix<'c> {
         }
         if role == Role::Output {
             check_apart(&name, &layout)?;
+        }
+        if role == Role::Reduced {
+            check_once(&name, &layout)?;
         }
         memref.check_addressable()?;
         let access = access(&memref, &layout)?;
@@ -437,6 +447,17 @@ fn group_of(mode: &Layout) -> Option<i64> {
         ([group, _], [0, _]) => Some(*group),
         _ => None,
     }
+}
+
+/// Checks that each element of an output that is written once along some modes has a place of its own along the others.
+pub(super) fn check_once(name: &str, layout: &Layout) -> Result<(), String> {
+    let modes = (0..layout.rank()).filter(|mode| !is_same_along(layout, *mode));
+    let modes: Vec<_> = modes.filter_map(|mode| layout.mode(mode).ok()).collect();
+    if modes.is_empty() {
+        return Ok(());
+    }
+    let apart = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
+    check_apart(name, &apart)
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.

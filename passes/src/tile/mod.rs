@@ -12,15 +12,19 @@ mod kernel;
 mod leaves;
 mod map;
 mod matrix;
+mod narrow;
+mod numbers;
 mod prologue;
+mod reduced;
 mod region;
 mod split;
 mod variants;
 
 use crate::{
     arch,
-    plan::{self, Calibrated, Chosen, Fed, Problem, Request, Table},
+    plan::{self, Avoid, Calibrated, Chosen, Fed, Problem, Reduced, Request, Rules},
 };
+use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -51,6 +55,7 @@ cute_ir::options! {
     pub struct TileOptions {
         arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
+        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, several joined by +";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
@@ -59,6 +64,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
     let TileOptions {
         arch,
+        avoid,
         measured,
         request,
     } = TileOptions::of(options).map_err(fail)?;
@@ -92,15 +98,21 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             };
             if name_of(*op) == cute::MAP {
                 let map = Map::check(*op, function, &archs)?;
-                map.lower(module, &name, request.most_variants(), &mut home)?;
+                map.lower(rewriter, module, &name, request.most_variants(), &mut home)?;
                 return rewriter.erase(*op);
             }
-            let kernels = Gemm::check(*op, function, &archs, (&request, table))?;
+            let op = &narrow::widened(rewriter, *op, &archs)?;
+            let rules = Rules {
+                request: &request,
+                avoid: avoid.as_ref(),
+                table,
+            };
+            let kernels = Gemm::check(*op, function, &archs, rules)?;
             let [.., general] = &kernels[..] else {
                 return Err(diag::error(op.location(), "expected a plan"));
             };
             general.check_launch(Builder::before(*op))?;
-            variants::lower(&kernels, module, &name, &mut home)?;
+            variants::lower(rewriter, &kernels, module, &name, &mut home)?;
             general.record(module, &name)?;
             rewriter.erase(*op)
         })
@@ -156,6 +168,8 @@ struct Gemm<'c> {
     /// M, N and K of those.
     extents: [Extent; 3],
     epilogue: Option<Region<'c>>,
+    /// The kinds of the outputs beside C that are reduced; none of those that are not.
+    reduce: Vec<Option<ReduceOp>>,
     /// The prologues of A and B as the kernel sees them.
     prologues: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
@@ -183,7 +197,7 @@ impl<'c> Gemm<'c> {
         op: Op<'c>,
         function: Op<'c>,
         archs: &Archs,
-        (request, table): (&Request, &Table),
+        rules: Rules<'_>,
     ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
@@ -217,8 +231,16 @@ impl<'c> Gemm<'c> {
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
         let [of_a, of_b] = &beside;
+        let kinds = cute_ir::reduced::kinds(contract.reduce(), outputs.len());
+        let written: Vec<_> = outputs.iter().copied().zip(kinds.iter().copied()).collect();
         let (mut matrices, mut arguments) =
-            Matrices::of(factors, &outputs, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+            Matrices::of(factors, &written, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+        let mut reduced = Reduced::default();
+        for (matrix, kind) in matrices.outputs.iter().zip(&kinds[1..]) {
+            if kind.is_some() {
+                reduced.add(reduced::along(matrix), matrix.memref.element_bytes());
+            }
+        }
         let mut region = |what, block: Option<_>| {
             let region = block.map(|block| Region::of(function, (what, block), &mut arguments));
             region.transpose()
@@ -243,7 +265,7 @@ impl<'c> Gemm<'c> {
             matrices.product[at].move_at_most(Fed::most(elements[at]));
             fed[at] = Some(matrices.fed(at).map_err(fail)?);
         }
-        let request = request.or_attributes(op).map_err(fail)?;
+        let request = rules.request.or_attributes(op).map_err(fail)?;
         let way = |matrices: &Matrices<'c>, plan, time, named| Self {
             op,
             function,
@@ -251,6 +273,7 @@ impl<'c> Gemm<'c> {
             arguments: arguments.clone(),
             extents: Extent::of(&matrices.product),
             epilogue: epilogue.clone(),
+            reduce: kinds[1..].to_vec(),
             prologues: prologues.clone(),
             accumulate,
             archs: archs.clone(),
@@ -267,6 +290,7 @@ impl<'c> Gemm<'c> {
                 accumulate,
                 accesses: product.each_ref().map(|matrix| matrix.access),
                 fed,
+                reduced,
             };
             match epilogue {
                 Some(_) => problem.staged_sums(),
@@ -300,7 +324,11 @@ impl<'c> Gemm<'c> {
         let rest = if aligned.is_some() { 1 } else { most };
         for (matrices, most) in expecting.chain([(&matrices, rest)]) {
             let problem = problem(matrices);
-            let chosen = plan::choose(&problem, &request, archs, most, table).map_err(fail)?;
+            let rules = Rules {
+                request: &request,
+                ..rules
+            };
+            let chosen = plan::choose(&problem, rules, archs, most).map_err(fail)?;
             ways.extend(chosen.into_iter().map(|chosen| {
                 let Chosen { plan, asking, time } = chosen;
                 let named = request.candidates().map(|_| Named {
@@ -368,6 +396,14 @@ impl<'c> Gemm<'c> {
                 ("scalars", epilogue.captured()),
             ];
             leave(epilogue, "epilogue", &lists)?;
+        }
+        if self.reduce.iter().any(Option::is_some) {
+            let names = self
+                .reduce
+                .iter()
+                .map(|kind| kind.map_or("", ReduceOp::name));
+            let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+            entry += &format!(", reduce = [{}]", names.join(", "));
         }
         record(self.op, self.function, &entry)
     }

@@ -1,8 +1,11 @@
 //! The regions of a product, which say what is multiplied and what is stored, and of maps: what they use from around them, and their
 //! bodies elsewhere.
 
+use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, func};
-use cute_ir::{Expected, Failure, algorithm, diag, mlir::*, plan::OPERANDS, types::memref_of};
+use cute_ir::{
+    Expected, Failure, algorithm, diag, mlir::*, plan::OPERANDS, reduced, types::memref_of,
+};
 use cute_layout::Operand;
 use melior::ir::{
     Attribute, Location, Type, ValueLike, operation::OperationLike, r#type::FunctionType,
@@ -28,6 +31,8 @@ pub(super) struct On<'a, 'c> {
     pub(super) operand: Operand,
     pub(super) inputs: &'a [Val<'c>],
     pub(super) outputs: &'a [Val<'c>],
+    /// The kinds of the outputs that are reduced; none of outputs that are not.
+    pub(super) reduce: &'a [Option<ReduceOp>],
     pub(super) within: Option<(Val<'c>, Val<'c>)>,
 }
 
@@ -35,8 +40,18 @@ impl<'c> Region<'c> {
     /// The region with that body in a function; what it captures becomes arguments of the kernel behind those that there are. Errors: what a kernel cannot be passed.
     pub(super) fn of(
         function: Op<'c>,
+        named: (&'static str, Blk<'c>),
+        arguments: &mut Vec<Val<'c>>,
+    ) -> Result<Self, Failure> {
+        Self::of_numbers(function, named, arguments, false)
+    }
+
+    /// The same, of which `computed` tells that it may capture numbers that the function computes: nobody verifies it by itself.
+    pub(super) fn of_numbers(
+        function: Op<'c>,
         (what, block): (&'static str, Blk<'c>),
         arguments: &mut Vec<Val<'c>>,
+        computed: bool,
     ) -> Result<Self, Failure> {
         let entry = body_of(function, 0).expected(function, "a body")?;
         let mut region = Self {
@@ -66,7 +81,7 @@ impl<'c> Region<'c> {
             }
             let number = is_float(value.r#type()) || int_width(value.r#type()).is_some();
             let of_function = block_argument(value).is_some_and(|(block, _)| block == entry);
-            if !number || !of_function {
+            if !number || !of_function && !computed {
                 return Err(diag::error(
                     user.location(),
                     format!(
@@ -222,16 +237,13 @@ pub(super) fn transform<'c>(
     let (region, body) = Detached::with_block(&types);
     let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
     let segments = b.i32_array(&[count(on.inputs), count(on.outputs), there, there]);
-    b.with_regions(
-        cute::BLOCK_TRANSFORM,
-        &operands,
-        &[],
-        &[
-            ("operand_id", id_of(b, on.operand)),
-            ("operandSegmentSizes", segments),
-        ],
-        vec![region],
-    )?;
+    let mut attributes = vec![
+        ("operand_id", id_of(b, on.operand)),
+        ("operandSegmentSizes", segments),
+    ];
+    attributes.extend(reduced::attribute(b, on.reduce).map(|kinds| ("reduce", kinds)));
+    let regions = vec![region];
+    b.with_regions(cute::BLOCK_TRANSFORM, &operands, &[], &attributes, regions)?;
     let l = Builder::at_end(b.context, body, b.location);
     let yielded = elements(l, &arguments_of(body))?;
     l.op(cute::YIELD, &yielded, &[], &[])?;

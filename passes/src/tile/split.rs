@@ -57,7 +57,7 @@ impl<'c> Gemm<'c> {
         block: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
         let (tile, apart) = (self.tile_of_sums(b)?, self.sums_apart(b)?);
-        let place = self.arguments.len() + self.counted_by_launch().len();
+        let place = self.first_workspace();
         let wide = b.i64_type();
         let block = b.value(arith::EXTUI, &[block], wide, &[])?;
         let offset = b.value(arith::MULI, &[block, b.constant(wide, apart)?], wide, &[])?;
@@ -201,6 +201,7 @@ impl<'c> Gemm<'c> {
             operand: Operand::C,
             inputs: &inputs,
             outputs: &outputs,
+            reduce: &[],
             within,
         };
         transform(step, on, |l, elements| {

@@ -27,6 +27,7 @@ impl<'c> Arithmetic for Host<'c> {
 
 /// Writes the kernels into their module, which is made if there is none, and a launch of one of them in place of the op.
 pub(super) fn lower<'c>(
+    rewriter: &Rewriter<'c>,
     ways: &[Gemm<'c>],
     module: Op<'c>,
     name: &str,
@@ -65,7 +66,12 @@ pub(super) fn lower<'c>(
     }
     let conditions = conditions(host, ways)?;
     choose(host, &conditions, &|host, at| {
-        ways[at].launch(host, &symbols[at])
+        let workspaces = ways[at].launch(host, &symbols[at])?;
+        let name = match ways.len() {
+            1 => name.to_owned(),
+            _ => format!("{name}_{at}"),
+        };
+        ways[at].combine(rewriter, host, (module, kernels, &name), &workspaces)
     })
 }
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::compute::Role;
 use super::manifest::{Access, Arg, Function};
+use super::map::repeats;
 use crate::element::{Element, UnknownElement};
+use crate::layout::Pattern;
 
 /// Operations of a region, at most.
 pub const MAX_REGION_OPS: usize = 256;
@@ -193,11 +195,20 @@ pub struct Epilogue {
     /// Indices of tensors of C's shape that are written besides C.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<usize>,
+    /// The name of a reduction for each of `outputs`, or the empty text for those that are not reduced; none where no output is. What is
+    /// reduced has one element along rows, columns or both, where its stride is 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reduce: Vec<String>,
     /// The operations.
     pub region: Region,
 }
 
 impl Epilogue {
+    /// The reduction of an output besides C, by its place; none of one that is not reduced.
+    pub fn reduction(&self, output: usize) -> Option<ReduceOp> {
+        ReduceOp::named(self.reduce.get(output)?)
+    }
+
     /// The access to a tensor that is written.
     pub(super) fn access(&self, output: usize) -> Access {
         match self.inputs.contains(&output) {
@@ -220,6 +231,30 @@ impl Epilogue {
         inputs.chain(outputs).collect()
     }
 
+    /// The left side of the formula of an output besides C, and what stands before the formula of an element: `D(m) = ` and `max over n of`.
+    fn reduced(&self, output: usize, function: &Function) -> Option<(String, String)> {
+        let op = self.reduction(output)?;
+        let arg = function.args.get(*self.outputs.get(output)?)?;
+        let Arg::Tensor { layout, .. } = arg else {
+            return None;
+        };
+        let pattern = Pattern::parse(layout).ok()?;
+        let is_along = |mode: &usize| repeats(pattern.mode_leaves(*mode));
+        let names = |modes: Vec<usize>| -> Vec<&str> {
+            modes.into_iter().map(|mode| ["m", "n"][mode]).collect()
+        };
+        let (along, kept) = (0..2).partition::<Vec<usize>, _>(is_along);
+        let kept = names(kept).join(",");
+        let head = match kept.is_empty() {
+            true => arg.name().to_string(),
+            false => format!("{}({kept})", arg.name()),
+        };
+        Some((
+            head,
+            format!("{} over {} of ", name_of(op), names(along).join(",")),
+        ))
+    }
+
     /// The formulas of its outputs, of which `c` is the first, with the names of the function's arguments; the sum is `s`.
     pub(super) fn describe(&self, c: &str, function: &Function) -> String {
         let element = |arg: &usize| {
@@ -231,9 +266,15 @@ impl Epilogue {
             .chain(self.inputs.iter().map(element))
             .collect();
         let (yields, named) = self.region.formulas(&arguments, "t", function);
-        let outputs = [format!("{c}(m,n)")].into_iter();
-        let outputs = outputs.chain(self.outputs.iter().map(element));
-        let formulas = outputs.zip(yields).chain(named);
+        let outputs = self.outputs.iter().enumerate();
+        let outputs = outputs.map(|(at, arg)| match self.reduced(at, function) {
+            Some(reduced) => reduced,
+            None => (element(arg), String::new()),
+        });
+        let outputs = std::iter::once((format!("{c}(m,n)"), String::new())).chain(outputs);
+        let formulas = outputs.zip(yields);
+        let formulas = formulas.map(|((name, over), text)| (name, over + &text));
+        let formulas = formulas.chain(named);
         let formulas: Vec<String> = formulas
             .map(|(name, text)| format!("{name} = {text}"))
             .collect();
@@ -533,7 +574,7 @@ fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
 }
 
 /// Tells whether there is such a reduction of values of that type.
-fn reduces(op: ReduceOp, ty: ValueType) -> bool {
+pub(super) fn reduces(op: ReduceOp, ty: ValueType) -> bool {
     let ValueType::Number(element) = ty else {
         return false;
     };
@@ -552,15 +593,20 @@ pub(super) fn index_name(mode: usize) -> String {
     }
 }
 
-/// `(sum over j of x)`
-fn reduction_of(op: ReduceOp, along: &[usize], of: &str) -> String {
-    let name = match op {
+/// The name of a reduction in formulas.
+fn name_of(op: ReduceOp) -> &'static str {
+    match op {
         ReduceOp::Add => "sum",
         ReduceOp::Mean => "mean",
         ReduceOp::Maximum => "max",
         ReduceOp::Minimum => "min",
-    };
+    }
+}
+
+/// `(sum over j of x)`
+fn reduction_of(op: ReduceOp, along: &[usize], of: &str) -> String {
     let along: Vec<String> = along.iter().copied().map(index_name).collect();
+    let name = name_of(op);
     format!("({name} over {} of {})", along.join(","), unwrapped(of))
 }
 

@@ -32,6 +32,7 @@ fn gemm() -> Gemm {
         epilogue: Some(Epilogue {
             inputs: vec![3],
             outputs: vec![],
+            reduce: vec![],
             region: relu(),
         }),
         ..Gemm::new(0, 1, 2, "f32")
@@ -59,6 +60,64 @@ fn function(gemm: Gemm) -> Function {
 
 fn build(function: Function) -> Result<Package, PackageError> {
     Package::builder("test").function(function).build()
+}
+
+#[test]
+fn outputs_may_be_reduced() {
+    let reduced = |kind: &str, element: &str, layout: &str| {
+        let mut gemm = gemm();
+        let epilogue = gemm.epilogue.as_mut().unwrap();
+        epilogue.outputs = vec![4];
+        epilogue.reduce = vec![kind.into()];
+        epilogue.region.yields = vec![5, 2];
+        let mut function = function(gemm);
+        function.args[4] = tensor("most", element, layout, Access::Write);
+        function
+    };
+    let package = build(reduced("maximum", "f32", "(8,6):(1,0)")).unwrap();
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    let epilogue = &json["functions"][0]["computes"][0]["epilogue"];
+    assert_eq!(epilogue["reduce"], serde_json::json!(["maximum"]));
+    assert_eq!(
+        Package::from_bytes(&package.to_bytes().unwrap()).unwrap(),
+        package
+    );
+    let function = package.function(None).unwrap();
+    let text = function.computes[0].describe(function);
+    assert!(text.contains("most(m) = max over n of t0"), "{text}");
+    build(reduced("add", "f32", "(8,6):(0,1)")).unwrap();
+    build(reduced("mean", "f32", "(8,6):(0,0)")).unwrap();
+    for (function, says) in [
+        (
+            reduced("max", "f32", "(8,6):(1,0)"),
+            "expected a reduction, one of add, mean, maximum, minimum, found max",
+        ),
+        (
+            reduced("maximum", "f32", "(8,6):(6,1)"),
+            "expected most, which is reduced, with stride 0 along whole rows, columns or both, found (8,6):(6,1)",
+        ),
+        (
+            reduced("maximum", "f32", "(8,(3,2)):(1,(0,8))"),
+            "with stride 0 along whole rows",
+        ),
+        (
+            reduced("maximum", "f16", "(8,6):(1,0)"),
+            "a value of type f16 for most",
+        ),
+    ] {
+        let error = build(function).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let mut two = reduced("add", "f32", "(8,6):(0,1)");
+    let Compute::Gemm(gemm) = &mut two.computes[0] else {
+        unreachable!()
+    };
+    gemm.epilogue.as_mut().unwrap().reduce.push(String::new());
+    let error = build(two).unwrap_err().to_string();
+    assert!(
+        error.contains("for each of 1 outputs besides C, found 2"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -180,6 +239,7 @@ fn an_output_may_be_read() {
     residual.epilogue = Some(Epilogue {
         inputs: vec![2],
         outputs: vec![],
+        reduce: vec![],
         region: Region {
             ops: vec![
                 RegionOp::apply(ScalarOp::Convert, [1], "f32"),

@@ -3,9 +3,10 @@
 use super::compute::Gemm;
 use super::manifest::Function;
 use super::map::{Map, repeats, varies};
-use super::region::{Epilogue, Prologue, Region, ValueType};
+use super::region::{Epilogue, Prologue, Region, ValueType, reduces};
 use super::validate::{Checked, invalid, pattern, scalar};
 use crate::element::Element;
+use cute_arith::ReduceOp;
 
 /// Checks the operations of an epilogue, whose tensors were checked.
 pub(super) fn validate_epilogue(
@@ -34,7 +35,46 @@ pub(super) fn validate_epilogue(
         .into_iter()
         .chain(epilogue.outputs.clone())
         .collect();
-    validate_region(&place, region, &arguments, &outputs, function)
+    validate_region(&place, region, &arguments, &outputs, function)?;
+    validate_reduced(&place, epilogue, function)
+}
+
+/// Checks the outputs of an epilogue that are reduced: of a known kind, with one element along whole modes of rows, of columns or of both.
+fn validate_reduced(place: &str, epilogue: &Epilogue, function: &Function) -> Checked {
+    let (names, outputs) = (&epilogue.reduce, &epilogue.outputs);
+    if !names.is_empty() && names.len() != outputs.len() {
+        let expected = format!(
+            "a reduction, or an empty text, for each of {} outputs besides C",
+            outputs.len()
+        );
+        return invalid(place, expected, names.len().to_string(), "");
+    }
+    for (at, (name, output)) in names.iter().zip(outputs).enumerate() {
+        if name.is_empty() {
+            continue;
+        }
+        let Some(op) = epilogue.reduction(at) else {
+            let known: Vec<_> = ReduceOp::ALL.iter().map(|op| op.name()).collect();
+            let expected = format!("a reduction, one of {}", known.join(", "));
+            return invalid(place, expected, name.clone(), "");
+        };
+        let ty = element(place, function.args[*output].element())?;
+        if !reduces(op, ValueType::Number(ty)) {
+            let expected = format!("numbers that {name} is of");
+            return invalid(place, expected, ty.to_string(), "convert them before");
+        }
+        let pattern = pattern(place, *output, function)?;
+        let is_one = |mode: usize| !varies(pattern.mode_leaves(mode));
+        let in_part = |mode: &usize| repeats(pattern.mode_leaves(*mode)) && !is_one(*mode);
+        if !(0..2).any(is_one) || (0..pattern.rank().min(3)).any(|mode| in_part(&mode)) {
+            let name = function.args[*output].name();
+            let expected = format!(
+                "{name}, which is reduced, with stride 0 along whole rows, columns or both"
+            );
+            return invalid(place, expected, pattern.text().to_string(), "");
+        }
+    }
+    Ok(())
 }
 
 /// Checks the operations of a prologue, whose tensors were checked: of arguments of those elements, it gives one number.

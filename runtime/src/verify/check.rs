@@ -74,6 +74,21 @@ pub(super) struct Looked {
 }
 
 impl Looked {
+    /// Looks at an element, of which it keeps the place if it is a NaN and fewer than `keep` are kept.
+    fn take(&mut self, c: &Matrix, [row, column]: [usize; 2], value: f64, keep: usize) {
+        if !value.is_nan() {
+            return;
+        }
+        if c.is_poison(row, column) {
+            self.unwritten.add(row, column);
+            return;
+        }
+        self.nan.add(row, column);
+        if self.nans.len() < keep {
+            self.nans.push((row, column));
+        }
+    }
+
     /// The same elements under other numbers, which are in the same order.
     pub(super) fn moved(mut self, place: impl Fn(usize, usize) -> (usize, usize)) -> Looked {
         let elements = [&mut self.unwritten.first, &mut self.nan.first];
@@ -110,17 +125,7 @@ pub(super) fn look(c: &Matrix, keep: usize) -> Looked {
             for &row in rows {
                 c.read_row(row, 0, line);
                 for (column, value) in line.iter().enumerate() {
-                    if !value.is_nan() {
-                        continue;
-                    }
-                    if c.is_poison(row, column) {
-                        looked.unwritten.add(row, column);
-                        continue;
-                    }
-                    looked.nan.add(row, column);
-                    if looked.nans.len() < keep {
-                        looked.nans.push((row, column));
-                    }
+                    looked.take(c, [row, column], *value, keep);
                 }
             }
         },
@@ -133,6 +138,20 @@ pub(super) fn look(c: &Matrix, keep: usize) -> Looked {
     all.nans.sort_unstable();
     all.nans.truncate(keep);
     all
+}
+
+/// Does as [`look`], at those rows and columns alone.
+pub(super) fn look_at(c: &Matrix, [rows, columns]: [usize; 2], keep: usize) -> Looked {
+    let mut looked = Looked::default();
+    if !c.element().is_float() {
+        return looked;
+    }
+    for row in 0..rows {
+        for column in 0..columns {
+            looked.take(c, [row, column], c.get(row, column), keep);
+        }
+    }
+    looked
 }
 
 /// Looks at every element for what no right result holds: nothing written, or NaN.
@@ -344,11 +363,39 @@ pub(super) fn compare_lines(product: &Product, rows: &[usize], columns: &[usize]
 /// tallies as there are outputs; `scratch` makes what it works with, for each thread.
 pub(super) fn tally_lines<S: Send>(
     product: &Product,
-    [rows, columns]: [&[usize]; 2],
+    lines: [&[usize]; 2],
     outputs: usize,
     scratch: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, &mut [Tally], [usize; 2], f64) + Sync,
 ) -> Vec<Tally> {
+    let start = |_: [&[usize]; 2]| vec![Tally::default(); outputs];
+    let parts = fold_blocks(
+        product,
+        lines,
+        scratch,
+        start,
+        |scratch, tallies, at, sum| {
+            each(scratch, tallies, at, sum);
+        },
+    );
+    let parts: Vec<_> = parts.into_iter().enumerate().collect();
+    let of = |output: usize| {
+        let of_each = parts.iter().map(|(at, all)| (*at, all[output].clone()));
+        Tally::in_order(of_each.collect())
+    };
+    (0..outputs).map(of).collect()
+}
+
+/// Computes the sums of those rows and columns block by block, and hands each with its row and column to `each`, with what `start` made
+/// for its block, of the block's rows and columns; `scratch` makes what it works with, for each thread. Returns what it made of all blocks, in
+/// their order.
+pub(super) fn fold_blocks<S: Send, T: Send>(
+    product: &Product,
+    [rows, columns]: [&[usize]; 2],
+    scratch: impl Fn() -> S + Sync,
+    start: impl Fn([&[usize]; 2]) -> T + Sync,
+    each: impl Fn(&mut S, &mut T, [usize; 2], f64) + Sync,
+) -> Vec<T> {
     let blocks: Vec<(&[usize], &[usize])> = rows
         .chunks(BLOCK)
         .flat_map(|rows| columns.chunks(BLOCK).map(move |columns| (rows, columns)))
@@ -357,21 +404,18 @@ pub(super) fn tally_lines<S: Send>(
         blocks.into_iter().enumerate().collect(),
         || (Vec::new(), Workspace::default(), scratch()),
         |(parts, workspace, scratch), (at, (rows, columns)): (usize, (&[usize], &[usize]))| {
-            let mut tallies = vec![Tally::default(); outputs];
+            let mut made = start([rows, columns]);
             let sums = workspace.multiply(&product.a, rows, &product.b, columns, product.k);
             for (i, &row) in rows.iter().enumerate() {
                 for (j, &column) in columns.iter().enumerate() {
                     let sum = sums[i * columns.len() + j];
-                    each(scratch, &mut tallies, [row, column], sum);
+                    each(scratch, &mut made, [row, column], sum);
                 }
             }
-            parts.push((at, tallies));
+            parts.push((at, made));
         },
     );
-    let parts: Vec<(usize, Vec<Tally>)> = parts.into_iter().flat_map(|(parts, ..)| parts).collect();
-    let of = |output: usize| {
-        let of_each = parts.iter().map(|(at, all)| (*at, all[output].clone()));
-        Tally::in_order(of_each.collect())
-    };
-    (0..outputs).map(of).collect()
+    let mut parts: Vec<(usize, T)> = parts.into_iter().flat_map(|(parts, ..)| parts).collect();
+    parts.sort_unstable_by_key(|(at, _)| *at);
+    parts.into_iter().map(|(_, made)| made).collect()
 }

@@ -9,13 +9,19 @@
 //! one at a random place of each of as many equal bands as the budget allows: every tile that is as high as a band and begins with
 //! one is met, every other one if it is twice as high, and with columns it is the same. All elements are looked at for what was never
 //! written, and those that are NaN are compared.
+//!
+//! Of an output that is reduced, the lines that are computed as a whole are compared (`reduction`); one that is reduced along rows and
+//! columns needs all of the product.
 
-use super::check::{Compared, Found, Tally, look, row_norms, tally_lines};
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use super::check::{Compared, Found, Tally, fold_blocks, look, look_at, row_norms};
+use super::reduction::Partial;
 use super::region::{Ball, Evaluator};
 use super::report::{Failure, Method, Report};
 use super::{Config, Product, Run, VerifyError};
 use crate::element::Element;
-use crate::package::{Epilogue, Gemm};
+use crate::package::{Epilogue, Gemm, ReduceOp, ValueType};
 use crate::tensor::{Matrix, SplitMix, mix};
 
 /// Multiply-adds that take as long as one operation of a region, about.
@@ -31,10 +37,42 @@ struct Elements<'a> {
     inputs: Vec<Matrix<'a>>,
     names: Vec<&'a str>,
     outputs: Vec<Matrix<'a>>,
+    /// The reduction of each output; none of one that is not reduced.
+    reduced: Vec<Option<Reduced>>,
     yields: &'a [usize],
     evaluator: Evaluator<'a>,
     /// Tells whether the norm is that of the largest deviations.
     jumps: bool,
+}
+
+/// The reduction of an output.
+#[derive(Clone, Copy)]
+struct Reduced {
+    op: ReduceOp,
+    /// Tells whether it is along rows (0) and columns (1).
+    along: [bool; 2],
+}
+
+impl Reduced {
+    /// The line of an element: its row, its column, or 0.
+    fn line(&self, at: [usize; 2]) -> usize {
+        let of = |mode: usize| if self.along[mode] { 0 } else { at[mode] };
+        of(0).max(of(1))
+    }
+
+    /// The row and the column by which a line is called.
+    fn place(&self, line: usize) -> [usize; 2] {
+        [0, 1].map(|mode| if self.along[mode] { 0 } else { line })
+    }
+}
+
+/// What the lines of a reduced output come to: by the largest deviations, and by typical ones.
+type Lines = BTreeMap<usize, [Partial; 2]>;
+
+/// What is found of each output in some rows and columns.
+struct Part {
+    tallies: Vec<Tally>,
+    lines: Vec<Lines>,
 }
 
 /// One product of a batch, or the only one: a report for each output.
@@ -54,9 +92,22 @@ pub(super) fn verify<'a>(
         inputs.push(matrix);
     }
     let (mut outputs, mut names) = (vec![product.c.clone()], vec![run.name(gemm.c)]);
-    for output in &epilogue.outputs {
-        outputs.push(run.matrix(*output, &run.tensors[*output], index)?);
+    let mut reduced = vec![None];
+    for (at, output) in epilogue.outputs.iter().enumerate() {
+        let tensor = &run.tensors[*output];
+        outputs.push(run.matrix(*output, tensor, index)?);
         names.push(run.name(*output));
+        let is_one = |mode| {
+            tensor
+                .layout()
+                .mode_leaves(mode)
+                .iter()
+                .all(|(n, s)| *n == 1 || *s == 0)
+        };
+        reduced.push(epilogue.reduction(at).map(|op| Reduced {
+            op,
+            along: [is_one(0), is_one(1)],
+        }));
     }
     let region = &epilogue.region;
     let evaluator = run.evaluator(
@@ -71,6 +122,7 @@ pub(super) fn verify<'a>(
         inputs,
         names,
         outputs,
+        reduced,
         yields: &epilogue.region.yields,
         evaluator,
         product,
@@ -85,7 +137,13 @@ impl Elements<'_> {
         let each = each.max(1) as u64;
         let of = |elements: usize| (elements as u64).saturating_mul(each).max(1);
         let all = |count: usize| (0..count).collect::<Vec<_>>();
-        let (rows, columns) = if of(m).saturating_mul(n as u64) <= config.full_limit {
+        // What is reduced along rows and columns is computed as a whole, within what all probes may take.
+        let needs_all = self.reduced.iter().flatten().any(|r| r.along == [true; 2]);
+        let limit = match needs_all {
+            true => config.full_limit.max(config.probe_budget),
+            false => config.full_limit,
+        };
+        let (rows, columns) = if of(m).saturating_mul(n as u64) <= limit {
             (m, n)
         } else {
             let half = config.probe_budget / 2;
@@ -93,7 +151,15 @@ impl Elements<'_> {
             (lines(half / of(n), m), lines(half / of(m), n))
         };
         let full = rows == m || columns == n;
-        let looked: Vec<_> = self.outputs.iter().map(|c| look(c, NANS)).collect();
+        let looked = self.outputs.iter().zip(&self.reduced);
+        let looked = looked.map(|(c, reduced)| match reduced {
+            Some(Reduced { along, .. }) => {
+                let count = |mode: usize, all: usize| if along[mode] { all.min(1) } else { all };
+                look_at(c, [count(0, m), count(1, n)], NANS)
+            }
+            None => look(c, NANS),
+        });
+        let looked: Vec<_> = looked.collect();
         let mut tallies = if full {
             self.compare(&all(m), &all(n))
         } else {
@@ -122,6 +188,9 @@ impl Elements<'_> {
                 .failures
                 .extend(self.unexpected_nan(at, &looked.nans));
             let tally = std::mem::take(&mut tallies[at]);
+            if self.reduced[at].is_some() && tally.compared + tally.undecided == 0 {
+                return Err(VerifyError::TooLarge(name.to_string()));
+            }
             if tally.compared == 0 && tally.undecided > 0 {
                 return Err(VerifyError::Undecided(name.to_string()));
             }
@@ -133,8 +202,14 @@ impl Elements<'_> {
     /// The NaNs of an output that the region gives for no right sum.
     fn unexpected_nan(&self, output: usize, nans: &[(usize, usize)]) -> Option<Failure> {
         let mut found = Found::default();
+        let Product { m, n, .. } = self.product;
         for &(row, column) in nans {
-            if self.compare(&[row], &[column])[output].compared > 0 {
+            let all = |mode: usize, at: usize, count: usize| match self.reduced[output] {
+                Some(Reduced { along, .. }) if along[mode] => (0..count).collect(),
+                _ => vec![at],
+            };
+            let (rows, columns) = (all(0, row, m), all(1, column, n));
+            if self.compare(&rows, &columns)[output].compared > 0 {
                 found.add(row, column);
             }
         }
@@ -147,28 +222,98 @@ impl Elements<'_> {
         })
     }
 
-    /// Compares the elements of those rows and columns, of each output.
+    /// Compares the elements of those rows and columns, of each output; of one that is reduced, the lines that they have as a whole.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Vec<Tally> {
         let values = || [Vec::new(), Vec::new()];
         let outputs = self.outputs.len();
-        tally_lines(
+        let start = |_: [&[usize]; 2]| Part {
+            tallies: vec![Tally::default(); outputs],
+            lines: vec![Lines::new(); outputs],
+        };
+        let parts = fold_blocks(
             &self.product,
             [rows, columns],
-            outputs,
             values,
-            |values, tallies, at, sum| {
-                self.compare_element(at[0], at[1], sum, values, tallies);
-            },
-        )
+            start,
+            |values, part, at, sum| self.compare_element(at, sum, values, part),
+        );
+        let mut tallies = vec![Tally::default(); outputs];
+        let mut lines = vec![Lines::new(); outputs];
+        // In their order, which decides the last bits of sums.
+        for part in parts {
+            for (tally, of) in tallies.iter_mut().zip(part.tallies) {
+                tally.join(of);
+            }
+            for (lines, of) in lines.iter_mut().zip(part.lines) {
+                for (line, partials) in of {
+                    match lines.entry(line) {
+                        Entry::Vacant(entry) => {
+                            entry.insert(partials);
+                        }
+                        Entry::Occupied(mut entry) => {
+                            let both = entry.get_mut().iter_mut().zip(&partials);
+                            both.for_each(|(all, part)| all.join(part));
+                        }
+                    }
+                }
+            }
+        }
+        let Product { m, n, .. } = self.product;
+        let counts = [(rows.len(), m), (columns.len(), n)];
+        for (at, lines) in lines.into_iter().enumerate() {
+            let Some(reduced) = self.reduced[at] else {
+                continue;
+            };
+            let along = (0..2)
+                .filter(|mode| reduced.along[*mode])
+                .map(|mode| counts[mode]);
+            let along: Vec<_> = along.collect();
+            // A part of a line says nothing.
+            if along.iter().all(|(some, all)| some == all) {
+                let count = along.iter().map(|(_, all)| all).product();
+                for (line, partials) in lines {
+                    self.compare_line(at, reduced, line, (partials, count), &mut tallies[at]);
+                }
+            }
+        }
+        tallies
+    }
+
+    /// Compares an element of a reduced output with what its line of so many elements comes to.
+    fn compare_line(
+        &self,
+        at: usize,
+        reduced: Reduced,
+        line: usize,
+        ([limit, typical], count): ([Partial; 2], usize),
+        tally: &mut Tally,
+    ) {
+        let output = &self.outputs[at];
+        let ty = ValueType::Number(output.element());
+        let [limit, typical] = [limit, typical].map(|partial| partial.finish(count, ty));
+        if !limit.is_known() || !typical.is_known() {
+            tally.undecided += 1;
+            return;
+        }
+        let [row, column] = reduced.place(line);
+        tally.compare(Compared {
+            row,
+            column,
+            found: output.get(row, column),
+            expected: limit.value(),
+            allowed: limit.radius(),
+            differs: false,
+            typical: typical.radius(),
+            may_overflow: false,
+        });
     }
 
     fn compare_element(
         &self,
-        row: usize,
-        column: usize,
+        [row, column]: [usize; 2],
         sum: f64,
         [limits, typical]: &mut [Vec<Ball>; 2],
-        tallies: &mut [Tally],
+        part: &mut Part,
     ) {
         let scale = self.product.scale(row, column);
         let [limit, usual] = match self.accumulate.is_float() {
@@ -192,11 +337,20 @@ impl Elements<'_> {
             evaluate(typical, usual);
         }
         let typical = if same { &*limits } else { &*typical };
-        for ((tally, output), value) in tallies.iter_mut().zip(&self.outputs).zip(self.yields) {
+        for (at, (output, value)) in self.outputs.iter().zip(self.yields).enumerate() {
             // Packages are valid: there is such a value.
             let (Some(limit), Some(typical)) = (limits.get(*value), typical.get(*value)) else {
                 continue;
             };
+            if let Some(reduced) = self.reduced[at] {
+                let none = [Partial::new(reduced.op); 2];
+                let line = reduced.line([row, column]);
+                let [of_limit, of_typical] = part.lines[at].entry(line).or_insert(none);
+                of_limit.add(limit);
+                of_typical.add(typical);
+                continue;
+            }
+            let tally = &mut part.tallies[at];
             if !limit.is_known() || !typical.is_known() {
                 tally.undecided += 1;
                 continue;

@@ -53,6 +53,8 @@ mod tests_map;
 mod tests_map_found;
 #[cfg(test)]
 mod tests_prologue;
+#[cfg(test)]
+mod tests_reduced;
 
 use std::time::Instant;
 
@@ -138,6 +140,11 @@ pub enum VerifyError {
          scale the inputs down, or pass --no-verify"
     )]
     Undecided(String),
+    /// The output of that name is reduced over more than can be computed again.
+    #[error(
+        "{0} is reduced over a product that is too large to be computed again; verify a smaller one, or pass --no-verify"
+    )]
+    TooLarge(String),
     /// A prologue may make of an element no number that can be multiplied.
     #[error(
         "what the prologue makes of {name} at ({row},{column}) may be no finite number of {element}; \
@@ -548,7 +555,11 @@ impl<'a> Run<'a> {
                 output: output.unwrap_or(c.element()),
                 k,
                 scaled: gemm.alpha.is_some() || gemm.beta.is_some(),
-                data: config.data,
+                // What a prologue makes of numbers of mean zero may have any.
+                data: match a.is_stored() && b.is_stored() {
+                    true => config.data,
+                    false => Data::Any,
+                },
             }),
             a_norms: norms(names[0], &a)?,
             b_norms: norms(names[1], &b)?,

@@ -63,6 +63,11 @@ impl Factor<'_> {
         }
     }
 
+    /// Tells whether its elements are those of a tensor.
+    pub(super) fn is_stored(&self) -> bool {
+        matches!(self, Factor::Stored(_))
+    }
+
     pub(super) fn columns(&self) -> usize {
         match self {
             Factor::Stored(matrix) => matrix.columns(),

@@ -240,6 +240,7 @@ fn manifests() -> Vec<Seed> {
             epilogue: Some(Epilogue {
                 inputs: vec![3],
                 outputs: vec![4],
+                reduce: vec![],
                 region,
             }),
             ..Gemm::new(0, 1, 2, "f32")

@@ -89,6 +89,7 @@ fn function() -> Function {
             epilogue: Some(Epilogue {
                 inputs: vec![3],
                 outputs: vec![],
+                reduce: vec![],
                 region,
             }),
             ..Gemm::new(0, 1, 2, "f32")

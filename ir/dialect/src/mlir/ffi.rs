@@ -110,6 +110,13 @@ unsafe extern "C" {
         text: MlirStringRef,
         name: MlirStringRef,
     ) -> MlirModule;
+    pub(super) fn cuteRunWithin(
+        op: MlirOperation,
+        pipeline: MlirStringRef,
+        said: *mut *mut c_void,
+    ) -> bool;
+    pub(super) fn cuteRelease(context: MlirContext, said: *mut c_void, emits: bool);
+    pub(super) fn cuteTakeContents(module: MlirOperation, other: MlirOperation);
     pub(super) fn cuteRegisterPass(
         index: isize,
         name: MlirStringRef,

@@ -7,6 +7,7 @@
 //! - Ops are known by the names and the accessors in [`ops`], which are made from the `.td` files.
 #![allow(unsafe_code)]
 
+mod attempts;
 mod attributes;
 mod builder;
 mod context;
@@ -28,6 +29,7 @@ mod target;
 mod tests;
 mod types;
 
+pub use attempts::{AttemptsSpec, Outcome};
 pub use attributes::*;
 pub use builder::{Builder, Detached, Mapping};
 pub use context::{context_of, context_of_type};

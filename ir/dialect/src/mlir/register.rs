@@ -1,6 +1,14 @@
 //! Dialects, passes and pipelines, made known to MLIR.
 
-use super::{Op, Rewriter, context::context_from_raw, ffi, graph::kernels, parts, parts::Kind};
+use super::{
+    Op, Rewriter,
+    attempts::{self, AttemptsSpec},
+    context::context_from_raw,
+    ffi,
+    graph::kernels,
+    parts,
+    parts::Kind,
+};
 use crate::{
     diag::{self, Failure},
     infer,
@@ -86,7 +94,11 @@ pub struct PipelineSpec {
 }
 
 static PASSES: Mutex<Vec<PassSpec>> = Mutex::new(Vec::new());
+static ATTEMPTS: Mutex<Vec<AttemptsSpec>> = Mutex::new(Vec::new());
 static PIPELINES: Mutex<Vec<PipelineSpec>> = Mutex::new(Vec::new());
+
+/// The number of the first pass of attempts among all passes.
+const FIRST_ATTEMPTS: isize = 1 << 20;
 
 fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
@@ -117,8 +129,27 @@ pub fn initialize() {
 
 /// Makes passes and pipelines known to MLIR, whose registries are the process's. A name that is
 /// registered already is passed over.
-pub fn register(passes: &[PassSpec], pipelines: &[PipelineSpec]) {
+pub fn register(passes: &[PassSpec], attempts: &[AttemptsSpec], pipelines: &[PipelineSpec]) {
     initialize();
+    let mut known = lock(&ATTEMPTS);
+    for pass in attempts {
+        if known.iter().any(|other| other.name == pass.name) {
+            continue;
+        }
+        let options = raw_options(pass.options);
+        // SAFETY: the texts are static, and the shim copies the list.
+        unsafe {
+            ffi::cuteRegisterPass(
+                FIRST_ATTEMPTS + known.len() as isize,
+                ffi::string_ref(pass.name),
+                ffi::string_ref(pass.description),
+                ffi::string_ref(Anchor::Module.scheduled_on()),
+                options.len() as isize,
+                options.as_ptr(),
+            );
+        }
+        known.push(*pass);
+    }
     let mut known = lock(&PASSES);
     for pass in passes {
         if known.iter().any(|other| other.name == pass.name) {
@@ -418,6 +449,13 @@ unsafe extern "C" fn run_pass(
                 .map(|text| utf8(*text).unwrap_or_default())
                 .collect(),
         };
+        if let Ok(index) = usize::try_from(index - FIRST_ATTEMPTS) {
+            let Some(pass) = lock(&ATTEMPTS).get(index).copied() else {
+                return false;
+            };
+            let run = std::panic::AssertUnwindSafe(|| attempts::run(&pass, op, &options));
+            return std::panic::catch_unwind(run).unwrap_or(false);
+        }
         let Some(pass) = lock(&PASSES).get(index as usize).copied() else {
             return false;
         };

@@ -274,6 +274,12 @@ impl<'c> OwnedCopy<'c> {
         self.0.to_raw()
     }
 
+    /// Another copy of the same.
+    pub(super) fn again(&self) -> Self {
+        // SAFETY: the copy is owned by nobody else.
+        Self(unsafe { melior::ir::Operation::from_raw(mlirOperationClone(self.0.to_raw())) })
+    }
+
     /// Calls `body` with the copy, and with the right to erase within it.
     pub fn with<T>(&mut self, body: impl for<'r> FnOnce(&'r Rewriter<'r>, Op<'r>) -> T) -> T {
         // SAFETY: the copy is borrowed for this call alone.

@@ -160,9 +160,10 @@ impl<'c> Mapped<'c> {
             &[row],
         )?;
         let row = b.infer(cute::SLICE, &[tensor, row], &[])?;
-        // Neighbours whose distance only a launch knows are moved one by one.
+        // Neighbours whose distance only a launch knows, or that do not lie in order, are moved one by one.
         let layout = memref_of(row).expected(b, "a tensor")?.layout;
-        let length = match layout.stride().is_static() {
+        let in_order = layout.mode(0).is_ok_and(|mode| !mode.shape().is_tuple());
+        let length = match in_order && layout.stride().is_static() {
             true => self.vector,
             false => 1,
         };
@@ -235,6 +236,41 @@ impl<'c> Mapped<'c> {
         let there = view(b, there, &int(0), parts)?;
         b.copy(&[atom, part(ends[0])?, part(ends[1])?, there])?;
         Ok(())
+    }
+}
+
+/// A tensor of what registers hold: the bits of what they have no type for.
+pub(super) fn as_bits<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(tensor).expected(b, "a tensor")?;
+    let element = types::register_type(memref.element);
+    if element == memref.element {
+        return Ok(tensor);
+    }
+    let bits = MemRef { element, ..memref };
+    let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
+    let ty = bits.to_ptr_type(b.location)?;
+    let start = b.value(cute::RECAST_ITER, &[start], ty, &[])?;
+    let layout = match bits.layout.is_static() {
+        true => b.static_value(types::layout_type(b.context, &bits.layout))?,
+        false => b.infer(cute::GET_LAYOUT, &[tensor], &[])?,
+    };
+    b.value(
+        cute::MAKE_VIEW,
+        &[start, layout],
+        bits.to_type(b.location)?,
+        &[],
+    )
+}
+
+/// The number whose bits a register holds.
+pub(super) fn as_number<'c>(
+    b: Builder<'c>,
+    value: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    match value.r#type() == ty {
+        true => Ok(value),
+        false => b.value(arith::BITCAST, &[value], ty, &[]),
     }
 }
 

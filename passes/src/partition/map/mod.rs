@@ -151,8 +151,16 @@ impl<'c> Mapped<'c> {
         let is_whole = columns.0.is_some_and(|columns| columns % at_once == 0);
         let end = word(b, arith::DIVUI, columns.1, b.i32(vector)?)?;
         let first = word(b, arith::DIVUI, first_column, b.i32(vector)?)?;
+        let mut end = end;
+        if let Some(own) = op.columns().and_then(integer_value) {
+            // Others reduce what comes behind.
+            let own = word(b, arith::ADDI, first, b.i32(own / vector)?)?;
+            end = word(b, arith::MINSI, end, own)?;
+        }
         let inputs_types = &types[..inputs.len()];
         let differs = varying(body, inputs_types, |mode| mode == 1);
+        let inputs = inputs.into_iter().map(|input| memory::as_bits(b, input));
+        let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             region: Region { body, differs },
             inputs,
@@ -186,6 +194,7 @@ impl<'c> Mapped<'c> {
         for ((tensor, memref), argument) in inputs {
             if is_same_along(&memref.layout, 1) {
                 let number = self.load_number(b.step("load inputs"), *tensor)?;
+                let number = memory::as_number(b, number, argument.r#type())?;
                 values.numbers.insert(key(*argument), number);
             }
         }
@@ -230,7 +239,9 @@ impl<'c> Mapped<'c> {
     ) -> Result<(), Failure> {
         for stage in stages {
             self.region.advance(b, values)?;
-            let initial = stage.iter().map(|reduce| self.neutral(b, reduce));
+            let initial = stage
+                .iter()
+                .map(|reduce| self.reduction(b, reduce)?.neutral(b));
             let initial = initial.collect::<Result<Vec<_>, _>>()?;
             let sums = self.each(b, &initial, |l, held, sums| {
                 let mut inner = values.clone();
@@ -239,7 +250,7 @@ impl<'c> Mapped<'c> {
                 let mut next = Vec::new();
                 for (reduce, sum) in stage.iter().zip(sums) {
                     let part = self.partial(l, reduce, held, &inner)?;
-                    next.push(self.combined(l, reduce, *sum, part)?);
+                    next.push(self.reduction(l, reduce)?.combined(l, *sum, part)?);
                 }
                 Ok(next)
             })?;

@@ -1,17 +1,17 @@
 //! Values of a thread's vectors, and reductions over the threads of a row.
 
-use super::{Held, Mapped, Values, wrong};
-use crate::{algorithms::operation, arch::WARP};
+use super::{Held, Mapped, Values, memory::as_number, wrong};
+use crate::{arch::WARP, partition::reduction::Reduction};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, gpu, vector};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
     tensor,
-    types::{self, MemRef, Space, is_float, memref_of},
+    types::{self, MemRef, Space, memref_of},
 };
 use cute_layout::{IntTuple, Layout, int, tuple};
-use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
+use melior::ir::{ValueLike, operation::OperationLike};
 
 impl<'c> Mapped<'c> {
     /// Registers with a value of the region for each element of the thread's vectors; with `else_` where a vector is not there.
@@ -42,7 +42,7 @@ impl<'c> Mapped<'c> {
         }
         let mut arguments: Vec<_> = starts
             .iter()
-            .map(|start| (start.r#type(), location_of(*start)))
+            .map(|start| (types::register_type(start.r#type()), location_of(*start)))
             .collect();
         if let Some((there, _)) = else_ {
             tensors.push(self.repeated(b, there)?);
@@ -54,7 +54,8 @@ impl<'c> Mapped<'c> {
         let l = Builder::at_end(b.context, block, b.location);
         let mut mapping = values.numbers.clone();
         for (start, argument) in starts.iter().zip(arguments_of(block)) {
-            mapping.insert(key(*start), argument);
+            let number = as_number(l, argument, start.r#type())?;
+            mapping.insert(key(*start), number);
         }
         for op in ops {
             l.at_location(op.location()).clone_op(op, &mut mapping);
@@ -94,67 +95,25 @@ impl<'c> Mapped<'c> {
     ) -> Result<Val<'c>, Failure> {
         let b = b.at_location(reduce.op().location());
         let else_ = match held.there {
-            Some(there) => Some((there, self.neutral(b, reduce)?)),
+            Some(there) => Some((there, self.reduction(b, reduce)?.neutral(b)?)),
             None => None,
         };
         let registers = self.compute(b, reduce.value(), values, else_)?;
         let all = b.infer(cute::MEMREF_LOAD_VEC, &[registers], &[])?;
         let ty = reduce.value().r#type();
-        let kind = format!("#vector.kind<{}>", self.name(b, reduce)?);
+        let kind = format!("#vector.kind<{}>", self.reduction(b, reduce)?.name());
         let kind = [("kind", b.attribute(&kind)?)];
         b.value(vector::REDUCTION, &[all], ty, &kind)
     }
 
-    /// Two parts of a reduction as one.
-    pub(super) fn combined(
+    /// A reduction, by its kind and its type.
+    pub(super) fn reduction(
         &self,
         b: Builder<'c>,
         reduce: &cute::AllReduce<'c>,
-        one: Val<'c>,
-        other: Val<'c>,
-    ) -> Result<Val<'c>, Failure> {
-        let ty = one.r#type();
-        let name = operation(self.name(b, reduce)?, ty).expected(b, "a known reduction")?;
-        b.value(name, &[one, other], ty, &[])
-    }
-
-    /// The name of a reduction among MLIR's kinds.
-    fn name(&self, b: Builder<'c>, reduce: &cute::AllReduce<'c>) -> Result<&'static str, Failure> {
-        let float = is_float(reduce.value().r#type());
-        Ok(match self.kind(b, reduce)? {
-            ReduceOp::Add | ReduceOp::Mean => "add",
-            ReduceOp::Maximum if float => "maximumf",
-            ReduceOp::Maximum => "maxsi",
-            ReduceOp::Minimum if float => "minimumf",
-            ReduceOp::Minimum => "minsi",
-        })
-    }
-
-    /// The number that changes no result of a reduction.
-    pub(super) fn neutral(
-        &self,
-        b: Builder<'c>,
-        reduce: &cute::AllReduce<'c>,
-    ) -> Result<Val<'c>, Failure> {
-        let ty = reduce.value().r#type();
-        let kind = self.kind(b, reduce)?;
-        let value = if is_float(ty) {
-            float_of(b, ty, kind)?
-        } else {
-            let bits = types::element_bits(ty)
-                .expected(b, "an integer")?
-                .clamp(1, 63);
-            let least = -(1i64 << (bits - 1));
-            b.integer(
-                ty,
-                match kind {
-                    ReduceOp::Add | ReduceOp::Mean => 0,
-                    ReduceOp::Maximum => least,
-                    ReduceOp::Minimum => -1 - least,
-                },
-            )
-        };
-        b.value(arith::CONSTANT, &[], ty, &[("value", value)])
+    ) -> Result<Reduction<'c>, Failure> {
+        let (kind, ty) = (self.kind(b, reduce)?, reduce.value().r#type());
+        Ok(Reduction { kind, ty })
     }
 
     /// Finishes a reduction over the threads of a row, of each thread's part; from here on it is a number.
@@ -168,23 +127,18 @@ impl<'c> Mapped<'c> {
         let b = b.at_location(reduce.op().location());
         let [_, threads] = self.threads;
         let ty = part.r#type();
-        let kind = b.attribute(&format!("#gpu<all_reduce_op {}>", self.name(b, reduce)?))?;
-        let mut number = if threads == 1 {
-            part
-        } else if self.by_rows {
-            self.exchange(b, reduce, part)?
+        let reduction = self.reduction(b, reduce)?;
+        let mut number = if self.by_rows && threads > 1 {
+            self.exchange(b, reduction, part)?
         } else if threads <= WARP {
-            let mut attributes = vec![("op", kind)];
-            if threads < WARP {
-                attributes.push(("cluster_size", b.integer(b.i32_type(), threads)));
-            }
-            b.value(gpu::SUBGROUP_REDUCE, &[part], ty, &attributes)?
+            reduction.of_lanes(b, part, [threads, 1])?
         } else {
             let regions = vec![Detached::empty()];
-            let op = b.with_regions(gpu::ALL_REDUCE, &[part], &[ty], &[("op", kind)], regions)?;
+            let kind = [("op", reduction.of_threads(b)?)];
+            let op = b.with_regions(gpu::ALL_REDUCE, &[part], &[ty], &kind, regions)?;
             result_of(op, 0)
         };
-        if self.kind(b, reduce)? == ReduceOp::Mean {
+        if reduction.kind == ReduceOp::Mean {
             let columns = b.value(arith::SITOFP, &[self.extents[1]], ty, &[])?;
             number = b.value(arith::DIVF, &[number, columns], ty, &[])?;
         }
@@ -196,7 +150,7 @@ impl<'c> Mapped<'c> {
     fn exchange(
         &self,
         b: Builder<'c>,
-        reduce: &cute::AllReduce<'c>,
+        reduction: Reduction<'c>,
         part: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
         let [rows, threads] = self.threads;
@@ -213,36 +167,10 @@ impl<'c> Mapped<'c> {
         let at = b.coord(&tuple([dynamic(), dynamic()]), &[self.own_row, self.lane])?;
         b.op(cute::MEMREF_STORE, &[shared, at, part], &[], &[])?;
         b.op(gpu::BARRIER, &[], &[], &[])?;
-        let mut all = None;
-        for other in 0..threads {
+        let part = |other: i64| {
             let at = b.coord(&tuple([dynamic(), int(other)]), &[self.own_row])?;
-            let value = b.value(cute::MEMREF_LOAD, &[shared, at], ty, &[])?;
-            all = Some(match all {
-                Some(before) => self.combined(b, reduce, before, value)?,
-                None => value,
-            });
-        }
-        all.expected(b, "a thread")
-    }
-}
-
-/// The floating-point number that changes no result of a reduction.
-fn float_of<'c>(b: Builder<'c>, ty: Type<'c>, kind: ReduceOp) -> Result<Attribute<'c>, Failure> {
-    let infinity = |sign: &str| -> Option<String> {
-        let text = ty.to_string();
-        let digits = match text.as_str() {
-            "f16" => "C00",
-            "bf16" => "F80",
-            "f32" => "F800000",
-            "f64" => "FF0000000000000",
-            _ => return None,
+            b.value(cute::MEMREF_LOAD, &[shared, at], ty, &[])
         };
-        Some(format!("0x{sign}{digits} : {ty}"))
-    };
-    let text = match kind {
-        ReduceOp::Add | ReduceOp::Mean => Some(format!("0.0 : {ty}")),
-        ReduceOp::Maximum => infinity("F"),
-        ReduceOp::Minimum => infinity("7"),
-    };
-    b.attribute(&text.expected(b, "a number that can be reduced")?)
+        reduction.folded(b, (0..threads).map(part))
+    }
 }

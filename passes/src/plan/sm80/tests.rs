@@ -1,8 +1,9 @@
-use super::super::{Problem, Table};
+use super::super::{Problem, Rules, Table};
 use super::*;
 use cute_ir::options::{OptionValue, Options};
 use cute_target::{Arch, Requirement};
 use melior::{Context, ir::Type};
+use std::sync::OnceLock;
 
 fn arch(name: &str) -> Arch {
     Arch::find(name).unwrap()
@@ -32,12 +33,23 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         accumulate: single(context),
         accesses: [ROWS; 3],
         fed: [None; 2],
+        reduced: super::super::Reduced::default(),
+    }
+}
+
+/// The rules of a request alone: nothing is avoided, and nothing was measured.
+fn rules(request: &Request) -> Rules<'_> {
+    static NONE: OnceLock<Table> = OnceLock::new();
+    Rules {
+        request,
+        avoid: None,
+        table: NONE.get_or_init(Table::default),
     }
 }
 
 /// The plan of a problem, the fastest one of those that are asked for.
 fn chosen<'c>(problem: &Problem<'c>, request: &Request, arch: Arch) -> Result<Plan<'c>, String> {
-    let made = super::super::choose(problem, request, &arch.into(), 1, &Table::default())?;
+    let made = super::super::choose(problem, rules(request), &arch.into(), 1)?;
     let [one] = &made[..] else {
         panic!("one plan of a known problem")
     };
@@ -233,14 +245,8 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         ..problem(&context, [1; 3])
     };
     let arch = arch("sm_90a");
-    let made = super::super::choose(
-        &open,
-        &Request::default(),
-        &arch.into(),
-        6,
-        &Table::default(),
-    )
-    .unwrap();
+    let request = Request::default();
+    let made = super::super::choose(&open, rules(&request), &arch.into(), 6).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
     let all = builder.candidates(&Request::default(), &[1], &arch.into());
@@ -268,23 +274,10 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         extents: [None, Some(4096), Some(4096)],
         ..open
     };
-    let few = super::super::choose(
-        &rows,
-        &Request::default(),
-        &arch.into(),
-        6,
-        &Table::default(),
-    )
-    .unwrap();
+    let request = Request::default();
+    let few = super::super::choose(&rows, rules(&request), &arch.into(), 6).unwrap();
     assert!((2..=6).contains(&few.len()), "{}", few.len());
-    let one = super::super::choose(
-        &rows,
-        &Request::default(),
-        &arch.into(),
-        1,
-        &Table::default(),
-    )
-    .unwrap();
+    let one = super::super::choose(&rows, rules(&request), &arch.into(), 1).unwrap();
     assert_eq!(one.len(), 1);
 }
 
@@ -297,14 +290,8 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
             ..Request::default()
         };
         let archs = arch("sm_90a").into();
-        let made = super::super::choose(
-            &problem(&context, extents),
-            &request,
-            &archs,
-            1,
-            &Table::default(),
-        )
-        .unwrap();
+        let made =
+            super::super::choose(&problem(&context, extents), rules(&request), &archs, 1).unwrap();
         let one = made.first().unwrap();
         (one.plan.split, one.time.estimate.known(extents, 1, 132))
     };

@@ -96,6 +96,11 @@ impl<'c> Map<'c> {
                 (false, false) if !crossed.is_empty() => self.staged(vector),
                 (false, false) => self.plain(vector),
             };
+            let mut taken = taken;
+            if self.ranges.is_some() {
+                // Ranges are whole multiples of what is taken at once.
+                taken.values[1] = 1 << taken.values[1].max(1).ilog2();
+            }
             let row_vector = match vector {
                 1 => 1,
                 _ => self

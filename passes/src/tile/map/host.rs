@@ -17,7 +17,7 @@ impl<'c> Map<'c> {
     pub(super) fn launch_one(
         &self,
         host: Builder<'c>,
-        all: &[(&Arrangement, &String)],
+        all: &[(Arrangement, String)],
     ) -> Result<(), Failure> {
         let conditions = all
             .iter()
@@ -28,7 +28,7 @@ impl<'c> Map<'c> {
             });
         let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
         choose(host, &conditions, &|host, at| {
-            let (way, kernel) = all[at];
+            let (way, kernel) = &all[at];
             self.launch(host, way, kernel)
         })
     }
@@ -65,7 +65,7 @@ impl<'c> Map<'c> {
     }
 
     /// The extent of rows (0), columns (1) or the batch (2), of type `index`.
-    fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
+    pub(super) fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
         let index = host.index_type();
         if let Some(known) = self.known(mode) {
             return host.constant(index, known);

@@ -63,6 +63,9 @@ impl<'c> Map<'c> {
             part = Some(b.value(arith::DIVUI, &[block, rows], word, &[])?);
             block = b.value(arith::REMUI, &[block, rows], word, &[])?;
         }
+        if let (Some(columns), Some(part)) = (self.ranges, part) {
+            column = Some(b.value(arith::MULI, &[part, b.i32(columns)?], word, &[])?);
+        }
         let each = b.i32(way.threads[0])?;
         let row = b.value(arith::MULI, &[block, each], word, &[])?;
         let multiple = |of: i64| {
@@ -73,13 +76,13 @@ impl<'c> Map<'c> {
         };
         let first = tuple([
             multiple(way.threads[0]),
-            column.map_or(int(0), |_| multiple(way.tile(1))),
+            column.map_or(int(0), |_| multiple(self.ranges.unwrap_or(way.tile(1)))),
         ]);
         let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
         let at = b.coord(&first, &leaves)?;
         let mut tensors = Vec::new();
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
-            let tensor = argument(body, whole.argument);
+            let tensor = whole.in_kernel(b, body)?;
             let mut tensor = match self.is_in_order() && *layout == whole.memref.layout {
                 true => tensor,
                 false if layout.is_static() => with_layout(b, tensor, layout, [&[], &[]])?,
@@ -103,6 +106,9 @@ impl<'c> Map<'c> {
             ("threads", b.i64_array(&way.threads)),
             ("values", b.i64_array(&way.values)),
         ];
+        if let Some(columns) = self.ranges {
+            attributes.push(("columns", b.i64_attribute(columns)));
+        }
         for (name, is) in [("by_rows", way.by_rows), ("held", way.held)] {
             if is {
                 attributes.push((name, b.unit()));

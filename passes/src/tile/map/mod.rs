@@ -6,8 +6,16 @@
 mod arrange;
 mod host;
 mod kernel;
+mod parts;
 
-use super::{function_around, matrix::check_apart, region::Region, targets_of};
+use super::{
+    function_around,
+    leaves::{leaves_of, view_at},
+    matrix::check_once,
+    region::Region,
+    targets_of,
+    variants::choose,
+};
 use arrange::Arrangement;
 use cute_ir::{
     Expected, Failure, diag,
@@ -25,12 +33,14 @@ use melior::ir::operation::OperationLike;
 struct Whole<'c> {
     /// The tensor in the function that launches.
     tensor: Val<'c>,
-    /// Its place among the kernel's arguments.
+    /// Its place among the kernel's arguments, or that of what it is a view of.
     argument: usize,
+    /// The places of the leaves of a view that only a launch knows, those of the shape and those of the stride.
+    view: Option<[Vec<usize>; 2]>,
     /// Its name in messages.
     name: String,
     memref: MemRef<'c>,
-    /// Rows, columns, of which the latter are one leaf, and perhaps a batch.
+    /// Rows, columns, of which the latter are one leaf where they lie in order, and perhaps a batch.
     layout: Layout,
 }
 
@@ -49,15 +59,44 @@ pub(super) struct Map<'c> {
     modes: [Vec<usize>; 3],
     /// Tells whether something is reduced along the columns.
     reduces: bool,
+    /// The number of columns in each of the ranges that are reduced apart, by the index of the batch; none where all are reduced.
+    ranges: Option<i64>,
     archs: Archs,
 }
 
 impl<'c> Map<'c> {
     /// The map that an op is. Errors: what cannot be computed row by row.
     pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+        function_around(op, function)?;
+        Self::of(op, function, archs, (false, None))
+    }
+
+    /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch. Its kernels are passed
+    /// `others` besides, which a launch finds to be apart from what they write. With `ranges`, the index of its third mode is that of a range of so
+    /// many columns.
+    pub(super) fn of_values(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        (others, ranges): (&[Val<'c>], Option<i64>),
+    ) -> Result<Self, Failure> {
+        let mut map = Self::of(op, function, archs, (true, ranges))?;
+        for other in others {
+            if !map.arguments.contains(other) {
+                map.arguments.push(*other);
+            }
+        }
+        Ok(map)
+    }
+
+    fn of(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        (computed, ranges): (bool, Option<i64>),
+    ) -> Result<Self, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
-        function_around(op, function)?;
         let map = cute::Map::of(op).expected(op, "a map")?;
         let body = map.body().expected(op, "a region")?;
         let (inputs, outputs) = (map.inputs(), map.outputs());
@@ -66,12 +105,18 @@ impl<'c> Map<'c> {
         for (what, values) in [("input", &inputs), ("output", &outputs)] {
             for (at, value) in values.iter().enumerate() {
                 let memref = memref_of(*value).expected(op, "tensors")?;
-                if register_type(memref.element) != memref.element
-                    || element_bits(memref.element).is_none_or(|bits| bits < 8)
+                let bits = element_bits(memref.element);
+                let is_held = register_type(memref.element) == memref.element;
+                if bits.is_none_or(|bits| bits < 8)
+                    || !is_held && (bits != Some(8) || what != "input")
                 {
                     return Err(fail(format!(
-                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers",
-                        memref.element
+                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers{}",
+                        memref.element,
+                        match bits {
+                            Some(8) => ": numbers of 8 bits are read, and written as other ones",
+                            _ => "",
+                        }
                     )));
                 }
                 if memref.layout.stride().has_basis() {
@@ -81,15 +126,21 @@ impl<'c> Map<'c> {
                     )));
                 }
                 memref.check_addressable().map_err(fail)?;
-                let known = arguments.iter().position(|other| other == value);
-                let argument = known.unwrap_or(arguments.len());
-                if known.is_none() {
-                    arguments.push(*value);
-                }
-                named.push((format!("{what} {at}"), *value, argument, memref));
+                let (base, leaves) = parts_of_view(Builder::before(op), *value)?;
+                let mut passed = |value: Val<'c>| {
+                    let known = arguments.iter().position(|other| *other == value);
+                    known.unwrap_or_else(|| {
+                        arguments.push(value);
+                        arguments.len() - 1
+                    })
+                };
+                let argument = passed(base);
+                let mut all = |values: Vec<Val<'c>>| values.into_iter().map(&mut passed).collect();
+                let view = leaves.map(|[shape, stride]| [all(shape), all(stride)]);
+                named.push((format!("{what} {at}"), *value, (argument, view), memref));
             }
         }
-        let region = Region::of(function, ("a map", body), &mut arguments)?;
+        let region = Region::of_numbers(function, ("a map", body), &mut arguments, computed)?;
         let rank = named.first().map_or(0, |(.., memref)| memref.layout.rank());
         let all = reductions(body);
         let along: Option<Vec<usize>> = all.first().map(|reduce| {
@@ -99,35 +150,35 @@ impl<'c> Map<'c> {
                 .collect()
         });
         let layouts: Vec<&Layout> = named.iter().map(|(.., memref)| &memref.layout).collect();
-        let modes = split(&layouts, inputs.len(), rank, along.clone());
+        let modes = match ranges {
+            Some(_) => [vec![0], vec![1], vec![2]],
+            None => split(&layouts, inputs.len(), rank, along.clone()),
+        };
         let mut tensors = Vec::new();
-        for (name, tensor, argument, memref) in named {
-            let layout = arranged(&memref.layout, &modes).map_err(|found| {
-                fail(format!(
-                    "expected {name} with one stride along what is reduced, or along the modes {:?} together, found {found}; make a \
-                     copy of it that lies in order",
-                    modes[1]
-                ))
-            })?;
+        for (name, tensor, (argument, view), memref) in named {
+            let layout = arranged(&memref.layout, &modes).map_err(fail)?;
             tensors.push(Whole {
                 tensor,
                 argument,
+                view,
                 name,
                 memref,
                 layout,
             });
         }
         for output in &tensors[inputs.len()..] {
-            // What is written once along a mode has one element there.
-            let all = 0..output.layout.rank();
-            let once = all.filter(|mode| !is_same_along(&output.layout, *mode));
-            let once: Vec<_> = once
-                .filter_map(|mode| output.layout.mode(mode).ok())
-                .collect();
-            if !once.is_empty() {
-                let apart = Layout::from_modes(&once).map_err(|e| fail(e.to_string()))?;
-                check_apart(&output.name, &apart).map_err(fail)?;
+            let columns = output.layout.mode(1).map_err(|e| fail(e.to_string()))?;
+            let (shape, stride) = (columns.shape().leaves(), columns.stride().leaves());
+            let mut leaves = shape.iter().zip(&stride);
+            let repeats = leaves.any(|(n, s)| **n != Leaf::Static(1) && **s == Leaf::Static(0));
+            if repeats && !is_same_along(&output.layout, 1) {
+                return Err(fail(format!(
+                    "expected {} with the stride 0 along all of the modes {:?} that are reduced, or with elements of its own along \
+                     them, found {}; write it once by a cute.map of its own",
+                    output.name, modes[1], output.memref.layout
+                )));
             }
+            check_once(&output.name, &output.layout).map_err(fail)?;
         }
         let map = Self {
             op,
@@ -138,6 +189,7 @@ impl<'c> Map<'c> {
             region,
             modes,
             reduces: along.is_some(),
+            ranges,
             archs: archs.clone(),
         };
         let mut known = (0..3).filter_map(|axis| Some((axis, map.known(axis)?)));
@@ -151,8 +203,54 @@ impl<'c> Map<'c> {
         Ok(map)
     }
 
-    /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op.
+    /// The op.
+    pub(super) fn op(&self) -> Op<'c> {
+        self.op
+    }
+
+    /// Writes the kernels into their module, which is made if there is none, and the launch in place of the op; leaves on the function what
+    /// it computes.
     pub(super) fn lower(
+        &self,
+        rewriter: &Rewriter<'c>,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        self.lower_alone(rewriter, module, name, most, home)?;
+        self.record(module, name)
+    }
+
+    /// Writes the kernels, and the launches in place of the op.
+    pub(super) fn lower_alone(
+        &self,
+        rewriter: &Rewriter<'c>,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        let host = Builder::before(self.op);
+        let Some(parts) = self.parts(host, most)? else {
+            return self.lower_whole(module, name, most, home);
+        };
+        let named = format!("{name}_kernels");
+        let kernels = super::kernels_of(self.op, module, &named, &targets_of(&self.archs), home)?;
+        self.check_launch(host)?;
+        let place = (kernels, name);
+        if parts.condition.is_none() {
+            return self.lower_parts(rewriter, host, &parts, place);
+        }
+        let symbols = self.kernels(kernels, name, most)?;
+        choose(host, &[parts.condition, None], &|host, at| match at {
+            0 => self.lower_parts(rewriter, host, &parts, place),
+            _ => self.launch_one(host, &symbols),
+        })
+    }
+
+    /// Writes the kernels, and the launch in place of the op, of maps whose blocks have whole lines.
+    fn lower_whole(
         &self,
         module: Op<'c>,
         name: &str,
@@ -167,8 +265,20 @@ impl<'c> Map<'c> {
             &targets_of(&self.archs),
             home,
         )?;
+        let symbols = self.kernels(kernels, name, most)?;
+        self.check_launch(host)?;
+        self.launch_one(host, &symbols)
+    }
+
+    /// Writes the kernels into their module; returns each with its symbol.
+    fn kernels(
+        &self,
+        kernels: Op<'c>,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<(Arrangement, String)>, Failure> {
         let body = body_of(kernels, 0).expected(kernels, "a body")?;
-        let place = Builder::at_end(host.context, body, host.location);
+        let place = Builder::at_end(context_of(self.op), body, Builder::before(self.op).location);
         let ways = self.arrangements(most);
         let mut symbols = Vec::new();
         for (at, way) in ways.iter().enumerate() {
@@ -180,10 +290,7 @@ impl<'c> Map<'c> {
             let home = string_of(kernels, "sym_name").unwrap_or_default();
             symbols.push(format!("@{home}::@{kernel}"));
         }
-        self.check_launch(host)?;
-        let all: Vec<(&Arrangement, &String)> = ways.iter().zip(&symbols).collect();
-        self.launch_one(host, &all)?;
-        self.record(module, name)
+        Ok(ways.into_iter().zip(symbols).collect())
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
@@ -203,6 +310,11 @@ impl<'c> Map<'c> {
             }
         }
         super::record(self.op, self.function, &entry)
+    }
+
+    /// Tells whether it reduces ranges of columns.
+    fn is_part(&self) -> bool {
+        self.ranges.is_some()
     }
 
     /// Tells whether there are modes of which each index is computed apart.
@@ -230,6 +342,44 @@ impl<'c> Map<'c> {
             mode.shape().is_static().then(|| mode.size().ok())?
         });
         extents.next()
+    }
+}
+
+/// A pointer or a tensor, and the leaves that only a launch knows of the view that a function makes of it, those of the shape and those of the
+/// stride; none of a tensor as it is.
+fn parts_of_view<'c>(
+    host: Builder<'c>,
+    tensor: Val<'c>,
+) -> Result<(Val<'c>, Option<[Vec<Val<'c>>; 2]>), Failure> {
+    let Some(view) = defining_op(tensor).and_then(cute::MakeView::of) else {
+        return Ok((tensor, None));
+    };
+    let start = view.iter();
+    let base = defining_op(start).and_then(cute::GetIter::of);
+    let base = base.map_or(start, |of| of.tensor());
+    let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let leaves = leaves_of(host, layout)?;
+    let (shape, stride) = leaves.split_at(leaves.len() / 2);
+    let open = |leaves: &[Option<Val<'c>>]| leaves.iter().copied().flatten().collect();
+    Ok((base, Some([open(shape), open(stride)])))
+}
+
+impl<'c> Whole<'c> {
+    /// The tensor in a kernel.
+    fn in_kernel(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Val<'c>, Failure> {
+        let base = argument(body, self.argument);
+        let Some(leaves) = &self.view else {
+            return Ok(base);
+        };
+        let start = match memref_of(base) {
+            Some(_) => b.infer(cute::GET_ITER, &[base], &[])?,
+            None => base,
+        };
+        let values = |places: &Vec<usize>| -> Vec<Val<'c>> {
+            places.iter().map(|place| argument(body, *place)).collect()
+        };
+        let [shape, stride] = leaves.each_ref().map(values);
+        view_at(b, start, &self.memref, [&shape, &stride])
     }
 }
 
@@ -277,7 +427,7 @@ fn split(
     })
 }
 
-/// The layout as rows, columns, and a batch if there is one. Errors: the columns, if they are not one leaf.
+/// The layout as rows, columns, and a batch if there is one. Errors: those of the algebra.
 fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> {
     let text = |e: cute_layout::LayoutError| e.to_string();
     let mut parts = Vec::new();
@@ -294,11 +444,9 @@ fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> 
     if let Some(columns) = parts.get_mut(1)
         && columns.shape().is_tuple()
     {
+        // What does not lie in order stays as it is, and is moved element by element.
         if columns.is_static() {
             *columns = columns.coalesce().map_err(text)?;
-        }
-        if columns.shape().is_tuple() {
-            return Err(columns.to_string());
         }
     }
     let shape = parts.iter().map(|part| part.shape().clone());
@@ -310,7 +458,7 @@ fn arranged(layout: &Layout, modes: &[Vec<usize>; 3]) -> Result<Layout, String> 
     .map_err(text)
 }
 
-/// The leaf of columns, of a shape or a stride.
+/// The leaf of columns, of a shape or a stride; none of several.
 fn column(of: &IntTuple) -> Option<&Leaf> {
     of.get(1).and_then(IntTuple::as_leaf)
 }

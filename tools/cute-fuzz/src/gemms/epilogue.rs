@@ -3,6 +3,7 @@
 use super::problem::tensor;
 use crate::random::Random;
 use crate::region::{Body, activation};
+use crate::tensors::{bytes, leaf};
 use cute_runtime::Parsed;
 
 /// The part of a product that an epilogue is.
@@ -11,6 +12,8 @@ pub(super) struct Epilogue {
     pub(super) tensors: Vec<(String, Parsed)>,
     /// How many of them are read.
     pub(super) reads: usize,
+    /// The kind by which each that is written is reduced; empty where it is not.
+    pub(super) kinds: Vec<&'static str>,
     /// Tells whether C is read as well.
     pub(super) reads_c: bool,
     /// The number that the function takes, with its default: empty where it takes none.
@@ -85,15 +88,74 @@ impl Epilogue {
             tensors.push(tensor(random, element, extents, batch, true));
             yields.push((body.narrowed(&plain, element), element.to_string()));
         }
+        let mut kinds = vec![""; tensors.len() - reads];
+        if random.chance(45) {
+            for _ in 0..random.range(1, 2) {
+                let kind = *random.pick(&["add", "add", "mean", "maximum", "maximum", "minimum"]);
+                let element = match (kind, ty) {
+                    ("add" | "mean", ty) => ty,
+                    (_, "f64") => *random.pick(&["f64", "f32"]),
+                    _ => *random.pick(&["f32", "f32", "f16", "bf16", "i8"]),
+                };
+                tensors.push(reduced(random, element, extents, batch));
+                let of = if random.chance(50) { &plain } else { &value };
+                yields.push((body.narrowed(of, element), element.to_string()));
+                kinds.push(kind);
+            }
+        }
         let region = body.region(&arguments, &yields);
         Epilogue {
             tensors,
             reads,
+            kinds,
             reads_c,
             number,
             region,
         }
     }
+}
+
+/// A tensor that has one element along rows, along columns or along both, with elements of its own for each product of a batch.
+fn reduced(
+    random: &mut Random,
+    element: &str,
+    extents: [i64; 2],
+    batch: &[i64],
+) -> (String, Parsed) {
+    let along = *random.pick(&[[0, 1], [0, 1], [1, 0], [1, 0], [1, 1]]);
+    let step = if random.chance(15) { 2 } else { 1 };
+    let strides = along.map(|is_reduced| if is_reduced == 1 { 0 } else { step });
+    let mut weight = 1 + (extents[0] - 1) * strides[0] + (extents[1] - 1) * strides[1];
+    weight += if random.chance(20) { 4 } else { 0 };
+    let mut of_batch = Vec::new();
+    for count in batch {
+        of_batch.push(weight);
+        weight *= count;
+    }
+    let is_open = random.chance(45);
+    let mut modes = |shape: bool, open: bool| {
+        let mut text = |value: i64| match open && !(value == 0 && !shape) {
+            true => leaf(random, &[value], !shape),
+            false => value.to_string(),
+        };
+        let all = if shape { extents } else { strides };
+        let [rows, columns] = all.map(&mut text);
+        let all = if shape { batch } else { &of_batch };
+        let all: Vec<String> = all.iter().map(|value| text(*value)).collect();
+        match &all[..] {
+            [] => format!("({rows},{columns})"),
+            [one] => format!("({rows},{columns},{one})"),
+            all => format!("({rows},{columns},({}))", all.join(",")),
+        }
+    };
+    let ty = format!(
+        "!cute.memref<{element}, gmem, align<{}>, \"{}:{}\">",
+        bytes(element),
+        modes(true, is_open),
+        modes(false, is_open)
+    );
+    let layout = Parsed::parse(&format!("{}:{}", modes(true, false), modes(false, false)));
+    (ty, layout.expect("a layout of a tensor"))
 }
 
 /// A tensor that is the same for all rows, for all columns, or everywhere.

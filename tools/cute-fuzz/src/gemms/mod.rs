@@ -13,7 +13,6 @@ use problem::Problem;
 pub(crate) use problem::tensor as matrix;
 
 const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
-const SINCE_SM89: [&str; 4] = ["sm_89", "sm_90", "sm_90a", "sm_120"];
 
 /// A product and how to compile it.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,11 +121,7 @@ impl Input {
     fn new(random: &mut Random) -> Input {
         let (tile, warps) = tile(random);
         let problem = Problem::new(random, tile);
-        let archs = match problem.is_of_sm89 {
-            true => &SINCE_SM89[..],
-            false => &ARCHS,
-        };
-        let mut options = vec![("arch", (*random.pick(archs)).to_string())];
+        let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
         let [tm, tn, tk] = tile;
         if random.chance(30) {
             // The problem alone.

@@ -13,8 +13,6 @@ use cute_runtime::tensor::Given;
 pub(super) struct Problem {
     /// The text for the compiler.
     pub(super) text: String,
-    /// Tells whether only some architectures multiply its types.
-    pub(super) is_of_sm89: bool,
     /// The layouts of the tensors of which the text leaves something open.
     pub(super) given: Vec<Given>,
 }
@@ -176,8 +174,15 @@ impl Problem {
             for (at, (ty, _)) in made.tensors.iter().enumerate() {
                 head += &format!("!E{at} = {ty}\n");
                 arguments += &format!(", %E{at}: !E{at}");
-                let list = if at < made.reads { &mut ins } else { &mut outs };
-                list.push((format!("%E{at}"), format!("!E{at}")));
+                let (list, kind) = match at.checked_sub(made.reads) {
+                    None => (&mut ins, ""),
+                    Some(output) => (&mut outs, made.kinds[output]),
+                };
+                let kind = match kind {
+                    "" => String::new(),
+                    kind => format!(" reduce {kind}"),
+                };
+                list.push((format!("%E{at}{kind}"), format!("!E{at}")));
             }
             if made.reads_c {
                 ins.push(("%C".to_owned(), "!C".to_owned()));
@@ -222,7 +227,6 @@ impl Problem {
             });
         let given = given.chain(std::iter::repeat_n(Given::Nothing, scalars));
         Problem {
-            is_of_sm89: text.contains("f8E"),
             text,
             given: given.collect(),
         }
@@ -260,6 +264,8 @@ mod tests {
             ",(32,",
             "epilogue ins(",
             "outs(%C, %E",
+            "reduce maximum",
+            "reduce add",
             "math.tanh",
             ":(0,1",
             "%alpha",

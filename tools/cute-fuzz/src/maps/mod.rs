@@ -16,7 +16,7 @@ use problem::Problem;
 
 /// The limits for which a map is refused, by a part of the message.
 const LIMITS: [&str; 2] = [
-    "with one stride along what is reduced, or along the modes",
+    "with the stride 0 along all of the modes",
     // Ptxas would have to keep registers in memory.
     "spill",
 ];

@@ -101,13 +101,9 @@ impl Shape {
 
     /// Gives some leaves other extents in other launches.
     fn vary(&mut self, random: &mut Random, budget: i64) {
-        let columns = self.along.iter().map(|mode| self.modes[*mode].len());
-        // What is reduced has to have one stride, which several open leaves never have.
-        let are_columns_one = columns.sum::<usize>() < 2;
         let leaves: Vec<(usize, usize)> = self.leaves();
         for (mode, at) in leaves {
-            let is_column = self.along.contains(&mode);
-            let varies = self.is_open && random.chance(60) && (are_columns_one || !is_column);
+            let varies = self.is_open && random.chance(60);
             let div = *random.pick(&[1, 1, 1, 2, 4, 8, 16]);
             let others = self.elements(0) / self.modes[mode][at][0].max(1);
             for _ in 1..self.launches {

@@ -4,15 +4,16 @@ use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
 use super::elementwise::{check_body, one_block};
 use super::prologue::{verify_factor_transform, verify_prologues};
+use super::reduced::check_outputs;
 use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
-    tensor,
+    reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
-use cute_arith::ScalarOp;
+use cute_arith::{ReduceOp, ScalarOp};
 use cute_layout::atoms::Source;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -152,6 +153,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         check_space(name, tensor, Space::Gmem)?;
     }
     verify_prologues(op, [&a, &b])?;
+    let read = [op.inputs(), op.inputs_a(), op.inputs_b()].concat();
     let mut elements = [vec![accumulate], vec![c.element]];
     for (at, (values, name)) in [
         (inputs, "an input of the epilogue"),
@@ -167,6 +169,7 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
             elements[at].push(tensor.element);
         }
     }
+    check_outputs(&outputs, op.reduce(), &read)?;
     let [arguments, yields] = elements;
     match op.epilogue() {
         Some(block) => {
@@ -254,7 +257,11 @@ pub(super) fn check_shape(name: &str, tensor: &MemRef, (of, matrix): (&str, &Mem
 }
 
 pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> Checked {
-    match integer_of(op.op(), "operand_id") {
+    let id = integer_of(op.op(), "operand_id");
+    if op.reduce().is_some() && id != Some(2) {
+        return Err("reduces a factor; expected reduce behind outputs of C".to_owned());
+    }
+    match id {
         Some(0) => return verify_factor_transform(op, "A"),
         Some(1) => return verify_factor_transform(op, "B"),
         Some(2) => {}
@@ -294,6 +301,13 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
             verify_within(&first, &output, coords, end)?;
         }
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
+    }
+    check_outputs(&op.outputs(), op.reduce(), &op.inputs())?;
+    if reduced::kinds(op.reduce(), op.outputs().len()).contains(&Some(ReduceOp::Mean)) {
+        return Err(
+            "takes the mean of a part of a line; expected the sum of it, which is divided where all parts are added"
+                .to_owned(),
+        );
     }
     let [arguments, yields] = elements;
     let block = op

@@ -3,13 +3,14 @@
 use super::super::Checked;
 use super::elementwise::{check_body, one_block};
 use super::gemm::{check_numbers, check_shape, check_space};
+use super::reduced::{check_reducible, known_kinds};
 use crate::{
+    algorithm,
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
     ops::{cute, func},
     types::{self, MemRef, Space},
 };
-use cute_arith::ReduceOp;
 use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
@@ -19,29 +20,9 @@ const THREADS: i64 = cute_target::THREADS_PER_BLOCK as i64;
 pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
     let kind = kind_of(&op).ok_or_else(|| {
         let found = op.kind().and_then(string_value).unwrap_or_default();
-        let known: Vec<_> = ReduceOp::ALL.iter().map(|kind| kind.name()).collect();
-        format!("expected the kind {}, found \"{found}\"", known.join(", "))
+        format!("expected the kind {}, found \"{found}\"", known_kinds())
     })?;
-    let ty = op.value().r#type();
-    let bits = types::element_bits(ty).unwrap_or(0);
-    let float = types::is_float(ty);
-    let fits = match kind {
-        ReduceOp::Add => bits >= 32,
-        ReduceOp::Mean => float && bits >= 32,
-        ReduceOp::Maximum | ReduceOp::Minimum => bits >= 8,
-    };
-    if !fits || bits > 64 || bits == 64 && !float {
-        return Err(format!(
-            "expected {}, found {ty}",
-            match kind {
-                ReduceOp::Add =>
-                    "numbers of f32, f64 or i32 to add; widen them before, by arith.extf or arith.extsi",
-                ReduceOp::Mean =>
-                    "numbers of f32 or f64 to take the mean of; widen them before, by arith.extf or arith.sitofp",
-                _ => "numbers of 8 to 32 bits, or of f64, to compare",
-            }
-        ));
-    }
+    check_reducible(kind, op.value().r#type())?;
     let along = modes_of(&op);
     let ascends = along.windows(2).all(|two| two[0] < two[1]);
     if along.is_empty() || along[0] < 0 || !ascends {
@@ -156,6 +137,22 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
             "expected a first column that is a multiple of the {vector} neighbours that a thread holds together, found {first}"
         ));
     }
+    if let Some(columns) = op.columns().and_then(integer_value) {
+        let once = outputs
+            .iter()
+            .all(|output| is_same_along(&output.layout, 1));
+        if op.held().is_some()
+            || !once
+            || columns < 1
+            || columns % (threads[1] * vector * vectors) != 0
+        {
+            return Err(format!(
+                "expected columns to be a multiple of the {} that threads take at once, of rows that are not held and of which numbers alone \
+                 are written, found {columns}",
+                threads[1] * vector * vectors
+            ));
+        }
+    }
     let all = [inputs, outputs].concat();
     check_divided("columns", 1, vector, &all)?;
     let staged = op.staged().and_then(i64s_of).unwrap_or_default();
@@ -236,8 +233,11 @@ fn check_tensors<'c>(
         }
     }
     one_block(block)?;
-    let elements = |tensors: &[MemRef<'c>]| tensors.iter().map(|t| t.element).collect::<Vec<_>>();
-    check_body(block, &elements(&ins), &elements(&outs))?;
+    let arguments = ins
+        .iter()
+        .map(|tensor| algorithm::argument_type(tensor.element));
+    let yields: Vec<_> = outs.iter().map(|tensor| tensor.element).collect();
+    check_body(block, &arguments.collect::<Vec<_>>(), &yields)?;
     check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
 }

@@ -1,5 +1,6 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
-//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`).
+//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
+//! (`reduced.rs`).
 
 mod candidates;
 mod copy;
@@ -7,6 +8,7 @@ mod elementwise;
 mod gemm;
 mod map;
 mod prologue;
+mod reduced;
 
 pub(super) use candidates::*;
 pub(super) use copy::*;

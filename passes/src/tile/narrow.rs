@@ -1,0 +1,100 @@
+//! Products of floating-point numbers of 8 bits on architectures whose tensor cores multiply none by `mma.sync`: both factors get a prologue that makes f16 of what
+//! is multiplied, which is exact, so that the product is one of f16.
+
+use cute_ir::ops::{arith, cute};
+use cute_ir::{
+    Expected, Failure,
+    attributes::PLAN,
+    mlir::*,
+    plan::Plan,
+    types::{element_bits, is_float, memref_of},
+};
+use cute_target::Archs;
+use melior::ir::{Type, ValueLike};
+
+/// Tells whether a type is a floating-point number of 8 bits.
+fn is_narrow(ty: Type<'_>) -> bool {
+    is_float(ty) && element_bits(ty) == Some(8)
+}
+
+/// The type of what is multiplied of a factor: what its prologue yields, or its elements.
+fn multiplied<'c>(factor: Val<'c>, prologue: Option<Blk<'c>>) -> Option<Type<'c>> {
+    match prologue {
+        Some(block) => {
+            let end = ops_of(block).pop()?;
+            Some(operands_of(end).first()?.r#type())
+        }
+        None => Some(memref_of(factor)?.element),
+    }
+}
+
+/// The product itself, or one of f16 in its place where an architecture multiplies no numbers of 8 bits.
+pub(super) fn widened<'c>(
+    rewriter: &Rewriter<'c>,
+    op: Op<'c>,
+    archs: &Archs,
+) -> Result<Op<'c>, Failure> {
+    let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
+    let prologues = [contract.prologue_a(), contract.prologue_b()];
+    let factors = [contract.a(), contract.b()];
+    let narrow = |at: usize| multiplied(factors[at], prologues[at]).is_some_and(is_narrow);
+    let own = archs.all().all(|arch| arch.multiplies_eight_bit_floats());
+    let sums = contract.accumulate().and_then(type_value);
+    let in_single = sums.is_some_and(|ty| is_float(ty) && element_bits(ty) == Some(32));
+    if !narrow(0) || !narrow(1) || !in_single || own {
+        return Ok(op);
+    }
+    // A plan that was given says what it multiplies.
+    let given = attribute_of(op, PLAN).and_then(Plan::of);
+    let given = given.and_then(|plan| plan.multiplied().ok());
+    if given.is_some_and(|[a, ..]| is_narrow(a)) {
+        return Ok(op);
+    }
+    let b = Builder::before(op);
+    let epilogue = match contract.epilogue() {
+        Some(block) => copy_of(b, block, |_, yielded| Ok(yielded))?,
+        None => Detached::empty(),
+    };
+    let mut regions = vec![epilogue];
+    for (factor, prologue) in factors.into_iter().zip(prologues) {
+        let half = b.ty("f16")?;
+        let wide =
+            move |l: Builder<'c>, narrow: Val<'c>| l.value(arith::EXTF, &[narrow], half, &[]);
+        regions.push(match prologue {
+            Some(block) => copy_of(b, block, |l, yielded| {
+                let narrow = *yielded.first().expected(l, "a yielded value")?;
+                Ok(vec![wide(l, narrow)?])
+            })?,
+            None => {
+                let element = memref_of(factor).expected(b, "a tensor")?.element;
+                let (region, block) = Detached::with_block(&[(element, b.location)]);
+                let l = Builder::at_end(b.context, block, b.location);
+                let value = wide(l, argument(block, 0))?;
+                l.op(cute::YIELD, &[value], &[], &[])?;
+                region
+            }
+        });
+    }
+    let attributes = attributes_of(op);
+    let new = b.with_regions(cute::CONTRACT, &operands_of(op), &[], &attributes, regions)?;
+    rewriter.erase(op)?;
+    Ok(new)
+}
+
+/// A copy of a region of one block, which yields what `change` makes of what the block yields.
+fn copy_of<'c>(
+    b: Builder<'c>,
+    block: Blk<'c>,
+    change: impl FnOnce(Builder<'c>, Vec<Val<'c>>) -> Result<Vec<Val<'c>>, Failure>,
+) -> Result<Detached<'c>, Failure> {
+    let arguments: Vec<_> = arguments_of(block)
+        .into_iter()
+        .map(|value| (value.r#type(), location_of(value)))
+        .collect();
+    let (region, copy) = Detached::with_block(&arguments);
+    let l = Builder::at_end(b.context, copy, b.location);
+    let yielded = l.clone_body(block, &arguments_of(copy), &mut Mapping::new())?;
+    let yielded = change(l, yielded)?;
+    l.op(cute::YIELD, &yielded, &[], &[])?;
+    Ok(region)
+}
