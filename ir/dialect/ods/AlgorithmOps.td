@@ -36,7 +36,7 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
   let summary = "A matrix product of whole tensors: A (M,K), B (N,K), C (M,N), or a batch of them";
   let description = [{
     C(m,n) is set to the sum over k of A(m,k) B(n,k), summed in the type behind `accumulate` and rounded
-    once to C's: f16, bf16, tf32, f32 or f8 in f32, f16 in f16 too, f64 in f64, bytes of either sign in i32; C is
+    once to C's: f16, bf16, tf32, f32 or f8 (as f16, which is exact, where no tensor core multiplies them by `mma.sync`) in f32, f16 in f16 too, f64 in f64, bytes of either sign in i32; C is
     of the type of the sums, or of f16 or bf16 where that is f32. The tensors are in global memory. `cute-tile` makes a kernel and a launch of it, by the
     plan that the op has as `cute.plan`, or by one that is chosen.
 
@@ -130,8 +130,9 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     along them.
 
     The region has operations of `arith` and `math` on numbers, and may use the function's own numbers and
-    constants. `cute-tile` makes one kernel of it, and where extents or strides are open a few, of which a launch takes one. Only `outs`
-    are written: whatever else the region computes is in registers.
+    constants. Numbers of f8 and unsigned bytes are read, and written as other ones. `cute-tile` makes one kernel of it, and where extents or strides are open a
+    few, of which a launch takes one. Only `outs` are written: whatever else the region computes is in registers, but where few, long lines are reduced:
+    several blocks have a part of each, and leave what it comes to in a workspace of the call.
 
     ```mlir
     !x = !cute.memref<f16, gmem, align<16>, "(?,4096):(4096,1)">

@@ -345,12 +345,15 @@ impl<'c> Map<'c> {
     }
 }
 
+/// The leaves of a view that only a launch knows: those of the shape, and those of the stride.
+type Open<'c> = [Vec<Val<'c>>; 2];
+
 /// A pointer or a tensor, and the leaves that only a launch knows of the view that a function makes of it, those of the shape and those of the
 /// stride; none of a tensor as it is.
 fn parts_of_view<'c>(
     host: Builder<'c>,
     tensor: Val<'c>,
-) -> Result<(Val<'c>, Option<[Vec<Val<'c>>; 2]>), Failure> {
+) -> Result<(Val<'c>, Option<Open<'c>>), Failure> {
     let Some(view) = defining_op(tensor).and_then(cute::MakeView::of) else {
         return Ok((tensor, None));
     };

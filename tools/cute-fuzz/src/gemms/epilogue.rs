@@ -134,7 +134,7 @@ fn reduced(
     }
     let is_open = random.chance(45);
     let mut modes = |shape: bool, open: bool| {
-        let mut text = |value: i64| match open && !(value == 0 && !shape) {
+        let mut text = |value: i64| match open && (shape || value != 0) {
             true => leaf(random, &[value], !shape),
             false => value.to_string(),
         };
