@@ -7,6 +7,7 @@ pub mod allocate_shared;
 pub mod arch;
 pub mod check;
 mod divergence;
+mod fused;
 pub mod fold_static;
 pub mod kernel;
 pub mod launch;

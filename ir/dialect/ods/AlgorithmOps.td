@@ -213,6 +213,30 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
   let opDocGroup = Cute_Algorithms;
 }
 
+def Cute_BlockFuseOp : Cute_Op<"block.fuse", [AttrSizedOperandSegments]> {
+  let summary = "Computes a block's part of a `cute.map` with sums of products, by all threads of the block together";
+  let description = [{
+    The tensors are in global memory, of four modes: rows M, columns N, K along which products of rows and columns are summed, and E,
+    columns of products that are summed along N. The region is as of `cute.map`. A sum of products has the plan by which it is
+    multiplied as `cute.plan`: the tile, the tiled MMA, the atoms and the places in shared memory. All plans have the rows of the
+    block; those of products along K have its columns as N, and those of products along N have them as K.
+
+    The block computes the rows from `at` on, as many as the plans have. Of columns it computes, with `held`, those from `at` on, as many as
+    the plans have, which are all columns if something is reduced along them. Otherwise it goes over all columns, as many at a time, and once more for each
+    reduction along them which needs what another one gives of all columns; except that sums of what is proportional to a power of a running maximum's negative are
+    multiplied by the power that makes up for a larger one, and need no turn of their own. What is beyond the extents is neither read nor written, and is in no reduction.
+
+    `cute-partition` makes copies, `cute.gemm`, `cute.transform`, reductions over threads and stores of it.
+  }];
+  let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
+                       Cute_CoordType:$at, UnitAttr:$held);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ `ins` `(` $inputs `:` qualified(type($inputs)) `)`
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)` $body attr-dict }];
+  let opDocGroup = Cute_Algorithms;
+}
+
 def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
   let summary = "Copies a tile of A, B or C into another of the same shape, by all threads of the block together";
   let description = [{
@@ -526,7 +550,7 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp"]>]> {
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp", "BlockFuseOp"]>]> {
   let summary = "The values of a region";
   let description = [{
     One value of most; of an epilogue and of a map one for each output.

@@ -5,12 +5,14 @@
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod fused;
 mod request;
 mod sm80;
 mod swizzle;
 mod variants;
 
 pub use cost::{Arithmetic, Estimate};
+pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use request::{Request, SwizzleChoice};
 
 use cute_ir::{

@@ -6,6 +6,7 @@
 //! what there is more where several blocks share a tile, `host.rs` the launch.
 
 mod function;
+mod fuse;
 mod host;
 mod kernel;
 mod leaves;
@@ -30,7 +31,9 @@ use cute_ir::{
     plan::Plan,
 };
 use cute_target::Archs;
+use fuse::Fuse;
 use map::Map;
+pub(crate) use matrix::divisor;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 use region::{PROLOGUES, Region};
@@ -75,6 +78,11 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             } else {
                 format!("{name}_{index}")
             };
+            if cute::Map::of(*op).is_some_and(fuse::is_fused) {
+                let fuse = Fuse::check(*op, function, &archs)?;
+                fuse.lower(module, &name, &mut home)?;
+                return rewriter.erase(*op);
+            }
             if name_of(*op) == cute::MAP {
                 let map = Map::check(*op, function, &archs)?;
                 map.lower(module, &name, request.most_variants(), &mut home)?;

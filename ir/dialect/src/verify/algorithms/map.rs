@@ -4,9 +4,12 @@ use super::super::Checked;
 use super::elementwise::{check_body, one_block};
 use super::gemm::{check_numbers, check_shape, check_space};
 use crate::{
+    attributes::PLAN,
+    fused::{self, Dependences},
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
     ops::{cute, func},
+    plan::Plan,
     types::{self, MemRef, Space},
 };
 use cute_arith::ReduceOp;
@@ -50,7 +53,10 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
         ));
     }
     let around = parent_op(op.op()).map(name_of);
-    if !matches!(around, Some(cute::MAP | cute::BLOCK_MAP | func::FUNC)) {
+    if !matches!(
+        around,
+        Some(cute::MAP | cute::BLOCK_MAP | cute::BLOCK_FUSE | func::FUNC)
+    ) {
         return Err(
             "expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor \
              of one thread by cute.reduce"
@@ -66,11 +72,14 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
         .ok_or("expected a region that computes elements")?;
     let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
     let all = reductions(block);
-    let along = all.first().map(modes_of).unwrap_or_default();
+    let mut along = all.first().map(modes_of).unwrap_or_default();
     let rank = outputs[0].layout.rank();
+    let is_fused = !fused::products(block, &Dependences::of(block, &inputs)).is_empty();
     for reduce in &all {
         let found = modes_of(reduce);
-        if found != along {
+        if is_fused {
+            along.extend(&found);
+        } else if found != along {
             return Err(format!(
                 "expected reductions along the same modes, found {along:?} and {found:?}; write them as several maps, with a tensor \
                  between them"
@@ -132,14 +141,7 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
         ));
     }
     let at = types::CuteType::get(op.at().r#type());
-    let is_pair = matches!(&at, Some(types::CuteType::Coord(at))
-        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
-    if !is_pair {
-        return Err(format!(
-            "expected the first row and the first column as a coordinate, found {}",
-            op.at().r#type()
-        ));
-    }
+    check_corner(op.at())?;
     let numbers = |what: &str, found: Option<Vec<i64>>| match found.as_deref() {
         Some(&[x, y]) if x >= 1 && y >= 1 && x.saturating_mul(y) <= THREADS => Ok([x, y]),
         found => Err(format!(
@@ -240,4 +242,71 @@ fn check_tensors<'c>(
     check_body(block, &elements(&ins), &elements(&outs))?;
     check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
+}
+
+pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
+    let block = op
+        .body()
+        .ok_or("expected a region that computes elements")?;
+    let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
+    if outputs[0].layout.rank() != 4 {
+        return Err(format!(
+            "expected tensors of rows, columns, K and E, found {}",
+            outputs[0].layout
+        ));
+    }
+    check_corner(op.at())?;
+    let dependences = Dependences::of(block, &inputs);
+    let products = fused::products(block, &dependences);
+    if products.is_empty() {
+        return Err(
+            "expected a sum of products; rows without any are a cute.block.map".to_owned(),
+        );
+    }
+    let mut block_tile = None;
+    for product in products {
+        let plan = attribute_of(product.reduce.op(), PLAN).and_then(Plan::of);
+        let plan =
+            plan.ok_or("expected cute.plan on each sum of products, by which it is multiplied")?;
+        let narrow = product.narrow()?;
+        let [a, b, acc] = plan.multiplied()?;
+        for (planned, found) in [(a, narrow[0]), (b, narrow[1]), (acc, product.reduce.value())] {
+            if planned != found.r#type() {
+                return Err(format!(
+                    "expected a sum of products as its cute.plan multiplies, of {planned}, found {}",
+                    found.r#type()
+                ));
+            }
+        }
+        let [m, n, k] = plan.tile;
+        let tile = match product.along {
+            2 => [m, n],
+            1 => [m, k],
+            other => {
+                return Err(format!(
+                    "expected sums of products along K or columns, mode 2 or 1, found mode {other}"
+                ));
+            }
+        };
+        if *block_tile.get_or_insert(tile) != tile {
+            return Err(format!(
+                "expected plans of one tile of rows and columns, found {block_tile:?} and {tile:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a place is a first row and a first column.
+fn check_corner(at: Val<'_>) -> Checked {
+    let place = types::CuteType::get(at.r#type());
+    let is_pair = matches!(&place, Some(types::CuteType::Coord(at))
+        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
+    if is_pair {
+        return Ok(());
+    }
+    Err(format!(
+        "expected the first row and the first column as a coordinate, found {}",
+        at.r#type()
+    ))
 }

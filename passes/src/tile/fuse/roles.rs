@@ -1,0 +1,162 @@
+//! The modes of a map with sums of products: which are rows and columns of a block, which it sums along, and which are a batch.
+
+use crate::fused::OUTER;
+use cute_ir::{
+    fused::{Dependences, Modes, Product, products},
+    maps::{modes_of, reductions},
+    mlir::*,
+    types::MemRef,
+};
+use cute_layout::{IntTuple, Leaf};
+
+/// The modes of a block, each by its place among those of the tensors, and the batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Roles {
+    /// Rows, columns, the mode of sums of products of both, and columns of products along columns, where there are such.
+    pub(super) block: [Option<usize>; 4],
+    /// The modes of which each index is computed apart.
+    pub(super) batch: Vec<usize>,
+}
+
+impl Roles {
+    /// The mode of a block that each mode of the tensors is.
+    pub(super) fn names(&self, rank: usize) -> Vec<Option<usize>> {
+        let name = |mode| self.block.iter().position(|own| *own == Some(mode));
+        (0..rank).map(name).collect()
+    }
+
+    /// The roles of the modes of a region on tensors. Errors: modes that have no role, or several.
+    pub(super) fn of(
+        body: Blk<'_>,
+        inputs: &[MemRef<'_>],
+        outputs: &[MemRef<'_>],
+    ) -> Result<Self, String> {
+        let dependences = Dependences::of(body, inputs);
+        let all = products(body, &dependences);
+        let is_element = |value: Val<'_>| {
+            let widened = defining_op(value).map(operands_of).unwrap_or_default();
+            let [narrow] = widened[..] else { return false };
+            block_argument(narrow).is_some_and(|(block, _)| block == body)
+        };
+        let (scores, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|product| product.factors.iter().all(|factor| is_element(*factor)));
+        let inner = scores.first().ok_or(
+            "expected a sum of products of elements as they are stored, widened by arith.extf",
+        )?;
+        let inner = inner.along;
+        if let Some(other) = scores.iter().find(|product| product.along != inner) {
+            return Err(format!(
+                "expected products of elements summed along one mode, found modes {inner} and {}; write them as several maps",
+                other.along
+            ));
+        }
+        let reduced: Modes = reductions(body)
+            .iter()
+            .flat_map(modes_of)
+            .filter_map(|mode| usize::try_from(mode).ok())
+            .collect();
+        let [columns, rows] = sides(&scores, &dependences, &reduced, &others, outputs)?;
+        let mut outer = Modes::new();
+        for product in &others {
+            if product.along != columns {
+                return Err(format!(
+                    "expected products of computed factors to be summed along mode {columns}, columns of the first products, found mode {}",
+                    product.along
+                ));
+            }
+            let [x, y] = product.factors.map(|factor| dependences.modes(factor));
+            let values = if x.contains(&rows) { y } else { x };
+            outer.extend(values.into_iter().filter(|mode| {
+                ![rows, columns, inner].contains(mode) && !is_batch(*mode, &scores, &dependences)
+            }));
+        }
+        let mut outer = outer.into_iter();
+        let block = [Some(rows), Some(columns), Some(inner), outer.next()];
+        if let Some(other) = outer.next() {
+            return Err(format!(
+                "expected products along mode {columns} with one more mode of columns, found modes {} and {other}",
+                block[OUTER].unwrap_or(0)
+            ));
+        }
+        let rank = outputs.first().map_or(0, |output| output.layout.rank());
+        let batch: Vec<usize> = (0..rank)
+            .filter(|mode| !block.contains(&Some(*mode)))
+            .collect();
+        if let Some(mode) = batch.iter().find(|mode| reduced.contains(mode)) {
+            return Err(format!(
+                "reduces along mode {mode}, of which each index is computed apart, beside sums of products; expected reductions along \
+                 columns, mode {columns}: write the others as a map of their own"
+            ));
+        }
+        if reduced.contains(&rows) {
+            return Err(format!(
+                "reduces along rows, mode {rows}, as well as along columns, mode {columns}, beside sums of products; write one of them as a map of its own"
+            ));
+        }
+            Ok(Self { block, batch })
+    }
+}
+
+/// Tells whether the factors of products along K differ along a mode.
+fn is_batch(mode: usize, scores: &[Product<'_>], dependences: &Dependences) -> bool {
+    let mut factors = scores.iter().flat_map(|product| product.factors);
+    factors.any(|factor| dependences.modes(factor).contains(&mode))
+}
+
+/// The columns and the rows of products along K: along columns something is reduced, or neighbours of the outputs lie.
+fn sides(
+    scores: &[Product<'_>],
+    dependences: &Dependences,
+    reduced: &Modes,
+    others: &[Product<'_>],
+    outputs: &[MemRef<'_>],
+) -> Result<[usize; 2], String> {
+    // The modes that one factor has and the other has not.
+    let mut own: Option<[Modes; 2]> = None;
+    for product in scores {
+        let [x, y] = product.factors.map(|factor| dependences.modes(factor));
+        let mut found = [&x - &y, &y - &x];
+        if let Some([one, other]) = &own {
+            if one.is_disjoint(&found[0]) {
+                found.reverse();
+            }
+            if one.is_disjoint(&found[0]) || other.is_disjoint(&found[1]) {
+                return Err(
+                    "expected products along one mode with the same rows and the same columns; write them as several maps"
+                        .to_owned(),
+                );
+            }
+            found = [&found[0] & one, &found[1] & other];
+        }
+        own = Some(found);
+    }
+    let own = own.unwrap_or_default();
+    let open = |mode: usize| {
+        let mut extents = outputs.iter().filter_map(|output| {
+            let mode = output.layout.mode(mode).ok()?;
+            mode.shape().is_static().then(|| mode.size().ok())?
+        });
+        extents.next().unwrap_or(i64::MAX)
+    };
+    // The longest, and of several the last one.
+    let longest = |modes: &Modes| modes.iter().copied().max_by_key(|mode| (open(*mode), *mode));
+    let is_column = |mode: &usize| {
+        reduced.contains(mode) || others.iter().any(|product| product.along == *mode)
+    };
+    let next_to = |mode: usize| {
+        let stride = outputs.last().and_then(|output| output.layout.stride().get(mode));
+        stride.and_then(IntTuple::as_leaf) == Some(&Leaf::Static(1))
+    };
+    let found = own.iter().position(|modes| modes.iter().any(is_column));
+    let found = found.or_else(|| own.iter().position(|modes| modes.iter().any(|m| next_to(*m))));
+    let side = found.unwrap_or(1);
+    let columns = own[side].iter().copied().find(is_column);
+    let columns = columns.or_else(|| own[side].iter().copied().find(|mode| next_to(*mode)));
+    let columns = columns.or_else(|| longest(&own[side]));
+    let rows = longest(&own[1 - side]);
+    match (columns, rows) {
+        (Some(columns), Some(rows)) => Ok([columns, rows]),
+        _ => Err("expected a sum of products with rows and columns".to_owned()),
+    }
+}
