@@ -9,7 +9,7 @@ mod kernel;
 mod roles;
 
 use super::{function_around, matrix::check_apart, region::Region, targets_of};
-use crate::fused::{COLUMNS, Fused, INNER, OUTER};
+use crate::fused::{COLUMNS, Fused, INNER, OUTER, ROWS};
 use choice::Choice;
 use cute_ir::{
     Expected, Failure, diag,
@@ -116,8 +116,9 @@ impl<'c> Fuse<'c> {
                 layout,
             });
         }
+        let reduces = fused.phases.iter().any(|phase| !phase.reduced.is_empty());
         for output in &tensors[inputs.len()..] {
-            check_output(output, &roles).map_err(fail)?;
+            check_output(output, &roles, reduces).map_err(fail)?;
         }
         let mut fuse = Self {
             op,
@@ -128,7 +129,7 @@ impl<'c> Fuse<'c> {
             region,
             roles,
             modes,
-            reduces: fused.phases.iter().any(|phase| !phase.reduced.is_empty()),
+            reduces,
             choice: Choice::default(),
             archs: archs.clone(),
         };
@@ -222,10 +223,19 @@ fn check_tensor(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
 }
 
 /// Checks that elements of an output do not overlap, and that no two blocks write one of them.
-fn check_output(output: &Whole<'_>, roles: &Roles) -> Result<(), String> {
+fn check_output(output: &Whole<'_>, roles: &Roles, reduces: bool) -> Result<(), String> {
     let layout = &output.memref.layout;
     let has = |mode: &usize| steps_along(layout, *mode);
     let [columns, outer] = [COLUMNS, OUTER].map(|mode| roles.block[mode]);
+    let apart = roles.block[ROWS].iter().chain(&roles.batch);
+    let apart = apart.chain(columns.iter().filter(|_| !reduces));
+    let is_one = |mode: &&usize| layout.mode(**mode).and_then(|mode| mode.size()) == Ok(1);
+    if let Some(mode) = apart.filter(|mode| !is_one(mode)).find(|mode| !has(mode)) {
+        return Err(format!(
+            "expected {} to have elements of its own along mode {mode}, of which several blocks compute indices, found {layout}",
+            output.name
+        ));
+    }
     if columns.is_some_and(|mode| has(&mode)) && outer.is_some_and(|mode| has(&mode)) {
         return Err(format!(
             "expected {} with elements along columns, mode {columns:?}, or along those of products along columns, mode {outer:?}, found \
