@@ -62,6 +62,8 @@ pub(crate) struct Reduced<'c> {
     pub(crate) product: Option<Product<'c>>,
     /// The running maximum that it follows.
     pub(crate) follows: Option<Follows<'c>>,
+    /// True where what is summed, or the computed factor of a product, is 0 where the reduction that leads is of -inf.
+    pub(crate) vanishes: bool,
 }
 
 /// A running maximum, or minimum, that a sum follows: what is summed is proportional to exp(- row times), where `row` is computed of it.
@@ -234,18 +236,18 @@ impl<'c> Fused<'c> {
             let needs = self.needs(reduce.value(), &phase_of);
             let last = needs.iter().map(|value| phase_of[&key(*value)]).max();
             let mut at = last.unwrap_or(0);
-            let mut follows = None;
+            let (mut follows, mut vanishes) = (None, false);
             let open: Vec<_> = needs
                 .into_iter()
                 .filter(|value| Some(phase_of[&key(*value)]) == last)
                 .collect();
             if !open.is_empty() {
-                follows = match (&open[..], kind) {
-                    ([lead], ReduceOp::Add | ReduceOp::Mean) => {
-                        Classes::of(self, *lead).and_then(|mut all| all.follows(reduce.value()))
-                    }
-                    _ => None,
-                };
+                if let ([lead], ReduceOp::Add | ReduceOp::Mean) = (&open[..], kind)
+                    && let Some(mut classes) = Classes::of(self, *lead)
+                {
+                    follows = classes.follows(reduce.value());
+                    vanishes = classes.vanishes(reduce.value(), product.as_ref());
+                }
                 at += usize::from(follows.is_none());
             }
             phase_of.insert(key(reduce.result()), at);
@@ -257,6 +259,7 @@ impl<'c> Fused<'c> {
                     kind,
                     product: *product,
                     follows,
+                    vanishes,
                 },
             ));
         }
@@ -307,10 +310,33 @@ enum Class<'c> {
     Free,
     /// It is the same along columns, and computed of it.
     Row,
-    /// It is something free less a number of the row, all times some numbers.
-    Less { row: Val<'c>, times: Vec<Val<'c>> },
-    /// It is proportional to a power of the negative.
-    Power(Follows<'c>),
+    /// It is something free less a number of the row, all times some numbers; `alone` says that this is what the maximum is of, once.
+    Less {
+        row: Val<'c>,
+        times: Vec<Val<'c>>,
+        alone: bool,
+    },
+    /// It is proportional to a power of the negative, or with `alone` that itself.
+    Power { follows: Follows<'c>, alone: bool },
+}
+
+impl Class<'_> {
+    /// The class of a sum, or of one of both; none where they are not proportional to one power.
+    fn with(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (
+                Class::Power { follows, alone },
+                Class::Power {
+                    follows: same,
+                    alone: too,
+                },
+            ) if follows == same => Some(Class::Power {
+                follows: follows.clone(),
+                alone: *alone && *too,
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// The classes of values by a reduction that leads.
@@ -335,9 +361,18 @@ impl<'a, 'c> Classes<'a, 'c> {
     /// The way in which a sum of that value follows the one that leads; none where it does not.
     fn follows(&mut self, value: Val<'c>) -> Option<Follows<'c>> {
         match self.class(value)? {
-            Class::Power(follows) => Some(follows),
+            Class::Power { follows, .. } => Some(follows),
             _ => None,
         }
+    }
+
+    /// Tells whether a value, or the computed factor of the product that it is, is 0 where what leads is of -inf.
+    fn vanishes(&mut self, value: Val<'c>, product: Option<&Product<'c>>) -> bool {
+        let factors = product.map_or(vec![value], |product| product.factors.to_vec());
+        factors.into_iter().any(|value| {
+            let class = self.class(value);
+            matches!(class, Some(Class::Power { alone: true, .. }))
+        })
     }
 
     /// The class of a value; none where it has none.
@@ -379,49 +414,53 @@ impl<'a, 'c> Classes<'a, 'c> {
         }
         match (name_of(op), &operands[..], &classes[..]) {
             (arith::SUBF, [base, row], [Class::Free, Class::Row]) => {
+                let is_maximum = kind_of(&self.lead) == Some(ReduceOp::Maximum);
                 self.is_led(*base, *row).then(|| Class::Less {
                     row: *row,
                     times: Vec::new(),
+                    alone: is_maximum && *base == self.lead.value(),
                 })
             }
-            (arith::MULF, [_, by], [Class::Less { row, times }, Class::Free])
-            | (arith::MULF, [by, _], [Class::Free, Class::Less { row, times }])
+            (arith::MULF, [_, by], [Class::Less { row, times, .. }, Class::Free])
+            | (arith::MULF, [by, _], [Class::Free, Class::Less { row, times, .. }])
                 if is_of_row(*by) =>
             {
                 let times = times.iter().copied().chain([*by]).collect();
-                Some(Class::Less { row: *row, times })
-            }
-            (power @ (math::EXP | math::EXP2), _, [Class::Less { row, times }]) => {
-                Some(Class::Power(Follows {
-                    lead: self.lead.result(),
+                Some(Class::Less {
                     row: *row,
-                    times: times.clone(),
-                    power: match power {
-                        math::EXP2 => math::EXP2,
-                        _ => math::EXP,
+                    times,
+                    alone: false,
+                })
+            }
+            (power @ (math::EXP | math::EXP2), _, [Class::Less { row, times, alone }]) => {
+                Some(Class::Power {
+                    follows: Follows {
+                        lead: self.lead.result(),
+                        row: *row,
+                        times: times.clone(),
+                        power: match power {
+                            math::EXP2 => math::EXP2,
+                            _ => math::EXP,
+                        },
                     },
-                }))
+                    alone: *alone,
+                })
             }
-            (arith::MULF, _, [Class::Power(follows), Class::Free])
-            | (arith::MULF, _, [Class::Free, Class::Power(follows)])
-            | (arith::DIVF, _, [Class::Power(follows), Class::Free])
-            | (arith::NEGF | arith::EXTF | arith::TRUNCF, _, [Class::Power(follows)]) => {
-                Some(Class::Power(follows.clone()))
+            (arith::MULF, _, [Class::Power { follows, .. }, Class::Free])
+            | (arith::MULF, _, [Class::Free, Class::Power { follows, .. }])
+            | (arith::DIVF, _, [Class::Power { follows, .. }, Class::Free]) => Some(Class::Power {
+                follows: follows.clone(),
+                alone: false,
+            }),
+            (arith::NEGF | arith::EXTF | arith::TRUNCF, _, [power @ Class::Power { .. }]) => {
+                Some(power.clone())
             }
-            (arith::ADDF | arith::SUBF, _, [Class::Power(one), Class::Power(other)])
-                if one == other =>
-            {
-                Some(Class::Power(one.clone()))
-            }
-            (arith::SELECT, [_, then, other], [Class::Free, one, two]) => {
-                let power = match (one, two) {
-                    (Class::Power(follows), _) if is_zero(*other) => Some(follows),
-                    (_, Class::Power(follows)) if is_zero(*then) => Some(follows),
-                    (Class::Power(one), Class::Power(two)) if one == two => Some(one),
-                    _ => None,
-                };
-                power.cloned().map(Class::Power)
-            }
+            (arith::ADDF | arith::SUBF, _, [one, other]) => one.with(other),
+            (arith::SELECT, [_, then, other], [Class::Free, one, two]) => match (one, two) {
+                (Class::Power { .. }, _) if is_zero(*other) => Some(one.clone()),
+                (_, Class::Power { .. }) if is_zero(*then) => Some(two.clone()),
+                _ => one.with(two),
+            },
             _ => None,
         }
     }

@@ -259,7 +259,9 @@ impl Fused<'_> {
             });
             failures.push(looked.unwritten_failure(output.name));
         }
-        let total = self.split.lines();
+        // Where there is nothing along a mode, there are no elements.
+        let is_empty = self.inner.iter().any(|(extent, _)| *extent == 0);
+        let total = if is_empty { 0 } else { self.split.lines() };
         let each = self.cost();
         let (chosen, method) = match each.saturating_mul(total as u64) <= config.full_limit {
             true => ((0..total).collect(), Method::Full),

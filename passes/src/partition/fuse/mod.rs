@@ -11,7 +11,7 @@ mod tiles;
 mod values;
 
 use super::{Partition, wrong};
-use crate::fused::{COLUMNS, Domain, Fused, INNER, OUTER, Phase, ROWS};
+use crate::fused::{COLUMNS, Domain, Fused, INNER, OUTER, Phase, ROWS, Reduced};
 use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure,
@@ -144,11 +144,9 @@ impl<'c> Fuse<'c> {
             b.value(arith::DIVUI, &[corner, b.i32(tile)?], b.i32_type(), &[])
         };
         let at = [number(corner[0], rows)?, number(corner[1], columns)?];
-        let first = ways.first().expected(b, "a way to multiply")?;
         let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
         let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
         let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
-        let _ = first;
         let mut fuse = Self {
             fused,
             inputs,
@@ -263,10 +261,10 @@ impl<'c> Fuse<'c> {
         for reduced in &phase.reduced {
             let b = b.at_location(reduced.reduce.op().location());
             let result = key(reduced.reduce.result());
-            if let Some(product) = &reduced.product {
-                let sums = self.accumulators(b, self.way(product))?;
+            if let Some(product) = reduced.product {
+                let sums = self.accumulators(b, self.way(&product))?;
                 b.op(cute::CLEAR, &[sums], &[], &[])?;
-                self.multiply_columns(b, product, &shared, column, sums, values)?;
+                self.multiply_columns(b, reduced, &shared, column, sums, values)?;
                 values.registers.insert(result, (Domain::Outer, sums));
                 continue;
             }
@@ -344,16 +342,17 @@ impl<'c> Fuse<'c> {
     fn multiply_columns(
         &self,
         b: Builder<'c>,
-        product: &Product<'c>,
+        reduced: &Reduced<'c>,
         shared: &Buffers<'c>,
         column: Val<'c>,
         sums: Val<'c>,
         values: &Values<'c>,
     ) -> Result<(), Failure> {
-        let way = self.way(product);
-        let [first, second] = self.split(b, product)?;
+        let product = reduced.product.expected(b, "a product along columns")?;
+        let way = self.way(&product);
+        let [first, second] = self.split(b, &product)?;
         let zero = self.zero(b, first.r#type())?;
-        let else_ = self.ragged(COLUMNS).then_some(zero);
+        let else_ = (self.ragged(COLUMNS) && !reduced.vanishes).then_some(zero);
         let first = self.compute(b, first, Domain::Columns, values, else_.map(|zero| (column, zero)))?;
         // Of 16 columns of A a thread has what it has of two pieces of 8 of C side by side, in the same order.
         let memref = memref_of(first).expected(b, "a fragment")?;

@@ -140,14 +140,21 @@ impl<'c> Fuse<'c> {
         b: Builder<'c>,
         reduced: &Reduced<'c>,
         column: Val<'c>,
-        values: &Values<'c>,
+        values: &mut Values<'c>,
     ) -> Result<Val<'c>, Failure> {
         let value = reduced.reduce.value();
-        let else_ = match self.ragged(COLUMNS) {
+        let is_ragged = self.ragged(COLUMNS) && !reduced.vanishes;
+        let else_ = match is_ragged {
             true => Some((column, self.neutral(b, reduced.kind)?)),
             false => None,
         };
         let elements = self.compute(b, value, Domain::Columns, values, else_)?;
+        if is_ragged && reduced.kind == ReduceOp::Maximum {
+            // Powers of what is not there are 0 then.
+            values
+                .registers
+                .insert(key(value), (Domain::Columns, elements));
+        }
         self.along(b, elements, reduced.kind)
     }
 

@@ -12,7 +12,6 @@ use cute_ir::{
     ops::{arith, cute},
     types,
 };
-use melior::ir::ValueLike;
 
 /// Registers of what was reduced so far, in the order of a turn's reductions.
 pub(super) type Running<'c> = Vec<Val<'c>>;
@@ -82,14 +81,14 @@ impl<'c> Fuse<'c> {
                     }
                 });
             }
-            if let Some(product) = &reduced.product {
+            if reduced.product.is_some() {
                 if let Some(power) = power {
                     let power = self.seen_as(b, power, Domain::Rows, Domain::Outer)?;
                     self.transform(b, &[*sums, power], *sums, |l, of| {
                         l.value(arith::MULF, of, ty, &[])
                     })?;
                 }
-                self.multiply_columns(b, product, shared, column, *sums, values)?;
+                self.multiply_columns(b, reduced, shared, column, *sums, values)?;
                 continue;
             }
             let part = self.partial(b, reduced, column, values)?;

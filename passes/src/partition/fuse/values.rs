@@ -163,11 +163,6 @@ impl<'c> Fuse<'c> {
             arguments.push((ty, b.location));
         }
         if inputs.is_empty() {
-            // A single tensor is read as well.
-            let ty = memref_of(output).expected(b, "registers")?.element;
-            let (region, block) = Detached::with_block(&[]);
-            drop(region);
-            let _ = (block, ty);
             let number = compute(b, &[])?;
             b.op(cute::FILL, &[output, number], &[], &[])?;
             return Ok(());
