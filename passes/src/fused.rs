@@ -147,7 +147,13 @@ impl<'c> Fused<'c> {
             match (product, &modes[..]) {
                 (Some(product), [INNER]) => fused.scores.push(product),
                 (product, [COLUMNS]) => along_columns.push((reduce, product)),
-                (None, [OUTER]) => {}
+                (None, [INNER]) => {
+                    return Err(fail(
+                        "reduces along the mode that products are summed along what is no product of a factor with rows and one with \
+                         columns; reduce it by another cute.map before"
+                            .to_owned(),
+                    ));
+                }
                 _ => {
                     return Err(fail(format!(
                         "beside sums of products expected reductions along one mode that a block has the whole of, found {:?}",
@@ -404,7 +410,8 @@ impl<'a, 'c> Classes<'a, 'c> {
             return Some(Class::Free);
         }
         let is_of_row = |value: Val<'c>| {
-            matches!(self.fused.domain(value), Domain::Rows | Domain::Number)
+            let modes = self.fused.dependences.modes(value);
+            modes.iter().all(|mode| *mode == ROWS)
         };
         if is_of_row(value) {
             return classes

@@ -96,6 +96,12 @@ impl<'c> Fuse<'c> {
         let region = Region::of(function, ("a map", body), &mut arguments)?;
         let types: Vec<MemRef<'c>> = named.iter().map(|(.., memref)| memref.clone()).collect();
         let (ins, outs) = types.split_at(inputs.len());
+        for product in products(body, &Dependences::of(body, ins)) {
+            product.narrow().map_err(|message| {
+                let place = location_of(product.reduce.result());
+                diag::error(place, format!("'{}' op {message}", cute::ALL_REDUCE))
+            })?;
+        }
         let roles = Roles::of(body, ins, outs).map_err(fail)?;
         let rank = outs.first().map_or(0, |output| output.layout.rank());
         let fused = Fused::of(body, ins, outs, &roles.names(rank))?;
@@ -236,9 +242,12 @@ fn check_output(output: &Whole<'_>, roles: &Roles, reduces: bool) -> Result<(), 
             output.name
         ));
     }
-    if columns.is_some_and(|mode| has(&mode)) && outer.is_some_and(|mode| has(&mode)) {
+    if let (Some(columns), Some(outer)) = (columns, outer)
+        && has(&columns)
+        && has(&outer)
+    {
         return Err(format!(
-            "expected {} with elements along columns, mode {columns:?}, or along those of products along columns, mode {outer:?}, found \
+            "expected {} with elements along columns, mode {columns}, or along those of products along columns, mode {outer}, found \
              both in {layout}",
             output.name
         ));

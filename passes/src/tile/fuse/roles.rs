@@ -42,7 +42,8 @@ impl Roles {
             .into_iter()
             .partition(|product| product.factors.iter().all(|factor| is_element(*factor)));
         let inner = scores.first().ok_or(
-            "expected a sum of products of elements as they are stored, widened by arith.extf",
+            "expected a sum of products of elements as they are stored, widened by arith.extf, found factors that are computed; compute \
+             them by another cute.map before",
         )?;
         let inner = inner.along;
         if let Some(other) = scores.iter().find(|product| product.along != inner) {
