@@ -143,6 +143,12 @@ fn described(value: Val<'_>) -> String {
     format!("{name} of {}", value.r#type())
 }
 
+/// Tells whether a region reduces along different modes, and has sums of products among that: what is computed so has no plain rows.
+pub fn is_fused(block: Blk<'_>, inputs: &[MemRef<'_>]) -> bool {
+    let modes: BTreeSet<Vec<i64>> = reductions(block).iter().map(modes_of).collect();
+    modes.len() > 1 && !products(block, &Dependences::of(block, inputs)).is_empty()
+}
+
 /// The sums of products of a region, in its order.
 pub fn products<'c>(block: Blk<'c>, dependences: &Dependences) -> Vec<Product<'c>> {
     let all = reductions(block).into_iter();

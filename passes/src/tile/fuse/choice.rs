@@ -36,7 +36,7 @@ const TILED: &[i64] = &[128, 64, 32, 16];
 const MOST_HELD: i64 = 256;
 
 /// The most elements along K and E.
-const MOST_DEPTH: i64 = 256;
+pub(super) const MOST_DEPTH: i64 = 256;
 
 /// What tiles along K are padded to, the least first: threads must be able to share them.
 const PADDED: &[i64] = &[16, 32, 64];

@@ -10,10 +10,10 @@ mod roles;
 
 use super::{function_around, matrix::check_apart, region::Region, targets_of};
 use crate::fused::{COLUMNS, Fused, INNER, OUTER, ROWS};
-use choice::Choice;
+use choice::{Choice, MOST_DEPTH};
 use cute_ir::{
     Expected, Failure, diag,
-    fused::{Dependences, products, steps_along},
+    fused::{self, Dependences, Product, products, steps_along},
     maps,
     mlir::*,
     ops::cute,
@@ -37,12 +37,32 @@ struct Whole<'c> {
     layout: Layout,
 }
 
-/// Tells whether a map has sums of products.
+/// Tells whether a map is computed by products: whether it reduces along different modes with sums of products among that, or all that it reduces are
+/// such sums of what a block can hold. Others are reduced row by row.
 pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
-    let inputs = maps::tensors(&map.inputs());
-    map.body().zip(inputs).is_some_and(|(body, inputs)| {
-        !products(body, &Dependences::of(body, &inputs)).is_empty()
-    })
+    let (inputs, outputs) = (map.inputs(), map.outputs());
+    let (Some(body), Some(types)) = (map.body(), maps::tensors(&inputs)) else {
+        return false;
+    };
+    if fused::is_fused(body, &types) {
+        return true;
+    }
+    let dependences = Dependences::of(body, &types);
+    let all = products(body, &dependences);
+    let is_stored = |value: &Val<'_>| block_argument(*value).is_some_and(|(block, _)| block == body);
+    let is_held = |product: &Product<'_>| {
+        let narrow = product.narrow();
+        let extents = types.iter().map(|memref| {
+            let mode = memref.layout.mode(product.along);
+            mode.ok().filter(|mode| mode.shape().is_static())?.size().ok()
+        });
+        let mut extents = extents.map(|extent| extent.is_some_and(|extent| extent <= MOST_DEPTH));
+        extents.all(|is| is) && narrow.is_ok_and(|narrow| narrow.iter().all(is_stored))
+    };
+    !all.is_empty()
+        && all.len() == maps::reductions(body).len()
+        && all.iter().all(is_held)
+        && !outputs.iter().any(|output| inputs.contains(output))
 }
 
 /// A `cute.map` with sums of products that blocks can compute.

@@ -74,7 +74,7 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
     let all = reductions(block);
     let mut along = all.first().map(modes_of).unwrap_or_default();
     let rank = outputs[0].layout.rank();
-    let is_fused = !fused::products(block, &Dependences::of(block, &inputs)).is_empty();
+    let is_fused = fused::is_fused(block, &inputs);
     for reduce in &all {
         let found = modes_of(reduce);
         if is_fused {
