@@ -23,6 +23,9 @@
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --function scores --shape A=70x331x40 --shape B=70x331x40 --shape D=70x331x40 --shape L=70x331x40
 // RUN: cute-run %t.cutepkg --device=emulator --function scores --shape A=3x1x40 --shape B=3x1x40 --shape D=3x1x40 --shape L=3x1x40
 // RUN: cute-run %t.cutepkg --device=emulator --function rms --shape A=70x131x64 --shape B=70x131x64 --shape W=70x131x64 --shape R=70x131x64 --shape D=70x131x64
+// RUN: cute-run %t.cutepkg --device=emulator --function turns --shape E0=64x200x64 --shape E1=64x200x64 --shape D0=64x200x64
+// RUN: cute-run %t.cutepkg --device=emulator --function leads --shape E0=64x200x64 --shape E1=64x200x64 --shape D0=64x200x64
+// RUN: cute-run %t.cutepkg --device=emulator --function leads --seeds 2 --shape E0=64x330x64 --shape E1=64x330x64 --shape D0=64x330x64 --set f=-0.25
 // RUN: %python %inputs/status.py 2 cute-run %t.cutepkg --device=emulator --function scores --shape A=3x0x40 --shape B=3x0x40 --shape D=3x0x40 --shape L=3x0x40 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: expected at least one element along mode [1], which is reduced
 //
@@ -156,6 +159,63 @@ func.func @rms(%A: !na {cute.name = "A"}, %B: !nb {cute.name = "B"}, %W: !nw {cu
     %v = arith.mulf %t, %rw : f32
     %r = arith.truncf %v : f32 to f16
     cute.yield %r : f16
+  }
+  return
+}
+
+// Of what does not follow a maximum, a turn needs the whole of the last one: three loops, of which the last stores.
+!ta = !cute.memref<f16, gmem, align<16>, "(64,?,64):(64,0,1)">
+!tb = !cute.memref<f16, gmem, align<16>, "(64,?,64):(0,64,1)">
+!td = !cute.memref<f32, gmem, align<4>, "(64,?,64):(?,1,0)">
+func.func @turns(%A: !ta, %B: !tb, %D: !td) {
+  cute.map ins(%A, %B : !ta, !tb) outs(%D : !td) {
+  ^bb0(%a: f16, %b: f16):
+    %a32 = arith.extf %a : f16 to f32
+    %b32 = arith.extf %b : f16 to f32
+    %ab = arith.mulf %a32, %b32 : f32
+    %s = cute.all_reduce "add" %ab along [2] : f32
+    %mean = cute.all_reduce "mean" %s along [1] : f32
+    %off = arith.subf %s, %mean : f32
+    %square = arith.mulf %off, %off : f32
+    %variance = cute.all_reduce "mean" %square along [1] : f32
+    %scale = math.rsqrt %variance : f32
+    %d = arith.mulf %off, %scale : f32
+    cute.yield %d : f32
+  }
+  return
+}
+
+// A maximum that is scaled behind, or bounded below, leads as well; a sum of other powers of it takes a turn of its own.
+!ea = !cute.memref<f16, gmem, align<16>, "(64,?,64):(64,0,1)">
+!eb = !cute.memref<f16, gmem, align<16>, "(64,?,64):(0,64,1)">
+!er = !cute.memref<f32, gmem, align<16>, "(64,?,64):(1,0,0)">
+func.func @leads(%A: !ea, %B: !eb, %R: !er, %f: f32 {cute.name = "f", cute.default = 0.5 : f32}) {
+  cute.map ins(%A, %B : !ea, !eb) outs(%R : !er) {
+  ^bb0(%a: f16, %b: f16):
+    %least = arith.constant -1.0e+4 : f32
+    %half = arith.constant 0.5 : f32
+    %a32 = arith.extf %a : f16 to f32
+    %b32 = arith.extf %b : f16 to f32
+    %ab = arith.mulf %a32, %b32 : f32
+    %s = cute.all_reduce "add" %ab along [2] : f32
+    %m = cute.all_reduce "maximum" %s along [1] : f32
+    %bounded = arith.maximumf %m, %least : f32
+    %d = arith.subf %s, %bounded : f32
+    %df = arith.mulf %d, %f : f32
+    %e = math.exp2 %df : f32
+    %x = cute.all_reduce "add" %e along [1] : f32
+    %sf = arith.mulf %s, %f : f32
+    %mf = arith.mulf %m, %f : f32
+    %c = arith.subf %sf, %mf : f32
+    %g = math.exp2 %c : f32
+    %y = cute.all_reduce "add" %g along [1] : f32
+    %mh = arith.mulf %m, %half : f32
+    %i = arith.subf %s, %mh : f32
+    %j = math.exp %i : f32
+    %z = cute.all_reduce "add" %j along [1] : f32
+    %xy = arith.addf %x, %y : f32
+    %r = arith.addf %xy, %z : f32
+    cute.yield %r : f32
   }
   return
 }
