@@ -169,8 +169,25 @@ impl<'c> Fuse<'c> {
         Ok(fuse)
     }
 
-    /// Checks that a block which holds one tile of columns has all that are reduced.
+    /// Checks that plans have the whole of K and E, and that a block which holds one tile of columns has all that are reduced.
     fn check_held(&self, b: Builder<'c>) -> Result<(), Failure> {
+        for product in &self.fused.products {
+            let [_, n, k] = self.way(product).plan.tile;
+            let (mode, most, name) = match product.along {
+                INNER => (INNER, k, "K"),
+                _ => (OUTER, n, "E"),
+            };
+            if self.known[mode].is_none_or(|extent| extent > most) {
+                return Err(diag::error(
+                    location_of(product.reduce.result()),
+                    format!(
+                        "'{}' op has a cute.plan of {most} elements along {name}; expected tensors of at most as many, found {}",
+                        cute::ALL_REDUCE,
+                        self.known[mode].map_or("what a launch brings".to_owned(), |n| n.to_string())
+                    ),
+                ));
+            }
+        }
         let reduces = self.fused.phases.iter().any(|phase| !phase.reduced.is_empty());
         if !self.held || !reduces || self.known[COLUMNS].is_some_and(|n| n <= self.tile[1]) {
             return Ok(());

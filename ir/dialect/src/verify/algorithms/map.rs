@@ -13,7 +13,7 @@ use crate::{
     types::{self, MemRef, Space},
 };
 use cute_arith::ReduceOp;
-use cute_layout::{IntTuple, Leaf};
+use cute_layout::{IntTuple, Layout, Leaf, Tile};
 use melior::ir::ValueLike;
 
 /// Threads of a block, at most.
@@ -279,6 +279,7 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
                 ));
             }
         }
+        check_rows(&plan)?;
         let [m, n, k] = plan.tile;
         let tile = match product.along {
             2 => [m, n],
@@ -289,13 +290,42 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
                 ));
             }
         };
-        if *block_tile.get_or_insert(tile) != tile {
+        let first = *block_tile.get_or_insert(tile);
+        if first != tile {
             return Err(format!(
-                "expected plans of one tile of rows and columns, found {block_tile:?} and {tile:?}"
+                "expected plans of one tile of rows and columns, found {first:?} and {tile:?}"
             ));
         }
     }
     Ok(())
+}
+
+/// Checks that each warp of a plan has an atom's rows to itself, and columns in their order, so that a thread's numbers of rows are those of its accumulators.
+fn check_rows(plan: &Plan<'_>) -> Checked {
+    const ATOM: [i64; 3] = [16, 8, 16];
+    let mma = plan.tiled_mma()?;
+    let warps = [0, 1, 2].map(|mode| mma.atom_layout().mode(mode).and_then(|mode| mode.size()));
+    let in_order = |tile: &Tile| match tile {
+        Tile::Underscore => true,
+        Tile::Layout(layout) => {
+            let identity = layout.size().and_then(|size| Layout::leaf(size, 1));
+            identity.is_ok() && layout.coalesce() == identity
+        }
+        _ => false,
+    };
+    let rows = plan.tile[0] / ATOM[0];
+    if mma.atom().shape_mnk == ATOM
+        && warps == [Ok(rows), Ok(1), Ok(1)]
+        && mma.permutation().iter().all(in_order)
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "expected a cute.plan with an atom of 16x8x16 for each 16 rows, one below the other, found {} of {} for {} rows",
+        mma.atom_layout().shape(),
+        mma.atom().name,
+        plan.tile[0]
+    ))
 }
 
 /// Checks that a place is a first row and a first column.
