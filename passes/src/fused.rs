@@ -42,9 +42,9 @@ impl Domain {
         let has = |mode| modes.contains(&mode);
         match (has(COLUMNS), has(INNER), has(OUTER)) {
             (_, true, _) => Err("differs along the mode that products are summed along".to_owned()),
-            (true, _, true) => Err(
-                "differs along columns and along those of products along columns".to_owned(),
-            ),
+            (true, _, true) => {
+                Err("differs along columns and along those of products along columns".to_owned())
+            }
             (true, ..) => Ok(Self::Columns),
             (.., true) => Ok(Self::Outer),
             _ if has(ROWS) => Ok(Self::Rows),

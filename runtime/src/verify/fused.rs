@@ -80,9 +80,7 @@ struct Fused<'a> {
 /// Tells whether a region is evaluated here: whether it reduces along different modes, or sums products that tensor cores may sum.
 pub(super) fn is_fused(region: &Region, arguments: usize) -> bool {
     let op = |value: usize| Some(&region.ops.get(value.checked_sub(arguments)?)?.value);
-    let is_widened = |value: &usize| {
-        matches!(op(*value), Some(RegionValue::Op(ScalarOp::Convert, of)) if of.iter().all(|of| *of < arguments))
-    };
+    let is_widened = |value: &usize| matches!(op(*value), Some(RegionValue::Op(ScalarOp::Convert, of)) if of.iter().all(|of| *of < arguments));
     let mut modes = BTreeSet::new();
     for reduce in &region.ops {
         let RegionValue::Reduce(kind, of, along) = &reduce.value else {
@@ -213,7 +211,9 @@ fn needed(region: &Region, arguments: usize) -> Vec<usize> {
             is_needed[*value] = true;
         }
     }
-    (0..is_needed.len()).filter(|value| is_needed[*value]).collect()
+    (0..is_needed.len())
+        .filter(|value| is_needed[*value])
+        .collect()
 }
 
 /// The inner modes along which each value differs and is computed of a reduction along them.
@@ -228,14 +228,22 @@ fn early(
         let of = op.value.operands().iter();
         let mut all: BTreeSet<usize> = of.flat_map(|value| since[*value].clone()).collect();
         if let RegionValue::Reduce(_, _, along) = &op.value {
-            let places = along.iter().filter_map(|mode| inner.iter().position(|own| own == mode));
+            let places = along
+                .iter()
+                .filter_map(|mode| inner.iter().position(|own| own == mode));
             all.extend(places);
         }
         since.push(all);
     }
     let own = since.into_iter().zip(varies);
-    own.map(|(since, [varies, _])| varies.iter().copied().filter(|mode| since.contains(mode)).collect())
-        .collect()
+    own.map(|(since, [varies, _])| {
+        varies
+            .iter()
+            .copied()
+            .filter(|mode| since.contains(mode))
+            .collect()
+    })
+    .collect()
 }
 
 /// The arrays of a line that others may use as well, by their values, each with the outer indices that it is of.
@@ -270,7 +278,10 @@ impl Fused<'_> {
                 let count = count.clamp(1, total.max(1));
                 lines.extend(bands(total, count, mix(config.seed, 1)));
                 let of = total;
-                (lines.into_iter().collect(), Method::Lines { lines: count, of })
+                (
+                    lines.into_iter().collect(),
+                    Method::Lines { lines: count, of },
+                )
             }
         };
         let tallies = self.compare(chosen);
@@ -306,7 +317,10 @@ impl Fused<'_> {
         let arguments = self.inputs.len();
         let of = |value: &usize| {
             let elements = self.size(&self.varies[*value][0]);
-            match value.checked_sub(arguments).map(|op| &self.region.ops[op].value) {
+            match value
+                .checked_sub(arguments)
+                .map(|op| &self.region.ops[op].value)
+            {
                 Some(RegionValue::Reduce(..)) => match self.factors(*value) {
                     Some([x, y]) => {
                         let modes = union(&self.varies[x][0], &self.varies[y][0]);
@@ -366,8 +380,11 @@ impl Fused<'_> {
             };
             order.iter().map(index).collect::<Vec<_>>()
         });
-        let pieces: Vec<(usize, Vec<usize>)> =
-            lines.chunks(PIECE).map(<[usize]>::to_vec).enumerate().collect();
+        let pieces: Vec<(usize, Vec<usize>)> = lines
+            .chunks(PIECE)
+            .map(<[usize]>::to_vec)
+            .enumerate()
+            .collect();
         let parts = parallel_fold(pieces, Vec::new, |parts: &mut Vec<_>, (number, lines)| {
             let mut kept = Kept::new();
             let mut tallies = vec![Tally::default(); self.outputs.len()];
@@ -485,7 +502,9 @@ impl Fused<'_> {
                         values[*of] = array.balls[self.place(&modes, steps, at)];
                     }
                     if is_early && matches!(scalar, ScalarOp::Exp | ScalarOp::Exp2) {
-                        let power = operands.first().map_or(0.0, |(of, _)| values[*of].largest());
+                        let power = operands
+                            .first()
+                            .map_or(0.0, |(of, _)| values[*of].largest());
                         reach = reach.max(if power.is_finite() { power } else { 0.0 });
                     }
                     self.evaluator.evaluate_ops(&[op], values);
@@ -533,7 +552,10 @@ impl Fused<'_> {
 
     /// The inner modes that a reduction is along, by their places.
     fn places_of(&self, along: &[usize]) -> Vec<usize> {
-        along.iter().filter_map(|mode| self.split.place_along(*mode)).collect()
+        along
+            .iter()
+            .filter_map(|mode| self.split.place_along(*mode))
+            .collect()
     }
 
     /// A number that may be rounded before it is corrected.
@@ -561,13 +583,22 @@ impl Fused<'_> {
     }
 
     /// A sum of products.
-    fn sum(&self, value: usize, factors: [usize; 2], [x, y]: [&Array; 2], along: &[usize]) -> Array {
+    fn sum(
+        &self,
+        value: usize,
+        factors: [usize; 2],
+        [x, y]: [&Array; 2],
+        along: &[usize],
+    ) -> Array {
         let modes = self.varies[value][0].clone();
         let size = self.size(&modes);
         let count = self.size(along);
         let mut steps = Vec::new();
         for array in [x, y] {
-            steps.push([self.steps(&modes, &array.modes), self.steps(along, &array.modes)]);
+            steps.push([
+                self.steps(&modes, &array.modes),
+                self.steps(along, &array.modes),
+            ]);
         }
         let narrow = factors.iter().all(|factor| self.is_widened(*factor));
         let ty = self.evaluator.type_of(value);
@@ -605,8 +636,7 @@ impl Fused<'_> {
     /// Tells whether a factor was widened from a type of at most 16 bits, so that products of two such are exact.
     fn is_widened(&self, value: usize) -> bool {
         let op = value.checked_sub(self.inputs.len());
-        let Some(RegionValue::Op(ScalarOp::Convert, of)) =
-            op.map(|op| &self.region.ops[op].value)
+        let Some(RegionValue::Op(ScalarOp::Convert, of)) = op.map(|op| &self.region.ops[op].value)
         else {
             return false;
         };
@@ -615,7 +645,14 @@ impl Fused<'_> {
     }
 
     /// A reduction of an array.
-    fn reduce(&self, value: usize, kind: ReduceOp, of: usize, array: &Array, along: &[usize]) -> Array {
+    fn reduce(
+        &self,
+        value: usize,
+        kind: ReduceOp,
+        of: usize,
+        array: &Array,
+        along: &[usize],
+    ) -> Array {
         let modes = self.varies[value][0].clone();
         let (own, inside) = (
             self.steps(&modes, &array.modes),
@@ -630,7 +667,9 @@ impl Fused<'_> {
             for at in 0..count {
                 partial.add(&array.balls[base + self.place(along, &inside, at)]);
             }
-            ty.map_or(Ball::UNKNOWN, |ty| partial.finish_losing(count, ty, corrected))
+            ty.map_or(Ball::UNKNOWN, |ty| {
+                partial.finish_losing(count, ty, corrected)
+            })
         };
         Array {
             balls: (0..self.size(&modes)).map(ball).collect(),

@@ -15,9 +15,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::fused;
 use super::check::{Compared, Found, Looked, Tally, look, row_norms};
 use super::epilogue::{NANS, OPERATION, bands};
+use super::fused;
 use super::places::{Places, Split};
 use super::reduction::Partial;
 use super::region::{Ball, Evaluator};
@@ -234,7 +234,11 @@ fn outputs<'a>(run: &Run<'a>, map: &Map, split: &Split, inputs: &[Input<'a>]) ->
 }
 
 /// Checks that all elements are finite.
-pub(super) fn check_finite(name: &str, tensor: &HostTensor, split: &Split) -> Result<(), VerifyError> {
+pub(super) fn check_finite(
+    name: &str,
+    tensor: &HostTensor,
+    split: &Split,
+) -> Result<(), VerifyError> {
     row_norms(name, &Matrix::places(tensor))
         .map(drop)
         .map_err(|error| match error {

@@ -120,7 +120,12 @@ fn right_results_pass() {
 
 /// What is computed of [`attention`] tile by tile of columns, with the maximum of what was met; `change` changes the power by which what was
 /// summed up is multiplied.
-fn in_tiles(case: &mut Case, tile: i64, order: impl Fn(i64) -> i64, change: impl Fn(i64, f64) -> f64) {
+fn in_tiles(
+    case: &mut Case,
+    tile: i64,
+    order: impl Fn(i64) -> i64,
+    change: impl Fn(i64, f64) -> f64,
+) {
     let [batches, rows, columns, inner, outer] = EXTENTS;
     let f32 = |value: f64| round_to(Element::F32, value);
     let f16 = |value: f64| round_to(Element::F16, value);
@@ -157,9 +162,10 @@ fn in_tiles(case: &mut Case, tile: i64, order: impl Fn(i64) -> i64, change: impl
                 let powers: Vec<f64> = scores.iter().map(|s| f32(f32(s - now).exp())).collect();
                 sum = f32(f32(sum * power) + powers.iter().sum::<f64>());
                 for (e, all) in sums.iter_mut().enumerate() {
-                    let of = met.iter().zip(&powers).map(|(n, p)| {
-                        f16(*p) * element(case, 2, [b, 0, *n, 0, e as i64])
-                    });
+                    let of = met
+                        .iter()
+                        .zip(&powers)
+                        .map(|(n, p)| f16(*p) * element(case, 2, [b, 0, *n, 0, e as i64]));
                     *all = f32(f32(*all * power) + of.sum::<f64>());
                 }
             }
@@ -196,7 +202,12 @@ fn what_does_not_follow_it_is_found() {
     in_tiles(&mut case, 16, |n| n, |_, _| 1.0);
     assert!(case.reports().iter().all(|report| !report.passed()));
     let mut case = attention().start();
-    in_tiles(&mut case, 16, |n| n, |first, power| if first == 32 { power * 1.01 } else { power });
+    in_tiles(
+        &mut case,
+        16,
+        |n| n,
+        |first, power| if first == 32 { power * 1.01 } else { power },
+    );
     assert!(case.reports().iter().all(|report| !report.passed()));
 }
 
@@ -217,7 +228,11 @@ fn a_single_wrong_element_is_found() {
             let report = case.reports().swap_remove(at);
             assert!(!report.passed(), "{i}: {report}");
             let worst = report.worst.as_ref().unwrap();
-            assert_eq!(worst.found, case.after[*output].get(last).unwrap(), "{i}: {report}");
+            assert_eq!(
+                worst.found,
+                case.after[*output].get(last).unwrap(),
+                "{i}: {report}"
+            );
         }
     }
 }
@@ -240,10 +255,13 @@ fn mistakes_of_kernels_are_found() {
             SCORE => 4.0 * number,
             _ => number,
         }),
-        ("an element of K is left out", |at, value, number| match value {
-            5 if at[3] == 7 => 0.0,
-            _ => number,
-        }),
+        (
+            "an element of K is left out",
+            |at, value, number| match value {
+                5 if at[3] == 7 => 0.0,
+                _ => number,
+            },
+        ),
     ];
     for (name, change) in mistakes {
         let mut case = attention().start();
@@ -254,7 +272,10 @@ fn mistakes_of_kernels_are_found() {
         for report in case.reports() {
             assert!(!report.passed(), "{name}: {report}");
         }
-        assert!(sampled(case).iter().any(|report| !report.passed()), "{name}");
+        assert!(
+            sampled(case).iter().any(|report| !report.passed()),
+            "{name}"
+        );
     }
 }
 
@@ -265,7 +286,11 @@ fn what_was_not_computed_is_found() {
     let last = case.after[3].layout().size() - 1;
     case.after[3].set(last, f64::NAN);
     let reports = sampled(case);
-    assert!(!reports[0].passed() && reports[1].passed(), "{}", reports[0]);
+    assert!(
+        !reports[0].passed() && reports[1].passed(),
+        "{}",
+        reports[0]
+    );
     for report in attention().start().reports() {
         assert!(!report.passed(), "{report}");
     }

@@ -183,12 +183,17 @@ impl<'c> Fuse<'c> {
                     format!(
                         "'{}' op has a cute.plan of {most} elements along {name}; expected tensors of at most as many, found {}",
                         cute::ALL_REDUCE,
-                        self.known[mode].map_or("what a launch brings".to_owned(), |n| n.to_string())
+                        self.known[mode]
+                            .map_or("what a launch brings".to_owned(), |n| n.to_string())
                     ),
                 ));
             }
         }
-        let reduces = self.fused.phases.iter().any(|phase| !phase.reduced.is_empty());
+        let reduces = self
+            .fused
+            .phases
+            .iter()
+            .any(|phase| !phase.reduced.is_empty());
         if !self.held || !reduces || self.known[COLUMNS].is_some_and(|n| n <= self.tile[1]) {
             return Ok(());
         }
@@ -214,7 +219,11 @@ impl<'c> Fuse<'c> {
             Domain::Outer => COLUMNS,
             _ => INNER,
         };
-        let product = self.fused.products.iter().find(|product| product.along == along);
+        let product = self
+            .fused
+            .products
+            .iter()
+            .find(|product| product.along == along);
         Ok(self.way(product.expected(b, "a product that is held so")?))
     }
 
@@ -231,7 +240,11 @@ impl<'c> Fuse<'c> {
     /// Takes the layouts of registers from the accumulators.
     fn set_layouts(&mut self, b: Builder<'c>) -> Result<(), Failure> {
         for (domain, along) in [(Domain::Columns, INNER), (Domain::Outer, COLUMNS)] {
-            let product = self.fused.products.iter().find(|product| product.along == along);
+            let product = self
+                .fused
+                .products
+                .iter()
+                .find(|product| product.along == along);
             let Some(product) = product else { continue };
             let fragment = self.accumulators(b, self.way(product))?;
             let layout = memref_of(fragment).expected(b, "a fragment")?.layout;
@@ -306,11 +319,21 @@ impl<'c> Fuse<'c> {
             Some(known) => b.i32((known + self.tile[1] - 1) / self.tile[1])?,
             None => {
                 let word = b.i32_type();
-                let more = b.value(arith::ADDI, &[self.extents[1], b.i32(self.tile[1] - 1)?], word, &[])?;
+                let more = b.value(
+                    arith::ADDI,
+                    &[self.extents[1], b.i32(self.tile[1] - 1)?],
+                    word,
+                    &[],
+                )?;
                 b.value(arith::DIVUI, &[more, b.i32(self.tile[1])?], word, &[])?
             }
         };
-        let stages = self.ways.iter().map(|way| way.plan.stages).max().unwrap_or(1);
+        let stages = self
+            .ways
+            .iter()
+            .map(|way| way.plan.stages)
+            .max()
+            .unwrap_or(1);
         let attributes = [(STAGES, b.i64_attribute(stages))];
         let attributes = if stages > 1 { &attributes[..] } else { &[] };
         let buffers = self.allocate_factors(b, phase, values)?;
@@ -342,8 +365,13 @@ impl<'c> Fuse<'c> {
             let b = b.at_location(product.reduce.op().location());
             let way = self.way(&product);
             let [first, second] = self.split(b, &product)?;
-            let first = firsts.get(&key(first)).copied().expected(b, "a loaded factor")?;
-            let second = shared.get(&key(second)).expected(b, "a factor in shared memory")?;
+            let first = firsts
+                .get(&key(first))
+                .copied()
+                .expected(b, "a loaded factor")?;
+            let second = shared
+                .get(&key(second))
+                .expected(b, "a factor in shared memory")?;
             let sums = self.accumulators(b, way)?;
             b.op(cute::CLEAR, &[sums], &[], &[])?;
             let second = self.load_factor(b.step("load B"), way, Operand::B, second.shared)?;
@@ -370,7 +398,13 @@ impl<'c> Fuse<'c> {
         let [first, second] = self.split(b, &product)?;
         let zero = self.zero(b, first.r#type())?;
         let else_ = (self.ragged(COLUMNS) && !reduced.vanishes).then_some(zero);
-        let first = self.compute(b, first, Domain::Columns, values, else_.map(|zero| (column, zero)))?;
+        let first = self.compute(
+            b,
+            first,
+            Domain::Columns,
+            values,
+            else_.map(|zero| (column, zero)),
+        )?;
         // Of 16 columns of A a thread has what it has of two pieces of 8 of C side by side, in the same order.
         let memref = memref_of(first).expected(b, "a fragment")?;
         let layout = rows::as_factor(&memref.layout).ok_or_else(|| {
@@ -383,7 +417,9 @@ impl<'c> Fuse<'c> {
         let value = b.static_value(types::layout_type(b.context, &layout))?;
         let ty = MemRef { layout, ..memref }.to_type(b.location)?;
         let first = b.value(cute::MAKE_VIEW, &[start, value], ty, &[])?;
-        let second = shared.get(&key(second)).expected(b, "a factor in shared memory")?;
+        let second = shared
+            .get(&key(second))
+            .expected(b, "a factor in shared memory")?;
         let second = self.load_factor(b.step("load B"), way, Operand::B, second.shared)?;
         b.op(cute::GEMM, &[way.mma, sums, first, second, sums], &[], &[])?;
         Ok(())
@@ -448,5 +484,8 @@ fn coordinate<'c>(b: Builder<'c>, at: IntTuple, leaves: &[Val<'c>]) -> Result<Va
 
 /// Tells whether a type is of coordinates.
 fn is_coordinates(value: Val<'_>) -> bool {
-    matches!(CuteType::get(value.r#type()), Some(CuteType::CoordTensor { .. }))
+    matches!(
+        CuteType::get(value.r#type()),
+        Some(CuteType::CoordTensor { .. })
+    )
 }

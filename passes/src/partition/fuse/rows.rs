@@ -68,7 +68,8 @@ impl<'c> Fuse<'c> {
         &self,
         b: Builder<'c>,
     ) -> Result<Vec<(Val<'c>, Option<Val<'c>>)>, Failure> {
-        let word = |name: &str, x: Val<'c>, y: i64| b.value(name, &[x, b.i32(y)?], b.i32_type(), &[]);
+        let word =
+            |name: &str, x: Val<'c>, y: i64| b.value(name, &[x, b.i32(y)?], b.i32_type(), &[]);
         let add = |x: Val<'c>, y: Val<'c>| b.value(arith::ADDI, &[x, y], b.i32_type(), &[]);
         let of_warp = word(arith::DIVUI, self.thread, WARP)?;
         let of_warp = word(arith::MULI, of_warp, ATOM_ROWS)?;
@@ -116,7 +117,9 @@ impl<'c> Fuse<'c> {
         registers: Val<'c>,
     ) -> Result<(), Failure> {
         let first = self.is_first(b)?;
-        let element = cute_ir::types::memref_of(registers).expected(b, "registers")?.element;
+        let element = cute_ir::types::memref_of(registers)
+            .expected(b, "registers")?
+            .element;
         for (at, (row, there)) in self.rows.iter().enumerate() {
             let at = super::coordinate(b, int(at as i64), &[])?;
             let number = b.value(cute::MEMREF_LOAD, &[registers, at], element, &[])?;
@@ -128,7 +131,12 @@ impl<'c> Fuse<'c> {
             let regions = vec![region, Detached::empty()];
             b.with_regions(scf::IF, &[writes], &[], &[], regions)?;
             let l = Builder::at_end(b.context, block, b.location);
-            l.op(cute::MEMREF_STORE, &[tensor, place(l, *row)?, number], &[], &[])?;
+            l.op(
+                cute::MEMREF_STORE,
+                &[tensor, place(l, *row)?, number],
+                &[],
+                &[],
+            )?;
             l.op(scf::YIELD, &[], &[], &[])?;
         }
         Ok(())
@@ -167,7 +175,10 @@ impl<'c> Fuse<'c> {
     ) -> Result<Val<'c>, Failure> {
         let ty = b.ty("f32")?;
         let result = self.allocate(b, ty, Domain::Rows)?;
-        let name = [("kind", b.attribute(&format!("#vector.kind<{}>", name_of(kind)))?)];
+        let name = [(
+            "kind",
+            b.attribute(&format!("#vector.kind<{}>", name_of(kind)))?,
+        )];
         for at in 0..self.rows.len() as i64 {
             let keep = IntTuple::underscore;
             let row = tuple([tuple([keep(), int(at)]), int(0), keep()]);
@@ -191,7 +202,10 @@ impl<'c> Fuse<'c> {
         let ty = b.ty("f32")?;
         let result = self.allocate(b, ty, Domain::Rows)?;
         let attributes = [
-            ("op", b.attribute(&format!("#gpu<all_reduce_op {}>", name_of(kind)))?),
+            (
+                "op",
+                b.attribute(&format!("#gpu<all_reduce_op {}>", name_of(kind)))?,
+            ),
             ("cluster_size", b.integer(b.i32_type(), SHARING)),
         ];
         for at in 0..self.rows.len() as i64 {

@@ -27,11 +27,7 @@ struct Lead<'c> {
 
 impl<'c> Fuse<'c> {
     /// Registers for what a turn over columns reduces, as before the first tile.
-    pub(super) fn begin(
-        &self,
-        b: Builder<'c>,
-        phase: &Phase<'c>,
-    ) -> Result<Running<'c>, Failure> {
+    pub(super) fn begin(&self, b: Builder<'c>, phase: &Phase<'c>) -> Result<Running<'c>, Failure> {
         let mut running = Vec::new();
         for reduced in &phase.reduced {
             let b = b.at_location(location_of(reduced.reduce.result()));
@@ -222,7 +218,10 @@ impl<'c> Fuse<'c> {
 /// Tells whether another reduction of a turn follows one.
 fn is_led(phase: &Phase<'_>, reduced: &Reduced<'_>) -> bool {
     let lead = reduced.reduce.result();
-    let mut all = phase.reduced.iter().filter_map(|other| other.follows.as_ref());
+    let mut all = phase
+        .reduced
+        .iter()
+        .filter_map(|other| other.follows.as_ref());
     all.any(|follows| follows.lead == lead)
 }
 

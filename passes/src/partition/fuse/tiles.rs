@@ -14,7 +14,9 @@ use cute_ir::{
     tensor,
     types::{self, CopyOp, CuteType, element_bits, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, TiledCopy, atoms::Completion, int, tuple};
+use cute_layout::{
+    IntTuple, Layout, Leaf, Operand, Tile, TiledCopy, atoms::Completion, int, tuple,
+};
 use melior::ir::ValueLike;
 use std::collections::HashSet;
 
@@ -64,11 +66,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// The products along K that a turn needs, in the region's order.
-    pub(super) fn needed_scores(
-        &self,
-        phase: &Phase<'c>,
-        values: &Values<'c>,
-    ) -> Vec<Product<'c>> {
+    pub(super) fn needed_scores(&self, phase: &Phase<'c>, values: &Values<'c>) -> Vec<Product<'c>> {
         let starts = self.starts(phase, values);
         let all = self.fused.scores.iter();
         all.filter(|product| starts.contains(&key(product.reduce.result())))
@@ -86,7 +84,9 @@ impl<'c> Fuse<'c> {
                 None => targets.push(reduced.reduce.value()),
             }
         }
-        let starts = targets.into_iter().flat_map(|value| self.slice(value, values).1);
+        let starts = targets
+            .into_iter()
+            .flat_map(|value| self.slice(value, values).1);
         starts.map(key).collect()
     }
 
@@ -186,7 +186,10 @@ impl<'c> Fuse<'c> {
             None => None,
         };
         let movement = way.plan.path(operand).first();
-        let row = movement.expected(b, "a movement")?.row().map_err(wrong(b))?;
+        let row = movement
+            .expected(b, "a movement")?
+            .row()
+            .map_err(wrong(b))?;
         if row.completion == Completion::Group {
             let operands = [tiled, source, destination].into_iter().chain(there);
             b.copy(&operands.collect::<Vec<_>>())?;
@@ -215,10 +218,18 @@ impl<'c> Fuse<'c> {
         shared: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
         let id = [("operand_id", b.integer(b.i32_type(), operand as i64))];
-        let part = b.infer(cute::TILED_MMA_PARTITION, &[way.mma, shared, way.thread], &id)?;
+        let part = b.infer(
+            cute::TILED_MMA_PARTITION,
+            &[way.mma, shared, way.thread],
+            &id,
+        )?;
         let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[way.mma, part], &id)?;
         let copy = way.tiled_copy(b, operand, 1)?;
-        let source = b.infer(cute::TILED_COPY_PARTITION_S, &[copy, shared, way.thread], &[])?;
+        let source = b.infer(
+            cute::TILED_COPY_PARTITION_S,
+            &[copy, shared, way.thread],
+            &[],
+        )?;
         let destination = b.infer(cute::TILED_COPY_RETILE, &[copy, fragment], &[])?;
         b.copy(&[copy, source, destination])?;
         Ok(fragment)
@@ -334,7 +345,9 @@ impl<'c> Fuse<'c> {
             [Place::At(self.at[0]), column],
         )?;
         let memref = memref_of(part.tensor).expected(b, "a tensor")?;
-        let vector = self.neighbours(&part, mode, tensor).expected(b, "a tensor")?;
+        let vector = self
+            .neighbours(&part, mode, tensor)
+            .expected(b, "a tensor")?;
         let bits = element_bits(memref.element).expected(b, "an element")? * vector;
         let atom = types::copy_atom_type(b.location, memref.element, CopyOp::Universal { bits })?;
         let row = types::copy_row(atom).expected(b, "a copy atom")?;

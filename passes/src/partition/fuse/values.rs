@@ -55,11 +55,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// The ops that compute a value from what there is, in order, and the values that they start from.
-    pub(super) fn slice(
-        &self,
-        value: Val<'c>,
-        values: &Values<'c>,
-    ) -> (Vec<Op<'c>>, Vec<Val<'c>>) {
+    pub(super) fn slice(&self, value: Val<'c>, values: &Values<'c>) -> (Vec<Op<'c>>, Vec<Val<'c>>) {
         let body = self.fused.body;
         let (mut needed, mut starts) = (HashSet::new(), Vec::new());
         let (mut left, mut met) = (vec![value], HashSet::new());

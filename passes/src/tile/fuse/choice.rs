@@ -83,13 +83,18 @@ impl<'c> Fuse<'c> {
         }
         let columns = self.known(COLUMNS);
         let held = columns.filter(|_| self.reduces);
-        let held = held.map(|columns| up(columns, ATOM_ROWS)).filter(|n| *n <= MOST_HELD);
+        let held = held
+            .map(|columns| up(columns, ATOM_ROWS))
+            .filter(|n| *n <= MOST_HELD);
         let mut ways: Vec<(i64, i64, bool)> = Vec::new();
         if !self.reduces {
             ways.extend(TILED.iter().map(|columns| (*columns, 1, true)));
         } else {
             // A row that one tile holds needs neither a loop nor what follows a maximum, but is not loaded ahead.
-            ways.extend(held.filter(|n| *n <= LOOPING[0] || fused.phases.len() > 1).map(|n| (n, 1, true)));
+            ways.extend(
+                held.filter(|n| *n <= LOOPING[0] || fused.phases.len() > 1)
+                    .map(|n| (n, 1, true)),
+            );
             for stages in [2, 1] {
                 ways.extend(LOOPING.iter().map(|columns| (*columns, stages, false)));
             }
@@ -151,7 +156,8 @@ impl<'c> Fuse<'c> {
                     true => [rows, columns, inner],
                     false => [rows, outer, columns],
                 };
-                self.plan(fused, product, is_score, (tile, warps, stages)).map(Some)
+                self.plan(fused, product, is_score, (tile, warps, stages))
+                    .map(Some)
             });
             match plans.collect::<Result<Vec<_>, String>>() {
                 Ok(plans) => {

@@ -154,7 +154,9 @@ impl<'c> Fuse<'c> {
 
     /// The axes whose tiles only a launch can count and a kernel needs: its arguments behind the tensors.
     pub(super) fn counted_by_launch(&self) -> Vec<usize> {
-        let needed = [COLUMNS, ROWS].into_iter().take(1 + usize::from(self.is_batched()));
+        let needed = [COLUMNS, ROWS]
+            .into_iter()
+            .take(1 + usize::from(self.is_batched()));
         let open = needed.filter(|axis| self.known_tiles(*axis).is_none());
         open.collect()
     }

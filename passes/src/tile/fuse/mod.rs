@@ -49,12 +49,16 @@ pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
     }
     let dependences = Dependences::of(body, &types);
     let all = products(body, &dependences);
-    let is_stored = |value: &Val<'_>| block_argument(*value).is_some_and(|(block, _)| block == body);
+    let is_stored =
+        |value: &Val<'_>| block_argument(*value).is_some_and(|(block, _)| block == body);
     let is_held = |product: &Product<'_>| {
         let narrow = product.narrow();
         let extents = types.iter().map(|memref| {
             let mode = memref.layout.mode(product.along);
-            mode.ok().filter(|mode| mode.shape().is_static())?.size().ok()
+            mode.ok()
+                .filter(|mode| mode.shape().is_static())?
+                .size()
+                .ok()
         });
         let mut extents = extents.map(|extent| extent.is_some_and(|extent| extent <= MOST_DEPTH));
         extents.all(|is| is) && narrow.is_ok_and(|narrow| narrow.iter().all(is_stored))
@@ -125,8 +129,11 @@ impl<'c> Fuse<'c> {
         let roles = Roles::of(body, ins, outs).map_err(fail)?;
         let rank = outs.first().map_or(0, |output| output.layout.rank());
         let fused = Fused::of(body, ins, outs, &roles.names(rank))?;
-        let mut modes: Vec<Vec<usize>> =
-            roles.block.iter().map(|mode| mode.iter().copied().collect()).collect();
+        let mut modes: Vec<Vec<usize>> = roles
+            .block
+            .iter()
+            .map(|mode| mode.iter().copied().collect())
+            .collect();
         if !roles.batch.is_empty() {
             modes.push(roles.batch.clone());
         }

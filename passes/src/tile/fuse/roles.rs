@@ -95,7 +95,7 @@ impl Roles {
                 "reduces along rows, mode {rows}, as well as along columns, mode {columns}, beside sums of products; write one of them as a map of its own"
             ));
         }
-            Ok(Self { block, batch })
+        Ok(Self { block, batch })
     }
 }
 
@@ -141,16 +141,26 @@ fn sides(
         extents.next().unwrap_or(i64::MAX)
     };
     // The longest, and of several the last one.
-    let longest = |modes: &Modes| modes.iter().copied().max_by_key(|mode| (open(*mode), *mode));
+    let longest = |modes: &Modes| {
+        modes
+            .iter()
+            .copied()
+            .max_by_key(|mode| (open(*mode), *mode))
+    };
     let is_column = |mode: &usize| {
         reduced.contains(mode) || others.iter().any(|product| product.along == *mode)
     };
     let next_to = |mode: usize| {
-        let stride = outputs.last().and_then(|output| output.layout.stride().get(mode));
+        let stride = outputs
+            .last()
+            .and_then(|output| output.layout.stride().get(mode));
         stride.and_then(IntTuple::as_leaf) == Some(&Leaf::Static(1))
     };
     let found = own.iter().position(|modes| modes.iter().any(is_column));
-    let found = found.or_else(|| own.iter().position(|modes| modes.iter().any(|m| next_to(*m))));
+    let found = found.or_else(|| {
+        own.iter()
+            .position(|modes| modes.iter().any(|m| next_to(*m)))
+    });
     let side = found.unwrap_or(1);
     let columns = own[side].iter().copied().find(is_column);
     let columns = columns.or_else(|| own[side].iter().copied().find(|mode| next_to(*mode)));

@@ -260,9 +260,7 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
     let dependences = Dependences::of(block, &inputs);
     let products = fused::products(block, &dependences);
     if products.is_empty() {
-        return Err(
-            "expected a sum of products; rows without any are a cute.block.map".to_owned(),
-        );
+        return Err("expected a sum of products; rows without any are a cute.block.map".to_owned());
     }
     let mut block_tile = None;
     for product in products {
@@ -271,7 +269,11 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
             plan.ok_or("expected cute.plan on each sum of products, by which it is multiplied")?;
         let narrow = product.narrow()?;
         let [a, b, acc] = plan.multiplied()?;
-        for (planned, found) in [(a, narrow[0]), (b, narrow[1]), (acc, product.reduce.value())] {
+        for (planned, found) in [
+            (a, narrow[0]),
+            (b, narrow[1]),
+            (acc, product.reduce.value()),
+        ] {
             if planned != found.r#type() {
                 return Err(format!(
                     "expected a sum of products as its cute.plan multiplies, of {planned}, found {}",
@@ -294,6 +296,16 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
         if first != tile {
             return Err(format!(
                 "expected plans of one tile of rows and columns, found {first:?} and {tile:?}"
+            ));
+        }
+    }
+    if let (Some(types::CuteType::Coord(at)), Some(tile)) =
+        (types::CuteType::get(op.at().r#type()), block_tile)
+    {
+        let mut leaves = at.modes().iter().filter_map(IntTuple::as_leaf).zip(tile);
+        if let Some((leaf, tile)) = leaves.find(|(leaf, tile)| !divides(*tile, leaf)) {
+            return Err(format!(
+                "expected a first row and a first column that are multiples of the {tile} that a block takes, found {leaf}"
             ));
         }
     }
