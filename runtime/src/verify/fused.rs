@@ -467,7 +467,7 @@ impl Fused<'_> {
     }
 
     /// A value for all of its indices in a line, given those that it is computed from.
-    fn array(&self, value: usize, line: usize, kept: &Kept, values: &mut Vec<Ball>) -> Array {
+    fn array(&self, value: usize, line: usize, kept: &Kept, values: &mut [Ball]) -> Array {
         let modes = self.varies[value][0].clone();
         let size = self.size(&modes);
         let Some(op) = value.checked_sub(self.inputs.len()) else {

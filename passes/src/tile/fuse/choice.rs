@@ -16,7 +16,7 @@ use cute_ir::{
     plan::Plan,
     types::element_bits,
 };
-use cute_layout::{IntTuple, Leaf, Operand};
+use cute_layout::{IntTuple, Leaf, Operand, atoms::Completion};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 
@@ -25,6 +25,10 @@ const BESIDE: i64 = 34;
 
 /// Registers for the numbers of a thread's rows: a running reduction with its last value and the power that makes up for it.
 const OF_ROWS: i64 = 8;
+
+/// Registers of a copy's address and predicate, and copies whose addresses are among [`BESIDE`].
+const OF_ADDRESS: i64 = 3;
+const FEW: i64 = 12;
 
 /// Columns of a block that goes over all of them, those that were measured by hand first.
 const LOOPING: &[i64] = &[64, 32, 16];
@@ -104,9 +108,9 @@ impl<'c> Fuse<'c> {
             ways.retain(|(columns, _, held)| enough(*columns) || *held && self.reduces);
         }
         let all: &[i64] = match self.known(ROWS) {
-            Some(..=16) => &[1],
-            Some(..=32) => &[2, 1],
-            _ => &[4, 2, 1],
+            Some(..=16) => &[1, 2, 4, 8],
+            Some(..=32) => &[2, 4, 8, 1],
+            _ => &[4, 8, 2, 1],
         };
         let mut last = "has no plan".to_owned();
         for (columns, stages, held) in ways {
@@ -260,13 +264,26 @@ impl<'c> Fuse<'c> {
         Ok(())
     }
 
+    /// Tells whether two neighbours of a tensor along columns are moved together.
+    fn is_in_pairs(&self, whole: &Whole<'c>) -> bool {
+        let columns = match self.roles.block[OUTER] {
+            Some(mode) if steps_along(&whole.memref.layout, mode) => OUTER,
+            _ => COLUMNS,
+        };
+        let access = whole.access(ROWS, columns);
+        access.major == 1 && access.vector >= 2
+    }
+
     /// The registers of a thread and the bytes of shared memory that a choice takes, estimated.
     fn taken(&self, fused: &Fused<'c>, choice: &Choice<'c>) -> Result<Taken, String> {
         let lanes = 2 * WARP;
         // Fragments of elements of 16 bits, two in a register, and sums of 32.
         let half = |columns: i64| ATOM_ROWS * columns / lanes;
         let whole = |columns: i64| 2 * half(columns);
-        let (mut held, mut factors, mut bytes) = (0, 0, 0);
+        let whole_of = whole;
+        // What is held with the sums, the fragments of second factors, and what copies take that end before there are sums.
+        let (mut held, mut factors, mut before) = (0, 0, 0);
+        let (mut firsts, mut bytes) = (0, 0);
         let (mut met, mut rings) = (HashSet::new(), 0);
         let all = reductions(fused.body);
         for (reduce, plan) in all.iter().zip(&choice.plans) {
@@ -284,9 +301,23 @@ impl<'c> Fuse<'c> {
                 }
                 let operand = if has_rows { Operand::A } else { Operand::B };
                 let (tile, count) = plan.shared(operand)?;
+                // What is not copied asynchronously is held from its loads to its stores, with their addresses.
+                let [rows, columns] = plan.extents(operand);
+                let first = plan.path(operand).first().ok_or("expected a movement")?;
+                let row = first.row()?;
+                let accesses = rows * columns / (choice.warps * WARP * row.num_val).max(1);
+                let taken = match row.completion {
+                    Completion::Immediate => accesses * (1 + OF_ADDRESS),
+                    _ => (accesses - FEW).max(0) * OF_ADDRESS,
+                };
+                if has_rows || plan.stages == 1 {
+                    before = before.max(taken);
+                } else {
+                    held += taken;
+                }
                 match has_rows {
                     true => {
-                        held += half(k);
+                        firsts += half(k);
                         bytes += ring_bytes(&tile, 1)?;
                     }
                     false => rings += ring_bytes(&tile, count)?,
@@ -306,11 +337,15 @@ impl<'c> Fuse<'c> {
                 Domain::Outer => self.known(OUTER).unwrap_or(0),
                 _ => 0,
             };
-            held += half(columns) * bits / 16;
+            // Elements that come one by one have a register each, and an address.
+            held += match self.is_in_pairs(whole) {
+                true => half(columns) * bits / 16,
+                false => whole_of(columns) + half(columns),
+            };
         }
         let rows = fused.phases.iter().map(|phase| phase.reduced.len() as i64);
-        let registers =
-            held + half(choice.columns) + factors + OF_ROWS * rows.max().unwrap_or(0) + BESIDE;
+        let sums = held + half(choice.columns) + factors + OF_ROWS * rows.max().unwrap_or(0);
+        let registers = firsts + sums.max(before) + BESIDE;
         Ok(Taken {
             registers,
             bytes: bytes + rings,
