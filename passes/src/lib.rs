@@ -8,6 +8,7 @@ pub mod arch;
 pub mod check;
 mod divergence;
 pub mod fold_static;
+mod fused;
 pub mod kernel;
 pub mod launch;
 mod lives;

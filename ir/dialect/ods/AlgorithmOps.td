@@ -12,7 +12,7 @@ include "CuteTypes.td"
 
 def Cute_Algorithms : Cute_Group<"Algorithms", [{
   What is done with whole tensors (`cute.contract`, `cute.map`), with the tiles of a block by all of its threads
-  together (`cute.block.copy`, `cute.block.gemm`, `cute.block.map`), or with the part of one thread. An op of one thread is
+  together (`cute.block.copy`, `cute.block.gemm`, `cute.block.map`, `cute.block.fuse`), or with the part of one thread. An op of one thread is
   done by every thread that comes to it, each on its own tensors; elements are counted colexicographically,
   the first mode fastest, as in CuTe. `cute-lower-algorithms` makes copies, products and elementwise
   ops on registers of all others.
@@ -125,9 +125,17 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     input may be one of the outputs, but none that is written once along a mode: it is read before it is written.
 
     `cute.all_reduce` in the region reduces a value over all indices of some modes, with those of the others fixed;
-    what depends on it is computed from all of them. All reductions of a region are along the same modes. An output
-    that has the stride 0 along these modes is written once along them, and what is yielded to it must be the same
-    along them.
+    what depends on it is computed from all of them. All reductions of a region are along the same modes, unless there are sums of
+    products among them. An output that has the stride 0 along these modes is written once along them, and what is yielded to it must
+    be the same along them.
+
+    A sum of products of two factors, each of which differs along a mode that the other has not, is a **contraction**: of numbers of f16 or bf16, widened to f32, it is
+    computed by tensor cores, with sums in f32. Factors are elements as they are stored; of a second contraction, along the columns
+    of the first one, one factor is computed, and rounded to such a type. So softmax(Q K^T) V is a map over (M,N,D,E) of Q (M,.,D,.), K (.,N,D,.), V (.,N,.,E) and O (M,.,.,E),
+    with strides of 0 where a tensor has no such mode. Beside contractions, reductions are of f32, along columns or along the columns of a second contraction; D and E
+    are known and at most 256, and modes that are none of these are a batch. Scores of a row are not kept: where a reduction along columns needs what another one gives, they are computed
+    again, but for sums of what is proportional to a power, exp or exp2, of the scores less their maximum, which follow a running maximum. A row of scores that
+    are all -inf is NaN, as the region says.
 
     The region has operations of `arith` and `math` on numbers, and may use the function's own numbers and
     constants. Numbers of f8 and unsigned bytes are read, and written as other ones. `cute-tile` makes one kernel of it, and where extents or strides are open a
@@ -225,6 +233,54 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
     `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)`
     `threads` $threads `values` $values $body attr-dict }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockFuseOp : Cute_Op<"block.fuse", [AttrSizedOperandSegments]> {
+  let summary = "Computes a block's part of a `cute.map` with sums of products, by all threads of the block together";
+  let description = [{
+    The tensors are in global memory, of four modes: rows M, columns N, K along which products of rows and columns are summed, and E,
+    columns of products that are summed along N. The region is as of `cute.map`. A sum of products has the plan by which it is
+    multiplied as `cute.plan`: the tile, the tiled MMA, the atoms and the places in shared memory. All plans have the rows of the
+    block; those of products along K have its columns as N, and those of products along N have them as K.
+
+    The block computes the rows from `at` on, as many as the plans have. Of columns it computes, with `held`, those from `at` on, as many as
+    the plans have, which are all columns if something is reduced along them. Otherwise it goes over all columns, as many at a time, and once more for each
+    reduction along them that needs what another one gives of all columns. Sums of what is proportional to exp(s - m) or exp2(s - m), with m the maximum of s, need no turn of
+    their own: what was summed up with a smaller maximum is multiplied by the power that makes up for it. What is beyond the extents is neither read nor written, and is in no reduction.
+
+    `cute-partition` makes copies, `cute.gemm`, `cute.transform`, reductions over threads and stores of it.
+
+    ```mlir
+    !a = !cute.memref<f16, gmem, align<16>, "(64,64,64,1):(64,0,1,0)">
+    !b = !cute.memref<f16, gmem, align<16>, "(64,64,64,1):(0,64,1,0)">
+    !d = !cute.memref<f32, gmem, align<16>, "(64,64,64,1):(64,1,0,0)">
+    // Given %A: !a, %B: !b, %D: !d, %at: !cute.coord<"(?{div=64},0)">
+    cute.block.fuse ins(%A, %B : !a, !b) outs(%D : !d) at(%at : !cute.coord<"(?{div=64},0)">) {
+    ^bb0(%a: f16, %b: f16):
+      %wide_a = arith.extf %a : f16 to f32
+      %wide_b = arith.extf %b : f16 to f32
+      %ab = arith.mulf %wide_a, %wide_b : f32
+      %sum = cute.all_reduce "add" %ab along [2] {cute.plan = #cute.plan<tile = 64x64x64, stages = 1, raster = 1,
+        mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(4,1,1):(1,4,0)">, permutation_MNK = <"[64:1;16:1;16:1]">>,
+        A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(64,64):(64,1)">, buffers = 1>,
+             <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+        B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(64,64):(64,1)">, buffers = 1>,
+             <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+        C = [<!cute_nvgpu.atom.universal_copy<f32, 64 b>, immediate, smem = <"(64,64):(64,1)">, buffers = 1>,
+             <!cute_nvgpu.atom.universal_copy<f32, 128 b>, immediate>]>} : f32
+      %most = cute.all_reduce "maximum" %sum along [1] : f32
+      %less = arith.subf %sum, %most : f32
+      cute.yield %less : f32
+    } {held}
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
+                       Cute_CoordType:$at, UnitAttr:$held);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ `ins` `(` $inputs `:` qualified(type($inputs)) `)`
+    `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)` $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }
 
@@ -545,7 +601,7 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp"]>]> {
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp", "BlockFuseOp"]>]> {
   let summary = "The values of a region";
   let description = [{
     One value of most; of an epilogue and of a map one for each output.

@@ -12,6 +12,7 @@ pub mod args;
 pub mod attributes;
 pub mod block;
 pub mod diag;
+pub mod fused;
 pub mod infer;
 pub mod interpret;
 pub mod maps;

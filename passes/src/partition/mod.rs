@@ -4,6 +4,7 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
+mod fuse;
 mod map;
 mod prologue;
 mod reduced;
@@ -47,6 +48,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         }
         if let Some(map) = cute::BlockMap::of(op) {
             map::lower(map)?;
+            rewriter.erase(op)?;
+        } else if let Some(fused) = cute::BlockFuse::of(op) {
+            fuse::lower(rewriter, kernel, fused)?;
             rewriter.erase(op)?;
         }
     }

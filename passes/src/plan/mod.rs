@@ -5,6 +5,7 @@
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod fused;
 mod measured;
 mod partials;
 mod request;
@@ -14,6 +15,7 @@ mod variants;
 
 pub use cost::{Arithmetic, Estimate};
 pub use cute_measured::{GENERATION, Table};
+pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, own as own_table, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;

@@ -468,6 +468,31 @@ impl<'c> Builder<'c> {
         })
     }
 
+    /// The plan of a tile of which each of so many warps has rows of its own. Errors: a tile that they do not cover; an instruction that an
+    /// architecture lacks.
+    pub(super) fn by_rows(
+        &self,
+        tile: [i64; 3],
+        warps: i64,
+        stages: i64,
+        archs: &Archs,
+    ) -> Result<Plan<'c>, String> {
+        require(archs, &self.row.name, self.row.requires)?;
+        let choice = Choice {
+            tile,
+            warps: [warps, 1],
+            stages,
+            swizzle: SwizzleChoice::Auto,
+            raster: 1,
+            split: 1,
+            speed: 0,
+        };
+        choice.check_range()?;
+        let plan = self.plan(choice)?;
+        plan.verify()?;
+        Ok(plan)
+    }
+
     /// The arrangement of threads that have a product each, and the elements of each: neighbours, of what is loaded so.
     fn threads(&self, [wm, wn]: [i64; 2]) -> Result<(Layout, Tile), String> {
         let wrong = |e: cute_layout::LayoutError| e.to_string();

@@ -396,7 +396,7 @@ pub(super) fn batch(matrices: &[Matrix; 3]) -> Option<i64> {
 }
 
 /// A number that is known to divide a leaf; 0 of zero, which everything divides.
-pub(super) fn divisor(leaf: &Leaf) -> i64 {
+pub(crate) fn divisor(leaf: &Leaf) -> i64 {
     match leaf {
         Leaf::Static(value) => value.abs(),
         Leaf::Dynamic(dynamic) => dynamic.div,

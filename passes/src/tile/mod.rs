@@ -7,6 +7,7 @@
 
 mod candidates;
 mod function;
+mod fuse;
 mod host;
 mod kernel;
 mod leaves;
@@ -35,7 +36,9 @@ use cute_ir::{
     plan::Plan,
 };
 use cute_target::Archs;
+use fuse::Fuse;
 use map::Map;
+pub(crate) use matrix::divisor;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 use region::{PROLOGUES, Region};
@@ -96,6 +99,11 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             } else {
                 format!("{name}_{index}")
             };
+            if cute::Map::of(*op).is_some_and(fuse::is_fused) {
+                let fuse = Fuse::check(*op, function, &archs)?;
+                fuse.lower(module, &name, &mut home)?;
+                return rewriter.erase(*op);
+            }
             if name_of(*op) == cute::MAP {
                 let map = Map::check(*op, function, &archs)?;
                 map.lower(rewriter, module, &name, request.most_variants(), &mut home)?;

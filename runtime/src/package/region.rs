@@ -1,5 +1,7 @@
 //! Regions of operations on single elements: those of a map, and the prologues and the epilogue of a product of matrices.
 
+use std::collections::BTreeSet;
+
 use cute_arith::{ReduceOp, ScalarOp};
 use serde::{Deserialize, Serialize};
 
@@ -390,7 +392,6 @@ impl Region {
             return Err([expected, self.ops.len().to_string()]);
         }
         let mut types: Vec<_> = arguments.iter().copied().map(ValueType::Number).collect();
-        let mut reduced: Option<&[usize]> = None;
         for (at, op) in self.ops.iter().enumerate() {
             let place = |what: &str| format!("{what} for operation {at} of the region");
             let of = op.element.parse::<ValueType>();
@@ -448,11 +449,6 @@ impl Region {
                         let expected = place("modes in ascending order, each once,");
                         return Err([expected, format!("{along:?}")]);
                     }
-                    let first = *reduced.get_or_insert(along);
-                    if first != along {
-                        let expected = place(&format!("modes {first:?}, as of those before,"));
-                        return Err([expected, format!("{along:?}")]);
-                    }
                 }
             }
             types.push(ty);
@@ -460,12 +456,14 @@ impl Region {
         Ok(types)
     }
 
-    /// The modes that reductions are along: all of them along the same ones. None where there is no reduction.
-    pub(crate) fn reduced(&self) -> Option<&[usize]> {
-        self.ops.iter().find_map(|op| match &op.value {
-            RegionValue::Reduce(_, _, along) => Some(along.as_slice()),
+    /// The modes that reductions are along, ascending. None where there is no reduction.
+    pub(crate) fn reduced(&self) -> Option<Vec<usize>> {
+        let along = self.ops.iter().filter_map(|op| match &op.value {
+            RegionValue::Reduce(_, _, along) => Some(along),
             _ => None,
-        })
+        });
+        let all: BTreeSet<usize> = along.flatten().copied().collect();
+        (!all.is_empty()).then(|| all.into_iter().collect())
     }
 
     /// Tells of each value along which of `rank` modes it varies; `arguments` says so of the first ones.

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::check::{Compared, Found, Looked, Tally, look, row_norms};
 use super::epilogue::{NANS, OPERATION, bands};
+use super::fused;
 use super::places::{Places, Split};
 use super::reduction::Partial;
 use super::region::{Ball, Evaluator};
@@ -57,13 +58,13 @@ struct Pass {
     reductions: Vec<Reduction>,
 }
 
-struct Input<'a> {
-    tensor: &'a HostTensor,
-    places: Places,
+pub(super) struct Input<'a> {
+    pub(super) tensor: &'a HostTensor,
+    pub(super) places: Places,
 }
 
 impl Input<'_> {
-    fn ball(&self, offset: i64) -> Ball {
+    pub(super) fn ball(&self, offset: i64) -> Ball {
         let value = self.tensor.load(offset);
         // An integer that f64 does not hold was rounded.
         match self.tensor.element() == Element::I64 && value.abs() > 2f64.powi(53) {
@@ -132,12 +133,15 @@ struct Scratch {
 /// A report for each output.
 pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, VerifyError> {
     let region = &map.region;
+    if fused::is_fused(region, map.inputs.len()) {
+        return fused::verify(run, map);
+    }
     let Some(first) = map.outputs.first() else {
         return Ok(Vec::new());
     };
     let shape = run.tensors[*first].layout().shape();
     let along = match region.reduced() {
-        Some(along) => along.to_vec(),
+        Some(along) => along,
         None => line_of(&shape).into_iter().collect(),
     };
     let split = Split::new(shape, &along);
@@ -230,7 +234,11 @@ fn outputs<'a>(run: &Run<'a>, map: &Map, split: &Split, inputs: &[Input<'a>]) ->
 }
 
 /// Checks that all elements are finite.
-fn check_finite(name: &str, tensor: &HostTensor, split: &Split) -> Result<(), VerifyError> {
+pub(super) fn check_finite(
+    name: &str,
+    tensor: &HostTensor,
+    split: &Split,
+) -> Result<(), VerifyError> {
     row_norms(name, &Matrix::places(tensor))
         .map(drop)
         .map_err(|error| match error {

@@ -30,6 +30,7 @@
 mod attention;
 mod check;
 mod epilogue;
+mod fused;
 mod lines;
 mod map;
 mod places;

@@ -72,6 +72,11 @@ impl Split {
         self.count(&self.across)
     }
 
+    /// The place of a mode among those that are along a line.
+    pub(super) fn place_along(&self, mode: usize) -> Option<usize> {
+        self.along.iter().position(|own| *own == mode)
+    }
+
     /// The elements of a line.
     pub(super) fn length(&self) -> usize {
         self.count(&self.along)

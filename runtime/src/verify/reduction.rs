@@ -70,6 +70,11 @@ impl Partial {
 
     /// The reduction of all `count` terms, in that type.
     pub(super) fn finish(&self, count: usize, ty: ValueType) -> Ball {
+        self.finish_losing(count, ty, 0.0)
+    }
+
+    /// The reduction of all `count` terms, in that type, of which a sum loses a part of the terms' magnitudes besides.
+    pub(super) fn finish_losing(&self, count: usize, ty: ValueType, besides: f64) -> Ball {
         let ValueType::Number(element) = ty else {
             return Ball::UNKNOWN;
         };
@@ -78,16 +83,16 @@ impl Partial {
         }
         match self.op {
             ReduceOp::Maximum | ReduceOp::Minimum => Ball::between(self.value, self.low, self.high),
-            ReduceOp::Add => self.sum(count, element),
+            ReduceOp::Add => self.sum(count, element, besides),
             ReduceOp::Mean => {
                 let count_of_terms = Ball::exact(count as f64);
-                let sum = self.sum(count, element);
+                let sum = self.sum(count, element, besides);
                 apply(ScalarOp::Div, &[sum, count_of_terms], ty)
             }
         }
     }
 
-    fn sum(&self, count: usize, element: Element) -> Ball {
+    fn sum(&self, count: usize, element: Element, besides: f64) -> Ball {
         if !element.is_float() {
             // Integers of f64 are exact below 2^53.
             return match self.magnitude < 2f64.powi(53) {
@@ -96,7 +101,15 @@ impl Partial {
             };
         }
         let unit = element.unit_roundoff() + Element::F64.unit_roundoff();
-        let loss = unit * roundings(count) * self.magnitude;
+        self.sum_losing(unit * roundings(count) + besides, element)
+    }
+
+    /// The sum, of which that part of the terms' magnitudes may be lost, in a type of floating-point numbers.
+    pub(super) fn sum_losing(&self, part: f64, element: Element) -> Ball {
+        let loss = part * self.magnitude;
+        if !self.known {
+            return Ball::UNKNOWN;
+        }
         if self.magnitude + loss > element.max_finite() {
             return Ball::UNKNOWN;
         }

@@ -114,6 +114,22 @@ impl Ball {
         Ball::exact(value).held_by(element)
     }
 
+    /// The product, not rounded.
+    pub(super) fn times(&self, other: &Ball) -> Ball {
+        if self.is_decided() && other.is_decided() {
+            return Ball::exact(self.value * other.value);
+        }
+        let ends = [
+            self.low * other.low,
+            self.low * other.high,
+            self.high * other.low,
+            self.high * other.high,
+        ];
+        let low = ends.into_iter().fold(f64::INFINITY, f64::min);
+        let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Ball::between(self.value * other.value, low, high)
+    }
+
     /// Tells whether anything is said of it.
     pub(super) fn is_known(&self) -> bool {
         self.value.is_finite()

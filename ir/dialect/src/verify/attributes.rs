@@ -67,6 +67,8 @@ enum Home {
     KernelMemory,
     /// The allocation of a tensor in shared memory.
     SharedTensor,
+    /// A reduction in a region, which may be a sum of products.
+    Product,
 }
 
 const KNOWN: &[Known] = &[
@@ -110,7 +112,7 @@ const KNOWN: &[Known] = &[
     known(
         attributes::PLAN,
         Form::Plan,
-        &[Home::Contract, Home::Kernel],
+        &[Home::Contract, Home::Kernel, Home::Product],
     ),
     known(
         attributes::LATENCY,
@@ -253,6 +255,9 @@ impl Home {
                 name == gpu::FUNC && argument_type(op, i).is_some_and(is_global)
             }
             (Home::SharedTensor, Place::Op) => is_shared_tensor(op),
+            (Home::Product, Place::Op) => {
+                name == cute::ALL_REDUCE && parent_op(op).map(name_of) == Some(cute::BLOCK_FUSE)
+            }
             _ => false,
         }
     }
@@ -260,6 +265,7 @@ impl Home {
     fn text(self) -> &'static str {
         match self {
             Home::SharedTensor => "a cute.memref.alloca in smem",
+            Home::Product => "a cute.all_reduce of a cute.block.fuse",
             Home::Contract => "a cute.contract",
             Home::Loop => "an scf.for",
             Home::Anything => "an operation",

@@ -85,6 +85,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MAP => with(cute::Map::of(op), algorithms::verify_map),
         cute::ALL_REDUCE => with(cute::AllReduce::of(op), algorithms::verify_all_reduce),
         cute::BLOCK_MAP => with(cute::BlockMap::of(op), algorithms::verify_block_map),
+        cute::BLOCK_FUSE => with(cute::BlockFuse::of(op), algorithms::verify_block_fuse),
         cute::BLOCK_TRANSFORM => with(
             cute::BlockTransform::of(op),
             algorithms::verify_block_transform,

@@ -356,7 +356,7 @@ fn word<'c>(b: Builder<'c>, name: &str, x: Val<'c>, y: Val<'c>) -> Result<Val<'c
 }
 
 /// The two integers of a coordinate.
-fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<[Val<'c>; 2], Failure> {
+pub(super) fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<[Val<'c>; 2], Failure> {
     let Some(CuteType::Coord(coord)) = CuteType::get(at.r#type()) else {
         return Err(b.error("expected a coordinate"));
     };

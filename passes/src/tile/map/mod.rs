@@ -295,21 +295,15 @@ impl<'c> Map<'c> {
 
     /// Leaves on the function what it computes, so that a run can be verified.
     fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
-        let symbol = format!("{name}_map");
-        self.region.function(module, self.function, &symbol)?;
-        let mut entry = format!("map = @{symbol}");
         let tensors: Vec<_> = self.tensors.iter().map(|whole| whole.tensor).collect();
         let (inputs, outputs) = tensors.split_at(self.inputs);
-        for (name, values) in [
-            ("ins", inputs),
-            ("outs", outputs),
-            ("scalars", self.region.captured()),
-        ] {
-            if !values.is_empty() {
-                entry += &format!(", {name} = array<i64: {}>", super::places(values));
-            }
-        }
-        super::record(self.op, self.function, &entry)
+        record(
+            (self.op, self.function),
+            &self.region,
+            [inputs, outputs],
+            module,
+            name,
+        )
     }
 
     /// Tells whether it reduces ranges of columns.
@@ -384,6 +378,29 @@ impl<'c> Whole<'c> {
         let [shape, stride] = leaves.each_ref().map(values);
         view_at(b, start, &self.memref, [&shape, &stride])
     }
+}
+
+/// Leaves on a function what a map in it computes of tensors, by a region, so that a run can be verified.
+pub(super) fn record<'c>(
+    (op, function): (Op<'c>, Op<'c>),
+    region: &Region<'c>,
+    [inputs, outputs]: [&[Val<'c>]; 2],
+    module: Op<'c>,
+    name: &str,
+) -> Result<(), Failure> {
+    let symbol = format!("{name}_map");
+    region.function(module, function, &symbol)?;
+    let mut entry = format!("map = @{symbol}");
+    for (name, values) in [
+        ("ins", inputs),
+        ("outs", outputs),
+        ("scalars", region.captured()),
+    ] {
+        if !values.is_empty() {
+            entry += &format!(", {name} = array<i64: {}>", super::places(values));
+        }
+    }
+    super::record(op, function, &entry)
 }
 
 /// The modes that are rows, those that are columns, and those of which each index is computed apart. Along what is reduced are columns;

@@ -6,12 +6,15 @@ use super::gemm::{check_numbers, check_shape, check_space};
 use super::reduced::{check_reducible, known_kinds};
 use crate::{
     algorithm,
+    attributes::PLAN,
+    fused::{self, Dependences},
     maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
     mlir::*,
     ops::{cute, func},
+    plan::Plan,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Leaf};
+use cute_layout::{IntTuple, Layout, Leaf, Tile};
 use melior::ir::ValueLike;
 
 /// Threads of a block, at most.
@@ -31,7 +34,10 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
         ));
     }
     let around = parent_op(op.op()).map(name_of);
-    if !matches!(around, Some(cute::MAP | cute::BLOCK_MAP | func::FUNC)) {
+    if !matches!(
+        around,
+        Some(cute::MAP | cute::BLOCK_MAP | cute::BLOCK_FUSE | func::FUNC)
+    ) {
         return Err(
             "expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor \
              of one thread by cute.reduce"
@@ -47,11 +53,14 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
         .ok_or("expected a region that computes elements")?;
     let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
     let all = reductions(block);
-    let along = all.first().map(modes_of).unwrap_or_default();
+    let mut along = all.first().map(modes_of).unwrap_or_default();
     let rank = outputs[0].layout.rank();
+    let is_fused = fused::is_fused(block, &inputs);
     for reduce in &all {
         let found = modes_of(reduce);
-        if found != along {
+        if is_fused {
+            along.extend(&found);
+        } else if found != along {
             return Err(format!(
                 "expected reductions along the same modes, found {along:?} and {found:?}; write them as several maps, with a tensor \
                  between them"
@@ -70,7 +79,8 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
             if extent == Ok(1) || !is_same_along(&output.layout, mode) {
                 continue;
             }
-            if !along.contains(&(mode as i64)) {
+            // Beside sums of products cute-tile says which modes a block has the whole of.
+            if !is_fused && !along.contains(&(mode as i64)) {
                 return Err(format!(
                     "expected output {at} to have elements of its own along mode {mode}, found {}; only along what is reduced, an \
                      output is written once",
@@ -113,14 +123,7 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
         ));
     }
     let at = types::CuteType::get(op.at().r#type());
-    let is_pair = matches!(&at, Some(types::CuteType::Coord(at))
-        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
-    if !is_pair {
-        return Err(format!(
-            "expected the first row and the first column as a coordinate, found {}",
-            op.at().r#type()
-        ));
-    }
+    check_corner(op.at())?;
     let numbers = |what: &str, found: Option<Vec<i64>>| match found.as_deref() {
         Some(&[x, y]) if x >= 1 && y >= 1 && x.saturating_mul(y) <= THREADS => Ok([x, y]),
         found => Err(format!(
@@ -240,4 +243,113 @@ fn check_tensors<'c>(
     check_body(block, &arguments.collect::<Vec<_>>(), &yields)?;
     check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
+}
+
+pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
+    let block = op
+        .body()
+        .ok_or("expected a region that computes elements")?;
+    let (inputs, outputs) = check_tensors(block, &op.inputs(), &op.outputs())?;
+    if outputs[0].layout.rank() != 4 {
+        return Err(format!(
+            "expected tensors of rows, columns, K and E, found {}",
+            outputs[0].layout
+        ));
+    }
+    check_corner(op.at())?;
+    let dependences = Dependences::of(block, &inputs);
+    let products = fused::products(block, &dependences);
+    if products.is_empty() {
+        return Err("expected a sum of products; rows without any are a cute.block.map".to_owned());
+    }
+    let mut block_tile = None;
+    for product in products {
+        let plan = attribute_of(product.reduce.op(), PLAN).and_then(Plan::of);
+        let plan =
+            plan.ok_or("expected cute.plan on each sum of products, by which it is multiplied")?;
+        let narrow = product.narrow()?;
+        let [a, b, acc] = plan.multiplied()?;
+        for (planned, found) in [
+            (a, narrow[0]),
+            (b, narrow[1]),
+            (acc, product.reduce.value()),
+        ] {
+            if planned != found.r#type() {
+                return Err(format!(
+                    "expected a sum of products as its cute.plan multiplies, of {planned}, found {}",
+                    found.r#type()
+                ));
+            }
+        }
+        check_rows(&plan)?;
+        let [m, n, k] = plan.tile;
+        let tile = match product.along {
+            2 => [m, n],
+            1 => [m, k],
+            other => {
+                return Err(format!(
+                    "expected sums of products along K or columns, mode 2 or 1, found mode {other}"
+                ));
+            }
+        };
+        let first = *block_tile.get_or_insert(tile);
+        if first != tile {
+            return Err(format!(
+                "expected plans of one tile of rows and columns, found {first:?} and {tile:?}"
+            ));
+        }
+    }
+    if let (Some(types::CuteType::Coord(at)), Some(tile)) =
+        (types::CuteType::get(op.at().r#type()), block_tile)
+    {
+        let mut leaves = at.modes().iter().filter_map(IntTuple::as_leaf).zip(tile);
+        if let Some((leaf, tile)) = leaves.find(|(leaf, tile)| !divides(*tile, leaf)) {
+            return Err(format!(
+                "expected a first row and a first column that are multiples of the {tile} that a block takes, found {leaf}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each warp of a plan has an atom's rows to itself, and columns in their order, so that a thread's numbers of rows are those of its accumulators.
+fn check_rows(plan: &Plan<'_>) -> Checked {
+    const ATOM: [i64; 3] = [16, 8, 16];
+    let mma = plan.tiled_mma()?;
+    let warps = [0, 1, 2].map(|mode| mma.atom_layout().mode(mode).and_then(|mode| mode.size()));
+    let in_order = |tile: &Tile| match tile {
+        Tile::Underscore => true,
+        Tile::Layout(layout) => {
+            let identity = layout.size().and_then(|size| Layout::leaf(size, 1));
+            identity.is_ok() && layout.coalesce() == identity
+        }
+        _ => false,
+    };
+    let rows = plan.tile[0] / ATOM[0];
+    if mma.atom().shape_mnk == ATOM
+        && warps == [Ok(rows), Ok(1), Ok(1)]
+        && mma.permutation().iter().all(in_order)
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "expected a cute.plan with an atom of 16x8x16 for each 16 rows, one below the other, found {} of {} for {} rows",
+        mma.atom_layout().shape(),
+        mma.atom().name,
+        plan.tile[0]
+    ))
+}
+
+/// Checks that a place is a first row and a first column.
+fn check_corner(at: Val<'_>) -> Checked {
+    let place = types::CuteType::get(at.r#type());
+    let is_pair = matches!(&place, Some(types::CuteType::Coord(at))
+        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
+    if is_pair {
+        return Ok(());
+    }
+    Err(format!(
+        "expected the first row and the first column as a coordinate, found {}",
+        at.r#type()
+    ))
 }

@@ -1,0 +1,324 @@
+//! Maps with sums of products: `cute.map` becomes a kernel whose blocks compute rows, with products by tensor cores.
+//!
+//! `roles.rs` says which modes are rows and columns, `choice.rs` which tiles a block takes and by which plans, `kernel.rs` writes the
+//! kernel and `host.rs` the launch.
+
+mod choice;
+mod host;
+mod kernel;
+mod roles;
+
+use super::{function_around, matrix::check_apart, region::Region, targets_of};
+use crate::fused::{COLUMNS, Fused, INNER, OUTER, ROWS};
+use choice::{Choice, MOST_DEPTH};
+use cute_ir::{
+    Expected, Failure, diag,
+    fused::{self, Dependences, Product, products, steps_along},
+    maps,
+    mlir::*,
+    ops::cute,
+    types::{MemRef, element_bits, memref_of, register_type},
+};
+use cute_layout::{IntTuple, Layout, tuple};
+use cute_target::Archs;
+use melior::ir::operation::OperationLike;
+use roles::Roles;
+
+/// A tensor of a fused map: rows, columns, K, E and perhaps a batch.
+#[derive(Clone, Debug)]
+struct Whole<'c> {
+    /// The tensor in the function that launches.
+    tensor: Val<'c>,
+    /// Its place among the kernel's arguments.
+    argument: usize,
+    /// Its name in messages.
+    name: String,
+    memref: MemRef<'c>,
+    layout: Layout,
+}
+
+/// Tells whether a map is computed by products: whether it reduces along different modes with sums of products among that, or all that it reduces are
+/// such sums of what a block can hold. Others are reduced row by row.
+pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
+    let (inputs, outputs) = (map.inputs(), map.outputs());
+    let (Some(body), Some(types)) = (map.body(), maps::tensors(&inputs)) else {
+        return false;
+    };
+    if fused::is_fused(body, &types) {
+        return true;
+    }
+    let dependences = Dependences::of(body, &types);
+    let all = products(body, &dependences);
+    let is_stored =
+        |value: &Val<'_>| block_argument(*value).is_some_and(|(block, _)| block == body);
+    let is_held = |product: &Product<'_>| {
+        let narrow = product.narrow();
+        let extents = types.iter().map(|memref| {
+            let mode = memref.layout.mode(product.along);
+            mode.ok()
+                .filter(|mode| mode.shape().is_static())?
+                .size()
+                .ok()
+        });
+        let mut extents = extents.map(|extent| extent.is_some_and(|extent| extent <= MOST_DEPTH));
+        extents.all(|is| is) && narrow.is_ok_and(|narrow| narrow.iter().all(is_stored))
+    };
+    !all.is_empty()
+        && all.len() == maps::reductions(body).len()
+        && all.iter().all(is_held)
+        && !outputs.iter().any(|output| inputs.contains(output))
+}
+
+/// A `cute.map` with sums of products that blocks can compute.
+pub(super) struct Fuse<'c> {
+    op: Op<'c>,
+    function: Op<'c>,
+    /// The tensors behind `ins` and then those behind `outs`.
+    tensors: Vec<Whole<'c>>,
+    /// How many of them are inputs.
+    inputs: usize,
+    /// The values that the kernel is passed.
+    arguments: Vec<Val<'c>>,
+    region: Region<'c>,
+    roles: Roles,
+    /// The modes of the tensors in the order of [`Whole::layout`]; a mode of a block that no tensor has is none of them.
+    modes: Vec<Vec<usize>>,
+    /// Tells whether something is reduced along columns.
+    reduces: bool,
+    choice: Choice<'c>,
+    archs: Archs,
+}
+
+impl<'c> Fuse<'c> {
+    /// The map that an op is. Errors: what blocks do not compute.
+    pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+        let fail =
+            |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
+        function_around(op, function)?;
+        let map = cute::Map::of(op).expected(op, "a map")?;
+        let body = map.body().expected(op, "a region")?;
+        let (inputs, outputs) = (map.inputs(), map.outputs());
+        let mut arguments: Vec<Val<'c>> = Vec::new();
+        let mut named = Vec::new();
+        for (what, values) in [("input", &inputs), ("output", &outputs)] {
+            for (at, value) in values.iter().enumerate() {
+                let memref = memref_of(*value).expected(op, "tensors")?;
+                check_tensor(&format!("{what} {at}"), &memref).map_err(fail)?;
+                if what == "output" && inputs.contains(value) {
+                    return Err(fail(format!(
+                        "writes output {at}, which it reads for other tiles as well; expected a tensor of its own"
+                    )));
+                }
+                let known = arguments.iter().position(|other| other == value);
+                let argument = known.unwrap_or(arguments.len());
+                if known.is_none() {
+                    arguments.push(*value);
+                }
+                named.push((format!("{what} {at}"), *value, argument, memref));
+            }
+        }
+        let region = Region::of(function, ("a map", body), &mut arguments)?;
+        let types: Vec<MemRef<'c>> = named.iter().map(|(.., memref)| memref.clone()).collect();
+        let (ins, outs) = types.split_at(inputs.len());
+        for product in products(body, &Dependences::of(body, ins)) {
+            product.narrow().map_err(|message| {
+                let place = location_of(product.reduce.result());
+                diag::error(place, format!("'{}' op {message}", cute::ALL_REDUCE))
+            })?;
+        }
+        let roles = Roles::of(body, ins, outs).map_err(fail)?;
+        let rank = outs.first().map_or(0, |output| output.layout.rank());
+        let fused = Fused::of(body, ins, outs, &roles.names(rank))?;
+        let mut modes: Vec<Vec<usize>> = roles
+            .block
+            .iter()
+            .map(|mode| mode.iter().copied().collect())
+            .collect();
+        if !roles.batch.is_empty() {
+            modes.push(roles.batch.clone());
+        }
+        let mut tensors = Vec::new();
+        for (name, tensor, argument, memref) in named {
+            let layout = arranged(&memref.layout, &modes)
+                .map_err(|found| fail(format!("expected {name} {found}")))?;
+            tensors.push(Whole {
+                tensor,
+                argument,
+                name,
+                memref,
+                layout,
+            });
+        }
+        let reduces = fused.phases.iter().any(|phase| !phase.reduced.is_empty());
+        for output in &tensors[inputs.len()..] {
+            check_output(output, &roles, reduces).map_err(fail)?;
+        }
+        let mut fuse = Self {
+            op,
+            function,
+            tensors,
+            inputs: inputs.len(),
+            arguments,
+            region,
+            roles,
+            modes,
+            reduces,
+            choice: Choice::default(),
+            archs: archs.clone(),
+        };
+        for mode in [INNER, OUTER] {
+            for whole in &fuse.tensors {
+                let extent = whole.layout.shape().get(mode);
+                if !extent.is_some_and(IntTuple::is_static) {
+                    return Err(fail(format!(
+                        "expected a known extent along mode {:?} of {}, which a block has the whole of, found {}",
+                        fuse.modes[mode], whole.name, whole.memref.layout
+                    )));
+                }
+            }
+        }
+        fuse.choice = fuse.choose(&fused)?;
+        Ok(fuse)
+    }
+
+    /// Writes the kernel into its module, which is made if there is none, and the launch in place of the op.
+    pub(super) fn lower(
+        &self,
+        module: Op<'c>,
+        name: &str,
+        home: &mut Option<Op<'c>>,
+    ) -> Result<(), Failure> {
+        let host = Builder::before(self.op);
+        let kernels = super::kernels_of(
+            self.op,
+            module,
+            &format!("{name}_kernels"),
+            &targets_of(&self.archs),
+            home,
+        )?;
+        let body = body_of(kernels, 0).expected(kernels, "a body")?;
+        let place = Builder::at_end(host.context, body, host.location);
+        let kernel = format!("{name}_kernel");
+        self.kernel(place, &kernel)?;
+        let home = string_of(kernels, "sym_name").unwrap_or_default();
+        self.check_launch(host)?;
+        self.launch(host, &format!("@{home}::@{kernel}"))?;
+        self.record(module, name)
+    }
+
+    /// Leaves on the function what it computes, so that a run can be verified.
+    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+        let tensors: Vec<_> = self.tensors.iter().map(|whole| whole.tensor).collect();
+        let (inputs, outputs) = tensors.split_at(self.inputs);
+        super::map::record(
+            (self.op, self.function),
+            &self.region,
+            [inputs, outputs],
+            module,
+            name,
+        )
+    }
+
+    /// Tells whether there are modes of which each index is computed apart.
+    fn is_batched(&self) -> bool {
+        !self.roles.batch.is_empty()
+    }
+
+    /// The extent of rows, columns, K, E or the batch, where it is known.
+    fn known(&self, mode: usize) -> Option<i64> {
+        if self.modes.get(mode).is_none_or(Vec::is_empty) {
+            return Some(1);
+        }
+        let mut extents = self.tensors.iter().filter_map(|whole| {
+            let mode = whole.layout.mode(mode).ok()?;
+            mode.shape().is_static().then(|| mode.size().ok())?
+        });
+        extents.next()
+    }
+}
+
+/// Checks that registers hold the elements of a tensor.
+fn check_tensor(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
+    let bits = element_bits(memref.element);
+    if register_type(memref.element) != memref.element || bits.is_none_or(|bits| bits < 8) {
+        return Err(format!(
+            "does not compute with elements of {} here yet, as {name} has; expected f16, bf16, f32 or integers",
+            memref.element
+        ));
+    }
+    if memref.layout.stride().has_basis() {
+        return Err(format!(
+            "expected {name} with strides that are integers, found {}",
+            memref.layout
+        ));
+    }
+    memref.check_addressable()
+}
+
+/// Checks that elements of an output do not overlap, and that no two blocks write one of them.
+fn check_output(output: &Whole<'_>, roles: &Roles, reduces: bool) -> Result<(), String> {
+    let layout = &output.memref.layout;
+    let has = |mode: &usize| steps_along(layout, *mode);
+    let [columns, outer] = [COLUMNS, OUTER].map(|mode| roles.block[mode]);
+    let apart = roles.block[ROWS].iter().chain(&roles.batch);
+    let apart = apart.chain(columns.iter().filter(|_| !reduces));
+    let is_one = |mode: &&usize| layout.mode(**mode).and_then(|mode| mode.size()) == Ok(1);
+    if let Some(mode) = apart.filter(|mode| !is_one(mode)).find(|mode| !has(mode)) {
+        return Err(format!(
+            "expected {} to have elements of its own along mode {mode}, of which several blocks compute indices, found {layout}",
+            output.name
+        ));
+    }
+    if let (Some(columns), Some(outer)) = (columns, outer)
+        && has(&columns)
+        && has(&outer)
+    {
+        return Err(format!(
+            "expected {} with elements along columns, mode {columns}, or along those of products along columns, mode {outer}, found \
+             both in {layout}",
+            output.name
+        ));
+    }
+    let modes: Vec<_> = (0..layout.rank())
+        .filter(has)
+        .filter_map(|mode| layout.mode(mode).ok())
+        .collect();
+    match Layout::from_modes(&modes) {
+        Ok(apart) if !modes.is_empty() => check_apart(&output.name, &apart),
+        _ => Ok(()),
+    }
+}
+
+/// The layout as rows, columns, K, E, and a batch if there is one. Errors: the reason why modes but the batch are not one leaf each.
+fn arranged(layout: &Layout, modes: &[Vec<usize>]) -> Result<Layout, String> {
+    let text = |e: cute_layout::LayoutError| e.to_string();
+    let mut parts = Vec::new();
+    for (at, modes) in modes.iter().enumerate() {
+        let own = modes.iter().map(|mode| layout.mode(*mode));
+        let own = own.collect::<cute_layout::Result<Vec<_>>>().map_err(text)?;
+        let mut part = match &own[..] {
+            [] => Layout::leaf(1, 0).map_err(text)?,
+            [one] => one.clone(),
+            _ => Layout::from_modes(&own).map_err(text)?,
+        };
+        if at <= OUTER && part.shape().is_tuple() {
+            if part.is_static() {
+                part = part.coalesce().map_err(text)?;
+            }
+            if part.shape().is_tuple() {
+                return Err(format!(
+                    "with one stride along mode {}, found {part}; make a copy of it that lies in order",
+                    modes[0]
+                ));
+            }
+        }
+        parts.push(part);
+    }
+    let shape = parts.iter().map(|part| part.shape().clone());
+    let stride = parts.iter().map(|part| part.stride().clone());
+    Layout::new(
+        tuple(shape.collect::<Vec<_>>()),
+        tuple(stride.collect::<Vec<_>>()),
+    )
+    .map_err(text)
+}
