@@ -104,14 +104,15 @@ func.func @columns(%x: !tall, %s: !three) {
   }
   return
 }
-!any = !cute.memref<f32, gmem, align<16>, "(?,?):(?,1)">
-!row = !cute.memref<f32, gmem, align<4>, "(?,?):(1,0)">
-func.func @open_lines(%x: !any, %y: !any, %s: !row) {
-  cute.map ins(%x : !any) outs(%y, %s : !any, !row) {
+!any = !cute.memref<f32, gmem, align<16>, "(2,?):(?,1)">
+!row = !cute.memref<f32, gmem, align<4>, "(2,?):(1,0)">
+func.func @open_lines(%x: !any, %s: !row, %t: !row) {
+  cute.map ins(%x : !any) outs(%s, %t : !row, !row) {
   ^bb0(%e: f32):
     %m = cute.all_reduce "maximum" %e along [1] : f32
-    %d = arith.subf %e, %m : f32
-    cute.yield %d, %m : f32, f32
+    %a = cute.all_reduce "mean" %e along [1] : f32
+    %d = arith.subf %a, %m : f32
+    cute.yield %m, %d : f32, f32
   }
   return
 }

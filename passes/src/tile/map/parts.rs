@@ -27,7 +27,7 @@ const STEP: i64 = 1 << 13;
 /// Columns of a part where only a launch knows how many there are.
 const OPEN: i64 = 1 << 15;
 
-/// Rows at most, and columns at least, of which a launch is split where only it knows how many there are.
+/// Rows at most that are known, and columns at least, of which a launch is split where only it knows how many columns there are.
 const FEW: i64 = 16;
 const LONG: i64 = 1 << 18;
 
@@ -89,22 +89,16 @@ impl<'c> Map<'c> {
                 condition: None,
             }));
         }
-        let is_few = rows.is_none_or(|rows| rows <= FEW);
-        if most < 2 || !is_few || columns.is_some_and(|columns| columns < LONG) {
+        // Of norms and the like there are many lines, and more kernels would take as long to compile as those that are launched.
+        let is_few = rows.is_some_and(|rows| rows <= FEW);
+        let outputs = &self.tensors[self.inputs..];
+        let only_numbers = outputs.iter().all(|whole| is_same_along(&whole.layout, 1));
+        let stages = body_of(self.op, 0).map_or(0, |body| stages(body).len());
+        if most < 2 || !is_few || !only_numbers || stages > 1 || columns.is_some() {
             return Ok(None);
         }
-        let index = host.index_type();
-        let few = host.compare(
-            Predicate::Sle,
-            self.extent(host, 0)?,
-            host.constant(index, FEW)?,
-        )?;
-        let long = host.compare(
-            Predicate::Sge,
-            self.extent(host, 1)?,
-            host.constant(index, LONG)?,
-        )?;
-        let condition = host.value(arith::ANDI, &[few, long], few.r#type(), &[])?;
+        let long = host.constant(host.index_type(), LONG)?;
+        let condition = host.compare(Predicate::Sge, self.extent(host, 1)?, long)?;
         Ok(Some(Parts {
             columns: OPEN,
             condition: Some(condition),
