@@ -4,6 +4,7 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
+mod indexed;
 mod map;
 mod prologue;
 mod transform;
@@ -245,6 +246,11 @@ impl<'c> Partition<'c> {
             return self.store(b, copy, *operand);
         }
         let place = self.movement(*operand, &from, &to).map_err(wrong(b))?;
+        match indexed::operand_of_whole(copy) {
+            Some(Operand::C) => return self.store_whole(b, copy, place),
+            Some(operand) => return self.copy_factor(b, copy, (operand, place)),
+            None => {}
+        }
         let source = match from.space {
             Space::Rmem => self.fragment(b, source)?,
             _ => source,

@@ -7,6 +7,7 @@
 
 mod function;
 mod host;
+mod indexed;
 mod kernel;
 mod leaves;
 mod map;
@@ -191,8 +192,14 @@ impl<'c> Gemm<'c> {
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
         let [of_a, of_b] = &beside;
+        let mut places = [None, None, None];
+        let operands = factors.iter().chain(outputs.first());
+        for (operand, (own, tensor)) in places.iter_mut().zip(operands).enumerate() {
+            *own = indexed::places_of(contract, operand, *tensor)?;
+        }
+        let of_prologues = [of_a.as_slice(), of_b.as_slice()];
         let (mut matrices, mut arguments) =
-            Matrices::of(factors, &outputs, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+            Matrices::of(factors, &outputs, &contract.inputs(), of_prologues, places).map_err(fail)?;
         let mut region = |what, block: Option<_>| {
             let region = block.map(|block| Region::of(function, (what, block), &mut arguments));
             region.transpose()

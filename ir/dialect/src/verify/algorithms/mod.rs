@@ -4,6 +4,7 @@
 mod copy;
 mod elementwise;
 mod gemm;
+mod located;
 mod map;
 mod prologue;
 
