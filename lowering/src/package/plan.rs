@@ -26,6 +26,8 @@ pub(super) struct HostPlan {
     pub(super) values: Vec<Expr>,
     /// The bytes of the workspace, where there is one.
     pub(super) workspace: Option<Expr>,
+    /// The integers that entries of computes leave open, by the index of the compute and the name of the entry.
+    pub(super) given: HashMap<(i64, String), Vec<Expr>>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
@@ -85,6 +87,15 @@ impl HostPlan {
             }
             if let Some(workspace) = cute::Workspace::of(op) {
                 self.reserve(workspace)?;
+                continue;
+            }
+            if let Some(given) = cute::ComputeValues::of(op) {
+                let of = integer_of(op, "compute").unwrap_or(0);
+                let entry = string_of(op, "entry").unwrap_or_default().to_owned();
+                let values = given.values().into_iter();
+                let values = values.map(|value| self.expression(op, value));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                self.given.insert((of, entry), values);
                 continue;
             }
             match name_of(op) {

@@ -264,9 +264,16 @@ impl<'c> Partition<'c> {
                 let memref = memref_of(rows).expected(b, "indices")?;
                 let place = at(b, [vec![int(0)], known(&vector)].concat())?;
                 row = b.value(cute::MEMREF_LOAD, &[rows, place], memref.element, &[])?;
-                let layout = b.infer(cute::GET_LAYOUT, &[matrix], &[])?;
-                let shape = b.infer(cute::GET_SHAPE, &[layout], &[])?;
-                conditions.push(is_below(b, row, integer(b, shape, 0)?)?);
+                let most = own.memref.layout.mode(0).and_then(|rows| rows.size());
+                let most = match most {
+                    Ok(most) => b.constant(row.r#type(), most)?,
+                    Err(_) => {
+                        let layout = b.infer(cute::GET_LAYOUT, &[matrix], &[])?;
+                        let shape = b.infer(cute::GET_SHAPE, &[layout], &[])?;
+                        integer(b, shape, 0)?
+                    }
+                };
+                conditions.push(is_below(b, row, most)?);
             }
             vectors.push((vector, own.elements(b, [row, column], (length, 1))?));
             let mut all = None;

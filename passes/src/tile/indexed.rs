@@ -2,12 +2,14 @@
 //! takes the whole matrix, and the coordinates of a tile of it.
 
 use super::{
+    Gemm,
     leaves::{at_least, leaves_of},
     matrix::{Matrix, Role},
 };
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
+    attributes::COMPUTES,
     contract::{self, At, divisor},
     mlir::*,
     types::{self, MemRef, memref_of},
@@ -111,6 +113,44 @@ impl<'c> Places<'c> {
     }
 }
 
+impl<'c> Gemm<'c> {
+    /// Adds to what is computed where elements of A, B and C are, and leaves the values that only a launch knows.
+    pub(super) fn record_places(
+        &self,
+        contract: cute::Contract<'c>,
+        entry: &mut String,
+    ) -> Result<(), Failure> {
+        let b = Builder::before(self.op);
+        let old = attribute_of(self.function, COMPUTES).and_then(array_of);
+        let compute = old.map_or(0, |all| all.len());
+        for (operand, name) in ["a", "b", "c"].into_iter().enumerate() {
+            let (coords, rows) = contract::places_of(contract, operand);
+            if let Some(coords) = coords {
+                *entry += &format!(", at_{name} = {}", coords.r#type());
+            }
+            if let Some(rows) = rows {
+                *entry += &format!(", rows_{name} = array<i64: {}>", super::places(&[rows]));
+            }
+            let place = match (operand, self.matrices.exchanged) {
+                (0 | 1, true) => 1 - operand,
+                _ => operand,
+            };
+            let Some(Places::At(own)) = &self.matrices.product[place].places else {
+                continue;
+            };
+            if own.given.is_empty() {
+                continue;
+            }
+            let attributes = [
+                ("compute", b.i64_attribute(i64::try_from(compute).unwrap_or(0))),
+                ("entry", b.string(&format!("at_{name}"))),
+            ];
+            b.op(cute::COMPUTE_VALUES, &own.given, &[], &attributes)?;
+        }
+        Ok(())
+    }
+}
+
 /// The values of those leaves of coordinates that only a launch knows, by what they are of.
 struct Given<'c> {
     start: Vec<Option<Val<'c>>>,
@@ -141,11 +181,6 @@ impl<'c> InTensor<'c> {
         let before: usize = shape.modes()[..mode].iter().map(count).sum();
         let own = shape.modes().get(mode).map_or(0, count);
         self.leaves(&self.given).shape[before..before + own].to_vec()
-    }
-
-    /// The numbers that a launch gives of the coordinates: those of the start, the shape and the strides.
-    pub(super) fn given(&self) -> &[Val<'c>] {
-        &self.given
     }
 
     /// Coordinates along modes of the tensor that are not known to be inside, with the values of their start and the steps: for what

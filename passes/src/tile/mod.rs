@@ -306,6 +306,7 @@ impl<'c> Gemm<'c> {
             places(&tensors),
             self.accumulate
         );
+        self.record_places(contract, &mut entry)?;
         let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
             let symbol = format!("{name}_{entry_name}");
             region.function(module, self.function, &symbol)?;

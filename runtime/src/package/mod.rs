@@ -8,6 +8,7 @@ mod format;
 mod limits;
 mod manifest;
 mod map;
+mod places;
 mod region;
 mod validate;
 mod validate_compute;
@@ -45,6 +46,8 @@ pub use manifest::{
 pub use map::Map;
 pub(crate) use map::{repeats, varies};
 pub(crate) use region::ValueType;
+pub(crate) use places::Known;
+pub use places::{At, Step};
 pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
