@@ -194,6 +194,16 @@ impl<'a> Matrix<'a> {
         })
     }
 
+    /// The offsets of all elements that there are.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = i64> {
+        let all = self.rows.iter().enumerate();
+        all.flat_map(move |(row, first)| {
+            let there = self.columns.iter().enumerate();
+            let there = there.filter(move |(column, _)| self.is_there(row, *column));
+            there.map(move |(_, offset)| first + offset)
+        })
+    }
+
     /// Tells whether there are all elements.
     pub(crate) fn is_complete(&self) -> bool {
         let ends = |all: &[i64]| Some([*all.iter().min()?, *all.iter().max()?]);
