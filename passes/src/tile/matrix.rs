@@ -209,7 +209,10 @@ impl<'c> Matrix<'c> {
             _ => given,
         };
         let mut modes = memref.layout.modes();
-        for (at, mode) in modes.iter_mut().take(2).enumerate() {
+        // The leaves of a matrix at coordinates are those of the coordinates.
+        let is_at = matches!(places, Some(Places::At(_)));
+        let own = if is_at { 0 } else { 2 };
+        for (at, mode) in modes.iter_mut().take(own).enumerate() {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
                 let is_grouped = role == Role::Beside && at == 1 && group_of(&whole).is_some();
