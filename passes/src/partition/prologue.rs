@@ -120,6 +120,11 @@ impl<'c> Partition<'c> {
             Some(first) => (Some(first.vectors), first.guard),
             None => (None, self.guard(b, operand, tiled, within)?),
         };
+        // What is read beside the factor is there within the ends of the matrix, wherever the factor is in its tensor.
+        let beside = match of_first.is_some() && inputs.len() > 1 {
+            true => self.guard(b, operand, tiled, within)?,
+            false => guard.clone(),
+        };
         let mut loaded = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             let held = memref_of(*input).is_some_and(|input| input.space == Space::Rmem);
@@ -132,9 +137,9 @@ impl<'c> Partition<'c> {
                 _ if located.is_whole(at) => {
                     let (coords, _) = within.expected(b, "coordinates of a tile")?;
                     let places = (*input, self.part(b, tiled, coords)?);
-                    self.load_elements(b, places, (operand, place), guard.as_ref())?
+                    self.load_elements(b, places, (operand, place), beside.as_ref())?
                 }
-                _ => transform::load(b, self.part(b, tiled, *input)?, guard.as_ref())?,
+                _ => transform::load(b, self.part(b, tiled, *input)?, beside.as_ref())?,
             });
         }
         let destination = b.infer(

@@ -22,6 +22,7 @@ pub(crate) const LOADED: i64 = 64;
 const OUT: usize = 1;
 
 /// A part of a thread that may reach over the end of a matrix.
+#[derive(Clone)]
 pub(super) struct Guard<'c> {
     /// An i1 for each vector of the thread.
     pub(super) there: Val<'c>,
