@@ -367,10 +367,10 @@ impl Compute {
             Compute::Gemm(gemm) => {
                 let c = name(&gemm.c);
                 let mut named = Vec::new();
-                let factors = [("A", &gemm.a, "m"), ("B", &gemm.b, "n")].into_iter();
+                let factors = [(&gemm.a, "m"), (&gemm.b, "n")].into_iter();
                 let places = gemm.places().into_iter().zip(gemm.rows());
-                let elements = factors.zip(places).map(|((of, arg, line), (at, (_, rows)))| match (at, rows) {
-                    (Some(_), _) => format!("{}(at {of}({line},k))", name(arg)),
+                let elements = factors.zip(places).map(|((arg, line), (at, (_, rows)))| match (at, rows) {
+                    (Some(at), _) => format!("{}(at {}({line},k))", name(arg), at.describe()),
                     (None, Some(rows)) => format!("{}({}({line}),k)", name(arg), name(&rows)),
                     (None, None) => format!("{}({line},k)", name(arg)),
                 });
@@ -389,10 +389,13 @@ impl Compute {
                 for (name, text) in named {
                     sum += &format!(", {name} = {text}");
                 }
+                let place_of_c = match &gemm.at_c {
+                    Some(at) => format!("(at {}(m,n))", at.describe()),
+                    None => "(m,n)".to_owned(),
+                };
                 let mut text = match &gemm.epilogue {
                     Some(epilogue) => epilogue.describe(c, function) + ", where s = ",
-                    None if gemm.at_c.is_some() => format!("{c}(at C(m,n)) = "),
-                    None => format!("{c}(m,n) = "),
+                    None => format!("{c}{} = ", place_of_c),
                 };
                 if let Some(alpha) = &gemm.alpha {
                     text += &format!("{} * ", factor(alpha));

@@ -37,6 +37,31 @@ pub(crate) struct Known {
 }
 
 impl At {
+    /// The coordinates as a start and a layout, `?` where only arguments say.
+    pub(crate) fn describe(&self) -> String {
+        let number = |expr: &Expr| expr.constant().map_or("?".to_owned(), |n| n.to_string());
+        let nest = |all: Vec<String>| match &all[..] {
+            [one] => one.clone(),
+            all => format!("({})", all.join(",")),
+        };
+        let modes = |of: &dyn Fn(&Step) -> String| {
+            let modes = self.modes.iter();
+            let modes = modes.map(|mode| nest(mode.iter().map(of).collect()));
+            modes.collect::<Vec<_>>().join(",")
+        };
+        let step = |step: &Step| match step.by.constant() {
+            Some(0) => "0".to_owned(),
+            _ => format!("{}@{}", number(&step.by), step.along),
+        };
+        let start: Vec<String> = self.start.iter().map(number).collect();
+        format!(
+            "({}) + ({}):({})",
+            start.join(","),
+            modes(&|step| number(&step.extent)),
+            modes(&step)
+        )
+    }
+
     /// All of its expressions.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let steps = self.modes.iter().flatten();

@@ -59,7 +59,10 @@ pub(super) fn verify_compute_values(op: cute::ComputeValues<'_>) -> Checked {
     }
     match integer_of(op.op(), "compute") {
         Some(0..) => Ok(()),
-        found => Err(format!("expected the index of a compute, found {found:?}")),
+        found => Err(format!(
+            "expected the index of a compute, found {}",
+            found.unwrap_or_default()
+        )),
     }
 }
 
