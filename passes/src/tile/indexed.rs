@@ -230,10 +230,13 @@ impl<'c> InTensor<'c> {
 
     /// The values of the tensor's extents and then of its strides, an entry for each mode; none of those that are known.
     fn of_tensor(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Vec<Option<Val<'c>>>, Failure> {
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let mut values = leaves_of(b, layout)?.into_iter().flatten();
         let all = &self.at.tensor;
         let leaves = [all.shape().leaves(), all.stride().leaves()].concat();
+        if all.is_static() {
+            return Ok(vec![None; leaves.len()]);
+        }
+        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+        let mut values = leaves_of(b, layout)?.into_iter().flatten();
         // Modes that became one are known.
         let own = leaves.iter().map(|leaf| match leaf.is_static() {
             true => None,
@@ -447,8 +450,10 @@ impl<'c> Matrix<'c> {
         };
         let tensor = argument(body, own.argument);
         let memref = memref_of(tensor).expected(b, "an index tensor")?;
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let leaves = leaves_of(b, layout)?;
+        let leaves = match memref.layout.is_static() {
+            true => Vec::new(),
+            false => leaves_of(b, b.infer(cute::GET_LAYOUT, &[tensor], &[])?)?,
+        };
         let (of_shape, of_stride) = leaves.split_at(leaves.len() / 2);
         let dynamic = |all: &[Option<Val<'c>>]| all.iter().copied().flatten().collect::<Vec<_>>();
         let mut modes = match product {
