@@ -432,7 +432,8 @@ fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<A
     let major = usize::from(!(rows > columns || (rows == columns && is_along(0) && !is_along(1))));
     Ok(Access {
         major,
-        known: layout.stride().is_static() && places.is_none(),
+        known: layout.stride().is_static(),
+        placed: places.is_some(),
         vector: [rows, columns][major],
     })
 }
