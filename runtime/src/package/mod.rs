@@ -23,6 +23,8 @@ mod tests_epilogue;
 #[cfg(test)]
 mod tests_map;
 #[cfg(test)]
+mod tests_places;
+#[cfg(test)]
 mod tests_prologue;
 #[cfg(test)]
 mod tests_workspace;

@@ -52,6 +52,8 @@ mod tests_map;
 #[cfg(test)]
 mod tests_map_found;
 #[cfg(test)]
+mod tests_places;
+#[cfg(test)]
 mod tests_prologue;
 
 use std::time::Instant;
