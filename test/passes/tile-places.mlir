@@ -108,3 +108,10 @@ func.func @open(%X: !xo, %F: !fo, %Y: !yo, %pad: i32, %q: i32) {
 // CHECK:         cute.add_offset(%{{.*}}, %[[BEFORE]])
 // CHECK:         cute.make_view({{.*}}) : !cute.memref<f16, gmem, align<16>, "(?,(16,3)):(?{i64 div=16},(1,?{div=8}))">
 // CHECK:         cute.make_coord(%{{.*}}) : (i32) -> !cute.coord<"(_,?)">
+
+// The report says of the rows of a table that it does not know them, and goes on.
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=32x32x16 warps=1x2 stages=2" | cute-opt --cute-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// REPORT: kernel same_kernel:
+// REPORT: kernel gather_kernel:
+// REPORT: cp.async {{ *}}16 {{ *}}{{[0-9]+ *}}?
+// REPORT: kernel open_kernel:

@@ -240,12 +240,16 @@ impl<'c> Gemm<'c> {
         };
         let problem = |matrices: &Matrices<'c>| {
             let product = &matrices.product;
+            let mut accesses = product.each_ref().map(|matrix| matrix.access);
+            for (access, beside) in accesses.iter_mut().zip(&matrices.beside) {
+                access.placed |= beside.iter().any(|matrix| matrix.is_whole());
+            }
             let problem = Problem {
                 extents: Extent::of(product).map(|extent| extent.known),
                 batch: matrix::batch(product),
                 elements,
                 accumulate,
-                accesses: product.each_ref().map(|matrix| matrix.access),
+                accesses,
                 fed,
             };
             match epilogue {
