@@ -98,6 +98,18 @@ func.func @batch(%T: !t, %B: !b, %C: !c, %I: !i) {
 
 // -----
 
+!t = !cute.memref<f16, gmem, align<16>, "(50,16,2):(16,1,800)">
+!b = !cute.memref<f16, gmem, align<16>, "(16,16,2):(16,1,256)">
+!c = !cute.memref<f16, gmem, align<16>, "(64,16,2):(16,1,1024)">
+!i = !cute.memref<i32, gmem, align<4>, "(64,3):(1,64)">
+func.func @other_batch(%T: !t, %B: !b, %C: !c, %I: !i) {
+  // expected-error @below {{takes rows of A by index: expected indices for each of the batch of 2, found (64,3):(1,64)}}
+  cute.contract ins(%T, %B : !t, !b) outs(%C : !c) accumulate f32 gather A(%I : !i)
+  return
+}
+
+// -----
+
 !t = !cute.memref<f16, gmem, align<16>, "((5,10),16):((16,100),1)">
 !b = !cute.memref<f16, gmem, align<16>, "(16,16):(16,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,16):(16,1)">

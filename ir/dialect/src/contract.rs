@@ -99,7 +99,11 @@ impl<'c> At<'c> {
         }
         let layout = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
         let of_mode = |all: &IntTuple, mode: usize| {
-            let all = if all.is_tuple() { all.get(mode) } else { Some(all) };
+            let all = if all.is_tuple() {
+                all.get(mode)
+            } else {
+                Some(all)
+            };
             all.and_then(IntTuple::as_leaf).cloned()
         };
         let stride = each_leaf(places.stride(), &mut |leaf| {
@@ -107,7 +111,10 @@ impl<'c> At<'c> {
                 return Ok(Leaf::Static(0));
             };
             let stride = of_mode(layout.stride(), mode).ok_or_else(|| {
-                format!("expected coordinates of {} modes, found a step along mode {mode}", modes.len())
+                format!(
+                    "expected coordinates of {} modes, found a step along mode {mode}",
+                    modes.len()
+                )
             })?;
             product(value, &stride).ok_or_else(|| "a stride overflows 64 bits".to_owned())
         })?;
@@ -196,8 +203,12 @@ impl At<'_> {
                         self.places
                     ));
                 }
-                let further = own.zip(extent.as_static()).map(|(own, extent)| own.saturating_mul(extent - 1));
-                reach = further.zip(reach).map(|(further, reach)| reach.saturating_add(further));
+                let further = own
+                    .zip(extent.as_static())
+                    .map(|(own, extent)| own.saturating_mul(extent - 1));
+                reach = further
+                    .zip(reach)
+                    .map(|(further, reach)| reach.saturating_add(further));
             }
         }
         Ok(())
@@ -222,7 +233,10 @@ fn range(first: &Leaf, places: &Layout, mode: usize) -> Result<Option<[i64; 2]>,
         };
         let last = (extent - 1).max(0).checked_mul(value);
         let last = last.ok_or("a coordinate overflows 64 bits")?;
-        reach = [reach[0].saturating_add(last.min(0)), reach[1].saturating_add(last.max(0))];
+        reach = [
+            reach[0].saturating_add(last.min(0)),
+            reach[1].saturating_add(last.max(0)),
+        ];
     }
     Ok(Some(reach))
 }
@@ -238,7 +252,11 @@ pub fn places_of<'c>(op: cute::Contract<'c>, operand: usize) -> (Option<Val<'c>>
 
 /// The matrix that an operand of a product is: the tensor, or what coordinates or an index tensor make of it, of which rows and columns are
 /// those of the matrix. Errors: what does not suit the tensor.
-pub fn matrix_of<'c>(op: cute::Contract<'c>, operand: usize, tensor: Val<'c>) -> Result<MemRef<'c>, String> {
+pub fn matrix_of<'c>(
+    op: cute::Contract<'c>,
+    operand: usize,
+    tensor: Val<'c>,
+) -> Result<MemRef<'c>, String> {
     let name = NAMES[operand.min(2)];
     let memref = memref_of(tensor).ok_or("expected whole tensors")?;
     match places_of(op, operand) {
@@ -248,7 +266,9 @@ pub fn matrix_of<'c>(op: cute::Contract<'c>, operand: usize, tensor: Val<'c>) ->
         )),
         (Some(coords), None) => {
             let at = coordinates(&memref, coords);
-            Ok(at.map_err(|e| format!("takes {name} at coordinates: {e}"))?.matrix)
+            Ok(at
+                .map_err(|e| format!("takes {name} at coordinates: {e}"))?
+                .matrix)
         }
         (None, Some(index)) => {
             by_rows(&memref, index).map_err(|e| format!("takes rows of {name} by index: {e}"))
@@ -268,18 +288,35 @@ pub fn coordinates<'c>(tensor: &MemRef<'c>, coords: Val<'c>) -> Result<At<'c>, S
 pub fn by_rows<'c>(tensor: &MemRef<'c>, index: Val<'c>) -> Result<MemRef<'c>, String> {
     let of = memref_of(index).ok_or("expected an index tensor")?;
     if !matches!(types::element_bits(of.element), Some(32 | 64)) || types::is_float(of.element) {
-        return Err(format!("expected indices of i32 or i64, found {}", of.element));
+        return Err(format!(
+            "expected indices of i32 or i64, found {}",
+            of.element
+        ));
     }
     let rank = tensor.layout.rank();
     if of.layout.rank() + 1 != rank {
         return Err(format!(
             "expected an index for each row{}, found {} for the tensor {}",
-            if rank == 3 { " and each of the batch" } else { "" },
+            if rank == 3 {
+                " and each of the batch"
+            } else {
+                ""
+            },
             of.layout,
             tensor.layout
         ));
     }
     let mut modes = tensor.layout.modes();
+    let batch = |layout: &Layout, mode| layout.mode(mode).and_then(|mode| mode.size()).ok();
+    if let (3, Some(indices), Some(products)) =
+        (rank, batch(&of.layout, 1), batch(&tensor.layout, 2))
+        && indices != products
+    {
+        return Err(format!(
+            "expected indices for each of the batch of {products}, found {}",
+            of.layout
+        ));
+    }
     let rows = modes.first().ok_or("expected rows")?;
     let whole = rows.coalesce().map_err(|e| e.to_string())?;
     if whole.shape().is_tuple() {
@@ -325,11 +362,18 @@ pub fn divisor(leaf: &Leaf) -> i64 {
 /// not, in one leaf, and aligned together. `bounds` are of a matrix that is at coordinates.
 pub fn vector(matrix: &MemRef, mode: usize, most: i64, bounds: Option<&At>) -> i64 {
     let layout = &matrix.layout;
-    let first = |all: &IntTuple| all.get(mode).and_then(|all| all.leaves().first().map(|leaf| (*leaf).clone()));
-    let (Some(extent), Some(Leaf::Static(1))) = (first(layout.shape()), first(layout.stride())) else {
+    let first = |all: &IntTuple| {
+        all.get(mode)
+            .and_then(|all| all.leaves().first().map(|leaf| (*leaf).clone()))
+    };
+    let (Some(extent), Some(Leaf::Static(1))) = (first(layout.shape()), first(layout.stride()))
+    else {
         return 1;
     };
-    let before: usize = layout.stride().modes()[..mode].iter().map(|m| m.leaves().len()).sum();
+    let before: usize = layout.stride().modes()[..mode]
+        .iter()
+        .map(|m| m.leaves().len())
+        .sum();
     let strides = layout.stride().leaves();
     let others = strides.iter().enumerate().filter(|(at, _)| *at != before);
     let mut multiples: Vec<i64> = others.map(|(_, stride)| divisor(stride)).collect();
@@ -337,7 +381,9 @@ pub fn vector(matrix: &MemRef, mode: usize, most: i64, bounds: Option<&At>) -> i
     if let Some(at) = bounds {
         // Along a vector one coordinate changes, from a multiple of its length on: it stays inside, or outside.
         let leaves = at.places.stride().leaves();
-        let along = leaves.get(before).and_then(|stride| step(stride).ok().flatten());
+        let along = leaves
+            .get(before)
+            .and_then(|stride| step(stride).ok().flatten());
         let Some((_, along)) = along else { return 1 };
         let own = leaves.iter().enumerate().filter(|(at, _)| *at != before);
         for (value, mode) in own.filter_map(|(_, stride)| step(stride).ok().flatten()) {
@@ -346,12 +392,19 @@ pub fn vector(matrix: &MemRef, mode: usize, most: i64, bounds: Option<&At>) -> i
             }
         }
         multiples.extend(at.start.get(along).and_then(IntTuple::as_leaf).map(divisor));
-        multiples.extend(at.limits.get(along).cloned().flatten().map(|limit| divisor(&limit)));
+        multiples.extend(
+            at.limits
+                .get(along)
+                .cloned()
+                .flatten()
+                .map(|limit| divisor(&limit)),
+        );
     }
     let bytes = matrix.element_bytes();
     let mut vector = most.max(1);
     while vector > 1
-        && (multiples.iter().any(|multiple| multiple % vector != 0) || matrix.align % (vector * bytes) != 0)
+        && (multiples.iter().any(|multiple| multiple % vector != 0)
+            || matrix.align % (vector * bytes) != 0)
     {
         vector /= 2;
     }

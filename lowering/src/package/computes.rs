@@ -82,7 +82,15 @@ pub(super) fn computes<'c>(
         .expected(op, "an array as cute.computes")?
         .into_iter()
         .enumerate()
-        .map(|(index, entry)| Entry { op, entry, index, given }.read())
+        .map(|(index, entry)| {
+            Entry {
+                op,
+                entry,
+                index,
+                given,
+            }
+            .read()
+        })
         .collect()
 }
 
@@ -357,13 +365,16 @@ impl<'c> Entry<'_, 'c> {
                 "expected {name} = !cute.coord_tensor<...> of steps along modes, found {attribute}"
             ))
         };
-        let ty = type_value(attribute).and_then(CuteType::get).ok_or_else(wrong)?;
+        let ty = type_value(attribute)
+            .and_then(CuteType::get)
+            .ok_or_else(wrong)?;
         let CuteType::CoordTensor { start, layout } = ty else {
             return Err(wrong());
         };
         let place = (i64::try_from(self.index).unwrap_or(0), name.to_owned());
         let mut given = self.given.get(&place).into_iter().flatten().cloned();
-        let mut number = |leaf: &Leaf| match leaf {
+        let mut number = |leaf: &Leaf| {
+            match leaf {
             Leaf::Static(value) => Ok(Expr::Constant(*value)),
             _ => given.next().ok_or_else(|| {
                 self.wrong(format!(
@@ -371,8 +382,13 @@ impl<'c> Entry<'_, 'c> {
                     self.index
                 ))
             }),
+        }
         };
-        let first = start.leaves().into_iter().map(&mut number).collect::<Result<Vec<_>, _>>()?;
+        let first = start
+            .leaves()
+            .into_iter()
+            .map(&mut number)
+            .collect::<Result<Vec<_>, _>>()?;
         let mut modes = Vec::new();
         for mode in layout.shape().modes() {
             let leaves = mode.leaves().into_iter().map(&mut number);

@@ -2,6 +2,7 @@
 //! vectors are there.
 
 use super::{Partition, prologue, transform, wrong};
+use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure, contract,
     infer::dynamic_leaves,
@@ -11,7 +12,6 @@ use cute_ir::{
     types::{self, CopyOp, CuteType, MemRef, element_bits, memref_of},
     view,
 };
-use cute_arith::Predicate;
 use cute_layout::{IntTuple, Layout, Leaf, Operand, atoms::Completion, int, tuple};
 use melior::ir::ValueLike;
 use transform::Guard;
@@ -46,12 +46,16 @@ impl<'c> Located<'c> {
 
     /// Tells whether the tensor at a place is a whole matrix.
     pub(super) fn is_whole(&self, place: usize) -> bool {
-        self.whole.iter().any(|whole| usize::try_from(*whole) == Ok(place))
+        self.whole
+            .iter()
+            .any(|whole| usize::try_from(*whole) == Ok(place))
     }
 }
 
 fn whole_of(op: Op<'_>) -> Vec<i64> {
-    attribute_of(op, "whole").and_then(i64s_of).unwrap_or_default()
+    attribute_of(op, "whole")
+        .and_then(i64s_of)
+        .unwrap_or_default()
 }
 
 /// The way in which the elements of a thread's vector lie.
@@ -103,7 +107,10 @@ impl<'c> Vectors<'c> {
         };
         let first = layout.mode(0).map_err(wrong(b))?;
         let (shape, stride) = (first.shape().leaves(), first.stride().leaves());
-        let moving = shape.iter().zip(&stride).find(|(extent, _)| ***extent != Leaf::Static(1));
+        let moving = shape
+            .iter()
+            .zip(&stride)
+            .find(|(extent, _)| ***extent != Leaf::Static(1));
         let along = match moving {
             Some((_, Leaf::Basis { path, .. })) => usize::from(path[0]),
             _ => 0,
@@ -114,7 +121,11 @@ impl<'c> Vectors<'c> {
         };
         let (extent, step) = (leaf(memref.layout.shape()), leaf(memref.layout.stride()));
         let is_within = extent.is_some_and(|extent| contract::divisor(&extent) % length == 0)
-            || memref.layout.stride().get(along).is_some_and(|mode| !mode.is_tuple());
+            || memref
+                .layout
+                .stride()
+                .get(along)
+                .is_some_and(|mode| !mode.is_tuple());
         let run = match step {
             _ if length == 1 => Run::Vector,
             _ if contract::vector(&memref, along, length, None) == length => Run::Vector,
@@ -161,10 +172,20 @@ impl<'c> Vectors<'c> {
         if self.run == Run::Vector && count > 1 && memref.align < bytes {
             // The layout says so of each first element of a vector.
             memref.align = bytes;
-            start = b.value(cute::RECAST_ITER, &[start], memref.to_ptr_type(b.location)?, &[])?;
+            start = b.value(
+                cute::RECAST_ITER,
+                &[start],
+                memref.to_ptr_type(b.location)?,
+                &[],
+            )?;
         }
         let layout = b.static_value(types::layout_type(b.context, &memref.layout))?;
-        b.value(cute::MAKE_VIEW, &[start, layout], memref.to_type(b.location)?, &[])
+        b.value(
+            cute::MAKE_VIEW,
+            &[start, layout],
+            memref.to_type(b.location)?,
+            &[],
+        )
     }
 
     /// The indices of vectors, but for those that are one with others where `same` says of the matrix's modes that all along them are one.
@@ -182,11 +203,14 @@ impl<'c> Vectors<'c> {
 /// Tells whether a mode of coordinates moves along modes only along which all are one.
 fn is_same(mode: &Layout, same: [bool; 2]) -> bool {
     let (shape, stride) = (mode.shape().leaves(), mode.stride().leaves());
-    shape.iter().zip(&stride).all(|(extent, stride)| match stride {
-        _ if **extent == Leaf::Static(1) => true,
-        Leaf::Basis { path, .. } => same.get(usize::from(path[0])).copied().unwrap_or(false),
-        _ => true,
-    })
+    shape
+        .iter()
+        .zip(&stride)
+        .all(|(extent, stride)| match stride {
+            _ if **extent == Leaf::Static(1) => true,
+            Leaf::Basis { path, .. } => same.get(usize::from(path[0])).copied().unwrap_or(false),
+            _ => true,
+        })
 }
 
 /// The element of a coordinate tensor at a place.
@@ -213,7 +237,9 @@ fn integer<'c>(b: Builder<'c>, of: Val<'c>, mode: usize) -> Result<Val<'c>, Fail
 
 /// Tells whether an integer is at least 0 and below another one.
 fn is_below<'c>(b: Builder<'c>, value: Val<'c>, limit: Val<'c>) -> Result<Val<'c>, Failure> {
-    let wide = [value, limit].iter().any(|v| int_width(v.r#type()) == Some(64));
+    let wide = [value, limit]
+        .iter()
+        .any(|v| int_width(v.r#type()) == Some(64));
     let widened = |value: Val<'c>| match wide && int_width(value.r#type()) != Some(64) {
         true => b.value(arith::EXTSI, &[value], b.i64_type(), &[]),
         false => Ok(value),
@@ -239,9 +265,17 @@ impl<'c> Partition<'c> {
     ) -> Result<Factor<'c>, Failure> {
         let (coords, end) = located.within.expected(b, "coordinates of a tile")?;
         let tiled = self.tiled_copy(b, operand, place)?;
-        let row = self.plan.path(operand).get(place).expected(b, "a movement")?;
+        let row = self
+            .plan
+            .path(operand)
+            .get(place)
+            .expected(b, "a movement")?;
         let length = row.row().map_err(wrong(b))?.num_val;
-        let coords = b.infer(cute::TILED_COPY_PARTITION_S, &[tiled, coords, self.thread], &[])?;
+        let coords = b.infer(
+            cute::TILED_COPY_PARTITION_S,
+            &[tiled, coords, self.thread],
+            &[],
+        )?;
         let own = Vectors::of(b, matrix, coords, length)?;
         if own.run != Run::Vector {
             return Err(b.error(format!(
@@ -249,7 +283,10 @@ impl<'c> Partition<'c> {
                 own.memref.layout
             )));
         }
-        let rows = located.rows.map(|rows| self.fragment(b, rows)).transpose()?;
+        let rows = located
+            .rows
+            .map(|rows| self.fragment(b, rows))
+            .transpose()?;
         let truth = types::int_type(b.context, 1);
         let mut vectors = Vec::new();
         let mut holds = Vec::new();
@@ -287,10 +324,17 @@ impl<'c> Partition<'c> {
         }
         let holds: Option<Vec<_>> = holds.into_iter().collect();
         let Some(holds) = holds.filter(|all| !all.is_empty()) else {
-            return Ok(Factor { vectors, guard: None });
+            return Ok(Factor {
+                vectors,
+                guard: None,
+            });
         };
         let modes = own.layout.modes();
-        let modes: Vec<_> = modes.iter().skip(1).map(|mode| mode.shape().clone()).collect();
+        let modes: Vec<_> = modes
+            .iter()
+            .skip(1)
+            .map(|mode| mode.shape().clone())
+            .collect();
         let layout = Layout::col_major(&tuple(modes)).map_err(wrong(b))?;
         let ty = tensor::registers(truth, layout).to_type(b.location)?;
         let there = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
@@ -300,7 +344,10 @@ impl<'c> Partition<'c> {
         }
         Ok(Factor {
             vectors,
-            guard: Some(Guard { there, vector: length }),
+            guard: Some(Guard {
+                there,
+                vector: length,
+            }),
         })
     }
 
@@ -331,7 +378,11 @@ impl<'c> Partition<'c> {
         let Factor { vectors, guard } =
             self.factor(b, (operand, place), copy.source(), &located)?;
         let tiled = self.tiled_copy(b, operand, place)?;
-        let movement = self.plan.path(operand).get(place).expected(b, "a movement")?;
+        let movement = self
+            .plan
+            .path(operand)
+            .get(place)
+            .expected(b, "a movement")?;
         let row = movement.row().map_err(wrong(b))?;
         let atom = self.top.value(cute::MAKE_ATOM, &[], movement.atom, &[])?;
         let operands = [tiled, copy.destination(), self.thread];
@@ -355,11 +406,21 @@ impl<'c> Partition<'c> {
         let (coords, end) = located.within.expected(b, "coordinates of a tile")?;
         let tiled = self.tiled_copy(b, Operand::C, place)?;
         let part = |tensor: Val<'c>| {
-            b.infer(cute::TILED_COPY_PARTITION_S, &[tiled, tensor, self.thread], &[])
+            b.infer(
+                cute::TILED_COPY_PARTITION_S,
+                &[tiled, tensor, self.thread],
+                &[],
+            )
         };
         let (coords, source) = (part(coords)?, part(copy.source())?);
         let guard = self.guard_of(b, (Operand::C, place), coords, end)?;
-        self.store_elements(b, source, (copy.destination(), coords), (Operand::C, place), guard.as_ref())
+        self.store_elements(
+            b,
+            source,
+            (copy.destination(), coords),
+            (Operand::C, place),
+            guard.as_ref(),
+        )
     }
 
     /// Which vectors at those coordinates are there; none where all are.
@@ -377,7 +438,11 @@ impl<'c> Partition<'c> {
         if ends.modes().iter().all(IntTuple::has_underscore) {
             return Ok(None);
         }
-        let row = self.plan.path(operand).get(place).expected(b, "a movement")?;
+        let row = self
+            .plan
+            .path(operand)
+            .get(place)
+            .expected(b, "a movement")?;
         Ok(Some(Guard {
             there: self.predicate(b, coords, end)?,
             vector: row.row().map_err(wrong(b))?.num_val,
@@ -409,7 +474,7 @@ impl<'c> Partition<'c> {
         }
         let is_one = is_same(&own.layout.mode(0).map_err(wrong(b))?, same);
         for vector in own.places(b, same)? {
-            self.move_vector(b, &own, &vector, is_one, registers, guard, false)?;
+            self.move_vector(b, &own, &vector, (registers, is_one), guard, false)?;
         }
         Ok(registers)
     }
@@ -425,27 +490,29 @@ impl<'c> Partition<'c> {
     ) -> Result<(), Failure> {
         let own = Vectors::of(b, matrix, coords, self.length_of(b, movement)?)?;
         for vector in own.places(b, [false; 2])? {
-            self.move_vector(b, &own, &vector, false, source, guard, true)?;
+            self.move_vector(b, &own, &vector, (source, false), guard, true)?;
         }
         Ok(())
     }
 
     /// Elements that a movement copies at once.
-    fn length_of(&self, b: Builder<'c>, (operand, place): (Operand, usize)) -> Result<i64, Failure> {
+    fn length_of(
+        &self,
+        b: Builder<'c>,
+        (operand, place): (Operand, usize),
+    ) -> Result<i64, Failure> {
         let movement = self.plan.path(operand).get(place);
         let row = movement.expected(b, "a movement of the plan")?.row();
         Ok(row.map_err(wrong(b))?.num_val)
     }
 
     /// Copies one vector between a whole matrix and a thread's part; `is_one` says that its elements are one.
-    #[allow(clippy::too_many_arguments)]
     fn move_vector(
         &self,
         b: Builder<'c>,
         own: &Vectors<'c>,
         vector: &[i64],
-        is_one: bool,
-        part: Val<'c>,
+        (part, is_one): (Val<'c>, bool),
         guard: Option<&Guard<'c>>,
         stores: bool,
     ) -> Result<(), Failure> {
@@ -482,7 +549,11 @@ impl<'c> Partition<'c> {
         };
         let length = own.length;
         match own.run {
-            _ if is_one => plain(own.elements(b, place(0)?, (1, 0))?, slice(part, element(0))?, 1),
+            _ if is_one => plain(
+                own.elements(b, place(0)?, (1, 0))?,
+                slice(part, element(0))?,
+                1,
+            ),
             Run::Vector => {
                 let bits = element_bits(own.memref.element).expected(b, "an element")? * length;
                 let op = CopyOp::Universal { bits };
@@ -491,7 +562,11 @@ impl<'c> Partition<'c> {
                 let memory = own.elements(b, place(0)?, (length, 1))?;
                 let mut operands = vec![atom];
                 operands.extend(ends(memory, slice(part, of_vector(vector))?));
-                operands.extend(guard.map(|guard| slice(guard.there, known(vector))).transpose()?);
+                operands.extend(
+                    guard
+                        .map(|guard| slice(guard.there, known(vector)))
+                        .transpose()?,
+                );
                 b.copy(&operands)?;
                 Ok(())
             }
@@ -500,7 +575,11 @@ impl<'c> Partition<'c> {
                 plain(memory, slice(part, of_vector(vector))?, length)
             }
             Run::Single => (0..length).try_for_each(|at| {
-                plain(own.elements(b, place(at)?, (1, 0))?, slice(part, element(at))?, 1)
+                plain(
+                    own.elements(b, place(at)?, (1, 0))?,
+                    slice(part, element(at))?,
+                    1,
+                )
             }),
         }
     }
@@ -532,9 +611,10 @@ fn bounded<'c>(
     places: Val<'c>,
     limits: Val<'c>,
 ) -> Result<Vec<Val<'c>>, Failure> {
-    let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(bounds))) =
-        (CuteType::get(places.r#type()), CuteType::get(limits.r#type()))
-    else {
+    let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(bounds))) = (
+        CuteType::get(places.r#type()),
+        CuteType::get(limits.r#type()),
+    ) else {
         return Err(b.error("expected coordinates and limits"));
     };
     let leaf = |value: Val<'c>| match int_width(value.r#type()) {
@@ -549,7 +629,8 @@ fn bounded<'c>(
     };
     let bounds = bounds.iter().enumerate();
     let bounds = bounds.filter(|(_, bound)| !bound.has_underscore());
-    let all = bounds.map(|(mode, _)| is_below(b, integer(b, here, mode)?, integer(b, limits, mode)?));
+    let all =
+        bounds.map(|(mode, _)| is_below(b, integer(b, here, mode)?, integer(b, limits, mode)?));
     all.collect()
 }
 
@@ -563,7 +644,11 @@ fn copy_vectors<'c>(
 ) -> Result<(), Failure> {
     for (vector, source) in vectors {
         let place = at(b, of_vector(vector))?;
-        let mut operands = vec![atom, *source, b.infer(cute::SLICE, &[destination, place], &[])?];
+        let mut operands = vec![
+            atom,
+            *source,
+            b.infer(cute::SLICE, &[destination, place], &[])?,
+        ];
         if let Some(guard) = guard {
             let place = at(b, known(vector))?;
             operands.push(b.infer(cute::SLICE, &[guard.there, place], &[])?);

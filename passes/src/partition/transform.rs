@@ -128,7 +128,8 @@ impl<'c> Partition<'c> {
             let store = inner.step("store outputs");
             if let Some(coords) = whole(inputs.len() + at) {
                 let memref = memref_of(*output).expected(b, "a tensor")?;
-                let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type()) else {
+                let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type())
+                else {
                     return Err(b.error("expected coordinates"));
                 };
                 let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;

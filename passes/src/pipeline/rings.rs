@@ -63,7 +63,11 @@ pub(super) fn is_ring(root: Val<'_>) -> bool {
 /// The tensor that a view is a known part of, and which: slices at coordinates that are known differ where these do.
 fn part_of(view: Val<'_>) -> (Val<'_>, Option<Type<'_>>) {
     let slice = defining_op(view).filter(|op| name_of(*op) == cute::SLICE);
-    let Some([tensor, coord]) = slice.map(operands_of).as_deref().and_then(|all| all.first_chunk().copied()) else {
+    let Some([tensor, coord]) = slice
+        .map(operands_of)
+        .as_deref()
+        .and_then(|all| all.first_chunk().copied())
+    else {
         return (view, None);
     };
     let ty = coord.r#type();

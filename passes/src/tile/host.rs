@@ -71,6 +71,7 @@ impl<'c> Gemm<'c> {
     /// Asserts what must hold for any kernel.
     pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
         self.check_extents(host)?;
+        self.check_indices(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
             self.check_apart(host, output)?;
@@ -228,6 +229,34 @@ impl<'c> Gemm<'c> {
                 x.0.name,
                 y.0.place(y.1),
                 y.0.name
+            );
+            host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
+        }
+        Ok(())
+    }
+
+    /// Asserts that there are indices of rows for each product of a batch, where the types do not say so.
+    fn check_indices(&self, host: Builder<'c>) -> Result<(), Failure> {
+        for matrix in &self.matrices.product[..2] {
+            let Some(Places::Rows(index)) = &matrix.places else {
+                continue;
+            };
+            let shape = memref_of(index.tensor)
+                .expected(host, "an index tensor")?
+                .layout;
+            let open = [shape.shape().get(1), matrix.extent(2)];
+            if open
+                .iter()
+                .all(|extent| extent.is_none_or(|extent| extent.is_static()))
+            {
+                continue;
+            }
+            let one = extent_of_mode(host, index.tensor, 1)?;
+            let other = self.dimension(host, matrix, 2)?;
+            let same = host.compare(Predicate::Eq, one, other)?;
+            let message = format!(
+                "expected indices of rows of {} for each of its batch",
+                matrix.name
             );
             host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
         }

@@ -6,6 +6,7 @@ use super::{
     leaves::{at_least, leaves_of},
     matrix::{Matrix, Role},
 };
+use cute_arith::gcd;
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
@@ -14,7 +15,6 @@ use cute_ir::{
     mlir::*,
     types::{self, MemRef, memref_of},
 };
-use cute_arith::gcd;
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, tuple};
 use melior::ir::ValueLike;
 
@@ -24,7 +24,7 @@ pub(super) enum Places<'c> {
     /// What the layout gives for the linear coordinates of modes of several leaves.
     Linear,
     /// Elements of a tensor at coordinates.
-    At(InTensor<'c>),
+    At(Box<InTensor<'c>>),
     /// Rows of a tensor by index.
     Rows(Index<'c>),
 }
@@ -78,11 +78,11 @@ pub(super) fn places_of<'c>(
                 let layout = b.infer(cute::GET_LAYOUT, &[coords], &[])?;
                 given.extend(leaves_of(b, layout)?.into_iter().flatten());
             }
-            Some(Places::At(InTensor {
+            Some(Places::At(Box::new(InTensor {
                 at,
                 given,
                 arguments: Vec::new(),
-            }))
+            })))
         }
         (_, Some(index)) => Some(Places::Rows(Index {
             tensor: index,
@@ -100,10 +100,10 @@ impl<'c> Places<'c> {
             Places::At(own) => {
                 let all = own.given.iter();
                 let places = all.map(|value| place_of(arguments, *value)).collect();
-                Places::At(InTensor {
+                Places::At(Box::new(InTensor {
                     arguments: places,
-                    ..own
-                })
+                    ..*own
+                }))
             }
             Places::Rows(own) => {
                 let argument = place_of(arguments, own.tensor);
@@ -142,7 +142,10 @@ impl<'c> Gemm<'c> {
                 continue;
             }
             let attributes = [
-                ("compute", b.i64_attribute(i64::try_from(compute).unwrap_or(0))),
+                (
+                    "compute",
+                    b.i64_attribute(i64::try_from(compute).unwrap_or(0)),
+                ),
                 ("entry", b.string(&format!("at_{name}"))),
             ];
             b.op(cute::COMPUTE_VALUES, &own.given, &[], &attributes)?;
@@ -164,7 +167,13 @@ impl<'c> InTensor<'c> {
         let mut values = values.iter().copied();
         let mut of = |all: &IntTuple| {
             let leaves = all.leaves().into_iter();
-            let leaves = leaves.map(|leaf| if leaf.is_static() { None } else { values.next() });
+            let leaves = leaves.map(|leaf| {
+                if leaf.is_static() {
+                    None
+                } else {
+                    values.next()
+                }
+            });
             leaves.collect::<Vec<_>>()
         };
         Given {
@@ -206,15 +215,23 @@ impl<'c> InTensor<'c> {
             let first = number(first.expected(host, "an integer")?, given.start[mode])?;
             let (mut least, mut most) = (first, first);
             let (zero, one) = (host.constant(index, 0)?, host.constant(index, 1)?);
-            let leaves = places.shape().leaves().into_iter().zip(places.stride().leaves());
+            let leaves = places
+                .shape()
+                .leaves()
+                .into_iter()
+                .zip(places.stride().leaves());
             for (at, (extent, stride)) in leaves.enumerate() {
-                let Some((value, along)) = contract::step(stride).map_err(|e| host.error(e))? else {
+                let Some((value, along)) = contract::step(stride).map_err(|e| host.error(e))?
+                else {
                     continue;
                 };
                 if along != mode {
                     continue;
                 }
-                let (extent, value) = (number(extent, given.shape[at])?, number(value, given.stride[at])?);
+                let (extent, value) = (
+                    number(extent, given.shape[at])?,
+                    number(value, given.stride[at])?,
+                );
                 let last = host.value(arith::SUBI, &[extent, one], index, &[])?;
                 let last = host.value(arith::MULI, &[last, value], index, &[])?;
                 let below = host.value(arith::MINSI, &[last, zero], index, &[])?;
@@ -253,7 +270,11 @@ impl<'c> InTensor<'c> {
         tensor: Val<'c>,
         is_factor: bool,
     ) -> Result<(Val<'c>, Option<(Val<'c>, Val<'c>)>), Failure> {
-        let values: Vec<_> = self.arguments.iter().map(|place| argument(body, *place)).collect();
+        let values: Vec<_> = self
+            .arguments
+            .iter()
+            .map(|place| argument(body, *place))
+            .collect();
         let mut given = self.leaves(&values);
         let (places, matrix) = (&self.at.places, &self.at.matrix);
         if is_factor {
@@ -270,7 +291,14 @@ impl<'c> InTensor<'c> {
         }
         let own = self.of_tensor(b, tensor)?;
         let modes = self.at.tensor.shape().leaves().len();
-        let strides: Vec<Leaf> = self.at.tensor.stride().leaves().into_iter().cloned().collect();
+        let strides: Vec<Leaf> = self
+            .at
+            .tensor
+            .stride()
+            .leaves()
+            .into_iter()
+            .cloned()
+            .collect();
         // Where the first element is.
         let (mut known, mut sum, mut divides) = (0i64, None, 0);
         for (mode, first) in self.at.start.leaves().into_iter().enumerate() {
@@ -279,12 +307,16 @@ impl<'c> InTensor<'c> {
                 return Err(b.error("a start overflows 64 bits"));
             };
             match leaf {
-                Leaf::Static(value) => known = known.checked_add(value).expected(b, "a start in 64 bits")?,
+                Leaf::Static(value) => {
+                    known = known.checked_add(value).expected(b, "a start in 64 bits")?
+                }
                 _ => {
                     divides = gcd(divides, divisor(&leaf));
                     let value = times(b, (first, given.start[mode]), stride, 64)?;
                     sum = Some(match sum {
-                        Some(before) => b.value(arith::ADDI, &[before, value], b.i64_type(), &[])?,
+                        Some(before) => {
+                            b.value(arith::ADDI, &[before, value], b.i64_type(), &[])?
+                        }
                         None => value,
                     });
                 }
@@ -294,7 +326,10 @@ impl<'c> InTensor<'c> {
         if let Some(sum) = sum {
             let known_value = b.constant(b.i64_type(), known)?;
             let all = b.value(arith::ADDI, &[sum, known_value], b.i64_type(), &[])?;
-            let leaf = IntTuple::Leaf(Leaf::Dynamic(Dyn::new(64, gcd(divides, known.abs()).max(1))));
+            let leaf = IntTuple::Leaf(Leaf::Dynamic(Dyn::new(
+                64,
+                gcd(divides, known.abs()).max(1),
+            )));
             let ty = types::int_tuple_type(b.context, &leaf);
             let offset = b.value(cute::MAKE_INT_TUPLE, &[all], ty, &[])?;
             start = b.infer(cute::ADD_OFFSET, &[start, offset], &[])?;
@@ -304,19 +339,35 @@ impl<'c> InTensor<'c> {
         }
         // Its strides.
         let mut steps = Vec::new();
-        let all = matrix.layout.stride().leaves().into_iter().zip(places.stride().leaves());
+        let all = matrix
+            .layout
+            .stride()
+            .leaves()
+            .into_iter()
+            .zip(places.stride().leaves());
         for (at, (leaf, stride)) in all.enumerate() {
             let Leaf::Dynamic(dynamic) = leaf else {
                 continue;
             };
-            let (value, mode) = contract::step(stride).map_err(|e| b.error(e))?.expected(b, "a step")?;
+            let (value, mode) = contract::step(stride)
+                .map_err(|e| b.error(e))?
+                .expected(b, "a step")?;
             let of_tensor = (&strides[mode], own[modes + mode]);
-            steps.push(times(b, (value, given.stride[at]), of_tensor, dynamic.width)?);
+            steps.push(times(
+                b,
+                (value, given.stride[at]),
+                of_tensor,
+                dynamic.width,
+            )?);
         }
         let shape: Vec<_> = given.shape.iter().copied().flatten().collect();
         let layout = layout_value(b, &matrix.layout, [&shape, &steps])?;
         let ty = match memref_at(start) {
-            Some(align) => MemRef { align, ..matrix.clone() }.to_type(b.location)?,
+            Some(align) => MemRef {
+                align,
+                ..matrix.clone()
+            }
+            .to_type(b.location)?,
             None => return Err(b.error("expected a pointer")),
         };
         let whole = b.value(cute::MAKE_VIEW, &[start, layout], ty, &[])?;
@@ -336,10 +387,14 @@ impl<'c> InTensor<'c> {
         let ty = types::coord_tensor_type(b.location, &self.at.start, places)?;
         let coords = b.value(cute::MAKE_VIEW, &[first, layout], ty, &[])?;
         let leaf = |limit: &Option<Leaf>| {
-            limit.clone().map_or(IntTuple::underscore(), |leaf| match leaf {
-                Leaf::Dynamic(dynamic) => IntTuple::Leaf(Leaf::Dynamic(Dyn::new(dynamic.width, 1))),
-                leaf => IntTuple::Leaf(leaf),
-            })
+            limit
+                .clone()
+                .map_or(IntTuple::underscore(), |leaf| match leaf {
+                    Leaf::Dynamic(dynamic) => {
+                        IntTuple::Leaf(Leaf::Dynamic(Dyn::new(dynamic.width, 1)))
+                    }
+                    leaf => IntTuple::Leaf(leaf),
+                })
         };
         let limits = &self.at.limits;
         let values = limits.iter().enumerate();
@@ -367,7 +422,11 @@ fn times<'c>(
     other: (&Leaf, Option<Val<'c>>),
     width: u32,
 ) -> Result<Val<'c>, Failure> {
-    let ty = if width == 64 { b.i64_type() } else { b.i32_type() };
+    let ty = if width == 64 {
+        b.i64_type()
+    } else {
+        b.i32_type()
+    };
     let number = |(leaf, value): (&Leaf, Option<Val<'c>>)| match (leaf, value) {
         (Leaf::Static(value), _) => b.constant(ty, *value),
         (_, Some(value)) if value.r#type() == ty => Ok(value),
@@ -395,7 +454,11 @@ pub(super) fn layout_value<'c>(
         true => b.static_value(ty),
         false => b.value(name, leaves, ty, &[]),
     };
-    let shape = make(cute::MAKE_SHAPE, types::shape_type(b.context, shape), of_shape)?;
+    let shape = make(
+        cute::MAKE_SHAPE,
+        types::shape_type(b.context, shape),
+        of_shape,
+    )?;
     let ty = types::value_type(b.context, &Value::Stride(stride.clone()));
     let stride = make(cute::MAKE_STRIDE, ty, of_stride)?;
     b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])
@@ -463,14 +526,19 @@ impl<'c> Matrix<'c> {
         let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
         if modes[0].shape().is_tuple() {
             let whole = modes[0].coalesce().map_err(wrong)?;
-            let [shape, stride] = [whole.shape(), whole.stride()].map(|all| all.clone().unwrap_single());
+            let [shape, stride] =
+                [whole.shape(), whole.stride()].map(|all| all.clone().unwrap_single());
             modes[0] = Layout::new(shape, stride).map_err(wrong)?;
         }
         modes.insert(1, Layout::leaf(columns, 0).map_err(wrong)?);
         let whole = Layout::from_modes(&modes).map_err(wrong)?;
         let value = layout_value(b, &whole, [&dynamic(of_shape), &dynamic(of_stride)])?;
         let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
-        let ty = MemRef { layout: whole, ..memref }.to_type(b.location)?;
+        let ty = MemRef {
+            layout: whole,
+            ..memref
+        }
+        .to_type(b.location)?;
         let view = b.value(cute::MAKE_VIEW, &[start, value], ty, &[])?;
         Ok(Some(self.of_product(b, view, product)?))
     }
@@ -489,13 +557,22 @@ impl<'c> Matrix<'c> {
             let memref = memref_of(tensor).expected(b, "a tensor")?;
             let own = super::leaves::places_of(&memref, place);
             let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-            Ok::<_, Failure>(leaves_of(b, layout)?[own].iter().copied().flatten().collect::<Vec<_>>())
+            Ok::<_, Failure>(
+                leaves_of(b, layout)?[own]
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .collect::<Vec<_>>(),
+            )
         };
         let values = match &self.places {
             Some(Places::At(own)) => {
                 let values: Vec<_> = own.arguments.iter().map(|at| argument(body, *at)).collect();
                 let shape = own.leaves(&values).shape;
-                let before: usize = own.at.places.shape().modes()[..place].iter().map(count).sum();
+                let before: usize = own.at.places.shape().modes()[..place]
+                    .iter()
+                    .map(count)
+                    .sum();
                 let all = shape[before..before + count(extents)].iter();
                 all.copied().flatten().collect()
             }
@@ -518,7 +595,11 @@ impl<'c> Matrix<'c> {
         let mut wide = false;
         for leaf in extents.leaves() {
             match leaf {
-                Leaf::Static(extent) => known = known.checked_mul(*extent).expected(b, "an extent in 64 bits")?,
+                Leaf::Static(extent) => {
+                    known = known
+                        .checked_mul(*extent)
+                        .expected(b, "an extent in 64 bits")?
+                }
                 Leaf::Dynamic(dynamic) => wide |= dynamic.width == 64,
                 _ => {}
             }
@@ -541,7 +622,12 @@ impl<'c> Matrix<'c> {
         let product = product.expected(b, "an extent")?;
         match known {
             1 => Ok(Some(product)),
-            known => Ok(Some(b.value(arith::MULI, &[product, b.constant(ty, known)?], ty, &[])?)),
+            known => Ok(Some(b.value(
+                arith::MULI,
+                &[product, b.constant(ty, known)?],
+                ty,
+                &[],
+            )?)),
         }
     }
 }

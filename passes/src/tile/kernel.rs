@@ -64,7 +64,11 @@ impl<'c> Tiles<'c> {
             within: self.within,
             bounds: self.bounds,
             rows: self.rows,
-            whole: if self.is_whole { vec![place] } else { Vec::new() },
+            whole: if self.is_whole {
+                vec![place]
+            } else {
+                Vec::new()
+            },
         }
     }
 }
@@ -90,7 +94,10 @@ impl<'c> Located<'c> {
         let all = within.into_iter().chain(bounds).flatten().chain(self.rows);
         let there = |is: bool| i32::from(is);
         let [one, other] = [within.is_some(), bounds.is_some()].map(there);
-        (all.collect(), [one, one, other, other, there(self.rows.is_some())])
+        (
+            all.collect(),
+            [one, one, other, other, there(self.rows.is_some())],
+        )
     }
 }
 
@@ -157,7 +164,14 @@ impl<'c> Gemm<'c> {
             let coord = (tuple([dynamic(), keep()]), &[leaf][..]);
             let beside = self.matrices.beside.get(operand as usize);
             let forced = beside.is_some_and(|all| all.iter().any(Matrix::is_whole));
-            self.part(b, body, (matrix, operand), coord, at.product, ends, forced)
+            self.part(
+                b,
+                body,
+                (matrix, operand),
+                coord,
+                at.product,
+                (ends, forced),
+            )
         };
         let [a, bb, c] = &self.matrices.product;
         let a = tiles(a, Operand::A, &ends)?;
@@ -292,7 +306,14 @@ impl<'c> Gemm<'c> {
         let others = self.matrices.inputs.iter().chain(&self.matrices.outputs);
         let is_c = matrix.argument == self.matrices.product[2].argument;
         let forced = is_c && { others }.any(Matrix::is_whole);
-        self.part(b, body, (matrix, Operand::C), coord, at.product, ends, forced)
+        self.part(
+            b,
+            body,
+            (matrix, Operand::C),
+            coord,
+            at.product,
+            (ends, forced),
+        )
     }
 
     /// The places of whole matrices among the tensors of an epilogue, of which so many stand before its inputs.
@@ -464,7 +485,6 @@ impl<'c> Gemm<'c> {
 
     /// The tiles of a tensor at a coordinate, each as large as those of an operand, and which of their elements are there. Coordinates of
     /// elements are there where some may not be, where the matrix is whole, and where they are `forced`.
-    #[allow(clippy::too_many_arguments)]
     fn part(
         &self,
         b: Builder<'c>,
@@ -472,8 +492,7 @@ impl<'c> Gemm<'c> {
         (matrix, operand): (&Matrix<'c>, Operand),
         (coord, leaves): (IntTuple, &[Val<'c>]),
         product: Option<Val<'c>>,
-        ends: &[Option<End<'c>>; 3],
-        forced: bool,
+        (ends, forced): (&[Option<End<'c>>; 3], bool),
     ) -> Result<Tiles<'c>, Failure> {
         let whole = match matrix.is_whole() {
             true => Some(matrix.whole(b, body, product)?),

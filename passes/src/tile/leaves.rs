@@ -47,7 +47,11 @@ pub(super) fn extent_of_mode<'c>(
     let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
     let leaves = leaves_of(host, layout)?;
     let own = places_of(&memref, mode);
-    let known = memref.layout.shape().get(mode).expected(host, "an extent")?;
+    let known = memref
+        .layout
+        .shape()
+        .get(mode)
+        .expected(host, "an extent")?;
     extent_of_leaves(host, known, &leaves[own])
 }
 

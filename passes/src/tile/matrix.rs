@@ -361,7 +361,9 @@ impl Extent {
         [0, 1, 2].map(|axis| {
             let holders = holders(axis).map(|(matrix, mode)| {
                 let extent = matrices[matrix].extent(mode);
-                let known = extent.filter(|extent| extent.is_static()).and_then(|all| all.size().ok());
+                let known = extent
+                    .filter(|extent| extent.is_static())
+                    .and_then(|all| all.size().ok());
                 let leaves = extent.map(IntTuple::leaves).unwrap_or_default();
                 let divisor = leaves.into_iter().map(divisor);
                 let divisor = divisor.reduce(i64::saturating_mul).unwrap_or(1);

@@ -199,7 +199,8 @@ impl<'c> Gemm<'c> {
         }
         let of_prologues = [of_a.as_slice(), of_b.as_slice()];
         let (mut matrices, mut arguments) =
-            Matrices::of(factors, &outputs, &contract.inputs(), of_prologues, places).map_err(fail)?;
+            Matrices::of(factors, &outputs, &contract.inputs(), of_prologues, places)
+                .map_err(fail)?;
         let mut region = |what, block: Option<_>| {
             let region = block.map(|block| Region::of(function, (what, block), &mut arguments));
             region.transpose()

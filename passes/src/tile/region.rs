@@ -226,7 +226,13 @@ pub(super) fn transform<'c>(
     if !on.located.whole.is_empty() {
         attributes.push(("whole", b.i64_array(&on.located.whole)));
     }
-    b.with_regions(cute::BLOCK_TRANSFORM, &operands, &[], &attributes, vec![region])?;
+    b.with_regions(
+        cute::BLOCK_TRANSFORM,
+        &operands,
+        &[],
+        &attributes,
+        vec![region],
+    )?;
     let l = Builder::at_end(b.context, body, b.location);
     let yielded = elements(l, &arguments_of(body))?;
     l.op(cute::YIELD, &yielded, &[], &[])?;

@@ -173,10 +173,13 @@ impl<'c> Gemm<'c> {
         let whole = self.whole_of_c(usize::try_from(self.plan.split).unwrap_or(1));
         let all = |tensors: Vec<Val<'c>>, before: usize| {
             let tensors = tensors.into_iter().enumerate();
-            let pieces = tensors.map(|(at, tensor)| match whole.contains(&((before + at) as i64)) {
-                true => Ok(tensor),
-                false => own(tensor),
-            });
+            let pieces =
+                tensors.map(
+                    |(at, tensor)| match whole.contains(&((before + at) as i64)) {
+                        true => Ok(tensor),
+                        false => own(tensor),
+                    },
+                );
             pieces.collect::<Result<Vec<_>, _>>()
         };
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{DeviceError, Stopwatch};
-use crate::plan;
 use crate::package::{Access, Function};
+use crate::plan;
 use crate::tensor::HostTensor;
 
 /// The settings of a measurement.
@@ -129,10 +129,14 @@ impl Work {
             let tensors: Option<Vec<&HostTensor>> =
                 roles.iter().map(|role| arguments.get(role.arg)).collect();
             let Some(tensors) = tensors else { continue };
-            let sizes = tensors.iter().map(|t| t.layout().shape().into_iter().map(Some));
+            let sizes = tensors
+                .iter()
+                .map(|t| t.layout().shape().into_iter().map(Some));
             let sizes: Vec<_> = sizes.map(Iterator::collect).collect();
             let sizes = compute.shapes(&sizes, &known).into_iter();
-            let sizes: Vec<Vec<i64>> = sizes.map(|shape| shape.into_iter().flatten().collect()).collect();
+            let sizes: Vec<Vec<i64>> = sizes
+                .map(|shape| shape.into_iter().flatten().collect())
+                .collect();
             if let Some(flops) = compute.flops(&sizes) {
                 *work.flops.get_or_insert(0.0) += flops;
                 continue;

@@ -433,12 +433,18 @@ impl Emulated<'_> {
                 break;
             }
         }
-        for (index, ((arg, buffer), tensor)) in args.iter().zip(&global.tensors).zip(tensors).enumerate() {
+        for (index, ((arg, buffer), tensor)) in
+            args.iter().zip(&global.tensors).zip(tensors).enumerate()
+        {
             if arg.access() == Access::Write && !report.halted {
                 let parts = written_at(&self.function, index, tensors);
-                report
-                    .findings
-                    .extend(self.never_written(launches, arg, buffer, tensor, parts.as_ref()));
+                report.findings.extend(self.never_written(
+                    launches,
+                    arg,
+                    buffer,
+                    tensor,
+                    parts.as_ref(),
+                ));
             }
         }
         (report, global)

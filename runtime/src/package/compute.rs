@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{Access, Arg, Function};
 use super::expr::Environment;
+use super::manifest::{Access, Arg, Function};
 use super::map::Map;
 use super::places::At;
 use super::region::{Epilogue, Prologue};
@@ -311,7 +311,9 @@ impl Compute {
             return Vec::new();
         };
         let factors = gemm.rows().into_iter().zip([gemm.a, gemm.b]);
-        factors.filter_map(|((_, rows), of)| Some((rows?, of))).collect()
+        factors
+            .filter_map(|((_, rows), of)| Some((rows?, of)))
+            .collect()
     }
 
     /// The epilogue, of a product of matrices that has one.
@@ -369,11 +371,18 @@ impl Compute {
                 let mut named = Vec::new();
                 let factors = [(&gemm.a, "m"), (&gemm.b, "n")].into_iter();
                 let places = gemm.places().into_iter().zip(gemm.rows());
-                let elements = factors.zip(places).map(|((arg, line), (at, (_, rows)))| match (at, rows) {
-                    (Some(at), _) => format!("{}(at {}({line},k))", name(arg), at.describe()),
-                    (None, Some(rows)) => format!("{}({}({line}),k)", name(arg), name(&rows)),
-                    (None, None) => format!("{}({line},k)", name(arg)),
-                });
+                let elements =
+                    factors
+                        .zip(places)
+                        .map(|((arg, line), (at, (_, rows)))| match (at, rows) {
+                            (Some(at), _) => {
+                                format!("{}(at {}({line},k))", name(arg), at.describe())
+                            }
+                            (None, Some(rows)) => {
+                                format!("{}({}({line}),k)", name(arg), name(&rows))
+                            }
+                            (None, None) => format!("{}({line},k)", name(arg)),
+                        });
                 let elements: Vec<_> = elements.collect();
                 let factors = gemm.prologues().into_iter().zip(elements);
                 let factors = factors.map(|((factor, prologue), element)| match prologue {
@@ -514,7 +523,9 @@ impl Compute {
                 });
                 let rows = [vec![0, 3], vec![1, 3]].into_iter().zip(gemm.rows());
                 let rows = rows.filter(|(_, (_, rows))| rows.is_some());
-                let rows: Vec<_> = rows.map(|(modes, _)| modes[..1 + usize::from(batched)].to_vec()).collect();
+                let rows: Vec<_> = rows
+                    .map(|(modes, _)| modes[..1 + usize::from(batched)].to_vec())
+                    .collect();
                 let mut modes = vec![a.clone(), b.clone()];
                 // C, and the tensors of an epilogue, and those of the prologues.
                 modes.resize(ranks.len().saturating_sub(of_a + of_b + rows.len()), c);
@@ -582,9 +593,14 @@ impl Compute {
                 *shape = at.sizes(environment);
             }
         }
-        let mut indices = sizes.iter().skip(sizes.len().saturating_sub(
-            gemm.rows().iter().filter(|(_, rows)| rows.is_some()).count(),
-        ));
+        let mut indices = sizes.iter().skip(
+            sizes.len().saturating_sub(
+                gemm.rows()
+                    .iter()
+                    .filter(|(_, rows)| rows.is_some())
+                    .count(),
+            ),
+        );
         for (shape, (_, rows)) in shapes.iter_mut().zip(gemm.rows()) {
             if rows.is_some()
                 && let (Some(first), Some(index)) = (shape.first_mut(), indices.next())

@@ -47,9 +47,9 @@ pub use manifest::{
 };
 pub use map::Map;
 pub(crate) use map::{repeats, varies};
-pub(crate) use region::ValueType;
 pub(crate) use places::Known;
 pub use places::{At, Step};
+pub(crate) use region::ValueType;
 pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],

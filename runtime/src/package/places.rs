@@ -72,8 +72,12 @@ impl At {
     /// The sizes of the matrix's modes, where they are known.
     pub(crate) fn sizes(&self, environment: &Environment) -> Vec<Option<i64>> {
         let size = |mode: &Vec<Step>| {
-            let extents = mode.iter().map(|step| step.extent.evaluate(environment).ok());
-            extents.into_iter().try_fold(1i64, |size, extent| size.checked_mul(extent?))
+            let extents = mode
+                .iter()
+                .map(|step| step.extent.evaluate(environment).ok());
+            extents
+                .into_iter()
+                .try_fold(1i64, |size, extent| size.checked_mul(extent?))
         };
         self.modes.iter().map(size).collect()
     }
@@ -91,7 +95,9 @@ impl At {
             for step in mode {
                 let [extent, by] = [&step.extent, &step.by].map(|expr| expr.evaluate(environment));
                 let (extent, by) = (extent?, by?);
-                let count = i64::try_from(all.len()).ok().and_then(|n| n.checked_mul(extent));
+                let count = i64::try_from(all.len())
+                    .ok()
+                    .and_then(|n| n.checked_mul(extent));
                 if extent < 0 || count.is_none_or(|count| count > MOST) || step.along >= rank {
                     return Err(format!(
                         "expected modes of at most {MOST} elements of a tensor of {rank} modes, found {extent} along mode {}",

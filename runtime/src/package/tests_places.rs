@@ -85,17 +85,25 @@ fn places_round_trip() {
 fn coordinates_are_of_their_tensor() {
     let mut few = taps();
     few.start.pop();
-    assert!(refused(at(few)).contains("coordinates of A: expected coordinates of a tensor of 2 modes"));
+    assert!(
+        refused(at(few)).contains("coordinates of A: expected coordinates of a tensor of 2 modes")
+    );
     let mut beyond = taps();
     beyond.modes[1][1].along = 2;
-    assert!(refused(at(beyond)).contains("coordinates of A: expected coordinates of a tensor of 2 modes"));
+    assert!(
+        refused(at(beyond))
+            .contains("coordinates of A: expected coordinates of a tensor of 2 modes")
+    );
     let mut short = taps();
     short.modes[0][0].extent = Expr::Constant(4);
     let found = refused(at(short));
     assert!(found.contains("A (4,6), B (4,6), C (5,4)"), "{found}");
     let mut open = taps();
     open.start[1] = Expr::Leaf(0, 0);
-    assert!(refused(at(open)).contains("a coordinate"), "a leaf that there is not");
+    assert!(
+        refused(at(open)).contains("a coordinate"),
+        "a leaf that there is not"
+    );
 }
 
 #[test]
@@ -105,7 +113,10 @@ fn indices_are_integers() {
         ..Gemm::new(1, 1, 2, "f32")
     };
     let found = refused(rows(0));
-    assert!(found.contains("IA: expected indices of i32 or i64"), "{found}");
+    assert!(
+        found.contains("IA: expected indices of i32 or i64"),
+        "{found}"
+    );
     assert!(build(rows(9)).is_err(), "an argument that there is not");
     let both = Gemm {
         rows_a: Some(3),
@@ -130,9 +141,16 @@ fn sizes_are_those_of_the_matrix() {
     many.modes[1].push(step(i64::MAX / 4, 1, 0));
     assert!(many.known(&Environment::default(), 2).is_err());
     let compute = Compute::Gemm(at(taps()));
-    let sizes = [vec![Some(2), Some(5)], vec![Some(4), Some(6)], vec![Some(5), Some(4)]];
+    let sizes = [
+        vec![Some(2), Some(5)],
+        vec![Some(4), Some(6)],
+        vec![Some(5), Some(4)],
+    ];
     let shapes = compute.shapes(&sizes, &Environment::default());
     assert_eq!(shapes[0], [Some(5), Some(6)]);
-    let known: Vec<Vec<i64>> = shapes.into_iter().map(|s| s.into_iter().flatten().collect()).collect();
+    let known: Vec<Vec<i64>> = shapes
+        .into_iter()
+        .map(|s| s.into_iter().flatten().collect())
+        .collect();
     assert_eq!(compute.flops(&known), Some(2.0 * 5.0 * 4.0 * 6.0));
 }

@@ -65,9 +65,16 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
         let place = format!("{place}, coordinates of {name}");
         let rank = pattern(&place, arg, function)?.rank();
         let inside = |along: usize| along < rank.max(1);
-        if at.start.len() != rank.max(1) || !at.modes.iter().flatten().all(|step| inside(step.along)) {
+        if at.start.len() != rank.max(1)
+            || !at.modes.iter().flatten().all(|step| inside(step.along))
+        {
             let found = format!("coordinates of {} integers", at.start.len());
-            return invalid(&place, format!("coordinates of a tensor of {rank} modes"), found, "");
+            return invalid(
+                &place,
+                format!("coordinates of a tensor of {rank} modes"),
+                found,
+                "",
+            );
         }
         for expr in at.expressions() {
             validate_expr(&place, "a coordinate", expr, function)?;

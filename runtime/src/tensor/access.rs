@@ -148,10 +148,17 @@ impl<'a> Matrix<'a> {
             ([batch], index) => batch.get(index)?.clone(),
             _ => return None,
         };
-        let start: Vec<i64> = known.start.iter().zip(product).map(|(a, b)| a.saturating_add(b)).collect();
+        let start: Vec<i64> = known
+            .start
+            .iter()
+            .zip(product)
+            .map(|(a, b)| a.saturating_add(b))
+            .collect();
         let offset = |place: &Vec<i64>| {
             let parts = place.iter().enumerate();
-            parts.fold(0i64, |sum, (mode, at)| sum.saturating_add(at.saturating_mul(stride(mode))))
+            parts.fold(0i64, |sum, (mode, at)| {
+                sum.saturating_add(at.saturating_mul(stride(mode)))
+            })
         };
         let first = offset(&start);
         let along = |all: &[Vec<i64>], mode: usize, start: i64| {
@@ -165,7 +172,10 @@ impl<'a> Matrix<'a> {
         });
         Some(Matrix {
             tensor,
-            rows: rows.iter().map(|place| offset(place).saturating_add(first)).collect(),
+            rows: rows
+                .iter()
+                .map(|place| offset(place).saturating_add(first))
+                .collect(),
             columns: columns.iter().map(offset).collect(),
             inside: inside.collect(),
         })
@@ -176,7 +186,10 @@ impl<'a> Matrix<'a> {
         let row = |index: &i64| usize::try_from(*index).ok().and_then(|i| self.rows.get(i));
         let is_there = |index: &i64| if row(index).is_some() { 0 } else { -1 };
         Matrix {
-            rows: index.iter().map(|index| row(index).copied().unwrap_or(0)).collect(),
+            rows: index
+                .iter()
+                .map(|index| row(index).copied().unwrap_or(0))
+                .collect(),
             inside: vec![Coordinates {
                 rows: index.iter().map(is_there).collect(),
                 columns: vec![0; self.columns.len()],

@@ -406,7 +406,9 @@ pub fn generate_given(
     // Indices are of rows that there are, and of some that there are not.
     for compute in &function.computes {
         for (index, of) in compute.indices() {
-            let rows = tensors.get(of).and_then(|tensor| tensor.layout().shape().first().copied());
+            let rows = tensors
+                .get(of)
+                .and_then(|tensor| tensor.layout().shape().first().copied());
             if let (Some(rows), Some(index_of)) = (rows, tensors.get_mut(index)) {
                 let indices = Distribution::Integers {
                     low: -1,

@@ -61,8 +61,8 @@ use std::time::Instant;
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};
-use crate::plan;
 use crate::package::{Compute, Factor, Function, Gemm, Prologue, RegionValue};
+use crate::plan;
 use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
 use tolerance::{Kind, Tolerance};
 
@@ -401,11 +401,18 @@ impl<'a> Run<'a> {
         };
         if let Some(at) = gemm.places()[operand] {
             let known = plan::known(self.function, self.tensors)?;
-            let known = at.known(&known, tensor.layout().rank().max(1)).map_err(call)?;
+            let known = at
+                .known(&known, tensor.layout().rank().max(1))
+                .map_err(call)?;
             let matrix = Matrix::at_coordinates(tensor, &known, product);
-            let matrix = matrix.ok_or_else(|| call("expected rows and columns at coordinates".into()))?;
+            let matrix =
+                matrix.ok_or_else(|| call("expected rows and columns at coordinates".into()))?;
             if operand == 2 && !matrix.is_complete() {
-                return Err(call(format!("expected coordinates inside of {}", self.name(index))).into());
+                return Err(call(format!(
+                    "expected coordinates inside of {}",
+                    self.name(index)
+                ))
+                .into());
             }
             return Ok(matrix);
         }

@@ -92,11 +92,17 @@ fn rows_that_there_are_not_are_zeros() {
     }
     let sum = |tensors: &[HostTensor], row: i64, n: i64| -> f64 {
         let at = |tensor: &HostTensor, index: i64| tensor.get(index).unwrap();
-        (0..6).map(|k| at(&tensors[0], row + 4 * k) * at(&tensors[1], n + 3 * k)).sum()
+        (0..6)
+            .map(|k| at(&tensors[0], row + 4 * k) * at(&tensors[1], n + 3 * k))
+            .sum()
     };
     for (m, row) in indices.iter().enumerate() {
         for n in 0..3 {
-            let value = if (0..4).contains(row) { sum(&tensors, *row, n) } else { 0.0 };
+            let value = if (0..4).contains(row) {
+                sum(&tensors, *row, n)
+            } else {
+                0.0
+            };
             tensors[2].set(m as i64 + 5 * n, value);
         }
     }
@@ -134,5 +140,8 @@ fn parts_that_are_written_are_inside() {
     }
     assert!(verify(&function(1), &tensors, &Config::default()).unwrap()[0].passed());
     let error = verify(&function(2), &tensors, &Config::default()).unwrap_err();
-    assert!(error.to_string().contains("coordinates inside of C"), "{error}");
+    assert!(
+        error.to_string().contains("coordinates inside of C"),
+        "{error}"
+    );
 }

@@ -133,7 +133,7 @@ fn one(
 /// The result that a kernel is to have.
 #[derive(Clone, Debug)]
 pub enum Expected {
-    Computes(Compute),
+    Computes(Box<Compute>),
     /// The elements of the arguments from the `first` on, in the order of their indices. Before, each argument has the elements that
     /// `given` says of its number and their indices.
     Holds {
@@ -191,7 +191,7 @@ pub fn check(
         .map_err(|error| error.to_string())?
         .clone();
     if let Some(Expected::Computes(computes)) = expected {
-        function.computes = vec![computes.clone()];
+        function.computes = vec![computes.as_ref().clone()];
     }
     let emulator = Emulator::new(Config {
         seed,

@@ -107,7 +107,12 @@ pub(super) fn nested(
 ) -> (String, Parsed) {
     let mut modes: Vec<Vec<(i64, i64)>> = extents
         .iter()
-        .map(|extent| factors(random, *extent).into_iter().map(|n| (n, 0)).collect())
+        .map(|extent| {
+            factors(random, *extent)
+                .into_iter()
+                .map(|n| (n, 0))
+                .collect()
+        })
         .collect();
     let mut leaves: Vec<(usize, usize)> = Vec::new();
     for (mode, all) in modes.iter().enumerate() {
@@ -128,7 +133,12 @@ pub(super) fn nested(
             continue;
         }
         modes[mode][leaf].1 = next;
-        next = next * extent + if random.chance(30) { 8 * random.range(1, 3) } else { 0 };
+        next = next * extent
+            + if random.chance(30) {
+                8 * random.range(1, 3)
+            } else {
+                0
+            };
         if random.chance(5) {
             next += 1;
         }
@@ -136,7 +146,14 @@ pub(super) fn nested(
     if !batch.is_empty() {
         let mut own = Vec::new();
         for count in batch {
-            own.push((*count, if !is_output && random.chance(20) { 0 } else { next }));
+            own.push((
+                *count,
+                if !is_output && random.chance(20) {
+                    0
+                } else {
+                    next
+                },
+            ));
             next *= count;
         }
         modes.push(own);
@@ -209,7 +226,11 @@ pub(super) fn at(
             false => {
                 let span = most - least + 1;
                 let extent = (span - random.range(0, 4)).max(1);
-                let extent = if random.chance(30) { (extent + 7) / 8 * 8 } else { extent };
+                let extent = if random.chance(30) {
+                    (extent + 7) / 8 * 8
+                } else {
+                    extent
+                };
                 (-least - random.range(-1, 3), extent)
             }
         };
@@ -220,9 +241,18 @@ pub(super) fn at(
     let mut next = 1;
     for at in order(random, rank) {
         stride[at] = next;
-        next = next * tensor[at] + if random.chance(25) { 8 * random.range(0, 3) } else { 0 };
+        next = next * tensor[at]
+            + if random.chance(25) {
+                8 * random.range(0, 3)
+            } else {
+                0
+            };
     }
-    let of_tensor: Vec<Vec<(i64, i64)>> = tensor.into_iter().zip(stride).map(|leaf| vec![leaf]).collect();
+    let of_tensor: Vec<Vec<(i64, i64)>> = tensor
+        .into_iter()
+        .zip(stride)
+        .map(|leaf| vec![leaf])
+        .collect();
     let align = alignment(random, element);
     let mut placed = Placed::from(typed(random, element, &of_tensor, align));
     let is_open = random.chance(35);
@@ -231,7 +261,16 @@ pub(super) fn at(
     let tuple = |all: Vec<String>| format!("({})", all.join(","));
     let first: Vec<String> = start
         .iter()
-        .map(|value| number(random, &format!("start_{lower}"), *value, is_open, &mut placed, &mut of_start))
+        .map(|value| {
+            number(
+                random,
+                &format!("start_{lower}"),
+                *value,
+                is_open,
+                &mut placed,
+                &mut of_start,
+            )
+        })
         .collect();
     let first = tuple(first);
     let (mut shape, mut strides, mut at) = (Vec::new(), Vec::new(), 0);
@@ -240,13 +279,27 @@ pub(super) fn at(
         for extent in mode {
             // Only the last of some steps along one mode of C may be open, and the generator leaves them known.
             let open = is_open && !is_output;
-            extents.push(number(random, &format!("extent_{lower}"), *extent, is_open, &mut placed, &mut of_shape));
+            extents.push(number(
+                random,
+                &format!("extent_{lower}"),
+                *extent,
+                is_open,
+                &mut placed,
+                &mut of_shape,
+            ));
             let (by, mode) = steps[at];
             at += 1;
             along.push(match by {
                 0 => "0".to_string(),
                 by => {
-                    let by = number(random, &format!("step_{lower}"), by, open, &mut placed, &mut of_stride);
+                    let by = number(
+                        random,
+                        &format!("step_{lower}"),
+                        by,
+                        open,
+                        &mut placed,
+                        &mut of_stride,
+                    );
                     format!("{by}@{mode}")
                 }
             });
@@ -258,7 +311,9 @@ pub(super) fn at(
     let list = |all: &[String]| all.join(", ");
     let types = |all: &[String]| vec!["i32"; all.len()].join(", ");
     let mut made = |kind: &str, text: &str, values: &[String]| match values {
-        [] => placed.lines += &format!("  %{kind}_{lower} = cute.static : !cute.{kind}<\"{text}\">\n"),
+        [] => {
+            placed.lines += &format!("  %{kind}_{lower} = cute.static : !cute.{kind}<\"{text}\">\n")
+        }
         values => {
             placed.lines += &format!(
                 "  %{kind}_{lower} = cute.make_{kind}({}) : ({}) -> !cute.{kind}<\"{text}\">\n",
@@ -277,7 +332,8 @@ pub(super) fn at(
         "  %layout_{lower} = cute.make_layout(%shape_{lower}, %stride_{lower}) : (!cute.shape<\"{shape}\">, !cute.stride<\"{strides}\">) -> \
          !cute.layout<\"{shape}:{strides}\">\n"
     );
-    placed.lines += &format!("  %at_{lower} = cute.make_view(%iter_{lower}, %layout_{lower}) : !At{name}\n");
+    placed.lines +=
+        &format!("  %at_{lower} = cute.make_view(%iter_{lower}, %layout_{lower}) : !At{name}\n");
     placed.head = format!("!At{name} = !cute.coord_tensor<\"{first}\", \"{shape}:{strides}\">\n");
     placed.words = format!(" at {name}(%at_{lower} : !At{name})");
     placed

@@ -164,13 +164,23 @@ impl Problem {
             made.unwrap_or([left, right][at])
         });
         let placed = |random: &mut Random, name, element, extents| match random.below(20) {
-            0 | 1 => Placed::from(places::nested(random, element, extents, &batch, name == "C")),
+            0 | 1 => Placed::from(places::nested(
+                random,
+                element,
+                extents,
+                &batch,
+                name == "C",
+            )),
             2 | 3 => places::at(random, (name, element), extents, &batch),
             4 if name != "C" => places::rows(random, (name, element), extents, &batch),
             _ => Placed::from(tensor(random, element, extents, &batch, name == "C")),
         };
-        let places = [("A", left, [m, k]), ("B", right, [n, k]), ("C", result, [m, n])]
-            .map(|(name, element, extents)| placed(random, name, element, extents));
+        let places = [
+            ("A", left, [m, k]),
+            ("B", right, [n, k]),
+            ("C", result, [m, n]),
+        ]
+        .map(|(name, element, extents)| placed(random, name, element, extents));
         // What reads C too has its shape.
         let is_matrix = places[2].words.is_empty();
         let made =

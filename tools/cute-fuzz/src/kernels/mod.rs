@@ -48,13 +48,14 @@ pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> 
     for index in first..first + inputs {
         let mut random = Random::of(seed, index);
         tally.inputs += 1;
-        let copies = Expected::Computes(Compute::Copy { src: 0, dst: 1 });
+        let copies = Expected::Computes(Box::new(Compute::Copy { src: 0, dst: 1 }));
         match index % 4 {
             0 => batch.push((index, soup::module(&mut random))),
             1 => wholes.add(index, swizzled::kernel(&mut random), copies, tally)?,
             2 => wholes.add(index, ring::kernel(&mut random), copies, tally)?,
             _ => {
-                let product = Expected::Computes(Compute::Gemm(Gemm::new(0, 1, 2, "f32")));
+                let product =
+                    Expected::Computes(Box::new(Compute::Gemm(Gemm::new(0, 1, 2, "f32"))));
                 wholes.add(index, tiles::kernel(&mut random), product, tally)?;
             }
         }

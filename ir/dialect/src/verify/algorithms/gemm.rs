@@ -2,16 +2,15 @@
 
 use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
-use super::located::Located;
 use super::elementwise::{check_body, one_block};
+use super::located::Located;
 use super::prologue::{verify_factor_transform, verify_prologues};
 use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
-    contract,
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
-    tensor,
+    contract, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::ScalarOp;
@@ -156,10 +155,18 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         checked.map_err(|e| format!("writes C at coordinates: {e}"))?;
     }
     if let (_, Some(rows)) = contract::places_of(op, 0) {
-        check_space("an index tensor", &memref_of(rows).ok_or("expected tensors")?, Space::Gmem)?;
+        check_space(
+            "an index tensor",
+            &memref_of(rows).ok_or("expected tensors")?,
+            Space::Gmem,
+        )?;
     }
     if let (_, Some(rows)) = contract::places_of(op, 1) {
-        check_space("an index tensor", &memref_of(rows).ok_or("expected tensors")?, Space::Gmem)?;
+        check_space(
+            "an index tensor",
+            &memref_of(rows).ok_or("expected tensors")?,
+            Space::Gmem,
+        )?;
     }
     check_matrices([&a, &b, &c], true)?;
     let accumulate = op.accumulate().and_then(type_value);

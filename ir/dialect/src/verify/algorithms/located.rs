@@ -27,7 +27,9 @@ impl<'c> Located<'c> {
             (_, Some(op)) => (op.coords(), [op.places(), op.limits()], op.rows()),
             _ => return Err(format!("'{}' has no tiles", name_of(op))),
         };
-        let whole = attribute_of(op, "whole").and_then(i64s_of).unwrap_or_default();
+        let whole = attribute_of(op, "whole")
+            .and_then(i64s_of)
+            .unwrap_or_default();
         let is_known = |place: &i64| usize::try_from(*place).is_ok_and(|place| place < tensors);
         if let Some(place) = whole.iter().find(|place| !is_known(place)) {
             return Err(format!(
@@ -58,7 +60,11 @@ impl<'c> Located<'c> {
 
     /// The tensor at a place; a tile of it, if it is whole. Errors: a whole matrix that is none.
     pub(super) fn tile(&self, tensor: MemRef<'c>, place: usize) -> Result<MemRef<'c>, String> {
-        if !self.whole.iter().any(|whole| usize::try_from(*whole) == Ok(place)) {
+        if !self
+            .whole
+            .iter()
+            .any(|whole| usize::try_from(*whole) == Ok(place))
+        {
             return Ok(tensor);
         }
         if tensor.space != Space::Gmem || tensor.layout.rank() != 2 {
@@ -93,9 +99,10 @@ impl<'c> Located<'c> {
             return Err("has bounds or rows; expected the whole matrix that they are of, whole = array<i64: 0>".to_owned());
         }
         if let Some((places, limits)) = self.bounds {
-            let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(limits))) =
-                (CuteType::get(places.r#type()), CuteType::get(limits.r#type()))
-            else {
+            let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(limits))) = (
+                CuteType::get(places.r#type()),
+                CuteType::get(limits.r#type()),
+            ) else {
                 return Err("expected a coordinate tensor and a coordinate".to_owned());
             };
             if !layout.shape().congruent(matrix.layout.shape()) {
