@@ -22,7 +22,13 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 9] = [
+const LACKING: [Lacking; 10] = [
+    Lacking {
+        file: "convolution.mlir",
+        requires: SM80,
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
     Lacking {
         file: "gemm_f16.mlir",
         requires: SM80,

@@ -253,6 +253,12 @@ fn environment(
     Ok(environment)
 }
 
+/// The values that expressions depend on, for arguments that the function takes, but for the number of multiprocessors.
+pub(crate) fn known(function: &Function, tensors: &[HostTensor]) -> Result<Environment, ArgError> {
+    let environment = check_with(function, &Signature::of(function)?, tensors)?;
+    Ok(environment.with_values(&function.values))
+}
+
 fn bytes_of_workspace(function: &Function, environment: &Environment) -> Result<u64, ArgError> {
     let Some(bytes) = &function.workspace else {
         return Ok(0);
@@ -387,6 +393,7 @@ fn check_with(
         environment.leaves.push(leaves);
         environment.scalars.push(scalar);
     }
+    let known = environment.clone().with_values(&function.values);
     for compute in &function.computes {
         let shape = |role: &crate::package::Role| {
             let sizes = tensors.get(role.arg).map(|tensor| tensor.layout().shape());
@@ -394,7 +401,7 @@ fn check_with(
         };
         let sizes: Vec<_> = compute.roles().iter().map(shape).collect();
         compute
-            .check_shapes(&sizes)
+            .check_shapes(&sizes, &known)
             .map_err(|[expected, found, cure]| ArgError::Shapes {
                 function: function.name.clone(),
                 expected,

@@ -42,17 +42,6 @@ func.func @overlapping_rows(%A: !t, %B: !t, %C: !c) {
 
 // -----
 
-// Blocked rows are no row-major matrix, whatever their size.
-!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-!a = !cute.memref<f16, gmem, align<16>, "((8,8),64):((64,4096),1)">
-func.func @nested(%A: !a, %B: !t, %C: !t) {
-  // expected-error @below {{expected rows and columns of A that have one extent and one stride each, found ((8,8),64):((64,4096),1); a mode of several is not supported yet: make a copy of A that lies in order}}
-  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
-  return
-}
-
-// -----
-
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 !s = !cute.memref<f16, smem, align<16>, "(64,64):(64,1)">
 func.func @smem(%A: !s, %B: !t, %C: !t) {

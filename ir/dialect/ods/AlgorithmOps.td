@@ -61,15 +61,36 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     have the shape of A or B (a scale for each column n of the product is `(N,K):(1,0)`). It yields one number, whose type is the
     one that is multiplied. Elements of unsigned integers are arguments without a sign, which `uitofp` and `extui` read.
 
+    Each of M, N and K may be nested, `((q,p,n),(c,s,r))`, and in other ways in each tensor: only their sizes are the same. An element is at
+    the linear coordinates of its modes, the first leaf the fastest.
+
+    `at A(%coords)` takes A from a tensor of other modes: A(m,k) is the element of the tensor at the coordinate that `%coords`, a
+    tensor of the shape of A, has at (m,k), and 0 where that is outside of the tensor. A convolution is a product of the filter
+    and of its input at the coordinates `((q,p,n),(c,s,r)):((1@1,1@2,1@3),(1@0,1@1,1@2))` from `(0,-1,-1,0)` on, which are steps and the
+    padding: what lies outside is never read. `at B` is the same. `at C(%coords)` writes a part of a tensor, at coordinates that
+    are inside of it, each once.
+
+    `gather A(%index)` takes rows of A by index: A(m,k) is the element (`%index`(m), k) of the tensor, and 0 where the index is below 0 or
+    not below the number of rows. The index tensor has a mode M of i32 or i64, and the batch where A has one; `gather B` takes rows of B.
+
     ```mlir
     !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
+    !image = !cute.memref<f16, gmem, align<16>, "(16,8,8):(1,16,128)">
+    !filter = !cute.memref<f16, gmem, align<16>, "(32,(16,3,3)):(144,(1,16,48))">
+    !out = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
+    !im2col = !cute.coord_tensor<"(0,-1,-1)", "((8,8),(16,3,3)):((1@1,1@2),(1@0,1@1,1@2))">
+    !experts = !cute.memref<f16, gmem, align<16>, "(100,32):(32,1)">
+    !index = !cute.memref<i32, gmem, "32:1">
     !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
     !bytes = !cute.memref<i8, gmem, align<16>, "(32,32):(32,1)">
     !scales = !cute.memref<f16, gmem, align<16>, "(32,32):(1,0)">
     !rows = !cute.memref<f32, gmem, align<16>, "(32,32):(1,0)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %most: !rows
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %I: !image, %F: !filter, %O: !out, %im2col: !im2col, %T: !experts, %index: !index, %most: !rows
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
+    // A convolution of 3 by 3 with padding, and rows of a table by index
+    cute.contract ins(%I, %F : !image, !filter) outs(%O : !out) accumulate f32 at A(%im2col : !im2col)
+    cute.contract ins(%T, %B : !experts, !half) outs(%C : !half) accumulate f32 gather A(%index : !index)
     cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
     // C = max(scale A B^T + bias, 0)
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32 epilogue ins(%bias : !bias) {
@@ -106,10 +127,15 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
                        Arg<Variadic<Cute_MemRefType>, "inputs of the epilogue", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of A", [MemRead]>:$inputs_a,
                        Arg<Variadic<Cute_MemRefType>, "inputs of the prologue of B", [MemRead]>:$inputs_b,
+                       Optional<Cute_CoordTensorType>:$at_a, Optional<Cute_CoordTensorType>:$at_b,
+                       Optional<Cute_CoordTensorType>:$at_c,
+                       Arg<Optional<Cute_MemRefType>, "rows of A by index", [MemRead]>:$rows_a,
+                       Arg<Optional<Cute_MemRefType>, "rows of B by index", [MemRead]>:$rows_b,
                        TypeAttr:$accumulate, OptionalAttr<StrArrayAttr>:$reduce);
   let regions = (region AnyRegion:$epilogue, AnyRegion:$prologue_a, AnyRegion:$prologue_b);
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
     `outs` `(` custom<Outputs>($outputs, type($outputs), $reduce) `)` `accumulate` $accumulate attr-dict ``
+    custom<Places>($at_a, type($at_a), $at_b, type($at_b), $at_c, type($at_c), $rows_a, type($rows_a), $rows_b, type($rows_b)) ``
     custom<Prologues>($inputs_a, type($inputs_a), $prologue_a, $inputs_b, type($inputs_b), $prologue_b)
     (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
   let opDocGroup = Cute_Algorithms;
@@ -297,6 +323,12 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
     coordinates of its elements and the first coordinate that is not there, or `_` for a mode in which the
     tile never reaches over the end. What is not there is read as 0, and is not written.
 
+    With `whole = array<i64: 0>` the source, and with 1 the destination, is the whole matrix, of which the tile has the elements at the coordinates of `within`: each at
+    what the matrix's layout gives for it, whose modes may be nested. Of A and B, `bounds(%places, %limits)` has a coordinate for each
+    element of the matrix, and the first ones that are not there, `_` where all are: an element is there where all integers are at least 0 and below the
+    limit. `rows(%index)`, registers that the threads of the block hold together, has an index for each element of the tile, which stands in
+    place of its row; of rows that the matrix does not have the elements are 0.
+
     A copy of A or B from global memory into registers is of what a `cute.block.transform` of that operand reads in several turns
     of a loop: each thread holds what it needs of it, once where it is the same along a mode.
 
@@ -304,16 +336,23 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
     !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
     !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
     !at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
-    // Given %g: !tile, %s: !smem, %at: !at, %end: !cute.coord<"(?,_)">
+    !matrix = !cute.memref<f16, gmem, align<16>, "((7,9),64):((64,512),1)">
+    // Given %g: !tile, %s: !smem, %at: !at, %end: !cute.coord<"(?,_)">, %w: !matrix
     cute.block.copy A (%g, %s) : (!tile, !smem)
     cute.block.copy A (%g, %s) within(%at, %end : !at, !cute.coord<"(?,_)">) : (!tile, !smem)
+    cute.block.copy A (%w, %s) within(%at, %end : !at, !cute.coord<"(?,_)">) {whole = array<i64: 0>} : (!matrix, !smem)
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source,
                        Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id);
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end,
+                       Optional<Cute_CoordTensorType>:$places, Optional<Cute_CoordType>:$limits,
+                       Arg<Optional<Cute_MemRefType>, "", [MemRead]>:$rows,
+                       OptionalAttr<DenseI64ArrayAttr>:$whole, I32Attr:$operand_id);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $source `,` $destination `)`
-    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? attr-dict `:`
+    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)?
+    (`bounds` `(` $places^ `,` $limits `:` qualified(type($places)) `,` qualified(type($limits)) `)`)?
+    (`rows` `(` $rows^ `:` qualified(type($rows)) `)`)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
   let opDocGroup = Cute_Algorithms;
 }
@@ -335,7 +374,7 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
     same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there.
 
     `within` is as of `cute.block.copy`: what is not there is neither read nor written, but in shared memory it is 0, whatever the
-    region makes of 0.
+    region makes of 0. So are `whole`, of the places of inputs and then of outputs, and, for the first input of A and B, `bounds` and `rows`.
 
     ```mlir
     !sums = !cute.memref<f32, smem, align<1024>, "(32,32):(32,1)">
@@ -359,12 +398,17 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
   }];
   let arguments = (ins Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs,
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
-                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end, I32Attr:$operand_id,
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end,
+                       Optional<Cute_CoordTensorType>:$places, Optional<Cute_CoordType>:$limits,
+                       Arg<Optional<Cute_MemRefType>, "", [MemRead]>:$rows,
+                       OptionalAttr<DenseI64ArrayAttr>:$whole, I32Attr:$operand_id,
                        OptionalAttr<StrArrayAttr>:$reduce);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `` `ins` `(` $inputs `:` qualified(type($inputs)) `)`
     `outs` `(` custom<Outputs>($outputs, type($outputs), $reduce) `)`
-    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? $body attr-dict }];
+    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)?
+    (`bounds` `(` $places^ `,` $limits `:` qualified(type($places)) `,` qualified(type($limits)) `)`)?
+    (`rows` `(` $rows^ `:` qualified(type($rows)) `)`)? $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }
 

@@ -68,6 +68,23 @@ def Cute_SmCountOp : Cute_Op<"sm_count", [Pure]> {
   let opDocGroup = Cute_Facts;
 }
 
+def Cute_ComputeValuesOp : Cute_Op<"compute_values"> {
+  let summary = "Integers that an entry of `cute.computes` leaves open";
+  let description = [{
+    `cute.computes` of a host function says what it computes, as attributes, which hold no values. Coordinates of `at_a`, `at_b` or
+    `at_c` that only a launch knows stand here: the dynamic leaves of the start, the shape and the strides, in that order, of the entry of that
+    name of the compute of that index. `cute-tile` leaves them.
+
+    ```mlir
+    // Given %n: i32
+    cute.compute_values(%n) of 0 "at_a" : i32
+    ```
+  }];
+  let arguments = (ins Variadic<AnySignlessIntegerOrIndex>:$values, I64Attr:$compute, StrAttr:$entry);
+  let assemblyFormat = "`(` $values `)` `of` $compute $entry attr-dict `:` type($values)";
+  let opDocGroup = Cute_Facts;
+}
+
 def Cute_PtrToIntOp : Cute_Op<"ptrtoint", [Pure]> {
   let summary = "A pointer's address";
   let description = [{

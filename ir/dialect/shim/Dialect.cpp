@@ -10,6 +10,7 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -288,6 +289,51 @@ static void printPrologues(OpAsmPrinter &printer, Operation *, OperandRange inpu
   };
   print("A", inputsA, typesA, regionA);
   print("B", inputsB, typesB, regionB);
+}
+
+/// `at A(%coords : type)`, `gather B(%index : type)`: where elements of A, B and C are, beside their layouts.
+static ParseResult parsePlaces(OpAsmParser &parser,
+                               std::optional<OpAsmParser::UnresolvedOperand> &atA, Type &typeOfA,
+                               std::optional<OpAsmParser::UnresolvedOperand> &atB, Type &typeOfB,
+                               std::optional<OpAsmParser::UnresolvedOperand> &atC, Type &typeOfC,
+                               std::optional<OpAsmParser::UnresolvedOperand> &rowsA, Type &typeOfRowsA,
+                               std::optional<OpAsmParser::UnresolvedOperand> &rowsB,
+                               Type &typeOfRowsB) {
+  auto parse = [&](StringRef word, ArrayRef<StringRef> names,
+                   ArrayRef<std::optional<OpAsmParser::UnresolvedOperand> *> operands,
+                   ArrayRef<Type *> types) -> ParseResult {
+    while (succeeded(parser.parseOptionalKeyword(word))) {
+      SMLoc where = parser.getCurrentLocation();
+      StringRef name;
+      if (parser.parseKeyword(&name))
+        return failure();
+      size_t at = llvm::find(names, name) - names.begin();
+      if (at == names.size())
+        return parser.emitError(where) << "expected " << word << " of " << llvm::join(names, ", ")
+                                       << ", found '" << name << "'";
+      if (*operands[at])
+        return parser.emitError(where) << "expected one " << word << " of " << name;
+      operands[at]->emplace();
+      if (parser.parseLParen() || parser.parseOperand(**operands[at]) ||
+          parser.parseColonType(*types[at]) || parser.parseRParen())
+        return failure();
+    }
+    return success();
+  };
+  return failure(parse("at", {"A", "B", "C"}, {&atA, &atB, &atC}, {&typeOfA, &typeOfB, &typeOfC}) ||
+                 parse("gather", {"A", "B"}, {&rowsA, &rowsB}, {&typeOfRowsA, &typeOfRowsB}));
+}
+static void printPlaces(OpAsmPrinter &printer, Operation *, Value atA, Type, Value atB, Type,
+                        Value atC, Type, Value rowsA, Type, Value rowsB, Type) {
+  auto print = [&](const char *text, Value value) {
+    if (value)
+      printer << ' ' << text << '(' << value << " : " << value.getType() << ')';
+  };
+  print("at A", atA);
+  print("at B", atB);
+  print("at C", atC);
+  print("gather A", rowsA);
+  print("gather B", rowsB);
 }
 
 /// `"text", %a, %b`, or values alone.

@@ -6,22 +6,27 @@
 //! the arguments `scalars`; it returns the element of C and those of `outs`, which `reduce` has a kind for, or an empty text. A `prologue_a` is one of an element of A, of those of the
 //! tensors `ins_a`, and of the arguments `scalars_a`; it returns what is multiplied. A `prologue_b` is the same of B. A `map` is one of the
 //! elements of `ins` and of `scalars`, which returns those of `outs`, and may have `cute.all_reduce`.
+//!
+//! `at_a`, `at_b` and `at_c` are types of coordinate tensors, at which the tensors have the elements of A, B and C; integers that these leave
+//! open are operands of a `cute.compute_values`. `rows_a` and `rows_b` are the index tensors of rows.
 
 use super::{element_of, region};
 use cute_ir::{
     Expected, Failure,
     attributes::COMPUTES,
-    diag,
+    contract, diag,
     mlir::{
         Op, arguments_of, array_of, attribute_of, block_of, body_of, entries_of, entry_of,
         float_value, i64s_of, integer_value, is_index, name_of, ops_of, string_of, string_value,
         symbol_of, type_of_attribute, type_value,
     },
     ops::func,
-    types::memref_of,
+    types::{CuteType, memref_of},
 };
-use cute_runtime::package::{Compute, Epilogue, Factor, Gemm, Map, Prologue};
+use cute_layout::Leaf;
+use cute_runtime::package::{At, Compute, Epilogue, Expr, Factor, Gemm, Map, Prologue, Step};
 use melior::ir::{Attribute, operation::OperationLike};
+use std::collections::HashMap;
 
 /// Kinds, the roles of their tensors, and what else they may have.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
@@ -44,6 +49,11 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
             "outs",
             "reduce",
             "scalars",
+            "at_a",
+            "at_b",
+            "at_c",
+            "rows_a",
+            "rows_b",
         ],
     ),
     ("copy", &["src", "dst"], &[]),
@@ -60,7 +70,11 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("map", &[], &["ins", "outs", "scalars"]),
 ];
 
-pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
+/// The computes of a function; `given` has the integers that entries leave open, by the index of the compute and the name of the entry.
+pub(super) fn computes<'c>(
+    op: Op<'c>,
+    given: &HashMap<(i64, String), Vec<Expr>>,
+) -> Result<Vec<Compute>, Failure> {
     let Some(all) = attribute_of(op, COMPUTES) else {
         return Ok(Vec::new());
     };
@@ -68,7 +82,16 @@ pub(super) fn computes<'c>(op: Op<'c>) -> Result<Vec<Compute>, Failure> {
     array_of(all)
         .expected(op, "an array as cute.computes")?
         .into_iter()
-        .map(|entry| Entry { op, entry }.read())
+        .enumerate()
+        .map(|(index, entry)| {
+            Entry {
+                op,
+                entry,
+                index,
+                given,
+            }
+            .read()
+        })
         .collect()
 }
 
@@ -77,12 +100,14 @@ fn wrong(op: Op<'_>, message: &str) -> Failure {
 }
 
 /// One compute.
-struct Entry<'c> {
+struct Entry<'a, 'c> {
     op: Op<'c>,
     entry: Attribute<'c>,
+    index: usize,
+    given: &'a HashMap<(i64, String), Vec<Expr>>,
 }
 
-impl<'c> Entry<'c> {
+impl<'c> Entry<'_, 'c> {
     fn read(&self) -> Result<Compute, Failure> {
         let names = self.names();
         let kinds = || KINDS.iter().map(|(kind, ..)| *kind);
@@ -126,6 +151,11 @@ impl<'c> Entry<'c> {
                         .prologue(at[1], ["prologue_b", "ins_b", "scalars_b"])?
                         .map(Box::new),
                     epilogue: self.epilogue(&accumulate)?,
+                    at_a: self.coordinates("at_a")?.map(Box::new),
+                    at_b: self.coordinates("at_b")?.map(Box::new),
+                    at_c: self.coordinates("at_c")?.map(Box::new),
+                    rows_a: self.list("rows_a")?.first().copied(),
+                    rows_b: self.list("rows_b")?.first().copied(),
                     ..Gemm::new(at[0], at[1], at[2], accumulate)
                 })
             }
@@ -343,6 +373,66 @@ impl<'c> Entry<'c> {
             .into_iter()
             .map(|index| usize::try_from(index).map_err(|_| expected()))
             .collect()
+    }
+
+    /// The coordinates of an operand; none where there is no such entry.
+    fn coordinates(&self, name: &str) -> Result<Option<At>, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(None);
+        };
+        let wrong = || {
+            self.wrong(format!(
+                "expected {name} = !cute.coord_tensor<...> of steps along modes, found {attribute}"
+            ))
+        };
+        let ty = type_value(attribute)
+            .and_then(CuteType::get)
+            .ok_or_else(wrong)?;
+        let CuteType::CoordTensor { start, layout } = ty else {
+            return Err(wrong());
+        };
+        let place = (i64::try_from(self.index).unwrap_or(0), name.to_owned());
+        let mut given = self.given.get(&place).into_iter().flatten().cloned();
+        let mut number = |leaf: &Leaf| {
+            match leaf {
+            Leaf::Static(value) => Ok(Expr::Constant(*value)),
+            _ => given.next().ok_or_else(|| {
+                self.wrong(format!(
+                    "expected cute.compute_values of {} \"{name}\" with the integers that {attribute} leaves open",
+                    self.index
+                ))
+            }),
+        }
+        };
+        let first = start
+            .leaves()
+            .into_iter()
+            .map(&mut number)
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut modes = Vec::new();
+        for mode in layout.shape().modes() {
+            let leaves = mode.leaves().into_iter().map(&mut number);
+            modes.push(leaves.collect::<Result<Vec<_>, _>>()?);
+        }
+        let mut strides = layout.stride().leaves().into_iter();
+        let mut all = Vec::new();
+        for mode in modes {
+            let mut steps = Vec::new();
+            for extent in mode {
+                let stride = strides.next().ok_or_else(wrong)?;
+                let step = contract::step(stride).map_err(|_| wrong())?;
+                let (by, along) = match step {
+                    Some((value, along)) => (number(value)?, along),
+                    None => (Expr::Constant(0), 0),
+                };
+                steps.push(Step { extent, by, along });
+            }
+            all.push(steps);
+        }
+        Ok(Some(At {
+            start: first,
+            modes: all,
+        }))
     }
 
     fn ty(&self, name: &str) -> Result<Option<String>, Failure> {

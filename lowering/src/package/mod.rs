@@ -166,7 +166,7 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
         return Ok(None);
     }
     let plan = plan::plan(op, body)?;
-    let computes = computes::computes(op)?;
+    let computes = computes::computes(op, &plan.given)?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
         args.push(Argument { op, index }.read(value.r#type(), &computes)?);

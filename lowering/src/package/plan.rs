@@ -30,6 +30,8 @@ pub(super) struct HostPlan {
     pub(super) workspace: Option<Expr>,
     /// The choices among candidates that are left to whoever measures.
     pub(super) choices: Vec<CandidateChoice>,
+    /// The integers that entries of computes leave open, by the index of the compute and the name of the entry.
+    pub(super) given: HashMap<(i64, String), Vec<Expr>>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
@@ -93,6 +95,14 @@ impl HostPlan {
             }
             if let Some(candidates) = cute::Candidates::of(op) {
                 self.choice(candidates, when)?;
+            }
+            if let Some(given) = cute::ComputeValues::of(op) {
+                let of = integer_of(op, "compute").unwrap_or(0);
+                let entry = string_of(op, "entry").unwrap_or_default().to_owned();
+                let values = given.values().into_iter();
+                let values = values.map(|value| self.expression(op, value));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                self.given.insert((of, entry), values);
                 continue;
             }
             match name_of(op) {

@@ -5,6 +5,7 @@
 //! (`cute.synchronize`).
 
 mod fuse;
+mod indexed;
 mod map;
 mod prologue;
 mod reduced;
@@ -251,6 +252,11 @@ impl<'c> Partition<'c> {
             return self.store(b, copy, *operand);
         }
         let place = self.movement(*operand, &from, &to).map_err(wrong(b))?;
+        match indexed::operand_of_whole(copy) {
+            Some(Operand::C) => return self.store_whole(b, copy, place),
+            Some(operand) => return self.copy_factor(b, copy, (operand, place)),
+            None => {}
+        }
         let source = match from.space {
             Space::Rmem => self.fragment(b, source)?,
             _ => source,

@@ -4,7 +4,11 @@
 //! memory, and stores the vectors from registers. The region is computed on whole vectors, so that instructions of several elements
 //! are used where there are some.
 
-use super::{Partition, transform, wrong};
+use super::{
+    Partition,
+    indexed::{Located, load_vectors},
+    transform, wrong,
+};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
@@ -40,8 +44,16 @@ impl<'c> Partition<'c> {
         let tiled = self.tiled_copy(b, operand, IN)?;
         let within = copy.coords().zip(copy.end());
         let guard = self.guard(b, operand, tiled, within)?;
-        let source = self.part(b, tiled, copy.source())?;
-        let held = transform::load(b, source, guard.as_ref())?;
+        let held = match within.filter(|_| Located::of_copy(copy).is_whole(0)) {
+            Some((coords, _)) => {
+                let places = (copy.source(), self.part(b, tiled, coords)?);
+                self.load_elements(b, places, (operand, IN), guard.as_ref())?
+            }
+            None => {
+                let source = self.part(b, tiled, copy.source())?;
+                transform::load(b, source, guard.as_ref())?
+            }
+        };
         self.fragments.insert(key(copy.destination()), held);
         Ok(())
     }
@@ -66,13 +78,8 @@ impl<'c> Partition<'c> {
         let Some((coords, end)) = within else {
             return Ok(None);
         };
-        let row = self.plan.path(operand).get(IN);
-        let row = row.expected(b, "a movement of the plan")?.row();
         let coords = self.part(b, tiled, coords)?;
-        Ok(Some(Guard {
-            there: self.predicate(b, coords, end)?,
-            vector: row.map_err(wrong(b))?.num_val,
-        }))
+        self.guard_of(b, (operand, IN), coords, end)
     }
 
     /// Computes the tile of A or B in shared memory from tiles in global memory, and from what is held.
@@ -103,13 +110,36 @@ impl<'c> Partition<'c> {
             )));
         }
         let tiled = self.tiled_copy(b, operand, place)?;
-        let guard = self.guard(b, operand, tiled, op.coords().zip(op.end()))?;
+        let located = Located::of_transform(op);
+        let within = op.coords().zip(op.end());
+        let first = match located.is_whole(0) {
+            true => Some(self.factor(b, (operand, place), inputs[0], &located)?),
+            false => None,
+        };
+        let (of_first, guard) = match first {
+            Some(first) => (Some(first.vectors), first.guard),
+            None => (None, self.guard(b, operand, tiled, within)?),
+        };
+        // What is read beside the factor is there within the ends of the matrix, wherever the factor is in its tensor.
+        let beside = match of_first.is_some() && inputs.len() > 1 {
+            true => self.guard(b, operand, tiled, within)?,
+            false => guard.clone(),
+        };
         let mut loaded = Vec::new();
-        for input in &inputs {
+        for (at, input) in inputs.iter().enumerate() {
             let held = memref_of(*input).is_some_and(|input| input.space == Space::Rmem);
-            loaded.push(match held {
-                true => self.fragment(b, *input)?,
-                false => transform::load(b, self.part(b, tiled, *input)?, guard.as_ref())?,
+            loaded.push(match (at, &of_first) {
+                (0, Some(vectors)) => {
+                    let like = self.part(b, tiled, shared)?;
+                    load_vectors(b, vectors, like, guard.as_ref())?
+                }
+                _ if held => self.fragment(b, *input)?,
+                _ if located.is_whole(at) => {
+                    let (coords, _) = within.expected(b, "coordinates of a tile")?;
+                    let places = (*input, self.part(b, tiled, coords)?);
+                    self.load_elements(b, places, (operand, place), beside.as_ref())?
+                }
+                _ => transform::load(b, self.part(b, tiled, *input)?, beside.as_ref())?,
             });
         }
         let destination = b.infer(

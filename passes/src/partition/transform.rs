@@ -1,12 +1,12 @@
 //! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
 
-use super::{Partition, wrong};
+use super::{Partition, indexed::Located, wrong};
 use cute_ir::{
     Expected, Failure, algorithm,
     mlir::*,
     ops::{cute, scf},
     tensor,
-    types::{self, CopyOp, MemRef, Space, element_bits, memref_of},
+    types::{self, CopyOp, CuteType, MemRef, Space, element_bits, memref_of},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
 use melior::ir::ValueLike;
@@ -22,6 +22,7 @@ pub(crate) const LOADED: i64 = 64;
 pub(super) const OUT: usize = 1;
 
 /// A part of a thread that may reach over the end of a matrix.
+#[derive(Clone)]
 pub(super) struct Guard<'c> {
     /// An i1 for each vector of the thread.
     pub(super) there: Val<'c>,
@@ -94,23 +95,30 @@ impl<'c> Partition<'c> {
             let tensor = inner.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])?;
             inner.infer(side, &[tiled, tensor, self.thread], &[])
         };
-        let row = self.plan.path(Operand::C).get(OUT);
-        let row = row.expected(b, "a movement of the plan")?.row();
-        let guard = match (op.coords(), op.end()) {
-            (Some(coords), Some(end)) => {
-                let coords = part(coords, cute::TILED_COPY_PARTITION_S)?;
-                Some(Guard {
-                    there: self.predicate(inner, coords, end)?,
-                    vector: row.map_err(wrong(b))?.num_val,
-                })
-            }
+        let located = Located::of_transform(op);
+        let coords = match op.coords() {
+            Some(coords) => Some(part(coords, cute::TILED_COPY_PARTITION_S)?),
+            None => None,
+        };
+        let guard = match (coords, op.end()) {
+            (Some(coords), Some(end)) => self.guard_of(inner, (Operand::C, OUT), coords, end)?,
             _ => None,
         };
+        // The coordinates of elements of the tensor at a place, if it is a whole matrix.
+        let whole = |place: usize| coords.filter(|_| located.is_whole(place));
         // Loads from global memory first: they take the longest.
         let mut loaded = Vec::new();
-        for input in inputs.iter().skip(usize::from(is_staged)) {
-            let source = part(*input, cute::TILED_COPY_PARTITION_S)?;
-            loaded.push(load(inner.step("load inputs"), source, guard.as_ref())?);
+        for (place, input) in inputs.iter().enumerate().skip(usize::from(is_staged)) {
+            let b = inner.step("load inputs");
+            loaded.push(match whole(place) {
+                Some(coords) => {
+                    self.load_elements(b, (*input, coords), (Operand::C, OUT), guard.as_ref())?
+                }
+                None => {
+                    let source = part(*input, cute::TILED_COPY_PARTITION_S)?;
+                    load(b, source, guard.as_ref())?
+                }
+            });
         }
         if is_staged {
             let source = part(sums, cute::TILED_COPY_PARTITION_S)?;
@@ -118,6 +126,20 @@ impl<'c> Partition<'c> {
         }
         let body = op.body().expected(b, "a region")?;
         for (at, output) in outputs.iter().enumerate() {
+            let store = inner.step("store outputs");
+            if let Some(coords) = whole(inputs.len() + at) {
+                let memref = memref_of(*output).expected(b, "a tensor")?;
+                let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type())
+                else {
+                    return Err(b.error("expected coordinates"));
+                };
+                let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;
+                let registers = allocate(inner, &memref, layout)?;
+                compute(inner, body, at, &loaded, registers)?;
+                let places = (*output, coords);
+                self.store_elements(store, registers, places, (Operand::C, OUT), guard.as_ref())?;
+                continue;
+            }
             let destination = part(*output, cute::TILED_COPY_PARTITION_D)?;
             let memref = memref_of(destination).expected(b, "a tensor")?;
             let layout = Layout::col_major(memref.layout.shape()).map_err(wrong(b))?;
@@ -128,7 +150,6 @@ impl<'c> Partition<'c> {
                 self.reduce_step(inner, reduced, registers, guard.as_ref(), part)?;
                 continue;
             }
-            let store = inner.step("store outputs");
             copy(store, registers, destination, guard.as_ref())?;
         }
         if step.is_some() {

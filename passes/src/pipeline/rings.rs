@@ -17,10 +17,10 @@ use cute_ir::{
     diag,
     mlir::*,
     types::memref_of,
-    types::{self, MemRef, int_width},
+    types::{self, CuteType, MemRef, int_width},
 };
 use cute_layout::{IntTuple, Layout, atoms::Completion, tuple};
-use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 
 /// The pass.
@@ -58,6 +58,23 @@ pub(super) fn is_fence(op: Op<'_>) -> bool {
 /// Tells whether a tensor, by its root, has places that the tokens of a pipeline order.
 pub(super) fn is_ring(root: Val<'_>) -> bool {
     defining_op(root).is_some_and(|op| attribute_of(op, RING).is_some())
+}
+
+/// The tensor that a view is a known part of, and which: slices at coordinates that are known differ where these do.
+fn part_of(view: Val<'_>) -> (Val<'_>, Option<Type<'_>>) {
+    let slice = defining_op(view).filter(|op| name_of(*op) == cute::SLICE);
+    let Some([tensor, coord]) = slice
+        .map(operands_of)
+        .as_deref()
+        .and_then(|all| all.first_chunk().copied())
+    else {
+        return (view, None);
+    };
+    let ty = coord.r#type();
+    match CuteType::of(ty) {
+        Some(CuteType::Coord(at)) if at.is_static() => (tensor, Some(ty)),
+        _ => (view, None),
+    }
 }
 
 /// Who asks for a pipeline leaves it to the compiler to wait.
@@ -203,9 +220,10 @@ impl<'c> Rings<'c> {
         let mut parts = HashSet::new();
         let mut by = HashSet::new();
         for access in fills() {
-            by.insert(key(operands_of(access.op)[access.operand]));
+            let (view, part) = part_of(operands_of(access.op)[access.operand]);
+            by.insert(key(view));
             let at = attribute_of(access.op, "at").and_then(i64s_of);
-            let again = !parts.insert(at);
+            let again = !parts.insert((part, at));
             if by.len() > 1 || (again && completion == Completion::Group) {
                 return Err("a turn may fill a part of it twice, in no order".to_owned());
             }

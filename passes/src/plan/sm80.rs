@@ -313,9 +313,10 @@ impl<'c> Builder<'c> {
             ],
             chunk: copies.iter().map(|copy| copy.align).max().unwrap_or(1),
             sources: Sources {
-                strides: match accesses[..2].iter().all(|access| access.known) {
-                    true => Strides::Known,
-                    false => Strides::Open,
+                strides: match &accesses[..2] {
+                    factors if factors.iter().any(|access| access.placed) => Strides::Placed,
+                    factors if factors.iter().all(|access| access.known) => Strides::Known,
+                    _ => Strides::Open,
                 },
                 fed,
                 reduced: Reduced::default(),
@@ -342,6 +343,7 @@ impl<'c> Builder<'c> {
             Some(Access {
                 major: plan.major(operand).ok()?,
                 known: true,
+                placed: false,
                 vector: row.num_val,
             })
         };

@@ -2,12 +2,13 @@
 
 use super::{
     Gemm,
-    leaves::{extent_of_mode, leaves_of},
+    indexed::Places,
+    leaves::{extent_of_leaves, extent_of_mode, leaves_of},
     matrix::{self, Matrix, holders},
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
-use cute_ir::{Expected, Failure, mlir::*};
+use cute_ir::{Expected, Failure, mlir::*, types::memref_of};
 use cute_layout::Leaf;
 use melior::ir::ValueLike;
 
@@ -71,9 +72,11 @@ impl<'c> Gemm<'c> {
     pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
         self.check_extents(host)?;
         self.check_lines(host)?;
+        self.check_indices(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
             self.check_apart(host, output)?;
+            self.check_inside(host, output)?;
         }
         Ok(())
     }
@@ -163,7 +166,43 @@ impl<'c> Gemm<'c> {
         matrix: &Matrix<'c>,
         mode: usize,
     ) -> Result<Val<'c>, Failure> {
-        extent_of_mode(host, matrix.tensor, matrix.place(mode))
+        let place = matrix.place(mode);
+        match &matrix.places {
+            Some(Places::At(own)) => {
+                let extents = own.at.places.shape().get(place);
+                let extents = extents.expected(host, "an extent")?;
+                extent_of_leaves(host, extents, &own.extents(place))
+            }
+            Some(Places::Rows(index)) if place == 0 => {
+                let memref = memref_of(index.tensor).expected(host, "an index tensor")?;
+                if memref.layout.rank() > 1 {
+                    return extent_of_mode(host, index.tensor, 0);
+                }
+                let layout = host.infer(cute::GET_LAYOUT, &[index.tensor], &[])?;
+                let leaves = leaves_of(host, layout)?;
+                extent_of_leaves(host, memref.layout.shape(), &leaves[..leaves.len() / 2])
+            }
+            _ => extent_of_mode(host, matrix.tensor, place),
+        }
+    }
+
+    /// Asserts that coordinates of C are inside of its tensor, where the types do not say so.
+    fn check_inside(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
+        let Some(Places::At(own)) = &c.places else {
+            return Ok(());
+        };
+        for (mode, [least, most, extent]) in own.reach(host, c.tensor)? {
+            let zero = host.constant(host.index_type(), 0)?;
+            let from = host.compare(Predicate::Sge, least, zero)?;
+            let to = host.compare(Predicate::Slt, most, extent)?;
+            let holds = host.value(arith::ANDI, &[from, to], from.r#type(), &[])?;
+            let message = format!(
+                "expected coordinates of {} that are inside of its tensor along mode {mode}",
+                c.name
+            );
+            host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+        }
+        Ok(())
     }
 
     /// Asserts of M, N, K and the batch that both tensors that have one have the same, where a type does not say so.
@@ -204,9 +243,40 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
+    /// Asserts that there are indices of rows for each product of a batch, where the types do not say so.
+    fn check_indices(&self, host: Builder<'c>) -> Result<(), Failure> {
+        for matrix in &self.matrices.product[..2] {
+            let Some(Places::Rows(index)) = &matrix.places else {
+                continue;
+            };
+            let shape = memref_of(index.tensor)
+                .expected(host, "an index tensor")?
+                .layout;
+            let open = [shape.shape().get(1), matrix.extent(2)];
+            if open
+                .iter()
+                .all(|extent| extent.is_none_or(|extent| extent.is_static()))
+            {
+                continue;
+            }
+            let one = extent_of_mode(host, index.tensor, 1)?;
+            let other = self.dimension(host, matrix, 2)?;
+            let same = host.compare(Predicate::Eq, one, other)?;
+            let message = format!(
+                "expected indices of rows of {} for each of its batch",
+                matrix.name
+            );
+            host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
+        }
+        Ok(())
+    }
+
     /// Asserts that lines of an output do not overlap, where only a launch knows how far they are apart. Of a batch nothing is
     /// asserted.
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
+        if c.is_whole() {
+            return Ok(());
+        }
         let (across, along) = (c.place(0), c.place(1));
         let layout = &c.memref.layout;
         let stride = |mode: usize| layout.stride().get(mode).and_then(|leaf| leaf.as_leaf());

@@ -3,8 +3,8 @@
 use super::{
     Gemm,
     function::Kernel,
-    leaves::{leaves_of, places_of, with_layout},
-    matrix::{Matrix, Role},
+    leaves::{at_least, leaves_of, places_of, with_layout},
+    matrix::{Matrix, Role, divisor},
     region::{On, id_of},
 };
 use cute_ir::ops::{arith, cute, gpu, scf};
@@ -29,9 +29,15 @@ pub(super) struct Place<'c> {
 /// The tiles of a matrix along K, or that of C.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<'c> {
+    /// The tiles, or the whole matrix.
     pub(super) tensor: Val<'c>,
-    /// The coordinates of its elements, and the first that is not there; none where it never reaches over the end.
+    pub(super) is_whole: bool,
+    /// The coordinates of its elements, and the first that is not there; none where it never reaches over the end, and is not whole.
     pub(super) within: Option<(Val<'c>, Val<'c>)>,
+    /// The coordinates of a whole matrix in a tensor, and their limits.
+    pub(super) bounds: Option<(Val<'c>, Val<'c>)>,
+    /// The index of each element's row, in registers.
+    pub(super) rows: Option<Val<'c>>,
 }
 
 impl<'c> Tiles<'c> {
@@ -43,9 +49,55 @@ impl<'c> Tiles<'c> {
             None => None,
         };
         Ok(Self {
-            tensor: slice(self.tensor)?,
+            tensor: match self.is_whole {
+                true => self.tensor,
+                false => slice(self.tensor)?,
+            },
             within,
+            ..self
         })
+    }
+
+    /// Says where its elements are, where it is the tensor at that place of an op.
+    pub(super) fn located(&self, place: i64) -> Located<'c> {
+        Located {
+            within: self.within,
+            bounds: self.bounds,
+            rows: self.rows,
+            whole: if self.is_whole {
+                vec![place]
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// What an op of a block says of where elements of its tensors are.
+#[derive(Clone, Default)]
+pub(super) struct Located<'c> {
+    /// The coordinates of a tile, and the first that is not there.
+    pub(super) within: Option<(Val<'c>, Val<'c>)>,
+    /// The coordinates of a factor in a tensor, and their limits.
+    pub(super) bounds: Option<(Val<'c>, Val<'c>)>,
+    /// The index of the row of each element of a factor.
+    pub(super) rows: Option<Val<'c>>,
+    /// The places of tensors that are whole matrices.
+    pub(super) whole: Vec<i64>,
+}
+
+impl<'c> Located<'c> {
+    /// The operands behind the tensors, and how many there are of each kind.
+    pub(super) fn operands(&self) -> (Vec<Val<'c>>, [i32; 5]) {
+        let pair = |pair: Option<(Val<'c>, Val<'c>)>| pair.map(|(one, other)| [one, other]);
+        let (within, bounds) = (pair(self.within), pair(self.bounds));
+        let all = within.into_iter().chain(bounds).flatten().chain(self.rows);
+        let there = |is: bool| i32::from(is);
+        let [one, other] = [within.is_some(), bounds.is_some()].map(there);
+        (
+            all.collect(),
+            [one, one, other, other, there(self.rows.is_some())],
+        )
     }
 }
 
@@ -111,7 +163,16 @@ impl<'c> Gemm<'c> {
                 _ => at.n,
             };
             let coord = (tuple([dynamic(), keep()]), &[leaf][..]);
-            self.part(b, body, (matrix, operand), coord, at.product, ends)
+            let beside = self.matrices.beside.get(operand as usize);
+            let forced = beside.is_some_and(|all| all.iter().any(Matrix::is_whole));
+            self.part(
+                b,
+                body,
+                (matrix, operand),
+                coord,
+                at.product,
+                (ends, forced),
+            )
         };
         let [a, bb, c] = &self.matrices.product;
         let a = tiles(a, Operand::A, &ends)?;
@@ -167,20 +228,24 @@ impl<'c> Gemm<'c> {
             ("copy B", Operand::B, bb, shared_b, beside_b),
         ] {
             let l = l.step(name);
-            let Tiles { tensor, within } = tiles.at(l, coord)?;
+            let tile = tiles.at(l, coord)?;
+            let mut located = tile.located(0);
             match &self.prologues[operand as usize] {
-                None => block_copy(l, operand, [tensor, shared], within)?,
+                None => block_copy(l, operand, [tile.tensor, shared], &located)?,
                 Some(prologue) => {
-                    let mut inputs = vec![tensor];
-                    for tile in beside {
-                        inputs.push(tile.at(l, coord)?);
+                    let mut inputs = vec![tile.tensor];
+                    for other in beside {
+                        if other.is_whole() {
+                            located.whole.push(inputs.len() as i64);
+                        }
+                        inputs.push(other.at(l, coord)?);
                     }
                     let on = On {
                         operand,
                         inputs: &inputs,
                         outputs: &[shared],
                         reduce: &[],
-                        within,
+                        located: &located,
                     };
                     prologue.transform(l, on, value)?;
                 }
@@ -195,7 +260,7 @@ impl<'c> Gemm<'c> {
             // What is to be added, other blocks have.
             let sums = self.sums(b, body, block)?;
             let ends = [accumulators, sums];
-            return block_copy(b.step("store sums"), Operand::C, ends, None);
+            return block_copy(b.step("store sums"), Operand::C, ends, &Located::default());
         };
         // Out through shared memory, so that whole vectors are stored.
         let mut rounded = accumulators;
@@ -207,20 +272,25 @@ impl<'c> Gemm<'c> {
             rounded = convert.value(cute::CONVERT, &[accumulators], ty, &[])?;
         }
         let shared_c = shared(Operand::C)?;
-        block_copy(b.step("gather C"), Operand::C, [rounded, shared_c], None)?;
+        let ends = [rounded, shared_c];
+        block_copy(b.step("gather C"), Operand::C, ends, &Located::default())?;
         let Some(epilogue) = &self.epilogue else {
             let ends = [shared_c, c.tensor];
-            return block_copy(b.step("store C"), Operand::C, ends, c.within);
+            return block_copy(b.step("store C"), Operand::C, ends, &c.located(1));
         };
         let (inputs, outputs) = self.tiles_beside(b, body, &at)?;
         let inputs = [vec![shared_c], inputs].concat();
         let outputs = [vec![c.tensor], outputs].concat();
+        let located = Located {
+            whole: self.whole_of_c(1),
+            ..c.located(0)
+        };
         let on = On {
             operand: Operand::C,
             inputs: &inputs,
             outputs: &outputs,
             reduce: &self.kinds(),
-            within: c.within,
+            located: &located,
         };
         epilogue.transform(b.step("epilogue"), on, value)
     }
@@ -236,7 +306,26 @@ impl<'c> Gemm<'c> {
     ) -> Result<Tiles<'c>, Failure> {
         let coord = tuple([IntTuple::dynamic(), IntTuple::dynamic()]);
         let coord = (coord, &[at.m, at.n][..]);
-        self.part(b, body, (matrix, Operand::C), coord, at.product, ends)
+        let others = self.matrices.inputs.iter().chain(&self.matrices.outputs);
+        let is_c = matrix.argument == self.matrices.product[2].argument;
+        let forced = is_c && { others }.any(Matrix::is_whole);
+        self.part(
+            b,
+            body,
+            (matrix, Operand::C),
+            coord,
+            at.product,
+            (ends, forced),
+        )
+    }
+
+    /// The places of whole matrices among the tensors of an epilogue, of which so many stand before its inputs.
+    pub(super) fn whole_of_c(&self, before: usize) -> Vec<i64> {
+        let inputs = self.matrices.inputs.iter();
+        let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
+        let all = inputs.chain(outputs).enumerate();
+        let whole = all.filter(|(_, matrix)| matrix.is_whole());
+        whole.map(|(at, _)| (before + at) as i64).collect()
     }
 
     /// The tiles at a place of what an epilogue reads, and of what it writes beside C.
@@ -390,12 +479,12 @@ impl<'c> Gemm<'c> {
                 None => {
                     let (matrix, mode) = extent.from;
                     let matrix = &self.matrices.product[matrix];
-                    let value = argument(body, matrix.argument);
                     let leaf = matrix.extent(mode).expected(b, "an extent")?;
                     End {
                         leaf: unknown(leaf),
                         value: Some(
-                            extent_of(b, value, matrix.place(mode))?
+                            matrix
+                                .length(b, body, mode)?
                                 .expected(b, "an extent that is not known")?,
                         ),
                     }
@@ -405,7 +494,8 @@ impl<'c> Gemm<'c> {
         Ok(ends)
     }
 
-    /// The tiles of a tensor at a coordinate, each as large as those of an operand, and which of their elements are there.
+    /// The tiles of a tensor at a coordinate, each as large as those of an operand, and which of their elements are there. Coordinates of
+    /// elements are there where some may not be, where the matrix is whole, and where they are `forced`.
     fn part(
         &self,
         b: Builder<'c>,
@@ -413,28 +503,35 @@ impl<'c> Gemm<'c> {
         (matrix, operand): (&Matrix<'c>, Operand),
         (coord, leaves): (IntTuple, &[Val<'c>]),
         product: Option<Val<'c>>,
-        ends: &[Option<End<'c>>; 3],
+        (ends, forced): (&[Option<End<'c>>; 3], bool),
     ) -> Result<Tiles<'c>, Failure> {
-        let tensor = matrix.view(b, argument(body, matrix.argument), product)?;
-        let tile = tile_of(self.plan.extents(operand)).map_err(|e| b.error(e))?;
+        let whole = match matrix.is_whole() {
+            true => Some(matrix.whole(b, body, product)?),
+            false => None,
+        };
+        let tensor = match &whole {
+            Some(whole) => whole.tensor,
+            None => matrix.view(b, argument(body, matrix.argument), product)?,
+        };
+        let extents = self.plan.extents(operand);
+        let tile = tile_of(extents).map_err(|e| b.error(e))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
         let coord = b.coord(&coord, leaves)?;
         let local = |tensor| b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[]);
         let axes = operand.axes();
         let bounded = axes.map(|axis| ends[axis].as_ref());
         let mut within = None;
-        if bounded.iter().any(Option::is_some) {
+        if forced || whole.is_some() || bounded.iter().any(Option::is_some) {
             // The shape as far as it is known, so that there are as many tiles of coordinates as of elements.
             let (mut shape, mut values) = (Vec::new(), Vec::new());
             for (mode, axis) in axes.into_iter().enumerate() {
-                let known = matrix.extent(mode).and_then(IntTuple::as_static);
+                let extent = matrix.extent(mode).expected(b, "an extent")?;
+                let known = extent.is_static().then(|| extent.size().ok()).flatten();
                 shape.push(match known.or(self.extents[axis].known) {
                     Some(known) => int(known),
                     None => {
-                        let extent = matrix.extent(mode).expected(b, "an extent")?;
-                        let value = argument(body, matrix.argument);
-                        let value = extent_of(b, value, matrix.place(mode))?
-                            .expected(b, "an extent that is not known")?;
+                        let value = matrix.length(b, body, mode)?;
+                        let value = value.expected(b, "an extent that is not known")?;
                         values.push(match axis {
                             2 => at_least(b, value, 1)?,
                             _ => value,
@@ -463,10 +560,54 @@ impl<'c> Gemm<'c> {
             let end = b.coord(&tuple(bounded.map(leaf)), &values)?;
             within = Some((local(identity)?, end));
         }
+        let Some(whole) = whole else {
+            return Ok(Tiles {
+                tensor: local(tensor)?,
+                is_whole: false,
+                within,
+                bounds: None,
+                rows: None,
+            });
+        };
+        let rows = match matrix.index(b, body, extents[1], product)? {
+            Some(index) => Some(self.indices(b, operand, local(index)?, within)?),
+            None => None,
+        };
         Ok(Tiles {
-            tensor: local(tensor)?,
+            tensor,
+            is_whole: true,
             within,
+            bounds: whole.bounds,
+            rows,
         })
+    }
+
+    /// Loads the tile of the indices of a factor's rows, once for all tiles along K.
+    fn indices(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+        tiles: Val<'c>,
+        within: Option<(Val<'c>, Val<'c>)>,
+    ) -> Result<Val<'c>, Failure> {
+        let (b, keep) = (b.step("load indices"), IntTuple::underscore);
+        let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
+        let slice = |tensor| b.infer(cute::SLICE, &[tensor, first], &[]);
+        let element = types::memref_of(tiles).expected(b, "a tensor")?.element;
+        let [rows, columns] = self.plan.extents(operand);
+        let layout = Layout::new(tuple([int(rows), int(columns)]), tuple([int(1), int(0)]));
+        let layout = layout.map_err(|e| b.error(e.to_string()))?;
+        let registers = tensor::registers(element, layout).to_type(b.location)?;
+        let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
+        let located = Located {
+            within: match within {
+                Some((coords, end)) => Some((slice(coords)?, end)),
+                None => None,
+            },
+            ..Located::default()
+        };
+        block_copy(b, operand, [slice(tiles)?, registers], &located)?;
+        Ok(registers)
     }
 }
 
@@ -485,6 +626,12 @@ impl<'c> Matrix<'c> {
         tensor: Val<'c>,
         product: Option<Val<'c>>,
     ) -> Result<Val<'c>, Failure> {
+        let whole = self.linear(b, tensor)?;
+        self.of_product(b, whole, product)
+    }
+
+    /// The tensor as the matrix expects it, all products of it.
+    pub(super) fn linear(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
         let mut view = tensor;
         if self.layout != self.memref.layout {
             view = self.as_expected(b, view)?;
@@ -492,6 +639,17 @@ impl<'c> Matrix<'c> {
         if matches!(self.role, Role::Factor | Role::Beside) {
             view = self.not_empty(b, view)?;
         }
+        Ok(view)
+    }
+
+    /// Rows and columns of one product of a tensor of all of them.
+    pub(super) fn of_product(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        product: Option<Val<'c>>,
+    ) -> Result<Val<'c>, Failure> {
+        let mut view = tensor;
         if let Some(product) = product {
             let keep = IntTuple::underscore;
             let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
@@ -519,18 +677,21 @@ impl<'c> Matrix<'c> {
 
     /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along
     /// K has no turn then.
-    fn not_empty(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let shape = self.layout.shape();
-        let Some(Leaf::Dynamic(k)) = shape.get(1).and_then(IntTuple::as_leaf) else {
+    pub(super) fn not_empty(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let memref = types::memref_of(tensor).expected(b, "a tensor")?;
+        let shape = memref.layout.shape();
+        let of_k = shape.get(1).map(IntTuple::leaves).unwrap_or_default();
+        if of_k.iter().all(|leaf| leaf.is_static()) {
             return Ok(tensor);
-        };
+        }
         let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
         let mut leaves = leaves_of(b, layout)?;
         leaves.truncate(shape.leaves().len());
-        let place = shape.get(0).map_or(0, |rows| rows.leaves().len());
-        let own = leaves.get_mut(place).and_then(Option::as_mut);
-        let own = own.expected(b, "the extent along K")?;
-        *own = at_least(b, *own, k.div)?;
+        for (place, leaf) in places_of(&memref, 1).zip(of_k) {
+            if let Some(own) = leaves.get_mut(place).and_then(Option::as_mut) {
+                *own = at_least(b, *own, divisor(leaf))?;
+            }
+        }
         let leaves: Vec<_> = leaves.into_iter().flatten().collect();
         let shape = b.value(
             cute::MAKE_SHAPE,
@@ -545,28 +706,13 @@ impl<'c> Matrix<'c> {
     }
 }
 
-fn at_least<'c>(b: Builder<'c>, value: Val<'c>, least: i64) -> Result<Val<'c>, Failure> {
-    let ty = value.r#type();
-    let least = b.constant(ty, least)?;
-    b.value(arith::MAXSI, &[value, least], ty, &[])
-}
-
-/// A leaf of which a kernel knows the width alone.
+/// An extent of which a kernel knows the width alone.
 fn unknown(extent: &IntTuple) -> IntTuple {
-    match extent.as_leaf() {
-        Some(Leaf::Dynamic(dynamic)) if dynamic.width == 64 => {
-            IntTuple::Leaf(Leaf::Dynamic(cute_layout::Dyn::I64))
-        }
-        _ => IntTuple::dynamic(),
+    let is_wide = |leaf: &&Leaf| matches!(leaf, Leaf::Dynamic(dynamic) if dynamic.width == 64);
+    match extent.leaves().iter().any(is_wide) {
+        true => IntTuple::Leaf(Leaf::Dynamic(cute_layout::Dyn::I64)),
+        false => IntTuple::dynamic(),
     }
-}
-
-/// The value of the extent of a mode that is one leaf; none where it is known.
-fn extent_of<'c>(b: Builder<'c>, tensor: Val<'c>, mode: usize) -> Result<Option<Val<'c>>, Failure> {
-    let memref = types::memref_of(tensor).expected(b, "a tensor")?;
-    let place = places_of(&memref, mode).start;
-    let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-    Ok(leaves_of(b, layout)?.get(place).copied().flatten())
 }
 
 /// A `cute.block.copy` of a tile of an operand.
@@ -574,20 +720,19 @@ pub(super) fn block_copy<'c>(
     b: Builder<'c>,
     operand: Operand,
     ends: [Val<'c>; 2],
-    within: Option<(Val<'c>, Val<'c>)>,
+    located: &Located<'c>,
 ) -> Result<(), Failure> {
-    let mut operands = ends.to_vec();
-    operands.extend(within.into_iter().flat_map(|(coords, end)| [coords, end]));
-    let there = i32::from(within.is_some());
-    b.op(
-        cute::BLOCK_COPY,
-        &operands,
-        &[],
-        &[
-            ("operand_id", id_of(b, operand)),
-            ("operandSegmentSizes", b.i32_array(&[1, 1, there, there])),
-        ],
-    )?;
+    let (behind, counts) = located.operands();
+    let segments = b.i32_array(&[&[1, 1], &counts[..]].concat());
+    let mut attributes = vec![
+        ("operand_id", id_of(b, operand)),
+        ("operandSegmentSizes", segments),
+    ];
+    if !located.whole.is_empty() {
+        attributes.push(("whole", b.i64_array(&located.whole)));
+    }
+    let operands = [&ends[..], &behind].concat();
+    b.op(cute::BLOCK_COPY, &operands, &[], &attributes)?;
     Ok(())
 }
 

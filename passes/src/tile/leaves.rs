@@ -1,12 +1,13 @@
 //! The leaves of a tensor's layout that only a launch knows, as values.
 
+use super::indexed::layout_value;
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
-    types::{self, CuteType, MemRef, memref_of},
+    types::{CuteType, MemRef, memref_of},
 };
-use cute_layout::{Layout, ops::Value};
+use cute_layout::{IntTuple, Layout};
 use melior::ir::ValueLike;
 use std::ops::Range;
 
@@ -42,19 +43,30 @@ pub(super) fn extent_of_mode<'c>(
     tensor: Val<'c>,
     mode: usize,
 ) -> Result<Val<'c>, Failure> {
-    let index = host.index_type();
     let memref = memref_of(tensor).expected(host, "a tensor")?;
     let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
     let leaves = leaves_of(host, layout)?;
-    let known = memref.layout.shape().leaves();
+    let own = places_of(&memref, mode);
+    let known = memref
+        .layout
+        .shape()
+        .get(mode)
+        .expected(host, "an extent")?;
+    extent_of_leaves(host, known, &leaves[own])
+}
+
+/// The product of extents, of type `index`, of which these are the values of those that are not known.
+pub(super) fn extent_of_leaves<'c>(
+    host: Builder<'c>,
+    extents: &IntTuple,
+    values: &[Option<Val<'c>>],
+) -> Result<Val<'c>, Failure> {
+    let index = host.index_type();
     let mut product = None;
-    for at in places_of(&memref, mode) {
-        let value = match leaves[at] {
-            Some(value) => host.value(arith::INDEX_CAST, &[value], index, &[])?,
-            None => {
-                let known = known[at].as_static();
-                host.constant(index, known.expected(host, "a number")?)?
-            }
+    for (known, value) in extents.leaves().into_iter().zip(values) {
+        let value = match value {
+            Some(value) => host.value(arith::INDEX_CAST, &[*value], index, &[])?,
+            None => host.constant(index, known.as_static().expected(host, "a number")?)?,
         };
         product = Some(match product {
             Some(before) => host.value(arith::MULI, &[before, value], index, &[])?,
@@ -86,19 +98,13 @@ pub(super) fn view_at<'c>(
 ) -> Result<Val<'c>, Failure> {
     let layout = &whole.layout;
     let ty = whole.to_type(b.location)?;
-    if layout.is_static() {
-        let value = b.static_value(types::layout_type(b.context, layout))?;
-        return b.value(cute::MAKE_VIEW, &[start, value], ty, &[]);
-    }
-    let (shape, stride) = (layout.shape(), layout.stride());
-    let make = |name: &str, ty, leaves: &[Val<'c>]| match leaves.is_empty() {
-        true => b.static_value(ty),
-        false => b.value(name, leaves, ty, &[]),
-    };
-    let shape_type = types::shape_type(b.context, shape);
-    let shape = make(cute::MAKE_SHAPE, shape_type, of_shape)?;
-    let stride_type = types::value_type(b.context, &Value::Stride(stride.clone()));
-    let stride = make(cute::MAKE_STRIDE, stride_type, of_stride)?;
-    let value = b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])?;
+    let value = layout_value(b, layout, [of_shape, of_stride])?;
     b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
+}
+
+/// The larger one of a value and a number.
+pub(super) fn at_least<'c>(b: Builder<'c>, value: Val<'c>, least: i64) -> Result<Val<'c>, Failure> {
+    let ty = value.r#type();
+    let least = b.constant(ty, least)?;
+    b.value(arith::MAXSI, &[value, least], ty, &[])
 }

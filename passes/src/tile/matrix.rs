@@ -1,8 +1,11 @@
 //! The tensors of a product: how they lie, and what is known of M, N and K.
 
+use super::indexed::{Places, place_of};
 use crate::plan::Access;
 use cute_arith::{ReduceOp, gcd};
+pub(super) use cute_ir::contract::divisor;
 use cute_ir::{
+    contract,
     maps::is_same_along,
     mlir::Val,
     types::{MemRef, memref_of},
@@ -65,6 +68,8 @@ pub(super) struct Matrix<'c> {
     pub(super) layout: Layout,
     /// The accesses to it in global memory, after that.
     pub(super) access: Access,
+    /// The places of its elements, where no tile has them.
+    pub(super) places: Option<Places<'c>>,
     /// Elements that are moved at once, at most.
     most: i64,
 }
@@ -92,19 +97,18 @@ impl<'c> Matrices<'c> {
         outputs: &[(Val<'c>, Option<ReduceOp>)],
         inputs: &[Val<'c>],
         beside: [&[Val<'c>]; 2],
+        places: [Option<Places<'c>>; 3],
     ) -> Result<(Self, Vec<Val<'c>>), String> {
         let mut arguments: Vec<Val<'c>> = Vec::new();
-        let mut read = |role, name: String, tensor: Val<'c>| {
-            let known = arguments.iter().position(|other| *other == tensor);
-            let argument = known.unwrap_or(arguments.len());
-            if known.is_none() {
-                arguments.push(tensor);
-            }
-            Matrix::read(role, name, tensor, argument)
+        let [of_a, of_b, mut of_c] = places;
+        let mut placed = |role, name: String, tensor: Val<'c>, places: Option<Places<'c>>| {
+            let argument = place_of(&mut arguments, tensor);
+            let places = places.map(|places| places.with_arguments(&mut arguments));
+            Matrix::read(role, name, tensor, argument, places)
         };
         let [a, b] = factors;
-        let a = read(Role::Factor, "A".to_owned(), a)?;
-        let b = read(Role::Factor, "B".to_owned(), b)?;
+        let a = placed(Role::Factor, "A".to_owned(), a, of_a)?;
+        let b = placed(Role::Factor, "B".to_owned(), b, of_b)?;
         let mut written = Vec::new();
         for (at, (tensor, kind)) in outputs.iter().enumerate() {
             let name = match at {
@@ -115,8 +119,10 @@ impl<'c> Matrices<'c> {
                 Some(_) => Role::Reduced,
                 None => Role::Output,
             };
-            written.push(read(role, name, *tensor)?);
+            let places = of_c.take().filter(|_| at == 0);
+            written.push(placed(role, name, *tensor, places)?);
         }
+        let mut read = |role, name, tensor| placed(role, name, tensor, None);
         let mut all = Vec::new();
         for (at, tensor) in inputs.iter().enumerate() {
             all.push(read(
@@ -196,19 +202,29 @@ impl<'c> Matrices<'c> {
 }
 
 impl<'c> Matrix<'c> {
-    fn read(role: Role, name: String, tensor: Val<'c>, argument: usize) -> Result<Self, String> {
-        let memref = memref_of(tensor).ok_or("expected whole tensors")?;
+    fn read(
+        role: Role,
+        name: String,
+        tensor: Val<'c>,
+        argument: usize,
+        mut places: Option<Places<'c>>,
+    ) -> Result<Self, String> {
+        let given = memref_of(tensor).ok_or("expected whole tensors")?;
+        let memref = match &places {
+            Some(Places::At(own)) => own.at.matrix.clone(),
+            Some(Places::Rows(index)) => contract::by_rows(&given, index.tensor)?,
+            _ => given,
+        };
         let mut modes = memref.layout.modes();
-        for (at, mode) in modes.iter_mut().take(2).enumerate() {
+        // The leaves of a matrix at coordinates are those of the coordinates.
+        let is_at = matches!(places, Some(Places::At(_)));
+        let own = if is_at { 0 } else { 2 };
+        for (at, mode) in modes.iter_mut().take(own).enumerate() {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
                 let is_grouped = role == Role::Beside && at == 1 && group_of(&whole).is_some();
                 if whole.shape().is_tuple() && !is_grouped {
-                    return Err(format!(
-                        "expected rows and columns of {name} that have one extent and one stride each, found {}; a mode of \
-                         several is not supported yet: make a copy of {name} that lies in order",
-                        memref.layout
-                    ));
+                    places.get_or_insert(Places::Linear);
                 }
                 *mode = whole;
             }
@@ -224,14 +240,17 @@ impl<'c> Matrix<'c> {
                 memref.layout
             ));
         }
-        if role == Role::Output {
-            check_apart(&name, &layout)?;
+        match (&places, role) {
+            // What coordinates reach the verifier has seen.
+            (Some(Places::At(own)), Role::Output) => check_apart(&name, &own.at.tensor)?,
+            (_, Role::Output) => check_apart(&name, &layout)?,
+            _ => {}
         }
         if role == Role::Reduced {
             check_once(&name, &layout)?;
         }
         memref.check_addressable()?;
-        let access = access(&memref, &layout)?;
+        let access = access(&memref, &layout, places.as_ref())?;
         let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
             tensor,
@@ -242,6 +261,7 @@ impl<'c> Matrix<'c> {
             turned: false,
             layout,
             access,
+            places,
             most: (WIDEST / memref_bytes).max(1),
         })
     }
@@ -254,7 +274,8 @@ impl<'c> Matrix<'c> {
     /// Tells whether all elements along rows (0) or columns (1) are one.
     pub(super) fn is_same_along(&self, mode: usize) -> bool {
         let stride = self.layout.stride().get(self.place(mode));
-        stride.and_then(IntTuple::as_static) == Some(0)
+        let is_zero = |leaf: &&Leaf| **leaf == Leaf::Static(0);
+        stride.is_some_and(|stride| stride.leaves().iter().all(is_zero))
     }
 
     /// Lets so many elements be moved at once, at most.
@@ -268,7 +289,7 @@ impl<'c> Matrix<'c> {
     fn aligned(&self) -> Option<Self> {
         let vector = WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1);
         let vector = vector.min(self.most);
-        if vector <= self.access.vector || self.layout != self.memref.layout {
+        if vector <= self.access.vector || self.layout != self.memref.layout || self.is_whole() {
             return None;
         }
         let (shape, stride) = (self.layout.shape(), self.layout.stride());
@@ -285,7 +306,7 @@ impl<'c> Matrix<'c> {
         let shape = modes(shape, &|mode| mode == major)?;
         let stride = modes(stride, &|mode| mode != major)?;
         let layout = Layout::new(shape, stride).ok()?;
-        let access = access(&self.memref, &layout).ok()?;
+        let access = access(&self.memref, &layout, None).ok()?;
         let access = Access {
             vector: access.vector.min(self.most),
             ..access
@@ -309,7 +330,7 @@ impl<'c> Matrix<'c> {
             leaves.into_iter().cloned().collect()
         };
         let (found, known) = (leaves(&self.layout), leaves(&self.memref.layout));
-        if found.len() != known.len() {
+        if found.len() != known.len() || self.is_whole() {
             return Vec::new();
         }
         let both = found.iter().zip(&known).enumerate();
@@ -349,12 +370,13 @@ impl Extent {
     pub(super) fn of(matrices: &[Matrix; 3]) -> [Self; 3] {
         [0, 1, 2].map(|axis| {
             let holders = holders(axis).map(|(matrix, mode)| {
-                let leaf = matrices[matrix].extent(mode).and_then(IntTuple::as_leaf);
-                let (known, divisor) = match leaf {
-                    Some(Leaf::Static(extent)) => (Some(*extent), *extent),
-                    Some(leaf) => (None, divisor(leaf)),
-                    None => (None, 1),
-                };
+                let extent = matrices[matrix].extent(mode);
+                let known = extent
+                    .filter(|extent| extent.is_static())
+                    .and_then(|all| all.size().ok());
+                let leaves = extent.map(IntTuple::leaves).unwrap_or_default();
+                let divisor = leaves.into_iter().map(divisor);
+                let divisor = divisor.reduce(i64::saturating_mul).unwrap_or(1);
                 Self {
                     known,
                     divisor,
@@ -395,44 +417,35 @@ pub(super) fn batch(matrices: &[Matrix; 3]) -> Option<i64> {
     matrices.iter().find_map(known)
 }
 
-/// A number that is known to divide a leaf; 0 of zero, which everything divides.
-pub(crate) fn divisor(leaf: &Leaf) -> i64 {
-    match leaf {
-        Leaf::Static(value) => value.abs(),
-        Leaf::Dynamic(dynamic) => dynamic.div,
-        _ => 1,
-    }
-}
-
 /// The accesses to a matrix: along the mode by which the most can be moved at once, columns if either would do.
-fn access(memref: &MemRef, layout: &Layout) -> Result<Access, String> {
-    let bytes = memref.element_bytes();
-    let one = |mode: usize, what: &IntTuple| what.get(mode).and_then(IntTuple::as_leaf).cloned();
-    let vector = |major: usize| {
-        let (extent, stride) = (one(major, layout.shape()), one(major, layout.stride()));
-        let (Some(extent), Some(Leaf::Static(1))) = (extent, stride) else {
-            return 1;
-        };
-        let others = (0..layout.rank()).filter(|mode| *mode != major);
-        let strides = others.filter_map(|mode| layout.stride().get(mode));
-        let strides = strides.flat_map(IntTuple::leaves).map(divisor);
-        let multiples: Vec<i64> = strides.chain([divisor(&extent)]).collect();
-        let mut vector = (WIDEST / bytes).max(1);
-        while vector > 1
-            && (multiples.iter().any(|multiple| multiple % vector != 0)
-                || memref.align % (vector * bytes) != 0)
-        {
-            vector /= 2;
-        }
-        vector
+/// Of modes of several leaves, neighbours are those of the first one.
+fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<Access, String> {
+    let whole = MemRef {
+        layout: layout.clone(),
+        ..memref.clone()
     };
-    let is_along = |mode: usize| one(mode, layout.stride()) == Some(Leaf::Static(1));
+    let bounds = match places {
+        Some(Places::At(own)) => Some(&own.at),
+        _ => None,
+    };
+    // Neighbouring rows that are taken by index are no neighbours.
+    let by_index = matches!(places, Some(Places::Rows(_)));
+    let vector = |mode: usize| match mode == 0 && by_index {
+        true => 1,
+        false => contract::vector(&whole, mode, WIDEST / memref.element_bytes(), bounds),
+    };
+    let is_along = |mode: usize| {
+        let stride = layout.stride().get(mode).map(IntTuple::leaves);
+        let first = stride.and_then(|leaves| leaves.first().map(|leaf| **leaf == Leaf::Static(1)));
+        first == Some(true) && !(mode == 0 && by_index)
+    };
     let [rows, columns] = [vector(0), vector(1)];
     // Also of what is moved one by one, neighbours are best moved by neighbours.
     let major = usize::from(!(rows > columns || (rows == columns && is_along(0) && !is_along(1))));
     Ok(Access {
         major,
         known: layout.stride().is_static(),
+        placed: places.is_some(),
         vector: [rows, columns][major],
     })
 }

@@ -9,6 +9,7 @@ mod candidates;
 mod function;
 mod fuse;
 mod host;
+mod indexed;
 mod kernel;
 mod leaves;
 mod map;
@@ -38,7 +39,6 @@ use cute_ir::{
 use cute_target::Archs;
 use fuse::Fuse;
 use map::Map;
-pub(crate) use matrix::divisor;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
 use region::{PROLOGUES, Region};
@@ -241,11 +241,26 @@ impl<'c> Gemm<'c> {
         let [of_a, of_b] = &beside;
         let kinds = cute_ir::reduced::kinds(contract.reduce(), outputs.len());
         let written: Vec<_> = outputs.iter().copied().zip(kinds.iter().copied()).collect();
+        let mut places = [None, None, None];
+        let operands = factors.iter().chain(outputs.first());
+        for (operand, (own, tensor)) in places.iter_mut().zip(operands).enumerate() {
+            *own = indexed::places_of(contract, operand, *tensor)?;
+        }
+        let of_prologues = [of_a.as_slice(), of_b.as_slice()];
         let (mut matrices, mut arguments) =
-            Matrices::of(factors, &written, &contract.inputs(), [of_a, of_b]).map_err(fail)?;
+            Matrices::of(factors, &written, &contract.inputs(), of_prologues, places)
+                .map_err(fail)?;
         let mut reduced = Reduced::default();
         for (matrix, kind) in matrices.outputs.iter().zip(&kinds[1..]) {
             if kind.is_some() {
+                let whole = [&matrices.product[2], matrix].into_iter();
+                if let Some(whole) = whole.into_iter().find(|matrix| matrix.is_whole()) {
+                    return Err(fail(format!(
+                        "reduces {} beside {} of rows or columns that lie in several pieces, {}; expected one extent and one stride for \
+                         each: write it as another contraction or a cute.map",
+                        matrix.name, whole.name, whole.memref.layout
+                    )));
+                }
                 reduced.add(reduced::along(matrix), matrix.memref.element_bytes());
             }
         }
@@ -291,12 +306,16 @@ impl<'c> Gemm<'c> {
         };
         let problem = |matrices: &Matrices<'c>| {
             let product = &matrices.product;
+            let mut accesses = product.each_ref().map(|matrix| matrix.access);
+            for (access, beside) in accesses.iter_mut().zip(&matrices.beside) {
+                access.placed |= beside.iter().any(|matrix| matrix.is_whole());
+            }
             let problem = Problem {
                 extents: Extent::of(product).map(|extent| extent.known),
                 batch: matrix::batch(product),
                 elements,
                 accumulate,
-                accesses: product.each_ref().map(|matrix| matrix.access),
+                accesses,
                 fed,
                 reduced,
             };
@@ -374,6 +393,7 @@ impl<'c> Gemm<'c> {
             places(&tensors),
             self.accumulate
         );
+        self.record_places(contract, &mut entry)?;
         let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
             let symbol = format!("{name}_{entry_name}");
             region.function(module, self.function, &symbol)?;

@@ -29,6 +29,11 @@ impl<'c> Beside<'c> {
             Beside::Held(tile) => Ok(tile),
         }
     }
+
+    /// Tells whether it is a whole matrix, of which a tile has some coordinates.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Beside::Tiles(tiles) if tiles.is_whole)
+    }
 }
 
 impl<'c> Gemm<'c> {
@@ -43,11 +48,11 @@ impl<'c> Gemm<'c> {
         let (b, keep) = (b.step("load inputs"), IntTuple::underscore);
         let held = |matrix: &Matrix<'c>| {
             let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
-            let Tiles { tensor, within } = part(matrix, true)?.at(b, first)?;
+            let tile = part(matrix, true)?.at(b, first)?;
             let registers = self.registers_for(matrix, operand);
             let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
             let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
-            block_copy(b, operand, [tensor, registers], within)?;
+            block_copy(b, operand, [tile.tensor, registers], &tile.located(0))?;
             Ok(Beside::Held(registers))
         };
         let all = self.matrices.beside.get(operand as usize).into_iter();

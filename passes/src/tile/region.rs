@@ -1,6 +1,7 @@
 //! The regions of a product, which say what is multiplied and what is stored, and of maps: what they use from around them, and their
 //! bodies elsewhere.
 
+use super::kernel::Located;
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, func};
 use cute_ir::{
@@ -26,14 +27,14 @@ pub(super) struct Region<'c> {
     constants: Vec<Op<'c>>,
 }
 
-/// Tiles that a region is computed on: those that are read, those that are written, and what may reach over the end.
+/// Tiles that a region is computed on: those that are read, those that are written, and where their elements are.
 pub(super) struct On<'a, 'c> {
     pub(super) operand: Operand,
     pub(super) inputs: &'a [Val<'c>],
     pub(super) outputs: &'a [Val<'c>],
     /// The kinds of the outputs that are reduced; none of outputs that are not.
     pub(super) reduce: &'a [Option<ReduceOp>],
-    pub(super) within: Option<(Val<'c>, Val<'c>)>,
+    pub(super) located: &'a Located<'c>,
 }
 
 impl<'c> Region<'c> {
@@ -222,13 +223,8 @@ pub(super) fn transform<'c>(
     on: On<'_, 'c>,
     elements: impl FnOnce(Builder<'c>, &[Val<'c>]) -> Result<Vec<Val<'c>>, Failure>,
 ) -> Result<(), Failure> {
-    let there = i32::from(on.within.is_some());
-    let within = on
-        .within
-        .into_iter()
-        .flat_map(|(coords, end)| [coords, end]);
-    let tiles = on.inputs.iter().chain(on.outputs).copied();
-    let operands: Vec<_> = tiles.chain(within).collect();
+    let (behind, counts) = on.located.operands();
+    let operands = [on.inputs, on.outputs, &behind].concat();
     let mut types = Vec::new();
     for input in on.inputs {
         let element = memref_of(*input).expected(b, "a tensor")?.element;
@@ -236,14 +232,23 @@ pub(super) fn transform<'c>(
     }
     let (region, body) = Detached::with_block(&types);
     let count = |values: &[Val<'c>]| i32::try_from(values.len()).unwrap_or(0);
-    let segments = b.i32_array(&[count(on.inputs), count(on.outputs), there, there]);
+    let tiles = [count(on.inputs), count(on.outputs)];
+    let segments = b.i32_array(&[&tiles[..], &counts].concat());
     let mut attributes = vec![
         ("operand_id", id_of(b, on.operand)),
         ("operandSegmentSizes", segments),
     ];
     attributes.extend(reduced::attribute(b, on.reduce).map(|kinds| ("reduce", kinds)));
-    let regions = vec![region];
-    b.with_regions(cute::BLOCK_TRANSFORM, &operands, &[], &attributes, regions)?;
+    if !on.located.whole.is_empty() {
+        attributes.push(("whole", b.i64_array(&on.located.whole)));
+    }
+    b.with_regions(
+        cute::BLOCK_TRANSFORM,
+        &operands,
+        &[],
+        &attributes,
+        vec![region],
+    )?;
     let l = Builder::at_end(b.context, body, b.location);
     let yielded = elements(l, &arguments_of(body))?;
     l.op(cute::YIELD, &yielded, &[], &[])?;

@@ -6,7 +6,7 @@
 
 use super::{
     Gemm,
-    kernel::tile_of,
+    kernel::{Located, tile_of},
     region::{On, transform},
 };
 use crate::partition::LOADED;
@@ -169,7 +169,19 @@ impl<'c> Gemm<'c> {
             let coord = b.coord(&tuple(coord), &[piece])?;
             b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])
         };
-        let all = |tensors: Vec<Val<'c>>| tensors.into_iter().map(own).collect::<Result<_, _>>();
+        // Of a whole matrix a piece has some coordinates.
+        let whole = self.whole_of_c(usize::try_from(self.plan.split).unwrap_or(1));
+        let all = |tensors: Vec<Val<'c>>, before: usize| {
+            let tensors = tensors.into_iter().enumerate();
+            let pieces =
+                tensors.map(
+                    |(at, tensor)| match whole.contains(&((before + at) as i64)) {
+                        true => Ok(tensor),
+                        false => own(tensor),
+                    },
+                );
+            pieces.collect::<Result<Vec<_>, _>>()
+        };
 
         // The tiles of sums of a product's parts are as far apart as there are tiles in it.
         let tiles = self.tiles_of_product(b, body)?;
@@ -190,11 +202,16 @@ impl<'c> Gemm<'c> {
         let c = self.tile_of_c(b, body, &self.matrices.product[2], &at, &ends)?;
         let (beside_sums, beside_c) = self.tiles_beside(b, body, &at)?;
         inputs.extend(beside_sums);
-        let inputs: Vec<_> = all(inputs)?;
-        let outputs: Vec<_> = all([vec![c.tensor], beside_c].concat())?;
+        let inputs = all(inputs, 0)?;
+        let outputs = all([vec![c.tensor], beside_c].concat(), inputs.len())?;
         let within = match c.within {
             Some((coords, end)) => Some((own(coords)?, end)),
             None => None,
+        };
+        let located = Located {
+            within,
+            whole,
+            ..Located::default()
         };
         let step = b.step("add parts");
         let on = On {
@@ -202,7 +219,7 @@ impl<'c> Gemm<'c> {
             inputs: &inputs,
             outputs: &outputs,
             reduce: &[],
-            within,
+            located: &located,
         };
         transform(step, on, |l, elements| {
             let parts = usize::try_from(self.plan.split).unwrap_or(1);

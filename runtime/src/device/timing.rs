@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{DeviceError, Stopwatch};
 use crate::package::{Access, Function};
+use crate::plan;
 use crate::tensor::HostTensor;
 
 /// The settings of a measurement.
@@ -120,14 +121,22 @@ pub struct Work {
 
 impl Work {
     /// The work of one run on these tensors, which suit the function.
-    pub fn of(function: &Function, tensors: &[HostTensor]) -> Work {
+    pub fn of(function: &Function, arguments: &[HostTensor]) -> Work {
         let mut work = Work::default();
+        let known = plan::known(function, arguments).unwrap_or_default();
         for compute in &function.computes {
             let roles = compute.roles();
             let tensors: Option<Vec<&HostTensor>> =
-                roles.iter().map(|role| tensors.get(role.arg)).collect();
+                roles.iter().map(|role| arguments.get(role.arg)).collect();
             let Some(tensors) = tensors else { continue };
-            let sizes: Vec<Vec<i64>> = tensors.iter().map(|t| t.layout().shape()).collect();
+            let sizes = tensors
+                .iter()
+                .map(|t| t.layout().shape().into_iter().map(Some));
+            let sizes: Vec<_> = sizes.map(Iterator::collect).collect();
+            let sizes = compute.shapes(&sizes, &known).into_iter();
+            let sizes: Vec<Vec<i64>> = sizes
+                .map(|shape| shape.into_iter().flatten().collect())
+                .collect();
             if let Some(flops) = compute.flops(&sizes) {
                 *work.flops.get_or_insert(0.0) += flops;
                 continue;

@@ -10,11 +10,12 @@ use super::memory;
 use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
-use crate::package::{Access, Arg, Function, Image, Launch, Limits, Package, Param};
-use crate::plan::{Planned, Value, plan, workspace_bytes};
+use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
+use crate::plan::{self, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
-use crate::tensor::HostTensor;
+use crate::tensor::{HostTensor, Matrix};
 use cute_target::{Arch, Features};
+use std::collections::HashSet;
 
 /// The settings of an emulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -432,11 +433,18 @@ impl Emulated<'_> {
                 break;
             }
         }
-        for ((arg, buffer), tensor) in args.iter().zip(&global.tensors).zip(tensors) {
+        for (index, ((arg, buffer), tensor)) in
+            args.iter().zip(&global.tensors).zip(tensors).enumerate()
+        {
             if arg.access() == Access::Write && !report.halted {
-                report
-                    .findings
-                    .extend(self.never_written(launches, arg, buffer, tensor));
+                let parts = written_at(&self.function, index, tensors);
+                report.findings.extend(self.never_written(
+                    launches,
+                    arg,
+                    buffer,
+                    tensor,
+                    parts.as_ref(),
+                ));
             }
         }
         (report, global)
@@ -448,12 +456,15 @@ impl Emulated<'_> {
         arg: &Arg,
         buffer: &Buffer,
         tensor: &HostTensor,
+        parts: Option<&HashSet<i64>>,
     ) -> Option<Finding> {
         let size = tensor.element().size() as u64;
         let layout = tensor.layout();
         let missing = |index: &i64| {
-            let at = layout.at(*index) as u64 * size;
-            !(0..size).all(|byte| buffer.initialized(at + byte, 1))
+            let offset = layout.at(*index);
+            let at = offset as u64 * size;
+            parts.is_none_or(|parts| parts.contains(&offset))
+                && !(0..size).all(|byte| buffer.initialized(at + byte, 1))
         };
         let mut all = (0..layout.size()).filter(missing);
         let first = all.next()?;
@@ -487,4 +498,26 @@ impl Emulated<'_> {
             count,
         })
     }
+}
+
+/// The offsets of the elements of an argument that products write at coordinates of it; none where something writes all of it.
+fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option<HashSet<i64>> {
+    let mut all = HashSet::new();
+    for compute in &function.computes {
+        if compute.outputs().iter().all(|output| output.arg != arg) {
+            continue;
+        }
+        let Compute::Gemm(gemm) = compute else {
+            return None;
+        };
+        let at = gemm.at_c.as_deref().filter(|_| gemm.c == arg)?;
+        let tensor = tensors.get(arg)?;
+        let known = plan::known(function, tensors).ok()?;
+        let known = at.known(&known, tensor.layout().rank().max(1)).ok()?;
+        let products = known.modes.get(2).map_or(1, Vec::len);
+        for product in 0..products {
+            all.extend(Matrix::at_coordinates(tensor, &known, product)?.offsets());
+        }
+    }
+    (!all.is_empty()).then_some(all)
 }

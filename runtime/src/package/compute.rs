@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::expr::Environment;
 use super::manifest::{Access, Arg, Function};
 use super::map::Map;
+use super::places::At;
 use super::region::{Epilogue, Prologue};
 
 /// One thing that a function computes. Roles are indices into [`Function::args`].
@@ -133,6 +135,21 @@ pub struct Gemm {
     /// The operations on each sum before it is written; `alpha`, `beta` and `tolerance` are none where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<Epilogue>,
+    /// The coordinates at which a tensor has the elements of A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_a: Option<Box<At>>,
+    /// The coordinates at which a tensor has the elements of B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_b: Option<Box<At>>,
+    /// The coordinates at which C is written, all of which are inside of the tensor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_c: Option<Box<At>>,
+    /// The tensor of indices of A's rows: of rows that there are not, all elements are 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_a: Option<usize>,
+    /// The tensor of indices of B's rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_b: Option<usize>,
 }
 
 impl Gemm {
@@ -150,7 +167,22 @@ impl Gemm {
             prologue_a: None,
             prologue_b: None,
             epilogue: None,
+            at_a: None,
+            at_b: None,
+            at_c: None,
+            rows_a: None,
+            rows_b: None,
         }
+    }
+
+    /// The coordinates of A, B and C.
+    pub fn places(&self) -> [Option<&At>; 3] {
+        [&self.at_a, &self.at_b, &self.at_c].map(|at| at.as_deref())
+    }
+
+    /// The tensors of indices of the rows of A and B, with their names as roles.
+    pub fn rows(&self) -> [(&'static str, Option<usize>); 2] {
+        [("IA", self.rows_a), ("IB", self.rows_b)]
     }
 
     /// The prologues of A and B, by the names of the factors.
@@ -213,7 +245,8 @@ impl Compute {
 
     /// Its tensors: what is read and then the output. An epilogue's tensors come next: those that it reads, `E0`, `E1` and so on,
     /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written; so it is
-    /// with a map, whose first output is `D0`. Those that prologues read come last, `A0`, `A1` and so on, and `B0`, `B1` and so on.
+    /// with a map, whose first output is `D0`. Those that prologues read come last, `A0`, `A1` and so on, and `B0`, `B1` and so on; the
+    /// indices of A's and B's rows, `IA` and `IB`, stand behind all others.
     pub fn roles(&self) -> Vec<Role> {
         let role = |name: &'static str, arg: &usize, access| Role {
             name: name.into(),
@@ -240,6 +273,14 @@ impl Compute {
                     let prologue = prologue.into_iter();
                     roles.extend(prologue.flat_map(|prologue| prologue.roles(factor)));
                 }
+                let rows = gemm.rows().into_iter();
+                roles.extend(rows.filter_map(|(name, rows)| {
+                    Some(Role {
+                        name: name.into(),
+                        arg: rows?,
+                        access: Access::Read,
+                    })
+                }));
                 roles
             }
             Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
@@ -262,6 +303,17 @@ impl Compute {
     pub fn outputs(&self) -> Vec<Role> {
         let roles = self.roles().into_iter();
         roles.filter(|role| role.access.writes()).collect()
+    }
+
+    /// Its index tensors, each with the tensor whose rows they are of.
+    pub(crate) fn indices(&self) -> Vec<(usize, usize)> {
+        let Compute::Gemm(gemm) = self else {
+            return Vec::new();
+        };
+        let factors = gemm.rows().into_iter().zip([gemm.a, gemm.b]);
+        factors
+            .filter_map(|((_, rows), of)| Some((rows?, of)))
+            .collect()
     }
 
     /// The epilogue, of a product of matrices that has one.
@@ -316,11 +368,22 @@ impl Compute {
         match self {
             Compute::Gemm(gemm) => {
                 let c = name(&gemm.c);
-                let elements = [
-                    format!("{}(m,k)", name(&gemm.a)),
-                    format!("{}(n,k)", name(&gemm.b)),
-                ];
                 let mut named = Vec::new();
+                let factors = [(&gemm.a, "m"), (&gemm.b, "n")].into_iter();
+                let places = gemm.places().into_iter().zip(gemm.rows());
+                let elements =
+                    factors
+                        .zip(places)
+                        .map(|((arg, line), (at, (_, rows)))| match (at, rows) {
+                            (Some(at), _) => {
+                                format!("{}(at {}({line},k))", name(arg), at.describe())
+                            }
+                            (None, Some(rows)) => {
+                                format!("{}({}({line}),k)", name(arg), name(&rows))
+                            }
+                            (None, None) => format!("{}({line},k)", name(arg)),
+                        });
+                let elements: Vec<_> = elements.collect();
                 let factors = gemm.prologues().into_iter().zip(elements);
                 let factors = factors.map(|((factor, prologue), element)| match prologue {
                     Some(prologue) => {
@@ -335,9 +398,13 @@ impl Compute {
                 for (name, text) in named {
                     sum += &format!(", {name} = {text}");
                 }
+                let place_of_c = match &gemm.at_c {
+                    Some(at) => format!("(at {}(m,n))", at.describe()),
+                    None => "(m,n)".to_owned(),
+                };
                 let mut text = match &gemm.epilogue {
                     Some(epilogue) => epilogue.describe(c, function) + ", where s = ",
-                    None => format!("{c}(m,n) = "),
+                    None => format!("{c}{} = ", place_of_c),
                 };
                 if let Some(alpha) = &gemm.alpha {
                     text += &format!("{} * ", factor(alpha));
@@ -454,11 +521,17 @@ impl Compute {
                     let inputs = prologue.map(|prologue| prologue.inputs.len());
                     inputs.unwrap_or(0)
                 });
+                let rows = [vec![0, 3], vec![1, 3]].into_iter().zip(gemm.rows());
+                let rows = rows.filter(|(_, (_, rows))| rows.is_some());
+                let rows: Vec<_> = rows
+                    .map(|(modes, _)| modes[..1 + usize::from(batched)].to_vec())
+                    .collect();
                 let mut modes = vec![a.clone(), b.clone()];
                 // C, and the tensors of an epilogue, and those of the prologues.
-                modes.resize(ranks.len().saturating_sub(of_a + of_b), c);
+                modes.resize(ranks.len().saturating_sub(of_a + of_b + rows.len()), c);
                 modes.extend(std::iter::repeat_n(a, of_a));
                 modes.extend(std::iter::repeat_n(b, of_b));
+                modes.extend(rows);
                 fixed(modes)
             }
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
@@ -508,12 +581,47 @@ impl Compute {
         }
     }
 
+    /// The sizes of the roles' modes where these are those of the tensors: of a matrix that a tensor has at coordinates, or by rows, its
+    /// own.
+    pub(crate) fn shapes(&self, sizes: &[Sizes], environment: &Environment) -> Vec<Sizes> {
+        let mut shapes = sizes.to_vec();
+        let Compute::Gemm(gemm) = self else {
+            return shapes;
+        };
+        for (shape, at) in shapes.iter_mut().zip(gemm.places()) {
+            if let Some(at) = at {
+                *shape = at.sizes(environment);
+            }
+        }
+        let mut indices = sizes.iter().skip(
+            sizes.len().saturating_sub(
+                gemm.rows()
+                    .iter()
+                    .filter(|(_, rows)| rows.is_some())
+                    .count(),
+            ),
+        );
+        for (shape, (_, rows)) in shapes.iter_mut().zip(gemm.rows()) {
+            if rows.is_some()
+                && let (Some(first), Some(index)) = (shape.first_mut(), indices.next())
+            {
+                *first = index.first().copied().flatten();
+            }
+        }
+        shapes
+    }
+
     /// Checks that the tensors' shapes fit, as far as they are known; `sizes` are those of the roles.
     ///
     /// # Errors
     /// The shapes that are expected, those that were found, and the cure.
-    pub(crate) fn check_shapes(&self, sizes: &[Sizes]) -> Result<(), [String; 3]> {
+    pub(crate) fn check_shapes(
+        &self,
+        sizes: &[Sizes],
+        environment: &Environment,
+    ) -> Result<(), [String; 3]> {
         let roles = self.roles();
+        let sizes = &self.shapes(sizes, environment)[..];
         let ranks: Vec<usize> = sizes.iter().map(Vec::len).collect();
         let modes = self.modes(&ranks).map_err(|(role, count)| {
             let expected = format!("{} with {count}", roles[role].name);

@@ -9,6 +9,7 @@ mod format;
 mod limits;
 mod manifest;
 mod map;
+mod places;
 mod region;
 mod validate;
 mod validate_compute;
@@ -24,6 +25,8 @@ mod tests_dynamic;
 mod tests_epilogue;
 #[cfg(test)]
 mod tests_map;
+#[cfg(test)]
+mod tests_places;
 #[cfg(test)]
 mod tests_prologue;
 #[cfg(test)]
@@ -48,6 +51,8 @@ pub use manifest::{
 };
 pub use map::Map;
 pub(crate) use map::{repeats, varies};
+pub(crate) use places::Known;
+pub use places::{At, Step};
 pub(crate) use region::ValueType;
 pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
 

@@ -276,7 +276,7 @@ fn leaf(place: &str, index: usize, leaf: usize, function: &Function) -> Checked<
     }
 }
 
-fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Function) -> Checked {
+pub(super) fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Function) -> Checked {
     let place = format!("{place}, {what}");
     let (depth, nodes) = (expr.depth(), expr.nodes());
     if depth > MAX_DEPTH || nodes > MAX_NODES {

@@ -1,8 +1,9 @@
 //! The computes of a package: which tensors they have, and what types.
 
-use super::compute::{Compute, Factor, Role};
+use super::compute::{Compute, Factor, Gemm, Role};
+use super::expr::Environment;
 use super::manifest::Function;
-use super::validate::{Checked, invalid, pattern, scalar};
+use super::validate::{Checked, invalid, pattern, scalar, validate_expr};
 use super::validate_region::{validate_epilogue, validate_map, validate_prologue};
 use crate::element::Element;
 
@@ -32,8 +33,11 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
     for (what, factor) in compute.factors() {
         validate_factor(&format!("{place}, {what}"), factor, function)?;
     }
+    if let Compute::Gemm(gemm) = compute {
+        validate_places(place, gemm, function)?;
+    }
     compute
-        .check_shapes(&sizes)
+        .check_shapes(&sizes, &Environment::default())
         .or_else(|[expected, found, cure]| invalid(place, expected, found, &cure))?;
     match compute {
         Compute::Gemm(gemm) => {
@@ -51,6 +55,45 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
         Compute::Map(map) => validate_map(place, map, function),
         _ => Ok(()),
     }
+}
+
+/// Checks that coordinates are of their tensors, and that indices are integers.
+fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
+    let names = ["A", "B", "C"].into_iter().zip([gemm.a, gemm.b, gemm.c]);
+    for ((name, arg), at) in names.zip(gemm.places()) {
+        let Some(at) = at else { continue };
+        let place = format!("{place}, coordinates of {name}");
+        let rank = pattern(&place, arg, function)?.rank();
+        let inside = |along: usize| along < rank.max(1);
+        if at.start.len() != rank.max(1)
+            || !at.modes.iter().flatten().all(|step| inside(step.along))
+        {
+            let found = format!("coordinates of {} integers", at.start.len());
+            return invalid(
+                &place,
+                format!("coordinates of a tensor of {rank} modes"),
+                found,
+                "",
+            );
+        }
+        for expr in at.expressions() {
+            validate_expr(&place, "a coordinate", expr, function)?;
+        }
+    }
+    for ((name, rows), at) in gemm.rows().into_iter().zip(gemm.places()) {
+        let Some(rows) = rows else { continue };
+        let place = format!("{place}, {name}");
+        pattern(&place, rows, function)?;
+        let element = function.args[rows].element();
+        if !matches!(element, "i32" | "i64") {
+            return invalid(&place, "indices of i32 or i64", element.to_string(), "");
+        }
+        if at.is_some() {
+            let found = "coordinates as well";
+            return invalid(&place, "rows by index alone", found, "");
+        }
+    }
+    Ok(())
 }
 
 /// Checks that an output is written, and is no other tensor of the compute, but for one that its region reads.

@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::{HostTensor, small};
 use crate::element::Element;
+use crate::package::Known;
 
 /// The element at an offset, in elements.
 pub(super) fn load(element: Element, bytes: &[u8], offset: i64) -> f64 {
@@ -90,6 +91,17 @@ pub struct Matrix<'a> {
     tensor: &'a HostTensor,
     rows: Vec<i64>,
     columns: Vec<i64>,
+    /// The coordinates that say which elements there are; all, where there are none.
+    inside: Vec<Coordinates>,
+}
+
+/// One coordinate of the elements of a matrix: an element is there where the sum of its row's and its column's part is at least 0 and below
+/// the limit.
+#[derive(Clone, Debug)]
+struct Coordinates {
+    rows: Vec<i64>,
+    columns: Vec<i64>,
+    limit: i64,
 }
 
 impl<'a> Matrix<'a> {
@@ -112,6 +124,108 @@ impl<'a> Matrix<'a> {
             tensor,
             rows: rows.into_iter().map(|row| row + start).collect(),
             columns: layout.mode_offsets(1),
+            inside: Vec::new(),
+        })
+    }
+
+    /// One product of a batch of a matrix that a tensor has at coordinates. None if there is no such index.
+    pub(crate) fn at_coordinates(
+        tensor: &'a HostTensor,
+        known: &Known,
+        index: usize,
+    ) -> Option<Matrix<'a>> {
+        let layout = tensor.layout();
+        let rank = layout.rank().max(1);
+        // The tensor's modes have one stride each.
+        let offsets = |mode: usize| layout.mode_offsets(mode);
+        let modes: Vec<Vec<i64>> = (0..rank).map(offsets).collect();
+        let stride = |mode: usize| modes[mode].get(1).copied().unwrap_or(0);
+        let [rows, columns, batch @ ..] = &known.modes[..] else {
+            return None;
+        };
+        let product = match (batch, index) {
+            ([], 0) => vec![0; rank],
+            ([batch], index) => batch.get(index)?.clone(),
+            _ => return None,
+        };
+        let start: Vec<i64> = known
+            .start
+            .iter()
+            .zip(product)
+            .map(|(a, b)| a.saturating_add(b))
+            .collect();
+        let offset = |place: &Vec<i64>| {
+            let parts = place.iter().enumerate();
+            parts.fold(0i64, |sum, (mode, at)| {
+                sum.saturating_add(at.saturating_mul(stride(mode)))
+            })
+        };
+        let first = offset(&start);
+        let along = |all: &[Vec<i64>], mode: usize, start: i64| {
+            let all = all.iter();
+            all.map(|place| place[mode].saturating_add(start)).collect()
+        };
+        let inside = (0..rank).map(|mode| Coordinates {
+            rows: along(rows, mode, start[mode]),
+            columns: along(columns, mode, 0),
+            limit: modes[mode].len() as i64,
+        });
+        Some(Matrix {
+            tensor,
+            rows: rows
+                .iter()
+                .map(|place| offset(place).saturating_add(first))
+                .collect(),
+            columns: columns.iter().map(offset).collect(),
+            inside: inside.collect(),
+        })
+    }
+
+    /// The matrix of those rows of this one, of which there may be none: all their elements are 0.
+    pub(crate) fn by_rows(self, index: &[i64]) -> Matrix<'a> {
+        let row = |index: &i64| usize::try_from(*index).ok().and_then(|i| self.rows.get(i));
+        let is_there = |index: &i64| if row(index).is_some() { 0 } else { -1 };
+        Matrix {
+            rows: index
+                .iter()
+                .map(|index| row(index).copied().unwrap_or(0))
+                .collect(),
+            inside: vec![Coordinates {
+                rows: index.iter().map(is_there).collect(),
+                columns: vec![0; self.columns.len()],
+                limit: 1,
+            }],
+            ..self
+        }
+    }
+
+    /// Tells whether there is an element in that row and column; 0 is read where there is none.
+    pub fn is_there(&self, row: usize, column: usize) -> bool {
+        self.inside.iter().all(|along| {
+            let place = along.rows[row].saturating_add(along.columns[column]);
+            (0..along.limit).contains(&place)
+        })
+    }
+
+    /// The offsets of all elements that there are.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = i64> {
+        let all = self.rows.iter().enumerate();
+        all.flat_map(move |(row, first)| {
+            let there = self.columns.iter().enumerate();
+            let there = there.filter(move |(column, _)| self.is_there(row, *column));
+            there.map(move |(_, offset)| first + offset)
+        })
+    }
+
+    /// Tells whether there are all elements.
+    pub(crate) fn is_complete(&self) -> bool {
+        let ends = |all: &[i64]| Some([*all.iter().min()?, *all.iter().max()?]);
+        self.inside.iter().all(|along| {
+            let (Some(rows), Some(columns)) = (ends(&along.rows), ends(&along.columns)) else {
+                return true;
+            };
+            rows[0].saturating_add(columns[0]) >= 0
+                && rows[1].saturating_add(columns[1]) < along.limit
         })
     }
 
@@ -146,10 +260,11 @@ impl<'a> Matrix<'a> {
             tensor,
             rows,
             columns,
+            inside: Vec::new(),
         }
     }
 
-    /// The bytes of the element in that row and column, both in range.
+    /// The bytes of the element in that row and column, both in range, where there is one.
     pub fn bytes(&self, row: usize, column: usize) -> &'a [u8] {
         let size = self.tensor.element.size();
         let at = (self.rows[row] + self.columns[column]) as usize * size;
@@ -173,6 +288,9 @@ impl<'a> Matrix<'a> {
 
     /// The element in that row and column, both in range.
     pub fn get(&self, row: usize, column: usize) -> f64 {
+        if !self.is_there(row, column) {
+            return 0.0;
+        }
         load(
             self.tensor.element,
             &self.tensor.bytes,
@@ -187,6 +305,12 @@ impl<'a> Matrix<'a> {
 
     /// A row from column `from` on, as many elements as `out` has.
     pub fn read_row(&self, row: usize, from: usize, out: &mut [f64]) {
+        if !self.inside.is_empty() {
+            for (column, value) in out.iter_mut().enumerate() {
+                *value = self.get(row, from + column);
+            }
+            return;
+        }
         let offsets = self.columns[from..from + out.len()]
             .iter()
             .map(|column| self.rows[row] + column);
@@ -195,6 +319,12 @@ impl<'a> Matrix<'a> {
 
     /// A column from row `from` on, as many elements as `out` has.
     pub fn read_column(&self, column: usize, from: usize, out: &mut [f64]) {
+        if !self.inside.is_empty() {
+            for (row, value) in out.iter_mut().enumerate() {
+                *value = self.get(from + row, column);
+            }
+            return;
+        }
         let offsets = self.rows[from..from + out.len()]
             .iter()
             .map(|row| self.columns[column] + row);

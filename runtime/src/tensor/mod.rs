@@ -402,7 +402,23 @@ pub fn generate_given(
         }
         Ok(tensor)
     });
-    tensors.collect()
+    let mut tensors = tensors.collect::<Result<Vec<_>, ArgError>>()?;
+    // Indices are of rows that there are, and of some that there are not.
+    for compute in &function.computes {
+        for (index, of) in compute.indices() {
+            let rows = tensors
+                .get(of)
+                .and_then(|tensor| tensor.layout().shape().first().copied());
+            if let (Some(rows), Some(index_of)) = (rows, tensors.get_mut(index)) {
+                let indices = Distribution::Integers {
+                    low: -1,
+                    high: i32::try_from(rows).unwrap_or(i32::MAX),
+                };
+                index_of.fill_random(indices, fill::mix(seed, index as u64));
+            }
+        }
+    }
+    Ok(tensors)
 }
 
 /// Checks that the tensors are what the function takes, before anything touches a device.

@@ -53,6 +53,8 @@ mod tests_map;
 #[cfg(test)]
 mod tests_map_found;
 #[cfg(test)]
+mod tests_places;
+#[cfg(test)]
 mod tests_prologue;
 #[cfg(test)]
 mod tests_reduced;
@@ -63,6 +65,7 @@ pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};
 use crate::package::{Compute, Factor, Function, Gemm, Prologue, RegionValue};
+use crate::plan;
 use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
 use tolerance::{Kind, Tolerance};
 
@@ -391,8 +394,58 @@ impl<'a> Run<'a> {
         Ok(Matrix::of_batch(tensor, product).ok_or_else(bad)?)
     }
 
+    /// One product of a batch of a factor as it is stored, or of C: of a tensor at coordinates or of rows by index too.
+    fn placed(
+        &self,
+        gemm: &Gemm,
+        operand: usize,
+        tensor: &'a HostTensor,
+        product: usize,
+    ) -> Result<Matrix<'a>, VerifyError> {
+        let index = [gemm.a, gemm.b, gemm.c][operand];
+        let call = |reason: String| ArgError::Call {
+            function: self.function.name.clone(),
+            reason,
+        };
+        if let Some(at) = gemm.places()[operand] {
+            let known = plan::known(self.function, self.tensors)?;
+            let known = at
+                .known(&known, tensor.layout().rank().max(1))
+                .map_err(call)?;
+            let matrix = Matrix::at_coordinates(tensor, &known, product);
+            let matrix =
+                matrix.ok_or_else(|| call("expected rows and columns at coordinates".into()))?;
+            if operand == 2 && !matrix.is_complete() {
+                return Err(call(format!(
+                    "expected coordinates inside of {}",
+                    self.name(index)
+                ))
+                .into());
+            }
+            return Ok(matrix);
+        }
+        let matrix = self.matrix(index, tensor, product)?;
+        let Some(rows) = gemm.rows().get(operand).and_then(|(_, rows)| *rows) else {
+            return Ok(matrix);
+        };
+        let indices = self.before(rows)?;
+        let layout = indices.layout();
+        let count = usize::try_from(layout.shape().first().copied().unwrap_or(0)).unwrap_or(0);
+        let indices: Option<Vec<i64>> = (product * count..(product + 1) * count)
+            .map(|at| Some(indices.get(i64::try_from(at).ok()?)? as i64))
+            .collect();
+        let indices = indices.ok_or_else(|| call("expected an index for each row".into()))?;
+        Ok(matrix.by_rows(&indices))
+    }
+
     fn verify_gemm(&self, gemm: &'a Gemm) -> Result<Vec<Report>, VerifyError> {
-        let shape = self.tensors[gemm.c].layout().shape();
+        let shape = match &gemm.at_c {
+            Some(at) => {
+                let sizes = at.sizes(&plan::known(self.function, self.tensors)?);
+                sizes.into_iter().flatten().collect()
+            }
+            None => self.tensors[gemm.c].layout().shape(),
+        };
         let Some(products) = shape.get(2).and_then(|count| usize::try_from(*count).ok()) else {
             return self.verify_product(gemm, 0, self.config);
         };
@@ -448,17 +501,23 @@ impl<'a> Run<'a> {
     /// A factor of one product of a batch, or of the only one, as it is multiplied.
     fn product_factor(
         &self,
-        index: usize,
+        gemm: &Gemm,
+        operand: usize,
         prologue: Option<&Prologue>,
         product: usize,
     ) -> Result<prologue::Factor<'a>, VerifyError> {
+        let index = [gemm.a, gemm.b][operand];
         let Some(prologue) = prologue else {
-            let matrix = self.matrix(index, self.before(index)?, product)?;
+            let matrix = self.placed(gemm, operand, self.before(index)?, product)?;
             return Ok(prologue::Factor::Stored(matrix));
         };
         let (mut names, mut matrices) = (Vec::new(), Vec::new());
-        for tensor in std::iter::once(&index).chain(&prologue.inputs) {
-            let matrix = self.matrix(*tensor, self.before(*tensor)?, product)?;
+        for (at, tensor) in std::iter::once(&index).chain(&prologue.inputs).enumerate() {
+            let before = self.before(*tensor)?;
+            let matrix = match at {
+                0 => self.placed(gemm, operand, before, product)?,
+                _ => self.matrix(*tensor, before, product)?,
+            };
             check::row_norms(self.name(*tensor), &matrix)?;
             names.push(self.name(*tensor));
             matrices.push(matrix);
@@ -509,9 +568,9 @@ impl<'a> Run<'a> {
         output: Option<Element>,
     ) -> Result<Product<'a>, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
-        let a = self.product_factor(gemm.a, gemm.prologue_a.as_deref(), product)?;
-        let b = self.product_factor(gemm.b, gemm.prologue_b.as_deref(), product)?;
-        let c = self.matrix(gemm.c, &self.tensors[gemm.c], product)?;
+        let a = self.product_factor(gemm, 0, gemm.prologue_a.as_deref(), product)?;
+        let b = self.product_factor(gemm, 1, gemm.prologue_b.as_deref(), product)?;
+        let c = self.placed(gemm, 2, &self.tensors[gemm.c], product)?;
         let (m, n, k) = (c.rows(), c.columns(), a.columns());
         let accumulate: Element = gemm.accumulate.parse()?;
         let multiply = gemm.multiply.as_deref().map(str::parse).transpose()?;
@@ -533,7 +592,7 @@ impl<'a> Run<'a> {
         let addend = if beta == 0.0 {
             None
         } else {
-            let before = self.matrix(gemm.c, self.before(gemm.c)?, product)?;
+            let before = self.placed(gemm, 2, self.before(gemm.c)?, product)?;
             check::row_norms(names[2], &before)?;
             Some((beta, before))
         };

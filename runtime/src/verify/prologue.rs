@@ -114,6 +114,10 @@ impl Source<'_, '_> {
                 let mut squared = 0.0;
                 for (column, value) in line.iter_mut().enumerate() {
                     balls.clear();
+                    // What is not there is 0 behind the prologue.
+                    if !self.matrices[0].is_there(row, column) {
+                        continue;
+                    }
                     let elements = self.matrices.iter();
                     let elements = elements.map(|matrix| matrix.get(row, column));
                     balls.extend(elements.map(super::region::Ball::exact));

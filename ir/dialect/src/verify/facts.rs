@@ -51,6 +51,21 @@ pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
     Ok(())
 }
 
+pub(super) fn verify_compute_values(op: cute::ComputeValues<'_>) -> Checked {
+    if is_on_device(op.op()) {
+        return Err(
+            "is for the host function whose cute.computes it belongs to; expected it outside of kernels".to_owned(),
+        );
+    }
+    match integer_of(op.op(), "compute") {
+        Some(0..) => Ok(()),
+        found => Err(format!(
+            "expected the index of a compute, found {}",
+            found.unwrap_or_default()
+        )),
+    }
+}
+
 /// Tells whether `weak` says nothing of a leaf that `strong` does not.
 fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
     match (strong, weak) {

@@ -437,7 +437,7 @@ impl<'c> Fuse<'c> {
         let tile = self.tile[mode];
         let divided = |tensor: &MemRef<'c>| {
             let extent = tensor.layout.shape().get(mode).and_then(IntTuple::as_leaf);
-            extent.is_some_and(|extent| crate::tile::divisor(extent) % tile == 0)
+            extent.is_some_and(|extent| cute_ir::contract::divisor(extent) % tile == 0)
         };
         !self.types.iter().any(divided)
     }

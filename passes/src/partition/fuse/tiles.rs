@@ -4,10 +4,10 @@ use super::{Buffer, Buffers, Firsts, Fuse, coordinate, values::Values};
 use crate::{
     fused::{COLUMNS, Domain, INNER, OUTER, Phase, ROWS},
     partition::{Partition, wrong},
-    tile::divisor,
 };
 use cute_ir::{
     Expected, Failure, algorithm,
+    contract::divisor,
     fused::{Product, steps_along},
     mlir::*,
     ops::{arith, cute},

@@ -198,6 +198,7 @@ impl<'c> Fuse<'c> {
             major: 1,
             known: true,
             vector: WIDEST / 2,
+            placed: false,
         };
         let (of_a, of_b) = match is_score {
             true => (
@@ -234,6 +235,7 @@ impl<'c> Fuse<'c> {
                         1 => access.vector.min(widest),
                         _ => 1,
                     },
+                    placed: false,
                 },
             ],
             tile,
@@ -378,6 +380,7 @@ impl Whole<'_> {
             major,
             known: stride.is_static(),
             vector,
+            placed: false,
         }
     }
 }

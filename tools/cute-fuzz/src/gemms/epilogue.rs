@@ -1,5 +1,6 @@
 //! A random epilogue of a product: what is stored, computed of sums, of other tensors, and of what was there before.
 
+use super::places::nested;
 use super::problem::tensor;
 use crate::random::Random;
 use crate::region::{Body, activation};
@@ -38,6 +39,7 @@ impl Epilogue {
         [sum, result]: [&str; 2],
         extents: [i64; 2],
         batch: &[i64],
+        may_read_c: bool,
     ) -> Epilogue {
         let ty = if sum == "f64" { "f64" } else { "f32" };
         let mut body = Body::of(ty);
@@ -51,6 +53,8 @@ impl Epilogue {
             };
             tensors.push(if random.chance(55) {
                 line(random, element, extents, batch)
+            } else if random.chance(25) {
+                nested(random, element, extents, batch, false)
             } else {
                 tensor(random, element, extents, batch, false)
             });
@@ -74,7 +78,7 @@ impl Epilogue {
         if !number.is_empty() {
             value = body.binary("arith.mulf", &value, "%alpha");
         }
-        let reads_c = random.chance(20);
+        let reads_c = random.chance(20) && may_read_c;
         if reads_c {
             arguments.push(format!("%c: {result}"));
             let before = body.widened("%c", result);
@@ -85,7 +89,10 @@ impl Epilogue {
         let mut yields = vec![(body.narrowed(&value, result), result.to_string())];
         if random.chance(20) {
             let element = stored(random, sum);
-            tensors.push(tensor(random, element, extents, batch, true));
+            tensors.push(match random.chance(25) {
+                true => nested(random, element, extents, batch, true),
+                false => tensor(random, element, extents, batch, true),
+            });
             yields.push((body.narrowed(&plain, element), element.to_string()));
         }
         let mut kinds = vec![""; tensors.len() - reads];

@@ -1,6 +1,7 @@
 //! Whole products of matrices, of any shape and by any configuration: compiled, run on the emulator, verified.
 
 mod epilogue;
+mod places;
 mod problem;
 mod prologue;
 

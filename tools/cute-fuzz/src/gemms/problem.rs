@@ -2,6 +2,7 @@
 //! known only to the launch.
 
 use super::epilogue::{self, Epilogue};
+use super::places::{self, Placed};
 use super::prologue::Prologue;
 use crate::random::Random;
 use crate::tensors::{bytes, leaf, typed};
@@ -160,13 +161,41 @@ impl Problem {
             let made = prologues[at].as_ref().map(|prologue| prologue.stored);
             made.unwrap_or([left, right][at])
         });
-        let (a, of_a) = tensor(random, left, [m, k], &batch, false);
-        let (b, of_b) = tensor(random, right, [n, k], &batch, false);
-        let (c, of_c) = tensor(random, result, [m, n], &batch, true);
-        let made = has_epilogue.then(|| Epilogue::new(random, [sum, result], [m, n], &batch));
-        let (mut head, mut arguments) = (format!("!A = {a}\n!B = {b}\n!C = {c}\n"), String::new());
+        let placed = |random: &mut Random, name, element, extents| match random.below(20) {
+            0 | 1 => Placed::from(places::nested(
+                random,
+                element,
+                extents,
+                &batch,
+                name == "C",
+            )),
+            2 | 3 => places::at(random, (name, element), extents, &batch),
+            4 if name != "C" => places::rows(random, (name, element), extents, &batch),
+            _ => Placed::from(tensor(random, element, extents, &batch, name == "C")),
+        };
+        let places = [
+            ("A", left, [m, k]),
+            ("B", right, [n, k]),
+            ("C", result, [m, n]),
+        ]
+        .map(|(name, element, extents)| placed(random, name, element, extents));
+        // What reads C too has its shape.
+        let is_matrix = places[2].words.is_empty();
+        let made =
+            has_epilogue.then(|| Epilogue::new(random, [sum, result], [m, n], &batch, is_matrix));
+        let (mut head, mut arguments) = (String::new(), String::new());
+        let (mut before, mut words) = (String::new(), String::new());
+        for (name, own) in ["A", "B", "C"].into_iter().zip(&places) {
+            head += &format!("!{name} = {}\n{}", own.tensor.0, own.head);
+            before += &own.lines;
+            words += &own.words;
+        }
+        // Coordinates stand before rows by index.
+        let mut words: Vec<&str> = words.split_inclusive(')').collect();
+        words.sort_by_key(|words| words.starts_with(" gather"));
+        let words = words.concat();
         let (mut outs, mut ins) = (vec![("%C".to_owned(), "!C".to_owned())], Vec::new());
-        let mut tensors = vec![(a, of_a), (b, of_b), (c, of_c)];
+        let mut tensors: Vec<_> = places.iter().map(|own| own.tensor.clone()).collect();
         let mut tail = String::new();
         // Numbers come behind all tensors.
         let (mut scalars, mut numbers) = (0, String::new());
@@ -214,9 +243,20 @@ impl Problem {
             numbers += &prologue.number;
             tensors.extend(prologue.tensors);
         }
+        for (name, own) in ["A", "B"].into_iter().zip(&places) {
+            if let Some(index) = &own.index {
+                head += &format!("!I{name} = {}\n", index.0);
+                arguments += &format!(", %I{name}: !I{name}");
+                tensors.push(index.clone());
+            }
+        }
+        for number in places.iter().flat_map(|own| &own.numbers) {
+            numbers += &format!(", {number}");
+            scalars += 1;
+        }
         let text = format!(
-            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}{numbers}) {{\n  cute.contract ins(%A, %B : !A, !B) outs({}) \
-             accumulate {sum}{front}{tail}\n  return\n}}\n",
+            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}{numbers}) {{\n{before}  cute.contract ins(%A, %B : !A, !B) outs({}) \
+             accumulate {sum}{words}{front}{tail}\n  return\n}}\n",
             typed(&outs)
         );
         let given = tensors
@@ -270,6 +310,11 @@ mod tests {
             ":(0,1",
             "%alpha",
             "i8",
+            " at A(",
+            " at C(",
+            " gather B(",
+            "make_stride(",
+            "@1,",
         ] {
             assert!(some(part) > 2, "{part}");
         }

@@ -1,6 +1,7 @@
 //! A random prologue of a factor: what is multiplied, computed of what is stored and of other tensors.
 
 use super::epilogue::line;
+use super::places::nested;
 use super::problem::tensor;
 use crate::random::Random;
 use cute_runtime::Parsed;
@@ -122,6 +123,8 @@ impl Prologue {
                 groups(element, extents)
             } else if random.chance(75) {
                 line(random, element, extents, batch)
+            } else if random.chance(25) {
+                nested(random, element, extents, batch, false)
             } else {
                 tensor(random, element, extents, batch, false)
             });

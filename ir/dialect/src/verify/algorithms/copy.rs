@@ -1,6 +1,7 @@
 //! Copies and prefetches.
 
 use super::super::{Checked, check_spaces, tensor as operand};
+use super::located::Located;
 use crate::mlir::*;
 use crate::ops::{cute, func, gpu};
 use crate::{
@@ -41,6 +42,11 @@ pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
 
 pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
     let (source, destination) = (operand(0, op.source())?, operand(1, op.destination())?);
+    let located = Located::of(op.op(), 2)?;
+    if located.is_of_factor() {
+        located.check_factor(&source, &destination)?;
+    }
+    let (source, destination) = (located.tile(source, 0)?, located.tile(destination, 1)?);
     verify_whole_copy(&source, &destination)?;
     let id = integer_of(op.op(), "operand_id");
     if !id.is_some_and(|id| (0..3).contains(&id)) {

@@ -3,6 +3,7 @@
 use super::super::{Checked, tensor as operand};
 use super::copy::{check_thread, verify_within};
 use super::elementwise::{check_body, one_block};
+use super::located::Located;
 use super::prologue::{verify_factor_transform, verify_prologues};
 use super::reduced::check_outputs;
 use crate::mlir::*;
@@ -10,7 +11,7 @@ use crate::ops::{arith, cute};
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
-    reduced, tensor,
+    contract, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::{ReduceOp, ScalarOp};
@@ -135,12 +136,39 @@ fn check_product(
 }
 
 pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
-    let (a, b) = (operand(0, op.a())?, operand(1, op.b())?);
     let (outputs, inputs) = (op.outputs(), op.inputs());
     let [first, others @ ..] = &outputs[..] else {
         return Err("expected C behind outs".to_owned());
     };
-    let c = operand(2, *first)?;
+    let tensors = [op.a(), op.b(), *first];
+    let mut matrices = Vec::new();
+    for (at, (name, value)) in contract::NAMES.into_iter().zip(tensors).enumerate() {
+        check_space(name, &operand(at, value)?, Space::Gmem)?;
+        matrices.push(contract::matrix_of(op, at, value)?);
+    }
+    let [a, b, c] = &matrices[..] else {
+        return Err("expected A, B and C".to_owned());
+    };
+    let (a, b, c) = (a.clone(), b.clone(), c.clone());
+    if let (Some(coords), _) = contract::places_of(op, 2) {
+        let at = contract::coordinates(&operand(2, *first)?, coords)?;
+        let checked = at.check_output();
+        checked.map_err(|e| format!("writes C at coordinates: {e}"))?;
+    }
+    if let (_, Some(rows)) = contract::places_of(op, 0) {
+        check_space(
+            "an index tensor",
+            &memref_of(rows).ok_or("expected tensors")?,
+            Space::Gmem,
+        )?;
+    }
+    if let (_, Some(rows)) = contract::places_of(op, 1) {
+        check_space(
+            "an index tensor",
+            &memref_of(rows).ok_or("expected tensors")?,
+            Space::Gmem,
+        )?;
+    }
     check_matrices([&a, &b, &c], true)?;
     let accumulate = op.accumulate().and_then(type_value);
     let accumulate = accumulate.ok_or("expected a type to accumulate in")?;
@@ -148,9 +176,6 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         return Err(format!(
             "expected a number type to accumulate in, found {accumulate}"
         ));
-    }
-    for (name, tensor) in [("A", &a), ("B", &b), ("C", &c)] {
-        check_space(name, tensor, Space::Gmem)?;
     }
     verify_prologues(op, [&a, &b])?;
     let read = [op.inputs(), op.inputs_a(), op.inputs_b()].concat();
@@ -270,9 +295,12 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
     let mut elements = [Vec::new(), Vec::new()];
     let mut shape = None;
     let all = [(0, op.inputs()), (1, op.outputs())];
+    let located = Located::of(op.op(), op.inputs().len() + op.outputs().len())?;
+    located.check_no_factor()?;
     for (at, values) in &all {
         for (place, value) in values.iter().enumerate() {
             let tensor = memref_of(*value).ok_or("expected tensors")?;
+            let tensor = located.tile(tensor, place + at * op.inputs().len())?;
             match (at, place) {
                 (0, 0) if tensor.space == Space::Gmem => {}
                 (0, 0) => check_space("the first input", &tensor, Space::Smem)?,
@@ -298,7 +326,9 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
         (None, None) => {}
         (Some(coords), Some(end)) => {
             let (first, output) = (operand(0, first)?, operand(0, output)?);
-            verify_within(&first, &output, coords, end)?;
+            let tiles = [(first, 0), (output, op.inputs().len())];
+            let [first, output] = tiles.map(|(tile, at)| located.tile(tile, at));
+            verify_within(&first?, &output?, coords, end)?;
         }
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
     }

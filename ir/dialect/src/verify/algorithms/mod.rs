@@ -6,6 +6,7 @@ mod candidates;
 mod copy;
 mod elementwise;
 mod gemm;
+mod located;
 mod map;
 mod prologue;
 mod reduced;

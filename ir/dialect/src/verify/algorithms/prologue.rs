@@ -4,6 +4,7 @@ use super::super::{Checked, tensor as operand};
 use super::copy::verify_within;
 use super::elementwise::{check_body, one_block};
 use super::gemm::{check_numbers, check_shape, check_space};
+use super::located::Located;
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
@@ -72,10 +73,13 @@ pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str
             outputs.len()
         ));
     };
+    let located = Located::of(op.op(), inputs.len() + 1)?;
     let (stored, shared) = (operand(0, *first)?, operand(inputs.len(), *output)?);
     check_space("the first input", &stored, Space::Gmem)?;
     check_space("the output", &shared, Space::Smem)?;
     let expected = algorithm::extents("a tile", &shared.layout)?;
+    located.check_factor(&stored, &shared)?;
+    let stored = located.tile(stored, 0)?;
     let mut arguments = vec![algorithm::argument_type(stored.element)];
     let mut tiles = vec![stored.clone()];
     for (at, value) in others.iter().enumerate() {
@@ -86,7 +90,7 @@ pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str
             );
         }
         arguments.push(algorithm::argument_type(tensor.element));
-        tiles.push(tensor);
+        tiles.push(located.tile(tensor, at + 1)?);
     }
     for tile in tiles {
         if algorithm::extents("a tile", &tile.layout)? != expected {

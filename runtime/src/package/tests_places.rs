@@ -1,0 +1,156 @@
+//! Products of tensors at coordinates and of rows by index: what a package says of them, and what it may not say.
+
+use super::*;
+
+fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
+    Arg::Tensor {
+        name: name.into(),
+        element: element.into(),
+        layout: layout.into(),
+        align: 8,
+        access,
+    }
+}
+
+fn step(extent: i64, by: i64, along: usize) -> Step {
+    Step {
+        extent: Expr::Constant(extent),
+        by: Expr::Constant(by),
+        along,
+    }
+}
+
+/// Taps of 3 with padding of 1, over lines of 5 pixels of 2 channels.
+fn taps() -> At {
+    At {
+        start: vec![Expr::Constant(0), Expr::Constant(-1)],
+        modes: vec![vec![step(5, 1, 1)], vec![step(2, 1, 0), step(3, 1, 1)]],
+    }
+}
+
+fn function(gemm: Gemm) -> Function {
+    let args = vec![
+        tensor("X", "f16", "(2,5):(1,2)", Access::Read),
+        tensor("F", "f16", "(4,6):(6,1)", Access::Read),
+        tensor("Y", "f16", "(5,4):(4,1)", Access::Write),
+        tensor("I", "i32", "5:1", Access::Read),
+        tensor("Z", "f16", "(4,9):(1,4)", Access::Write),
+    ];
+    Function::new("gemm", args, vec![]).computing(vec![Compute::Gemm(gemm)])
+}
+
+fn at(at: At) -> Gemm {
+    Gemm {
+        at_a: Some(Box::new(at)),
+        ..Gemm::new(0, 1, 2, "f32")
+    }
+}
+
+fn build(gemm: Gemm) -> Result<Package, PackageError> {
+    Package::builder("test").function(function(gemm)).build()
+}
+
+fn refused(gemm: Gemm) -> String {
+    build(gemm).unwrap_err().to_string()
+}
+
+#[test]
+fn places_round_trip() {
+    let package = build(at(taps())).unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, package);
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    // As the documentation has it.
+    assert_eq!(
+        json["functions"][0]["computes"][0],
+        serde_json::json!({
+            "kind": "gemm", "a": 0, "b": 1, "c": 2, "accumulate": "f32",
+            "at_a": {
+                "start": [0, -1],
+                "modes": [
+                    [{"extent": 5, "by": 1, "along": 1}],
+                    [{"extent": 2, "by": 1, "along": 0}, {"extent": 3, "by": 1, "along": 1}]
+                ]
+            }
+        })
+    );
+    let function = &package.manifest().functions[0];
+    assert_eq!(
+        function.computes[0].describe(function),
+        "Y(m,n) = sum over k of X(at (0,-1) + (5,(2,3)):(1@1,(1@0,1@1))(m,k)) * F(n,k), accumulated in f32"
+    );
+}
+
+#[test]
+fn coordinates_are_of_their_tensor() {
+    let mut few = taps();
+    few.start.pop();
+    assert!(
+        refused(at(few)).contains("coordinates of A: expected coordinates of a tensor of 2 modes")
+    );
+    let mut beyond = taps();
+    beyond.modes[1][1].along = 2;
+    assert!(
+        refused(at(beyond))
+            .contains("coordinates of A: expected coordinates of a tensor of 2 modes")
+    );
+    let mut short = taps();
+    short.modes[0][0].extent = Expr::Constant(4);
+    let found = refused(at(short));
+    assert!(found.contains("A (4,6), B (4,6), C (5,4)"), "{found}");
+    let mut open = taps();
+    open.start[1] = Expr::Leaf(0, 0);
+    assert!(
+        refused(at(open)).contains("a coordinate"),
+        "a leaf that there is not"
+    );
+}
+
+#[test]
+fn indices_are_integers() {
+    let rows = |rows| Gemm {
+        rows_a: Some(rows),
+        ..Gemm::new(1, 1, 2, "f32")
+    };
+    let found = refused(rows(0));
+    assert!(
+        found.contains("IA: expected indices of i32 or i64"),
+        "{found}"
+    );
+    assert!(build(rows(9)).is_err(), "an argument that there is not");
+    let both = Gemm {
+        rows_a: Some(3),
+        ..at(taps())
+    };
+    assert!(refused(both).contains("rows by index alone"));
+    // M is that of the indices.
+    build(Gemm {
+        rows_a: Some(3),
+        ..Gemm::new(1, 1, 2, "f32")
+    })
+    .unwrap();
+}
+
+#[test]
+fn sizes_are_those_of_the_matrix() {
+    let known = taps().known(&Environment::default(), 2).unwrap();
+    assert_eq!(known.start, [0, -1]);
+    assert_eq!(known.modes[0][3], [0, 3]);
+    assert_eq!(known.modes[1][5], [1, 2]);
+    let mut many = taps();
+    many.modes[1].push(step(i64::MAX / 4, 1, 0));
+    assert!(many.known(&Environment::default(), 2).is_err());
+    let compute = Compute::Gemm(at(taps()));
+    let sizes = [
+        vec![Some(2), Some(5)],
+        vec![Some(4), Some(6)],
+        vec![Some(5), Some(4)],
+    ];
+    let shapes = compute.shapes(&sizes, &Environment::default());
+    assert_eq!(shapes[0], [Some(5), Some(6)]);
+    let known: Vec<Vec<i64>> = shapes
+        .into_iter()
+        .map(|s| s.into_iter().flatten().collect())
+        .collect();
+    assert_eq!(compute.flops(&known), Some(2.0 * 5.0 * 4.0 * 6.0));
+}
