@@ -9,7 +9,7 @@ use super::{
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
 use cute_ir::{Expected, Failure, mlir::*, types::memref_of};
-use cute_layout::Leaf;
+use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
 /// Launches a kernel, a symbol, on a grid of so many blocks along x, of so many threads each.
@@ -73,6 +73,7 @@ impl<'c> Gemm<'c> {
         self.check_extents(host)?;
         self.check_lines(host)?;
         self.check_indices(host)?;
+        self.check_sizes(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
             self.check_apart(host, output)?;
@@ -239,6 +240,35 @@ impl<'c> Gemm<'c> {
                 y.0.name
             );
             host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
+        }
+        Ok(())
+    }
+
+    /// Asserts that M, N and K fit the integers that a kernel counts them in, where they are products of leaves that only a launch knows.
+    fn check_sizes(&self, host: Builder<'c>) -> Result<(), Failure> {
+        for axis in 0..3 {
+            for (matrix, mode) in holders(axis) {
+                let matrix = &self.matrices.product[matrix];
+                let leaves = matrix
+                    .extent(mode)
+                    .map(IntTuple::leaves)
+                    .unwrap_or_default();
+                let wide =
+                    |leaf: &&Leaf| matches!(leaf, Leaf::Dynamic(dynamic) if dynamic.width == 64);
+                let open = leaves.iter().any(|leaf| !leaf.is_static());
+                if leaves.len() < 2 || !open || leaves.iter().any(wide) {
+                    continue;
+                }
+                let most = host.constant(host.index_type(), i64::from(i32::MAX))?;
+                let size = self.dimension(host, matrix, mode)?;
+                let fits = host.compare(Predicate::Sle, size, most)?;
+                let message = format!(
+                    "expected at most 2147483647 elements along mode {} of {}; write one of its extents as ?{{i64}}",
+                    matrix.place(mode),
+                    matrix.name
+                );
+                host.op(cf::ASSERT, &[fits], &[], &[("msg", host.string(&message))])?;
+            }
         }
         Ok(())
     }
