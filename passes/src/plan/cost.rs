@@ -29,7 +29,7 @@ pub(super) enum Strides {
     Known,
     /// Some only a launch knows.
     Open,
-    /// Each access has an address of its own, and a condition of several coordinates. No measurement: of 1,000 random problems none spilled.
+    /// Each access has an address of its own, and a condition of several coordinates. No measurement: with less than is added here, 2 of 700 random problems spilled, with it none of 400.
     Placed,
 }
 
