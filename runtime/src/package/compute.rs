@@ -14,6 +14,10 @@ use super::region::{Epilogue, Prologue};
 /// One thing that a function computes. Roles are indices into [`Function::args`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a function has a few of them, and nearly all are products"
+)]
 pub enum Compute {
     /// A product of matrices.
     Gemm(Gemm),

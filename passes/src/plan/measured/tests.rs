@@ -1,4 +1,4 @@
-use super::super::{Access, Chosen, Request, choose};
+use super::super::{Access, Chosen, Reduced, Request, Rules, choose};
 use super::*;
 use crate::plan::cost::Numbers;
 use cute_target::Archs;
@@ -9,6 +9,7 @@ const ROWS: Access = Access {
     major: 1,
     known: true,
     vector: 8,
+    placed: false,
 };
 
 const SMS: i64 = 132;
@@ -21,6 +22,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [ROWS; 3],
         fed: [None; 2],
+        reduced: Reduced::default(),
     }
 }
 
@@ -48,8 +50,18 @@ fn table(times: &[Time]) -> Table {
     table
 }
 
+/// The rules of a request and a table; nothing is avoided.
+fn rules<'a>(request: &'a Request, table: &'a Table) -> Rules<'a> {
+    Rules {
+        request,
+        avoid: None,
+        table,
+    }
+}
+
 fn chosen<'c>(problem: &Problem<'c>, table: &Table, most: usize) -> Vec<Chosen<'c>> {
-    choose(problem, &Request::default(), &hopper(), most, table).unwrap()
+    let request = Request::default();
+    choose(problem, rules(&request, table), &hopper(), most).unwrap()
 }
 
 fn plan_of(problem: &Problem<'_>, table: &Table) -> String {
@@ -65,7 +77,7 @@ fn all<'c>(problem: &Problem<'c>, table: &Table) -> Vec<Chosen<'c>> {
         candidates: Some(1000),
         ..Request::default()
     };
-    choose(problem, &request, &hopper(), 1, table).unwrap()
+    choose(problem, rules(&request, table), &hopper(), 1).unwrap()
 }
 
 #[test]
@@ -123,7 +135,8 @@ fn candidates_come_once_each_by_their_estimates() {
         candidates: Some(3),
         ..Request::default()
     };
-    let three = choose(&problem, &request, &hopper(), 1, &Table::default()).unwrap();
+    let none = Table::default();
+    let three = choose(&problem, rules(&request, &none), &hopper(), 1).unwrap();
     let names =
         |all: &[Chosen<'_>]| -> Vec<String> { all.iter().map(|one| one.asking.clone()).collect() };
     assert_eq!(names(&three), names(&all)[..3]);
@@ -133,11 +146,12 @@ fn candidates_come_once_each_by_their_estimates() {
 fn options_ask_for_the_very_plan() {
     let context = cute_ir::context();
     let problem = problem(&context, [Some(128), Some(4096), Some(11008)]);
-    for one in all(&problem, &Table::default()) {
+    let none = Table::default();
+    for one in all(&problem, &none) {
         use cute_ir::options::Options;
         let request = Request::parse(&one.asking).unwrap();
         assert_eq!(request.text(), one.asking);
-        let asked = choose(&problem, &request, &hopper(), 1, &Table::default()).unwrap();
+        let asked = choose(&problem, rules(&request, &none), &hopper(), 1).unwrap();
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].plan, one.plan, "{}", one.asking);
     }
