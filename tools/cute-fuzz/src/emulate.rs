@@ -195,7 +195,7 @@ pub fn check(
     }
     let emulator = Emulator::new(Config {
         seed,
-        max_instructions: 40_000_000,
+        max_instructions: 400_000_000,
         ..Config::default()
     });
     let mut program = emulator
