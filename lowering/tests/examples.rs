@@ -22,7 +22,13 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 10] = [
+const LACKING: [Lacking; 11] = [
+    Lacking {
+        file: "attention.mlir",
+        requires: SM80,
+        at: "cute.map ins(%Q, %K, %V : !q",
+        atom: "SM80_16x8x16_F32F16F16F32_TN",
+    },
     Lacking {
         file: "convolution.mlir",
         requires: SM80,

@@ -82,7 +82,7 @@ pub(crate) struct Follows<'c> {
 /// A turn over all columns.
 #[derive(Clone, Default)]
 pub(crate) struct Phase<'c> {
-    /// What is reduced, in the region's order.
+    /// The reductions, in the region's order.
     pub(crate) reduced: Vec<Reduced<'c>>,
     /// The outputs that have an element for each column, by their places.
     pub(crate) outputs: Vec<usize>,

@@ -1,4 +1,6 @@
-// A part of C, from a row on that a launch brings.
+// A part of C, from a row on that a launch brings; test/compile/convolutions.test runs it.
+//
+// RUN: cute-run %t.part.cutepkg --device=emulator --set first=2
 !a = !cute.memref<f16, gmem, align<16>, "(30,32):(32,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(24,32):(32,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(32,24):(24,1)">

@@ -71,7 +71,7 @@ pub struct Reduced {
     bytes: [i64; 3],
 }
 
-/// What an output may be reduced along, in the order of [`Reduced`].
+/// The modes that an output may be reduced along, in the order of [`Reduced`].
 const ALONG: [[bool; 2]; 3] = [[false, true], [true, false], [true, true]];
 
 impl Reduced {

@@ -21,7 +21,7 @@ use melior::ir::ValueLike;
 /// The places of a matrix's elements, where no tile has them.
 #[derive(Clone, Debug)]
 pub(super) enum Places<'c> {
-    /// What the layout gives for the linear coordinates of modes of several leaves.
+    /// The places that the layout gives for the linear coordinates of modes of several leaves.
     Linear,
     /// Elements of a tensor at coordinates.
     At(Box<InTensor<'c>>),

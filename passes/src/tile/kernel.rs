@@ -73,7 +73,7 @@ impl<'c> Tiles<'c> {
     }
 }
 
-/// What an op of a block says of where elements of its tensors are.
+/// The operands by which an op of a block says where elements of its tensors are.
 #[derive(Clone, Default)]
 pub(super) struct Located<'c> {
     /// The coordinates of a tile, and the first that is not there.

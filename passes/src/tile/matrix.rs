@@ -418,7 +418,7 @@ pub(super) fn batch(matrices: &[Matrix; 3]) -> Option<i64> {
 }
 
 /// The accesses to a matrix: along the mode by which the most can be moved at once, columns if either would do.
-/// Of modes of several leaves, neighbours are those of the first one.
+/// Neighbours in modes of several leaves are those of the first leaf.
 fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<Access, String> {
     let whole = MemRef {
         layout: layout.clone(),

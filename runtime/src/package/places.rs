@@ -9,7 +9,7 @@ const MOST: i64 = 1 << 31;
 
 /// The coordinates at which a tensor has the elements of a matrix: sums of steps, one for each leaf of the matrix's modes.
 ///
-/// Where some coordinate is below 0 or not below the tensor's extent there is no element, and the matrix is 0.
+/// There is no element where some coordinate is below 0 or not below the tensor's extent: the matrix is 0 there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct At {
     /// The coordinate of the first element, an integer for each mode of the tensor.
@@ -85,7 +85,7 @@ impl At {
     /// The coordinates of all elements, for a tensor of that rank.
     ///
     /// # Errors
-    /// What is no number, or too many.
+    /// A text that is no number, or too many of them.
     pub(crate) fn known(&self, environment: &Environment, rank: usize) -> Result<Known, String> {
         let numbers = |all: &[Expr]| -> Result<Vec<i64>, String> {
             all.iter().map(|expr| expr.evaluate(environment)).collect()

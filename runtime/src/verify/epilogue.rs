@@ -66,10 +66,10 @@ impl Reduced {
     }
 }
 
-/// What the lines of a reduced output come to: by the largest deviations, and by typical ones.
+/// The deviations that the lines of a reduced output may have: by the largest deviations, and by typical ones.
 type Lines = BTreeMap<usize, [Partial; 2]>;
 
-/// What is found of each output in some rows and columns.
+/// The findings about each output in some rows and columns.
 struct Part {
     tallies: Vec<Tally>,
     lines: Vec<Lines>,

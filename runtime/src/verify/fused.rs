@@ -456,7 +456,7 @@ impl Fused<'_> {
         index
     }
 
-    /// What a step along each of some modes adds to the place in an array of others.
+    /// The number that a step along each of some modes adds to the place in an array of others.
     fn steps(&self, modes: &[usize], of: &[usize]) -> Vec<usize> {
         let step = |mode: &usize| {
             let before = of.iter().take_while(|own| *own != mode);
@@ -571,7 +571,7 @@ impl Fused<'_> {
         Ball::between(ball.value(), low - off(low), high + off(high))
     }
 
-    /// What a sum of values that are corrected on the way loses besides, relative to their magnitudes.
+    /// The error that a sum of values that are corrected on the way has besides, relative to their magnitudes.
     fn corrected(&self, of: &[usize], along: &[usize], reach: f64) -> f64 {
         let early = |value: &usize| along.iter().any(|mode| self.early[*value].contains(mode));
         if !of.iter().any(early) {

@@ -71,7 +71,7 @@ fn gated() -> Setup {
     Setup::new(&inputs, &[("f32", "(20,24,16):(24,1,0)")], ops, &[11])
 }
 
-/// How far elements are from the mean of their row, at most in each column.
+/// The distance of elements from the mean of their row, at most in each column.
 fn crossed() -> Setup {
     let ops = vec![
         reduce(ReduceOp::Mean, 0, &[1], "f32"),
@@ -118,7 +118,7 @@ fn right_results_pass() {
     }
 }
 
-/// What is computed of [`attention`] tile by tile of columns, with the maximum of what was met; `change` changes the power by which what was
+/// The result of [`attention`] tile by tile of columns, with the maximum of what was met; `change` changes the power by which what was
 /// summed up is multiplied.
 fn in_tiles(
     case: &mut Case,
@@ -279,7 +279,7 @@ fn mistakes_of_kernels_are_found() {
     }
 }
 
-/// What is not finite is compared wherever it is, and what nobody wrote is found.
+/// Elements that are not finite are compared wherever they are, and those that nobody wrote are found.
 #[test]
 fn what_was_not_computed_is_found() {
     let mut case = attention().case();
@@ -296,7 +296,7 @@ fn what_was_not_computed_is_found() {
     }
 }
 
-/// Of inputs that are not finite nothing is said.
+/// Nothing is said of inputs that are not finite.
 #[test]
 fn inputs_must_be_finite() {
     let mut case = attention().case();

@@ -8,7 +8,7 @@ const M: usize = 70;
 const N: usize = 50;
 const K: usize = 32;
 
-/// What of the elements of C is reduced, and where it lies.
+/// The elements of C that are reduced, and where the result lies.
 const OUTPUTS: [(ReduceOp, &str); 4] = [
     (ReduceOp::Maximum, "(70,50):(1,0)"),
     (ReduceOp::Add, "(70,50):(0,1)"),

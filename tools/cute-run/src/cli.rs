@@ -96,11 +96,11 @@ pub struct Cli {
     #[arg(long, conflicts_with_all = ["bench", "info", "emit", "no_verify", "output", "report", "seeds"])]
     pub tune: bool,
 
-    /// What --tune counts: time on a GPU, or instructions that warps execute on the emulator.
+    /// The measure of --tune: time on a GPU, or instructions that warps execute on the emulator.
     #[arg(long, requires = "tune", default_value = "time", value_name = "WHAT", value_parser = by)]
     pub tune_by: By,
 
-    /// Where --tune writes each result as it comes; what stands there is not measured again.
+    /// The file that --tune writes each result to as it comes; what stands there is not measured again.
     #[arg(long, requires = "tune", value_name = "FILE")]
     pub results: Option<PathBuf>,
 

@@ -49,7 +49,7 @@ pub struct Options {
     #[arg(long, value_name = "SM")]
     arch: Option<String>,
 
-    /// Where packages and results are kept, by which an interrupted run goes on; target/tune where not given.
+    /// The folder that packages and results are kept in, by which an interrupted run goes on; target/tune where not given.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 

@@ -5,7 +5,7 @@ use crate::diag::{self, Failure};
 use melior::ir::{OperationRef, operation::OperationLike};
 use mlir_sys::{MlirOperation, mlirOperationGetContext};
 
-/// What became of an attempt that failed.
+/// The verdict on an attempt that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The failure is the input's: what was said of it stands.

@@ -142,7 +142,7 @@ impl<'c> Fuse<'c> {
         Ok(())
     }
 
-    /// What a thread's elements of its rows are reduced to, of a tile of columns.
+    /// The numbers that a thread's elements of its rows are reduced to, of a tile of columns.
     pub(super) fn partial(
         &self,
         b: Builder<'c>,
@@ -166,7 +166,7 @@ impl<'c> Fuse<'c> {
         self.along(b, elements, reduced.kind)
     }
 
-    /// What the elements of a thread's rows are reduced to.
+    /// The numbers that the elements of a thread's rows are reduced to.
     pub(super) fn along(
         &self,
         b: Builder<'c>,

@@ -155,7 +155,7 @@ impl<'c> Fuse<'c> {
         Ok(power)
     }
 
-    /// What is subtracted with some maximum; 0 where there is none yet.
+    /// The number that is subtracted with some maximum; 0 where there is none yet.
     fn subtracted(
         &self,
         b: Builder<'c>,

@@ -42,7 +42,7 @@ const MOST_HELD: i64 = 256;
 /// The most elements along K and E.
 pub(super) const MOST_DEPTH: i64 = 256;
 
-/// What tiles along K are padded to, the least first: threads must be able to share them.
+/// The multiples that tiles along K are padded to, the least first: threads must be able to share them.
 const PADDED: &[i64] = &[16, 32, 64];
 
 /// The rows and columns that a block takes, and how it multiplies.
@@ -57,7 +57,7 @@ pub(super) struct Choice<'c> {
     pub(super) plans: Vec<Option<Plan<'c>>>,
 }
 
-/// What a choice takes.
+/// The registers and shared memory that a choice takes.
 struct Taken {
     registers: i64,
     bytes: i64,
@@ -112,6 +112,13 @@ impl<'c> Fuse<'c> {
             Some(..=32) => &[2, 4, 8, 1],
             _ => &[4, 8, 2, 1],
         };
+        let whole = [INNER, OUTER]
+            .iter()
+            .filter_map(|mode| self.roles.block[*mode]);
+        let fewer = format!(
+            "fewer elements along modes {:?}, which a block holds all of",
+            whole.collect::<Vec<_>>()
+        );
         let mut last = "has no plan".to_owned();
         for (columns, stages, held) in ways {
             for warps in all {
@@ -124,17 +131,11 @@ impl<'c> Fuse<'c> {
                 };
                 match self.fits(fused, &choice) {
                     Ok(()) => return Ok(choice),
-                    Err(why) => last = why,
+                    Err(why) => last = format!("{why}; expected {fewer}"),
                 }
             }
         }
-        Err(fail(format!(
-            "{last}; expected fewer elements along modes {:?}, which a block holds all of",
-            [INNER, OUTER]
-                .iter()
-                .filter_map(|mode| self.roles.block[*mode])
-                .collect::<Vec<_>>()
-        )))
+        Err(fail(last))
     }
 
     /// The choice of a tile. Errors: the reason why its products have no plan.

@@ -75,7 +75,7 @@ pub(super) struct Fuse<'c> {
     function: Op<'c>,
     /// The tensors behind `ins` and then those behind `outs`.
     tensors: Vec<Whole<'c>>,
-    /// How many of them are inputs.
+    /// The number of them that are inputs.
     inputs: usize,
     /// The values that the kernel is passed.
     arguments: Vec<Val<'c>>,

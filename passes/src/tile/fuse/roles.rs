@@ -127,7 +127,7 @@ fn is_batch(mode: usize, scores: &[Product<'_>], dependences: &Dependences) -> b
     factors.any(|factor| dependences.modes(factor).contains(&mode))
 }
 
-/// What tells columns from rows.
+/// The properties that tell columns from rows.
 struct Sides<'a, 'c> {
     /// The modes that something is reduced along.
     reduced: &'a Modes,

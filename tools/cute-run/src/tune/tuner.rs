@@ -55,7 +55,7 @@ pub enum State {
 }
 
 impl State {
-    /// What some records say of a subject.
+    /// The records about a subject, taken together.
     fn of(subject: &Subject, records: &[Record]) -> State {
         let mut state = State::New;
         for record in records.iter().filter(|record| record.subject == *subject) {
