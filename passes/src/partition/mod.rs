@@ -332,49 +332,15 @@ impl<'c> Partition<'c> {
 
     /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
     fn predicate(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
-        let wrong_type = || b.error("expected coordinates and an end");
-        let (Some(CuteType::CoordTensor { layout, .. }), Some(CuteType::Coord(ends))) =
-            (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
-        else {
-            return Err(wrong_type());
+        let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type()) else {
+            return Err(b.error("expected coordinates"));
         };
         // The first of each vector, which is there as a whole or not.
         let keep = std::iter::repeat_n(IntTuple::underscore(), layout.rank().saturating_sub(1));
         let first = tuple(std::iter::once(int(0)).chain(keep));
         let first = b.static_value(types::coord_type(b.context, &first))?;
         let first = b.infer(cute::SLICE, &[coords, first], &[])?;
-        let Some(CuteType::CoordTensor { start, layout }) = CuteType::get(first.r#type()) else {
-            return Err(wrong_type());
-        };
-        let truth = types::int_type(b.context, 1);
-        let shape = Layout::col_major(layout.shape()).map_err(|e| b.error(e.to_string()))?;
-        let ty = cute_ir::tensor::registers(truth, shape).to_type(b.location)?;
-        let predicate = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
-        let at = cute_ir::algorithm::coordinate(start, layout).map_err(wrong(b))?;
-        let at = types::coord_type(b.context, &at);
-        let (region, inner) = Detached::with_block(&[(at, b.location)]);
-        b.with_regions(cute::TRANSFORM, &[first, predicate], &[], &[], vec![region])?;
-        let l = Builder::at_end(b.context, inner, b.location);
-        let mut all = None;
-        for (mode, bound) in ends.modes().iter().enumerate() {
-            if bound.has_underscore() {
-                continue;
-            }
-            let mode = [("mode", l.i32_array(&[mode as i32]))];
-            let [here, bound] =
-                [argument(inner, 0), end].map(|value| l.infer(cute::GET, &[value], &mode));
-            let is = l.value(cute::ELEM_LESS, &[here?, bound?], truth, &[])?;
-            all = Some(match all {
-                Some(before) => l.value(arith::ANDI, &[before, is], truth, &[])?,
-                None => is,
-            });
-        }
-        let all = match all {
-            Some(all) => all,
-            None => l.constant(truth, 1)?,
-        };
-        l.op(cute::YIELD, &[all], &[], &[])?;
-        Ok(predicate)
+        is_there(b, first, end)
     }
 
     /// The movement of the plan that copies an operand between two tensors, by its place on the operand's way. Errors: spaces
@@ -427,6 +393,41 @@ impl<'c> Partition<'c> {
         let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
         top.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])
     }
+}
+
+/// Computes which coordinates are below an end: an i1 in registers for each.
+fn is_there<'c>(b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
+    let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(ends))) =
+        (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
+    else {
+        return Err(b.error("expected coordinates and an end"));
+    };
+    let truth = types::int_type(b.context, 1);
+    let shape = Layout::col_major(layout.shape()).map_err(wrong(b))?;
+    let ty = cute_ir::tensor::registers(truth, shape).to_type(b.location)?;
+    let there = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
+    let at = cute_ir::algorithm::coordinate(start, layout).map_err(wrong(b))?;
+    let at = types::coord_type(b.context, &at);
+    let (region, inner) = Detached::with_block(&[(at, b.location)]);
+    b.with_regions(cute::TRANSFORM, &[coords, there], &[], &[], vec![region])?;
+    let l = Builder::at_end(b.context, inner, b.location);
+    let mut all = None;
+    for (mode, bound) in ends.modes().iter().enumerate() {
+        if bound.has_underscore() {
+            continue;
+        }
+        let mode = [("mode", l.i32_array(&[mode as i32]))];
+        let [here, bound] =
+            [argument(inner, 0), end].map(|value| l.infer(cute::GET, &[value], &mode));
+        let is = l.value(cute::ELEM_LESS, &[here?, bound?], truth, &[])?;
+        all = Some(match all {
+            Some(before) => l.value(arith::ANDI, &[before, is], truth, &[])?,
+            None => is,
+        });
+    }
+    let all = all.map_or_else(|| l.constant(truth, 1), Ok)?;
+    l.op(cute::YIELD, &[all], &[], &[])?;
+    Ok(there)
 }
 
 /// A tile in shared memory, for errors.

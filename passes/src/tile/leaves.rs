@@ -108,3 +108,25 @@ pub(super) fn at_least<'c>(b: Builder<'c>, value: Val<'c>, least: i64) -> Result
     let least = b.constant(ty, least)?;
     b.value(arith::MAXSI, &[value, least], ty, &[])
 }
+
+/// The extent of modes of a tensor together, of type `index`, where it is not known.
+pub(super) fn extent_of_modes<'c>(
+    host: Builder<'c>,
+    known: Option<i64>,
+    tensor: Val<'c>,
+    modes: &[usize],
+) -> Result<Val<'c>, Failure> {
+    let index = host.index_type();
+    if let Some(known) = known {
+        return host.constant(index, known);
+    }
+    let mut product = None;
+    for mode in modes {
+        let extent = extent_of_mode(host, tensor, *mode)?;
+        product = Some(match product {
+            Some(before) => host.value(arith::MULI, &[before, extent], index, &[])?,
+            None => extent,
+        });
+    }
+    product.map_or_else(|| host.constant(index, 1), Ok)
+}

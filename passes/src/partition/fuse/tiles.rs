@@ -3,14 +3,14 @@
 use super::{Buffer, Buffers, Firsts, Fuse, coordinate, values::Values};
 use crate::{
     fused::{COLUMNS, Domain, INNER, OUTER, Phase, ROWS},
-    partition::{Partition, wrong},
+    partition::{Partition, is_there, wrong},
 };
 use cute_ir::{
-    Expected, Failure, algorithm,
+    Expected, Failure,
     contract::divisor,
     fused::{Product, steps_along},
     mlir::*,
-    ops::{arith, cute},
+    ops::cute,
     tensor,
     types::{self, CopyOp, CuteType, element_bits, memref_of},
 };
@@ -507,45 +507,14 @@ impl<'c> Fuse<'c> {
 
     /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
     fn there(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
-        let wrong_type = || b.error("expected coordinates and an end");
-        let (Some(CuteType::CoordTensor { layout, .. }), Some(CuteType::Coord(ends))) =
-            (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
-        else {
-            return Err(wrong_type());
+        let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type()) else {
+            return Err(b.error("expected coordinates"));
         };
         let keep = IntTuple::underscore;
         let rest = std::iter::repeat_n(keep(), layout.rank().saturating_sub(1));
         let first = tuple(std::iter::once(tuple([int(0), keep()])).chain(rest));
         let first = coordinate(b, first, &[])?;
         let first = b.infer(cute::SLICE, &[coords, first], &[])?;
-        let Some(CuteType::CoordTensor { start, layout }) = CuteType::get(first.r#type()) else {
-            return Err(wrong_type());
-        };
-        let truth = types::int_type(b.context, 1);
-        let shape = Layout::col_major(layout.shape()).map_err(wrong(b))?;
-        let ty = tensor::registers(truth, shape).to_type(b.location)?;
-        let there = b.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
-        let at = algorithm::coordinate(start, layout).map_err(wrong(b))?;
-        let at = types::coord_type(b.context, &at);
-        let (region, inner) = Detached::with_block(&[(at, b.location)]);
-        b.with_regions(cute::TRANSFORM, &[first, there], &[], &[], vec![region])?;
-        let l = Builder::at_end(b.context, inner, b.location);
-        let mut all = None;
-        for (mode, bound) in ends.modes().iter().enumerate() {
-            if bound.has_underscore() {
-                continue;
-            }
-            let mode = [("mode", l.i32_array(&[mode as i32]))];
-            let [here, bound] =
-                [argument(inner, 0), end].map(|value| l.infer(cute::GET, &[value], &mode));
-            let is = l.value(cute::ELEM_LESS, &[here?, bound?], truth, &[])?;
-            all = Some(match all {
-                Some(before) => l.value(arith::ANDI, &[before, is], truth, &[])?,
-                None => is,
-            });
-        }
-        let all = all.map_or_else(|| l.constant(truth, 1), Ok)?;
-        l.op(cute::YIELD, &[all], &[], &[])?;
-        Ok(there)
+        is_there(b, first, end)
     }
 }

@@ -4,7 +4,10 @@ use super::{Fuse, Whole, kernel::BATCH};
 use crate::{
     arch::WARP,
     fused::{COLUMNS, ROWS},
-    tile::{host::launch_kernel, leaves::extent_of_mode},
+    tile::{
+        host::launch_kernel,
+        leaves::{extent_of_mode, extent_of_modes},
+    },
 };
 use cute_arith::Predicate;
 use cute_ir::{
@@ -16,19 +19,12 @@ use cute_ir::{
 impl<'c> Fuse<'c> {
     /// The extent of rows, columns or the batch, of type `index`.
     fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
-        let index = host.index_type();
-        if let Some(known) = self.known(mode) {
-            return host.constant(index, known);
-        }
-        let mut product = None;
-        for mode in &self.modes[mode] {
-            let extent = extent_of_mode(host, self.tensors[0].tensor, *mode)?;
-            product = Some(match product {
-                Some(before) => host.value(arith::MULI, &[before, extent], index, &[])?,
-                None => extent,
-            });
-        }
-        product.map_or_else(|| host.constant(index, 1), Ok)
+        extent_of_modes(
+            host,
+            self.known(mode),
+            self.tensors[0].tensor,
+            &self.modes[mode],
+        )
     }
 
     /// The number of tiles along an axis, of type `index`.

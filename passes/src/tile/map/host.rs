@@ -3,7 +3,7 @@
 use super::{Arrangement, Map, Whole, column};
 use crate::tile::{
     host::{assert_apart, launch_kernel},
-    leaves::{extent_of_mode, leaves_of, places_of},
+    leaves::{extent_of_mode, extent_of_modes, leaves_of, places_of},
     matrix::divisor,
     variants::{both, choose},
 };
@@ -66,19 +66,12 @@ impl<'c> Map<'c> {
 
     /// The extent of rows (0), columns (1) or the batch (2), of type `index`.
     pub(super) fn extent(&self, host: Builder<'c>, mode: usize) -> Result<Val<'c>, Failure> {
-        let index = host.index_type();
-        if let Some(known) = self.known(mode) {
-            return host.constant(index, known);
-        }
-        let mut product = None;
-        for mode in &self.modes[mode] {
-            let extent = extent_of_mode(host, self.tensors[0].tensor, *mode)?;
-            product = Some(match product {
-                Some(before) => host.value(arith::MULI, &[before, extent], index, &[])?,
-                None => extent,
-            });
-        }
-        product.map_or_else(|| host.constant(index, 1), Ok)
+        extent_of_modes(
+            host,
+            self.known(mode),
+            self.tensors[0].tensor,
+            &self.modes[mode],
+        )
     }
 
     /// Tiles along rows (0), columns (1) or the batch (2), where they are known.
