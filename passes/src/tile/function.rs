@@ -1,6 +1,6 @@
 //! Kernels as functions: what passes and the assembler are told of each, whatever it computes.
 
-use cute_ir::ops::gpu;
+use cute_ir::ops::{arith, gpu};
 use cute_ir::{
     Failure,
     attributes::{GPU_KERNEL, MIN_BLOCKS, NOALIAS},
@@ -8,6 +8,22 @@ use cute_ir::{
     types::CuteType,
 };
 use melior::ir::{Attribute, Type, r#type::FunctionType};
+
+/// The index of this block.
+pub(super) fn block_index<'c>(b: Builder<'c>) -> Result<Val<'c>, Failure> {
+    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+    let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
+    b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])
+}
+
+/// The place of a value among a kernel's arguments, where it goes if it is none yet.
+pub(super) fn place_of<'c>(arguments: &mut Vec<Val<'c>>, value: Val<'c>) -> usize {
+    let known = arguments.iter().position(|other| *other == value);
+    known.unwrap_or_else(|| {
+        arguments.push(value);
+        arguments.len() - 1
+    })
+}
 
 /// A kernel, but for its body.
 pub(super) struct Kernel<'a, 'c> {

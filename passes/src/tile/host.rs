@@ -8,7 +8,11 @@ use super::{
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
-use cute_ir::{Expected, Failure, mlir::*, types::memref_of};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    types::{MemRef, memref_of},
+};
 use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
@@ -53,6 +57,50 @@ pub(super) fn assert_apart<'c>(
         "expected elements of {name} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}"
     );
     host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+    Ok(())
+}
+
+/// Asserts that tensors, each with its type and its name, have the extents of the first one, where types do not say so.
+pub(super) fn assert_one_shape<'a, 'c: 'a>(
+    host: Builder<'c>,
+    tensors: impl IntoIterator<Item = (Val<'c>, &'a MemRef<'c>, &'a str)>,
+) -> Result<(), Failure> {
+    let mut others = tensors.into_iter();
+    let Some((first, of_first, name)) = others.next() else {
+        return Ok(());
+    };
+    let others: Vec<_> = others.collect();
+    let known = |memref: &MemRef<'_>, mode: usize| {
+        let mode = memref.layout.mode(mode);
+        mode.is_ok_and(|mode| mode.shape().is_static())
+    };
+    for mode in 0..of_first.layout.rank() {
+        for (other, of_other, others) in &others {
+            if known(of_first, mode) && known(of_other, mode) {
+                continue;
+            }
+            let one = extent_of_mode(host, first, mode)?;
+            let two = extent_of_mode(host, *other, mode)?;
+            let same = host.compare(Predicate::Eq, one, two)?;
+            let message = format!(
+                "expected mode {mode} of {others} to have the extent of mode {mode} of {name}"
+            );
+            host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(&message))])?;
+        }
+    }
+    Ok(())
+}
+
+/// Asserts how an extent, of type `index`, compares with a number.
+pub(super) fn assert_extent<'c>(
+    host: Builder<'c>,
+    extent: Val<'c>,
+    (by, number): (Predicate, i64),
+    message: &str,
+) -> Result<(), Failure> {
+    let number = host.constant(host.index_type(), number)?;
+    let holds = host.compare(by, extent, number)?;
+    host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(message))])?;
     Ok(())
 }
 

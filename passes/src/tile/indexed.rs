@@ -3,6 +3,7 @@
 
 use super::{
     Gemm,
+    function::place_of,
     leaves::{at_least, leaves_of},
     matrix::{Matrix, Role},
 };
@@ -45,15 +46,6 @@ pub(super) struct Index<'c> {
     pub(super) tensor: Val<'c>,
     /// Its place among the kernel's arguments.
     argument: usize,
-}
-
-/// The place of a value among the kernel's arguments, where it goes if it is none yet.
-pub(super) fn place_of<'c>(arguments: &mut Vec<Val<'c>>, value: Val<'c>) -> usize {
-    let known = arguments.iter().position(|other| *other == value);
-    known.unwrap_or_else(|| {
-        arguments.push(value);
-        arguments.len() - 1
-    })
 }
 
 /// The places of an operand's elements, where the op says more than its layout. Errors: what does not suit the tensor.

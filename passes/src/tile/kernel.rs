@@ -2,12 +2,12 @@
 
 use super::{
     Gemm,
-    function::Kernel,
+    function::{Kernel, block_index},
     leaves::{at_least, leaves_of, places_of, with_layout},
     matrix::{Matrix, Role, divisor},
     region::{On, id_of},
 };
-use cute_ir::ops::{arith, cute, gpu, scf};
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
     attributes::{PLAN, STAGES},
@@ -150,7 +150,7 @@ impl<'c> Gemm<'c> {
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let [tm, tn, _] = self.plan.tile;
-        let block = self.block(b)?;
+        let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
 
         // This block's part of the tensors.
@@ -368,14 +368,6 @@ impl<'c> Gemm<'c> {
         let place = counted.iter().position(|other| *other == axis);
         let place = place.expected(b, "an axis that the launch counts")?;
         Ok(argument(body, self.arguments.len() + place))
-    }
-
-    /// The index of this block.
-    pub(super) fn block(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let dimension = b.attribute("#gpu<dim x>")?;
-        let attributes = [("dimension", dimension)];
-        let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &attributes)?;
-        b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])
     }
 
     /// The place of a tile by its index, where there are `parts` of each product, one behind the other, and which part it is; none

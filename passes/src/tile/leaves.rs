@@ -130,3 +130,36 @@ pub(super) fn extent_of_modes<'c>(
     }
     product.map_or_else(|| host.constant(index, 1), Ok)
 }
+
+/// The leaves that only a launch knows of a tensor of that type, in the order of modes that are put together: those of the shape, and those of the
+/// stride.
+pub(super) fn open_leaves<'c>(
+    b: Builder<'c>,
+    tensor: Val<'c>,
+    memref: &MemRef<'_>,
+    modes: &[Vec<usize>],
+) -> Result<[Vec<Val<'c>>; 2], Failure> {
+    let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let leaves = leaves_of(b, layout)?;
+    let (shape, stride) = leaves.split_at(leaves.len() / 2);
+    let pick = |leaves: &[Option<Val<'c>>]| {
+        let places = modes.iter().flatten();
+        let places = places.flat_map(|mode| places_of(memref, *mode));
+        places
+            .filter_map(|at| leaves.get(at).copied().flatten())
+            .collect()
+    };
+    Ok([pick(shape), pick(stride)])
+}
+
+/// The extent of a mode that is known of one of these layouts.
+pub(super) fn known_extent<'a>(
+    layouts: impl IntoIterator<Item = &'a Layout>,
+    mode: usize,
+) -> Option<i64> {
+    let mut extents = layouts.into_iter().filter_map(|layout| {
+        let mode = layout.mode(mode).ok()?;
+        mode.shape().is_static().then(|| mode.size().ok())?
+    });
+    extents.next()
+}

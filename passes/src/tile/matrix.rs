@@ -1,6 +1,6 @@
 //! The tensors of a product: how they lie, and what is known of M, N and K.
 
-use super::indexed::{Places, place_of};
+use super::{function::place_of, indexed::Places};
 use crate::plan::Access;
 use cute_arith::{ReduceOp, gcd};
 pub(super) use cute_ir::contract::divisor;
@@ -471,6 +471,17 @@ pub(super) fn check_once(name: &str, layout: &Layout) -> Result<(), String> {
     }
     let apart = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
     check_apart(name, &apart)
+}
+
+/// Checks that the strides of a tensor are numbers of elements that addresses can say.
+pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
+    if memref.layout.stride().has_basis() {
+        return Err(format!(
+            "expected {name} with strides that are integers, found {}",
+            memref.layout
+        ));
+    }
+    memref.check_addressable()
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.

@@ -8,6 +8,7 @@
 mod candidates;
 mod function;
 mod fuse;
+mod grid;
 mod host;
 mod indexed;
 mod kernel;

@@ -1,7 +1,7 @@
 //! The regions of a product, which say what is multiplied and what is stored, and of maps: what they use from around them, and their
 //! bodies elsewhere.
 
-use super::kernel::Located;
+use super::{function::place_of, kernel::Located};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, func};
 use cute_ir::{
@@ -98,11 +98,7 @@ impl<'c> Region<'c> {
             }
             region.captured.push(value);
             // Another region may use it as well.
-            let place = arguments.iter().position(|other| *other == value);
-            region.places.push(place.unwrap_or(arguments.len()));
-            if place.is_none() {
-                arguments.push(value);
-            }
+            region.places.push(place_of(arguments, value));
         }
         Ok(region)
     }

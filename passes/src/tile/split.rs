@@ -6,6 +6,7 @@
 
 use super::{
     Gemm,
+    function::block_index,
     kernel::{Located, tile_of},
     region::{On, transform},
 };
@@ -148,7 +149,7 @@ impl<'c> Gemm<'c> {
     ) -> Result<(), Failure> {
         let ty = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
-        let (block, count) = (self.block(b)?, b.i32(pieces)?);
+        let (block, count) = (block_index(b)?, b.i32(pieces)?);
         let (index, piece) = match pieces {
             1 => (block, None),
             _ => (

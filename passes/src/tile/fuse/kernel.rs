@@ -1,22 +1,17 @@
 //! The kernel of a fused map: which rows and columns a block computes.
 
-use super::{Fuse, Whole};
+use super::Fuse;
 use crate::{
     arch::WARP,
-    fused::{COLUMNS, INNER, OUTER, ROWS},
+    fused::{COLUMNS, OUTER, ROWS},
     tile::{
         function::Kernel,
-        leaves::{leaves_of, places_of, with_layout},
+        grid::Grid,
+        leaves::{open_leaves, with_layout},
     },
 };
-use cute_ir::{
-    Expected, Failure,
-    attributes::PLAN,
-    maps::modes_of,
-    mlir::*,
-    ops::{arith, cute, gpu},
-};
-use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
+use cute_ir::{Expected, Failure, attributes::PLAN, maps::modes_of, mlir::*, ops::cute};
+use cute_layout::{IntTuple, tuple};
 use melior::ir::ValueLike;
 
 /// The place of the batch among a layout's modes.
@@ -26,68 +21,27 @@ impl<'c> Fuse<'c> {
     /// Writes the kernel.
     pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
-        let counted = self.counted_by_launch();
-        arguments.extend(counted.iter().map(|_| place.i32_type()));
+        let grid = self.grid();
+        arguments.extend(grid.counted().iter().map(|_| place.i32_type()));
         let kernel = Kernel {
             name,
             arguments,
             threads: self.choice.warps * WARP,
-            blocks: self.known_blocks(),
+            blocks: grid.known_blocks(),
             attributes: Vec::new(),
         };
         kernel.write(place, |b, body| self.body(b, body))
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
-        let word = b.i32_type();
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
-        let mut block = b.value(arith::INDEX_CAST, &[block], word, &[])?;
-        let tiles = |axis: usize| match self.known_tiles(axis) {
-            Some(known) => b.i32(known),
-            None => {
-                let counted = self.counted_by_launch();
-                let place = counted.iter().position(|other| *other == axis);
-                let place = place.expected(b, "an axis that the launch counts")?;
-                Ok(argument(body, self.arguments.len() + place))
-            }
-        };
-        // Neighbouring blocks are neighbours along columns, and then along rows.
-        let mut column = None;
-        if self.known_tiles(COLUMNS) != Some(1) {
-            let parts = tiles(COLUMNS)?;
-            let part = b.value(arith::REMUI, &[block, parts], word, &[])?;
-            block = b.value(arith::DIVUI, &[block, parts], word, &[])?;
-            let each = b.i32(self.choice.columns)?;
-            column = Some(b.value(arith::MULI, &[part, each], word, &[])?);
-        }
-        let mut part = None;
-        if self.is_batched() {
-            let rows = tiles(ROWS)?;
-            part = Some(b.value(arith::DIVUI, &[block, rows], word, &[])?);
-            block = b.value(arith::REMUI, &[block, rows], word, &[])?;
-        }
-        let each = b.i32(self.choice.rows)?;
-        let row = b.value(arith::MULI, &[block, each], word, &[])?;
-        let multiple = |of: i64| {
-            IntTuple::Leaf(Leaf::Dynamic(Dyn {
-                div: of,
-                ..Dyn::I32
-            }))
-        };
-        let first = tuple([
-            multiple(self.choice.rows),
-            column.map_or(int(0), |_| multiple(self.choice.columns)),
-        ]);
-        let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
-        let at = b.coord(&first, &leaves)?;
+        let (at, part) = self.grid().place(b, body, self.arguments.len())?;
         let mut tensors = Vec::new();
         for whole in &self.tensors {
             let tensor = argument(body, whole.argument);
             let mut tensor = if whole.layout.is_static() {
                 with_layout(b, tensor, &whole.layout, [&[], &[]])?
             } else {
-                let [shape, stride] = whole.open_leaves(b, tensor, &self.modes)?;
+                let [shape, stride] = open_leaves(b, tensor, &whole.memref, &self.modes)?;
                 with_layout(b, tensor, &whole.layout, [&shape, &stride])?
             };
             if let Some(part) = part {
@@ -139,54 +93,12 @@ impl<'c> Fuse<'c> {
         first.map_or(0, |whole| whole.memref.layout.rank())
     }
 
-    /// Tiles along rows, columns or parts of the batch, where they are known.
-    pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
-        let tile = match axis {
-            ROWS => self.choice.rows,
-            COLUMNS if self.reduces => return Some(1),
-            COLUMNS => self.choice.columns,
-            INNER | OUTER => return Some(1),
-            _ => 1,
-        };
-        let extent = self.known(axis)?;
-        Some(extent / tile + i64::from(extent % tile != 0))
-    }
-
-    /// The axes whose tiles only a launch can count and a kernel needs: its arguments behind the tensors.
-    pub(super) fn counted_by_launch(&self) -> Vec<usize> {
-        let needed = [COLUMNS, ROWS]
-            .into_iter()
-            .take(1 + usize::from(self.is_batched()));
-        let open = needed.filter(|axis| self.known_tiles(*axis).is_none());
-        open.collect()
-    }
-
-    /// The blocks of the grid, where they are known.
-    pub(super) fn known_blocks(&self) -> Option<i64> {
-        [ROWS, COLUMNS, BATCH]
-            .into_iter()
-            .try_fold(1i64, |all, axis| all.checked_mul(self.known_tiles(axis)?))
-    }
-}
-
-impl<'c> Whole<'c> {
-    /// The leaves that only a launch knows of a tensor of this type, mode by mode: those of the shape, and those of the stride.
-    fn open_leaves(
-        &self,
-        b: Builder<'c>,
-        tensor: Val<'c>,
-        modes: &[Vec<usize>],
-    ) -> Result<[Vec<Val<'c>>; 2], Failure> {
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let leaves = leaves_of(b, layout)?;
-        let (shape, stride) = leaves.split_at(leaves.len() / 2);
-        let pick = |leaves: &[Option<Val<'c>>]| {
-            let places = modes.iter().flatten();
-            let places = places.flat_map(|mode| places_of(&self.memref, *mode));
-            places
-                .filter_map(|at| leaves.get(at).copied().flatten())
-                .collect()
-        };
-        Ok([pick(shape), pick(stride)])
+    /// The grid of the kernel.
+    pub(super) fn grid(&self) -> Grid {
+        Grid::new(
+            [self.choice.rows, self.choice.columns, 1],
+            [ROWS, COLUMNS, BATCH].map(|mode| self.known(mode)),
+            (self.is_batched(), self.reduces),
+        )
     }
 }

@@ -8,7 +8,14 @@ mod host;
 mod kernel;
 mod roles;
 
-use super::{function_around, matrix::check_apart, region::Region, targets_of};
+use super::{
+    function::place_of,
+    function_around,
+    leaves::known_extent,
+    matrix::{check_apart, check_in_memory},
+    region::Region,
+    targets_of,
+};
 use crate::fused::{COLUMNS, Fused, INNER, OUTER, ROWS};
 use choice::{Choice, MOST_DEPTH};
 use cute_ir::{
@@ -109,11 +116,7 @@ impl<'c> Fuse<'c> {
                         "writes output {at}, which it reads for other tiles as well; expected a tensor of its own"
                     )));
                 }
-                let known = arguments.iter().position(|other| other == value);
-                let argument = known.unwrap_or(arguments.len());
-                if known.is_none() {
-                    arguments.push(*value);
-                }
+                let argument = place_of(&mut arguments, *value);
                 named.push((format!("{what} {at}"), *value, argument, memref));
             }
         }
@@ -229,11 +232,7 @@ impl<'c> Fuse<'c> {
         if self.modes.get(mode).is_none_or(Vec::is_empty) {
             return Some(1);
         }
-        let mut extents = self.tensors.iter().filter_map(|whole| {
-            let mode = whole.layout.mode(mode).ok()?;
-            mode.shape().is_static().then(|| mode.size().ok())?
-        });
-        extents.next()
+        known_extent(self.tensors.iter().map(|whole| &whole.layout), mode)
     }
 }
 
@@ -246,13 +245,7 @@ fn check_tensor(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
             memref.element
         ));
     }
-    if memref.layout.stride().has_basis() {
-        return Err(format!(
-            "expected {name} with strides that are integers, found {}",
-            memref.layout
-        ));
-    }
-    memref.check_addressable()
+    check_in_memory(name, memref)
 }
 
 /// Checks that elements of an output do not overlap, and that no two blocks write one of them.

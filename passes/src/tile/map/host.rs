@@ -2,13 +2,14 @@
 
 use super::{Arrangement, Map, Whole, column};
 use crate::tile::{
-    host::{assert_apart, launch_kernel},
-    leaves::{extent_of_mode, extent_of_modes, leaves_of, places_of},
+    grid::{self, Grid},
+    host::{assert_apart, assert_extent, assert_one_shape},
+    leaves::{extent_of_modes, open_leaves},
     matrix::divisor,
     variants::{both, choose},
 };
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cf, cute};
+use cute_ir::ops::arith;
 use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::{IntTuple, Layout, Leaf};
 
@@ -38,7 +39,7 @@ impl<'c> Map<'c> {
         let index = host.index_type();
         let mut all = None;
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
-            let open = whole.open_leaves(host, whole.tensor, &self.modes)?;
+            let open = open_leaves(host, whole.tensor, &whole.memref, &self.modes)?;
             let leaves = |layout: &Layout| -> Vec<i64> {
                 let both = [layout.shape().leaves(), layout.stride().leaves()].concat();
                 let open = both.into_iter().filter(|leaf| !leaf.is_static());
@@ -74,105 +75,39 @@ impl<'c> Map<'c> {
         )
     }
 
-    /// Tiles along rows (0), columns (1) or the batch (2), where they are known.
-    pub(super) fn known_tiles(&self, way: &Arrangement, axis: usize) -> Option<i64> {
-        if axis == 1 && self.reduces {
-            return Some(1);
-        }
-        let (extent, tile) = (self.known(axis)?, way.tile(axis));
-        Some(extent / tile + i64::from(extent % tile != 0))
-    }
-
-    /// The axes whose tiles only a launch can count and a kernel needs: its arguments behind the tensors.
-    pub(super) fn counted_by_launch(&self, way: &Arrangement) -> Vec<usize> {
-        let needed = [1, 0].into_iter().take(1 + usize::from(self.is_batched()));
-        let open = needed.filter(|axis| self.known_tiles(way, *axis).is_none());
-        open.collect()
-    }
-
-    /// The blocks of the grid, where they are known.
-    pub(super) fn known_blocks(&self, way: &Arrangement) -> Option<i64> {
-        (0..3).try_fold(1i64, |all, axis| {
-            all.checked_mul(self.known_tiles(way, axis)?)
-        })
-    }
-
-    /// The number of tiles along an axis, of type `index`.
-    fn tiles(&self, host: Builder<'c>, way: &Arrangement, axis: usize) -> Result<Val<'c>, Failure> {
-        let index = host.index_type();
-        if let Some(known) = self.known_tiles(way, axis) {
-            return host.constant(index, known);
-        }
-        let extent = self.extent(host, axis)?;
-        match way.tile(axis) {
-            1 => Ok(extent),
-            tile => {
-                let tile = host.constant(index, tile)?;
-                host.value(arith::CEILDIVSI, &[extent, tile], index, &[])
-            }
+    /// The grid of a kernel.
+    pub(super) fn grid(&self, way: &Arrangement) -> Grid {
+        let axes = [grid::ROWS, grid::COLUMNS, grid::BATCH];
+        let facts = (self.is_batched(), self.reduces);
+        Grid {
+            range: self.ranges,
+            ..Grid::new(
+                axes.map(|axis| way.tile(axis)),
+                axes.map(|axis| self.known(axis)),
+                facts,
+            )
         }
     }
 
     fn launch(&self, host: Builder<'c>, way: &Arrangement, kernel: &str) -> Result<(), Failure> {
-        let index = host.index_type();
-        let blocks = match self.known_blocks(way) {
-            Some(known) => host.constant(index, known)?,
-            None => {
-                let mut blocks = self.tiles(host, way, 0)?;
-                for axis in [1, 2] {
-                    if self.known_tiles(way, axis) != Some(1) {
-                        let tiles = self.tiles(host, way, axis)?;
-                        blocks = host.value(arith::MULI, &[blocks, tiles], index, &[])?;
-                    }
-                }
-                blocks
-            }
-        };
-        let mut arguments = self.arguments.clone();
-        for axis in self.counted_by_launch(way) {
-            let tiles = self.tiles(host, way, axis)?;
-            arguments.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
-        }
-        let threads = way.threads[0] * way.threads[1];
-        launch_kernel(host, kernel, (blocks, threads), &arguments)
+        let kernel = (kernel, way.threads[0] * way.threads[1]);
+        let extent = |axis| self.extent(host, axis);
+        self.grid(way).launch(host, kernel, &self.arguments, extent)
     }
 
     /// Asserts that the tensors have one shape, that there is something to reduce, and that rows of outputs do not overlap, where a type does not say so.
     pub(super) fn check_launch(&self, host: Builder<'c>) -> Result<(), Failure> {
-        let index = host.index_type();
-        let [first, others @ ..] = &self.tensors[..] else {
-            return Ok(());
-        };
-        let known = |whole: &Whole<'c>, mode: usize| {
-            let mode = whole.memref.layout.mode(mode);
-            mode.is_ok_and(|mode| mode.shape().is_static())
-        };
-        let assert = |holds: Val<'c>, message: String| {
-            host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])
-        };
-        for mode in 0..first.memref.layout.rank() {
-            for other in others {
-                if known(first, mode) && known(other, mode) {
-                    continue;
-                }
-                let one = extent_of_mode(host, first.tensor, mode)?;
-                let two = extent_of_mode(host, other.tensor, mode)?;
-                let same = host.compare(Predicate::Eq, one, two)?;
-                let message = format!(
-                    "expected mode {mode} of {} to have the extent of mode {mode} of {}",
-                    other.name, first.name
-                );
-                assert(same, message)?;
-            }
-        }
+        let tensors = self.tensors.iter();
+        let tensors = tensors.map(|whole| (whole.tensor, &whole.memref, whole.name.as_str()));
+        assert_one_shape(host, tensors)?;
         if self.reduces && self.known(1).is_none() {
             let columns = self.extent(host, 1)?;
-            let there = host.compare(Predicate::Sge, columns, host.constant(index, 1)?)?;
+            let least = (Predicate::Sge, 1);
             let message = format!(
                 "expected at least one element along modes {:?}, which are reduced",
                 self.modes[1]
             );
-            assert(there, message)?;
+            assert_extent(host, columns, least, &message)?;
         }
         for axis in 0..3 {
             let is_wide = |whole: &Whole<'c>| {
@@ -184,14 +119,13 @@ impl<'c> Map<'c> {
                 continue;
             }
             let all = self.extent(host, axis)?;
-            let most = host.constant(index, i32::MAX.into())?;
-            let fits = host.compare(Predicate::Sle, all, most)?;
+            let most = (Predicate::Sle, i32::MAX.into());
             let message = format!(
                 "expected at most {} elements along modes {:?} together",
                 i32::MAX,
                 self.modes[axis]
             );
-            assert(fits, message)?;
+            assert_extent(host, all, most, &message)?;
         }
         for output in &self.tensors[self.inputs..] {
             self.check_rows_apart(host, output)?;
@@ -208,7 +142,7 @@ impl<'c> Map<'c> {
         if !is_open || column(stride) != Some(&Leaf::Static(1)) || shape.rank() != 2 {
             return Ok(());
         }
-        let [.., of_stride] = output.open_leaves(host, output.tensor, &self.modes)?;
+        let [.., of_stride] = open_leaves(host, output.tensor, &output.memref, &self.modes)?;
         let apart = *of_stride
             .first()
             .expected(host, "the stride of an output")?;
@@ -216,28 +150,5 @@ impl<'c> Map<'c> {
         let both = [self.extent(host, 0)?, self.extent(host, 1)?];
         let modes = [self.modes[0][0], self.modes[1][0]];
         assert_apart(host, &output.name, modes, both, apart)
-    }
-}
-
-impl<'c> Whole<'c> {
-    /// The leaves that only a launch knows of a tensor of this type, in the order of rows and columns: those of the shape, and those of the
-    /// stride.
-    pub(super) fn open_leaves(
-        &self,
-        b: Builder<'c>,
-        tensor: Val<'c>,
-        modes: &[Vec<usize>; 3],
-    ) -> Result<[Vec<Val<'c>>; 2], Failure> {
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let leaves = leaves_of(b, layout)?;
-        let (shape, stride) = leaves.split_at(leaves.len() / 2);
-        let pick = |leaves: &[Option<Val<'c>>]| {
-            let places = modes.iter().flatten();
-            let places = places.flat_map(|mode| places_of(&self.memref, *mode));
-            places
-                .filter_map(|at| leaves.get(at).copied().flatten())
-                .collect()
-        };
-        Ok([pick(shape), pick(stride)])
     }
 }

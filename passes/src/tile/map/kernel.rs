@@ -1,10 +1,13 @@
 //! The kernel of a map: which rows and columns a block computes.
 
 use super::{Arrangement, Map};
-use crate::tile::{function::Kernel, leaves::with_layout};
-use cute_ir::ops::{arith, cute, gpu};
-use cute_ir::{Expected, Failure, mlir::*};
-use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
+use crate::tile::{
+    function::Kernel,
+    leaves::{open_leaves, with_layout},
+};
+use cute_ir::ops::cute;
+use cute_ir::{Failure, mlir::*};
+use cute_layout::{IntTuple, tuple};
 use melior::ir::ValueLike;
 
 impl<'c> Map<'c> {
@@ -16,8 +19,8 @@ impl<'c> Map<'c> {
         way: &Arrangement,
     ) -> Result<(), Failure> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
-        let counted = self.counted_by_launch(way);
-        arguments.extend(counted.iter().map(|_| place.i32_type()));
+        let grid = self.grid(way);
+        arguments.extend(grid.counted().iter().map(|_| place.i32_type()));
         let mut attributes = Vec::new();
         if self.reads_apart(way) {
             // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
@@ -28,58 +31,14 @@ impl<'c> Map<'c> {
             name,
             arguments,
             threads: way.threads[0] * way.threads[1],
-            blocks: self.known_blocks(way),
+            blocks: grid.known_blocks(),
             attributes,
         };
         kernel.write(place, |b, body| self.body(b, body, way))
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>, way: &Arrangement) -> Result<(), Failure> {
-        let word = b.i32_type();
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
-        let mut block = b.value(arith::INDEX_CAST, &[block], word, &[])?;
-        // Neighbouring blocks are neighbours along columns.
-        let tiles = |axis: usize| match self.known_tiles(way, axis) {
-            Some(known) => b.i32(known),
-            None => {
-                let counted = self.counted_by_launch(way);
-                let place = counted.iter().position(|other| *other == axis);
-                let place = place.expected(b, "an axis that the launch counts")?;
-                Ok(argument(body, self.arguments.len() + place))
-            }
-        };
-        let mut column = None;
-        if self.known_tiles(way, 1) != Some(1) {
-            let parts = tiles(1)?;
-            let part = b.value(arith::REMUI, &[block, parts], word, &[])?;
-            block = b.value(arith::DIVUI, &[block, parts], word, &[])?;
-            let each = b.i32(way.tile(1))?;
-            column = Some(b.value(arith::MULI, &[part, each], word, &[])?);
-        }
-        let mut part = None;
-        if self.is_batched() {
-            let rows = tiles(0)?;
-            part = Some(b.value(arith::DIVUI, &[block, rows], word, &[])?);
-            block = b.value(arith::REMUI, &[block, rows], word, &[])?;
-        }
-        if let (Some(columns), Some(part)) = (self.ranges, part) {
-            column = Some(b.value(arith::MULI, &[part, b.i32(columns)?], word, &[])?);
-        }
-        let each = b.i32(way.threads[0])?;
-        let row = b.value(arith::MULI, &[block, each], word, &[])?;
-        let multiple = |of: i64| {
-            IntTuple::Leaf(Leaf::Dynamic(Dyn {
-                div: of,
-                ..Dyn::I32
-            }))
-        };
-        let first = tuple([
-            multiple(way.threads[0]),
-            column.map_or(int(0), |_| multiple(self.ranges.unwrap_or(way.tile(1)))),
-        ]);
-        let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
-        let at = b.coord(&first, &leaves)?;
+        let (at, part) = self.grid(way).place(b, body, self.arguments.len())?;
         let mut tensors = Vec::new();
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
             let tensor = whole.in_kernel(b, body)?;
@@ -87,7 +46,7 @@ impl<'c> Map<'c> {
                 true => tensor,
                 false if layout.is_static() => with_layout(b, tensor, layout, [&[], &[]])?,
                 false => {
-                    let [shape, stride] = whole.open_leaves(b, tensor, &self.modes)?;
+                    let [shape, stride] = open_leaves(b, tensor, &whole.memref, &self.modes)?;
                     with_layout(b, tensor, layout, [&shape, &stride])?
                 }
             };

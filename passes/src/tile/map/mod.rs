@@ -9,9 +9,10 @@ mod kernel;
 mod parts;
 
 use super::{
+    function::place_of,
     function_around,
-    leaves::{leaves_of, view_at},
-    matrix::check_once,
+    leaves::{known_extent, leaves_of, view_at},
+    matrix::{check_in_memory, check_once},
     region::Region,
     targets_of,
     variants::choose,
@@ -82,9 +83,7 @@ impl<'c> Map<'c> {
     ) -> Result<Self, Failure> {
         let mut map = Self::of(op, function, archs, (true, ranges))?;
         for other in others {
-            if !map.arguments.contains(other) {
-                map.arguments.push(*other);
-            }
+            place_of(&mut map.arguments, *other);
         }
         Ok(map)
     }
@@ -119,21 +118,9 @@ impl<'c> Map<'c> {
                         }
                     )));
                 }
-                if memref.layout.stride().has_basis() {
-                    return Err(fail(format!(
-                        "expected {what} {at} with strides that are integers, found {}",
-                        memref.layout
-                    )));
-                }
-                memref.check_addressable().map_err(fail)?;
+                check_in_memory(&format!("{what} {at}"), &memref).map_err(fail)?;
                 let (base, leaves) = parts_of_view(Builder::before(op), *value)?;
-                let mut passed = |value: Val<'c>| {
-                    let known = arguments.iter().position(|other| *other == value);
-                    known.unwrap_or_else(|| {
-                        arguments.push(value);
-                        arguments.len() - 1
-                    })
-                };
+                let mut passed = |value| place_of(&mut arguments, value);
                 let argument = passed(base);
                 let mut all = |values: Vec<Val<'c>>| values.into_iter().map(&mut passed).collect();
                 let view = leaves.map(|[shape, stride]| [all(shape), all(stride)]);
@@ -331,11 +318,7 @@ impl<'c> Map<'c> {
         if mode == 2 && !self.is_batched() {
             return Some(1);
         }
-        let mut extents = self.tensors.iter().filter_map(|whole| {
-            let mode = whole.layout.mode(mode).ok()?;
-            mode.shape().is_static().then(|| mode.size().ok())?
-        });
-        extents.next()
+        known_extent(self.tensors.iter().map(|whole| &whole.layout), mode)
     }
 }
 

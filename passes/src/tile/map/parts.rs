@@ -6,7 +6,7 @@
 
 use super::{Map, Whole};
 use crate::tile::{
-    leaves::view_at,
+    leaves::{open_leaves, view_at},
     numbers::{Modes, Number, tensor_at},
 };
 use cute_arith::{Predicate, ReduceOp};
@@ -208,7 +208,7 @@ impl<'c> Split<'_, 'c> {
         let host = self.host;
         let start = host.infer(cute::GET_ITER, &[whole.tensor], &[])?;
         let [mut of_shape, mut of_stride] =
-            whole.open_leaves(host, whole.tensor, &self.map.modes)?;
+            open_leaves(host, whole.tensor, &whole.memref, &self.map.modes)?;
         let (extents, strides) = (whole.layout.shape(), whole.layout.stride());
         let (mut extents, mut strides) = (extents.modes().to_vec(), strides.modes().to_vec());
         if shape != Shape::Whole && shape != Shape::Ranges {
