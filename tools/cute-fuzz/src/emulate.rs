@@ -1,6 +1,7 @@
 //! Packages, opened, loaded and run on the emulator in this process.
 
 use crate::finding::{Kind, signature};
+use crate::on::On;
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::Compute;
@@ -154,14 +155,14 @@ pub enum Verdict {
 /// A mistake of a run: what it is, and a line on it.
 pub type Mistake = (Kind, String, String);
 
-/// Opens a package and runs its only function, as [`check`].
+/// Opens a package and runs its only function on a device, as [`check`].
 ///
 /// # Errors
 /// The kind of mistake, a panic of the emulator among them.
-pub fn check_file(path: &Path, given: &[Given], seed: u64) -> Result<Verdict, Mistake> {
+pub fn check_file(on: &On, path: &Path, given: &[Given], seed: u64) -> Result<Verdict, Mistake> {
     let checked = catch_unwind(AssertUnwindSafe(|| {
         let package = Package::read_file(path).map_err(|error| error.to_string())?;
-        check(&package, None, None, given, seed)
+        check(on, &package, (None, None), given, seed)
     }));
     match checked {
         Ok(Ok(verdict)) => Ok(verdict),
@@ -180,9 +181,9 @@ pub fn check_file(path: &Path, given: &[Given], seed: u64) -> Result<Verdict, Mi
 /// # Errors
 /// The kind of mistake.
 pub fn check(
+    on: &On,
     package: &Package,
-    name: Option<&str>,
-    expected: Option<&Expected>,
+    (name, expected): (Option<&str>, Option<&Expected>),
     given: &[Given],
     seed: u64,
 ) -> Result<Verdict, String> {
@@ -193,14 +194,6 @@ pub fn check(
     if let Some(Expected::Computes(computes)) = expected {
         function.computes = vec![Compute::clone(computes)];
     }
-    let emulator = Emulator::new(Config {
-        seed,
-        max_instructions: 400_000_000,
-        ..Config::default()
-    });
-    let mut program = emulator
-        .load(package, &function)
-        .map_err(|error| error.to_string())?;
     let mut tensors = generate_given(&function, given, seed).map_err(|error| error.to_string())?;
     if let Some(Expected::Holds { given, .. }) = expected {
         for (argument, tensor) in tensors.iter_mut().enumerate() {
@@ -208,9 +201,14 @@ pub fn check(
         }
     }
     let before = tensors.clone();
-    program
-        .run(&mut tensors)
-        .map_err(|error| error.to_string())?;
+    on.with(seed, |device| {
+        let mut program = device.load(package, &function)?;
+        program.run(&mut tensors)
+    })
+    .map_err(|error| {
+        on.failed(&error);
+        error.to_string()
+    })?;
     if let Some(Expected::Holds {
         first, elements, ..
     }) = expected

@@ -7,6 +7,7 @@ mod finding;
 mod gemms;
 mod kernels;
 mod maps;
+mod on;
 mod opt;
 mod packages;
 mod pipelines;
@@ -20,7 +21,9 @@ mod worker;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use cute_runtime::device::Choice;
 use finding::Tally;
+use on::On;
 use opt::Opt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -105,6 +108,14 @@ struct Options {
     /// Seconds that one input may take.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+
+    /// The device that products and maps run on: emulator, or a GPU (cuda, cuda:N), for which they are compiled then.
+    #[arg(long, default_value_t = Choice::Emulator)]
+    device: Choice,
+
+    /// How many times as large as in CI the extents of products, and maps, are.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=64))]
+    scale: i64,
 }
 
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
@@ -239,6 +250,7 @@ fn target(
 ) -> Result<()> {
     let time = Duration::from_secs(options.seconds);
     let Options { seed, first, .. } = *options;
+    let on = || On::open(options.device, options.scale);
     let job = |target| -> Result<(worker::Job, tempfile::TempDir)> {
         let folder = tempfile::tempdir().context("no folder for temporary files")?;
         // Without a compiler there are fewer seeds.
@@ -255,8 +267,20 @@ fn target(
         Ok((job, folder))
     };
     match name {
-        "gemms" => gemms::run(&Opt::new(program, time)?, seed, first, inputs, tally),
-        "maps" => maps::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "gemms" => gemms::run(
+            &Opt::new(program, time)?,
+            &on()?,
+            seed,
+            (first, inputs),
+            tally,
+        ),
+        "maps" => maps::run(
+            &Opt::new(program, time)?,
+            &on()?,
+            seed,
+            (first, inputs),
+            tally,
+        ),
         "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "pipelines" => pipelines::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "tokens" => tokens::run(

@@ -7,6 +7,7 @@ mod prologue;
 
 use crate::emulate;
 use crate::finding::{Finding, Kind, Tally, signature};
+use crate::on::On;
 use crate::opt::{Death, Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
@@ -27,11 +28,21 @@ struct Input {
 ///
 /// # Errors
 /// If the compiler cannot be run.
-pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
+pub fn run(
+    opt: &Opt,
+    on: &On,
+    seed: u64,
+    (first, inputs): (u64, u64),
+    tally: &mut Tally,
+) -> Result<()> {
     for index in first..first + inputs {
-        let input = Input::new(&mut Random::of(seed, index));
+        let input = Input::new(&mut Random::of(seed, index), on);
         tally.inputs += 1;
-        one(opt, &input, seed, index, tally, true)?;
+        one(opt, on, &input, (seed, index), tally, true)?;
+        if let Some(note) = on.lost(index) {
+            tally.notes.push(note);
+            break;
+        }
     }
     tally.runs = opt.runs();
     Ok(())
@@ -39,9 +50,9 @@ pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> 
 
 fn one(
     opt: &Opt,
+    on: &On,
     input: &Input,
-    seed: u64,
-    index: u64,
+    (seed, index): (u64, u64),
     tally: &mut Tally,
     is_first: bool,
 ) -> Result<()> {
@@ -86,7 +97,7 @@ fn one(
                 let text = format!("the cure does not help: {}", signature(message(&said)));
                 return tally.add(find(Kind::Refused, text, said));
             }
-            return one(opt, &input.cured(&cure), seed, index, tally, false);
+            return one(opt, on, &input.cured(&cure), (seed, index), tally, false);
         }
         None => return Ok(()),
     }
@@ -94,7 +105,8 @@ fn one(
         tally.accepted += 1;
     }
     for seed in [seed ^ index, index] {
-        if let Err((kind, signature, said)) = emulate::check_file(&path, &input.problem.given, seed)
+        if let Err((kind, signature, said)) =
+            emulate::check_file(on, &path, &input.problem.given, seed)
         {
             return tally.add(find(kind, signature, said));
         }
@@ -119,10 +131,10 @@ fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
 }
 
 impl Input {
-    fn new(random: &mut Random) -> Input {
+    fn new(random: &mut Random, on: &On) -> Input {
         let (tile, warps) = tile(random);
-        let problem = Problem::new(random, tile);
-        let mut options = vec![("arch", (*random.pick(&ARCHS)).to_string())];
+        let problem = Problem::new(random, tile, on.scale);
+        let mut options = vec![("arch", on.arch(random.pick::<&str>(&ARCHS)))];
         let [tm, tn, tk] = tile;
         if random.chance(30) {
             // The problem alone.
@@ -230,7 +242,7 @@ mod tests {
                 ("stages", "3".to_string())
             ]
         );
-        let input = Input::new(&mut Random::of(0, 0)).cured(&cure);
+        let input = Input::new(&mut Random::of(0, 0), &On::emulator()).cured(&cure);
         assert!(input.options().contains("stages=3"));
         assert_eq!(input.options().matches("stages=").count(), 1);
         assert!(super::cure("error: no").is_none());

@@ -41,8 +41,8 @@ const TYPES: [[&str; 4]; 18] = [
 ];
 
 /// The forms of an extent: a multiple of a tile, one beside it, a multiple of 8, small, any.
-fn extent(random: &mut Random, tile: i64, most: i64) -> i64 {
-    let whole = tile * random.range(1, 1 + (most / tile.max(1)).clamp(0, 2));
+fn extent(random: &mut Random, tile: i64, (most, scale): (i64, i64)) -> i64 {
+    let whole = tile * random.range(1, 1 + (most / tile.max(1)).clamp(0, 2 * scale));
     match random.below(10) {
         0..4 => whole,
         4 => whole + 1,
@@ -132,12 +132,12 @@ pub(crate) fn tensor(
 }
 
 impl Problem {
-    /// A product of some tiles of this size, or about as large.
-    pub(super) fn new(random: &mut Random, tile: [i64; 3]) -> Problem {
-        let most = [256, 320, 384];
+    /// A product of some tiles of this size, or about as large, or so many times as large.
+    pub(super) fn new(random: &mut Random, tile: [i64; 3], scale: i64) -> Problem {
+        let most = [256, 320, 384].map(|most| most * scale);
         let mut extents = [0; 3];
         for (axis, extent_of) in extents.iter_mut().enumerate() {
-            *extent_of = extent(random, tile[axis], most[axis]);
+            *extent_of = extent(random, tile[axis], (most[axis], scale));
         }
         let [m, n, k] = extents;
         let batch: Vec<i64> = match random.below(10) {
@@ -281,7 +281,7 @@ mod tests {
     fn problems_are_of_all_kinds() {
         let mut random = Random::of(0, 0);
         let all: Vec<Problem> = (0..300)
-            .map(|_| Problem::new(&mut random, [32, 32, 32]))
+            .map(|_| Problem::new(&mut random, [32, 32, 32], 1))
             .collect();
         let some = |part: &str| {
             all.iter()

@@ -4,6 +4,7 @@
 use super::text::{Kernel, module};
 use crate::emulate::{self, Expected};
 use crate::finding::{Finding, Kind, Tally, signature};
+use crate::on::On;
 use crate::opt::{Opt, Status, message};
 use anyhow::Result;
 use cute_runtime::Package;
@@ -244,7 +245,14 @@ fn run(package: &Package, name: &str, whole: &Whole) -> Result<(), (Kind, String
         [whole.index, !whole.index]
             .into_iter()
             .try_for_each(|seed| {
-                emulate::check(package, Some(name), Some(&whole.expected), &[], seed).map(drop)
+                emulate::check(
+                    &On::emulator(),
+                    package,
+                    (Some(name), Some(&whole.expected)),
+                    &[],
+                    seed,
+                )
+                .map(drop)
             })
     };
     match catch_unwind(AssertUnwindSafe(both)) {

@@ -8,6 +8,7 @@ mod style;
 
 use crate::emulate::{self, Verdict};
 use crate::finding::{Finding, Kind, Tally, signature};
+use crate::on::On;
 use crate::opt::{Death, Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
@@ -25,22 +26,38 @@ const LIMITS: [&str; 2] = [
 ///
 /// # Errors
 /// If the compiler cannot be run, or the inputs test nothing.
-pub fn run(opt: &Opt, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
+pub fn run(
+    opt: &Opt,
+    on: &On,
+    seed: u64,
+    (first, inputs): (u64, u64),
+    tally: &mut Tally,
+) -> Result<()> {
     let mut census = Census::default();
     for index in first..first + inputs {
         tally.inputs += 1;
-        one(opt, seed, index, tally, &mut census)?;
+        one(opt, on, (seed, index), tally, &mut census)?;
+        if let Some(note) = on.lost(index) {
+            tally.notes.push(note);
+            break;
+        }
     }
     census.finish(opt)?;
     tally.runs = opt.runs();
-    tally.notes = census.lines();
+    tally.notes.extend(census.lines());
     census.require()
 }
 
-fn one(opt: &Opt, seed: u64, index: u64, tally: &mut Tally, census: &mut Census) -> Result<()> {
+fn one(
+    opt: &Opt,
+    on: &On,
+    (seed, index): (u64, u64),
+    tally: &mut Tally,
+    census: &mut Census,
+) -> Result<()> {
     let mut random = Random::of(seed, index);
-    let problem = Problem::new(&mut random);
-    let options = options(&mut random);
+    let problem = Problem::new(&mut random, on.scale);
+    let options = options(&mut random, on);
     census.add(&problem.features);
     let path = opt.scratch().join("map.cutepkg");
     let command = |path: &str| [format!("--cute-compile={options} package={path}")];
@@ -79,7 +96,7 @@ fn one(opt: &Opt, seed: u64, index: u64, tally: &mut Tally, census: &mut Census)
     tally.accepted += 1;
     census.compiled(opt, &problem.text)?;
     for (at, given) in problem.launches.iter().enumerate() {
-        let found = match emulate::check_file(&path, given, seed ^ index ^ (at as u64) << 32) {
+        let found = match emulate::check_file(on, &path, given, seed ^ index ^ (at as u64) << 32) {
             Ok(Verdict::Right) => {
                 census.ran();
                 continue;
@@ -99,8 +116,11 @@ fn one(opt: &Opt, seed: u64, index: u64, tally: &mut Tally, census: &mut Census)
 }
 
 /// Options of `--cute-compile`, but for the package.
-fn options(random: &mut Random) -> String {
-    let mut options = format!("arch={}", random.pick(&["sm_80", "sm_90a"]));
+fn options(random: &mut Random, on: &On) -> String {
+    let mut options = format!(
+        "arch={}",
+        on.arch(random.pick::<&str>(&["sm_80", "sm_90a"]))
+    );
     if random.chance(50) {
         options += &format!(" variants={}", random.range(1, 6));
     }

@@ -146,8 +146,9 @@ impl Function {
 }
 
 impl Problem {
-    pub(super) fn new(random: &mut Random) -> Problem {
-        let mut shape = Shape::new(random);
+    /// A function of a shape of some thousand elements, or so many times as many.
+    pub(super) fn new(random: &mut Random, scale: i64) -> Problem {
+        let mut shape = Shape::new(random, scale);
         let mut function = Function {
             head: String::new(),
             arguments: Vec::new(),
@@ -273,7 +274,7 @@ mod tests {
     #[test]
     fn problems_depend_on_their_number_alone() {
         for index in 0..60 {
-            let [one, other] = [0, 1].map(|_| Problem::new(&mut Random::of(1, index)));
+            let [one, other] = [0, 1].map(|_| Problem::new(&mut Random::of(1, index), 1));
             assert_eq!(one.text, other.text);
             assert_eq!(one.launches, other.launches);
             let count = |bracket| one.text.matches(bracket).count();
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn problems_are_of_all_kinds() {
         let all: Vec<Problem> = (0..600)
-            .map(|index| Problem::new(&mut Random::of(3, index)))
+            .map(|index| Problem::new(&mut Random::of(3, index), 1))
             .collect();
         let some = |part: &str| all.iter().filter(|one| one.text.contains(part)).count();
         for part in [

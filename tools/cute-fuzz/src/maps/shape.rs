@@ -52,12 +52,13 @@ pub(super) struct Tensor {
 }
 
 impl Shape {
-    pub(super) fn new(random: &mut Random) -> Shape {
+    /// A shape of some thousand elements, or so many times as many.
+    pub(super) fn new(random: &mut Random, scale: i64) -> Shape {
         let budget = match random.below(20) {
             0..10 => 3_000,
             10..17 => 20_000,
             _ => 150_000,
-        };
+        } * scale;
         let rank = *random.pick(&[1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4]);
         let is_open = random.chance(60);
         let launches = if is_open { 3 } else { 1 };
