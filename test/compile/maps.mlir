@@ -15,6 +15,7 @@
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function long
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function thin
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function in_place
+// RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function one_column --shape E0=300x1 --shape D0=300x1
 //
 // Rows of a few, of 1000 to 5000 by each of the kernels for such, and of more than any holds; aligned or not:
 //
@@ -246,6 +247,18 @@ func.func @in_place(%X: !own) {
     %mean = cute.all_reduce "mean" %x along [1] : f32
     %y = arith.subf %x, %mean : f32
     cute.yield %y : f32
+  }
+  return
+}
+
+// One column, as the output alone says.
+!some = !cute.memref<i8, gmem, align<16>, "(?,?):(?,1)">
+!one = !cute.memref<i8, gmem, align<16>, "(?,1):(?,1)">
+func.func @one_column(%X: !some, %Y: !one) {
+  cute.map ins(%X : !some) outs(%Y : !one) {
+  ^bb0(%x: i8):
+    %y = arith.addi %x, %x : i8
+    cute.yield %y : i8
   }
   return
 }

@@ -15,11 +15,15 @@ use super::{
     graph::has_a_place,
     rings::is_ring,
 };
-use crate::{memory::root_of, synchronize, values::UNSIGNED};
+use crate::{
+    memory::root_of,
+    synchronize,
+    values::{UNSIGNED, unroll},
+};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{CYCLES, LATENCY, ORDER, STAGE, UNIT},
+    attributes::{CYCLES, LATENCY, ORDER, STAGE, UNIT, UNROLL},
     mlir::*,
     types::MOST_STAGES,
 };
@@ -52,6 +56,15 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     }
     Ok(())
 }
+
+/// Cycles until a result of a slow load may be used: more than what stands between the end of a turn and the next load.
+const SLOW: i64 = 200;
+
+/// The most intervals that one turn has so that each has registers of its own for what it loads.
+const MOST_LIVES: i64 = 6;
+
+/// The most operations of such a turn.
+const MOST_WRITTEN: i64 = 800;
 
 /// `op` as a loop of operations with stages.
 fn scheduled(op: Op<'_>) -> Option<scf::For<'_>> {
@@ -703,10 +716,60 @@ impl<'c> Expand<'c> {
         inner.op(scf::YIELD, &yielded, &[], &[])?;
 
         // Afterwards, what was made `age` intervals before the first one that follows.
-        for ((value, age), result) in slots.iter().zip(results_of(built)) {
+        let results = self.renamed(built)?;
+        for ((value, age), result) in slots.iter().zip(results) {
             self.made.insert((key(*value), open.before(*age)), result);
         }
         Ok(())
+    }
+
+    /// The steady loop with as many intervals a turn as what is loaded from global memory lives, so that each has registers of its own
+    /// for it: what moves from one register to the next at the end of a turn waits for the load. Returns the loop's results.
+    fn renamed(&self, steady: Op<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let results = results_of(steady);
+        let factor = self.lifetime();
+        let is_small = factor * self.scheduled.len() as i64 <= MOST_WRITTEN;
+        let Some(steady) = scf::For::of(steady).filter(|_| (2..=MOST_LIVES).contains(&factor))
+        else {
+            return Ok(results);
+        };
+        let is_long = self
+            .bounds
+            .trips()
+            .is_none_or(|trips| trips >= 2 * factor + self.last);
+        if !is_small || !is_long || constant_of(steady.step()).is_none() {
+            return Ok(results);
+        }
+        let results = unroll::split(self.rewriter, steady, factor)?;
+        // LLVM writes out what is left, where it is known.
+        if let Some(rest) = results.first().and_then(|value| defining_op(*value)) {
+            remove_attribute(rest, UNROLL);
+        }
+        Ok(results)
+    }
+
+    /// Intervals in which a value that a slow load brings is in registers, at most.
+    fn lifetime(&self) -> i64 {
+        let is_slow = |op: &Op<'c>| integer_of(*op, LATENCY).is_some_and(|cycles| cycles >= SLOW);
+        let makers = self.scheduled.iter().enumerate();
+        let makers = makers.filter(|(_, (op, _))| is_slow(op));
+        let made: HashMap<ValueKey, (usize, i64)> = makers
+            .flat_map(|(place, (op, stage))| {
+                let results = results_of(*op).into_iter();
+                results.map(move |value| (key(value), (place, *stage)))
+            })
+            .collect();
+        let mut most = 0;
+        for (place, (op, stage)) in self.scheduled.iter().enumerate() {
+            let sources = values_used_by(*op).into_iter();
+            for source in sources.flat_map(|value| self.sources(value)) {
+                if let Some((maker, made)) = made.get(&source.value) {
+                    let age = stage + source.lag - made;
+                    most = most.max(age + i64::from(place > *maker));
+                }
+            }
+        }
+        most
     }
 
     /// A copy that is done only where `is_there` holds as well.

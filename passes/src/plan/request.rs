@@ -66,7 +66,7 @@ cute_ir::options! {
         split: Option<i64> = None, "",
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 where not given";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 for a product and 12 for a map where not given";
         candidates: Option<i64> = None, "",
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
@@ -115,13 +115,21 @@ impl OptionValue for Avoid {
     }
 }
 
-/// Kernels for a problem whose sizes are open, at most, where nothing else is asked for.
+/// Kernels for a product whose sizes are open, at most, where nothing else is asked for.
 const VARIANTS: i64 = 6;
+
+/// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
+const VARIANTS_OF_MAP: i64 = 12;
 
 impl Request {
     /// Kernels for a problem whose sizes are open, at most.
     pub fn most_variants(&self) -> usize {
         usize::try_from(self.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX)
+    }
+
+    /// Kernels for a map whose columns are open, at most.
+    pub fn most_of_map(&self) -> usize {
+        usize::try_from(self.variants.unwrap_or(VARIANTS_OF_MAP)).unwrap_or(usize::MAX)
     }
 
     /// The plans of a package of candidates, if one is asked for.

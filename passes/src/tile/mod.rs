@@ -107,7 +107,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             }
             if name_of(*op) == cute::MAP {
                 let map = Map::check(*op, function, &archs)?;
-                map.lower(rewriter, module, &name, request.most_variants(), &mut home)?;
+                map.lower(rewriter, module, &name, request.most_of_map(), &mut home)?;
                 return rewriter.erase(*op);
             }
             let op = &narrow::widened(rewriter, *op, &archs)?;

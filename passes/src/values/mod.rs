@@ -12,7 +12,7 @@ mod elements;
 mod known;
 mod products;
 mod registers;
-mod unroll;
+pub(crate) mod unroll;
 
 pub(crate) use copies::positions;
 pub(crate) use unroll::UNSIGNED;

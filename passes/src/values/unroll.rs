@@ -54,12 +54,21 @@ pub(super) fn turns(from: i64, to: i64, step: i64, unsigned: bool, ty: Type<'_>)
     (distance + i128::from(step) - 1) / i128::from(step)
 }
 
-fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Result<(), Failure> {
+/// Makes `factor` turns of a loop one, and puts what is left of them behind it: where their number is known, as a loop that asks to be
+/// written out. Returns the values that take the place of the loop's results; the loop is gone then.
+///
+/// # Errors
+/// A step that is not known, or so large that the loop's counter overflows.
+pub(crate) fn split<'c>(
+    rewriter: &'c Rewriter<'c>,
+    old: scf::For<'c>,
+    factor: i64,
+) -> Result<Vec<Val<'c>>, Failure> {
     let op = old.op();
     let b = Builder::before(op);
     remove_attribute(op, UNROLL);
     if factor == 1 {
-        return Ok(());
+        return Ok(old.results());
     }
     let unsigned = old.unsigned_cmp().is_some();
     let [from, to, Some(step @ 1..)] = bounds(old) else {
@@ -74,7 +83,7 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Resu
         .map(|(from, to)| (from, to, turns(from, to, step, unsigned, ty)));
     if known.is_some_and(|(.., turns)| turns <= i128::from(factor)) {
         set_attribute(op, UNROLL, b.unit());
-        return Ok(());
+        return Ok(old.results());
     }
     let overflows = || {
         b.error(format!(
@@ -97,16 +106,18 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Resu
     // The rounds: each carries where the next turn starts, for what is left behind the last one.
     let (next, carried) = rounds(b, old, end, round_value, factor)?;
     let results = if left {
-        let rest = b.clone_op(op, &mut Mapping::new());
         let start = match known {
             Some((from, _, turns)) => {
                 // Bounds that are constants, so that they can be written out.
                 let rounds = (turns / i128::from(factor)) as i64;
-                set_attribute(rest, UNROLL, b.unit());
                 b.constant(ty, from.wrapping_add(rounds.wrapping_mul(round)))?
             }
             None => next,
         };
+        let rest = b.clone_op(op, &mut Mapping::new());
+        if known.is_some() {
+            set_attribute(rest, UNROLL, b.unit());
+        }
         let bounds = [start, old.upper_bound(), old.step()];
         for (i, value) in bounds.into_iter().chain(carried).enumerate() {
             set_operand(rest, i, value);
@@ -115,11 +126,11 @@ fn split<'c>(rewriter: &'c Rewriter<'c>, old: scf::For<'c>, factor: i64) -> Resu
     } else {
         carried
     };
-    for (result, value) in old.results().into_iter().zip(results) {
-        replace_uses(result, value);
+    for (result, value) in old.results().into_iter().zip(&results) {
+        replace_uses(result, *value);
     }
     rewriter.erase(op)?;
-    Ok(())
+    Ok(results)
 }
 
 /// The bound below which a whole round fits: `to - last`, where `last` is from a round's first turn to its last; `from` where

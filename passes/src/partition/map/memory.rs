@@ -4,7 +4,6 @@ use super::{Held, Mapped, Values, word, wrong};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, algorithm,
-    maps::is_same_along,
     mlir::*,
     tensor,
     types::{self, CopyOp, CuteType, MemRef, element_bits, memref_of},
@@ -118,7 +117,7 @@ impl<'c> Mapped<'c> {
         let types = &self.types[self.inputs.len()..];
         let outputs = self.outputs.iter().zip(types).enumerate();
         let once: Vec<_> = outputs
-            .filter(|(_, (_, memref))| is_same_along(&memref.layout, 1))
+            .filter(|(_, (_, memref))| self.is_number(memref))
             .map(|(at, (output, _))| (at, *output))
             .collect();
         if once.is_empty() {

@@ -22,7 +22,7 @@ use cute_ir::{
 use cute_layout::IntTuple;
 use melior::ir::ValueLike;
 use region::Region;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A `cute.block.map` that becomes what each thread does.
 struct Mapped<'c> {
@@ -59,6 +59,8 @@ struct Mapped<'c> {
     /// The places of the inputs that are read along rows, through shared memory, and how many neighbours at once.
     staged: Vec<i64>,
     row_vector: i64,
+    /// True where there is one column, whichever tensor says so: all is the same along rows then.
+    is_column: bool,
 }
 
 /// The vectors of a thread that it holds at once.
@@ -158,7 +160,11 @@ impl<'c> Mapped<'c> {
             end = word(b, arith::MINSI, end, own)?;
         }
         let inputs_types = &types[..inputs.len()];
-        let differs = varying(body, inputs_types, |mode| mode == 1);
+        let is_column = columns.0 == Some(1);
+        let differs = match is_column {
+            true => HashSet::new(),
+            false => varying(body, inputs_types, |mode| mode == 1),
+        };
         let inputs = inputs.into_iter().map(|input| memory::as_bits(b, input));
         let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
@@ -182,8 +188,14 @@ impl<'c> Mapped<'c> {
             is_whole,
             staged: op.staged().and_then(i64s_of).unwrap_or_default(),
             row_vector: op.row_vector().and_then(integer_value).unwrap_or(1),
+            is_column,
             types,
         })
+    }
+
+    /// Tells whether a tensor has one element for each row.
+    fn is_number(&self, memref: &MemRef<'c>) -> bool {
+        self.is_column || is_same_along(&memref.layout, 1)
     }
 
     /// Writes all that a thread does.
@@ -192,7 +204,7 @@ impl<'c> Mapped<'c> {
         let arguments = arguments_of(self.region.body);
         let inputs = self.inputs.iter().zip(&self.types).zip(&arguments);
         for ((tensor, memref), argument) in inputs {
-            if is_same_along(&memref.layout, 1) {
+            if self.is_number(memref) {
                 let number = self.load_number(b.step("load inputs"), *tensor)?;
                 let number = memory::as_number(b, number, argument.r#type())?;
                 values.numbers.insert(key(*argument), number);
@@ -278,7 +290,7 @@ impl<'c> Mapped<'c> {
     fn full_outputs(&self) -> impl Iterator<Item = (usize, Val<'c>)> {
         let types = &self.types[self.inputs.len()..];
         let outputs = self.outputs.iter().copied().enumerate();
-        outputs.filter(|(at, _)| !is_same_along(&types[*at].layout, 1))
+        outputs.filter(|(at, _)| !self.is_number(&types[*at]))
     }
 
     /// A loop along the columns of a row, with what it carries from turn to turn. Returns what it ends with.

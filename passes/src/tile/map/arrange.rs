@@ -39,9 +39,16 @@ const STAGED: i64 = 32;
 /// Bytes of all banks.
 const BANKS: i64 = 128;
 
-/// The extents of columns for which there are kernels where only a launch knows them: of wide accesses, and of any.
-const ALIGNED: &[i64] = &[1024, 4096, 8192];
-const ANY: &[i64] = &[4096];
+/// The extents of columns for which there are kernels where only a launch knows them, of wide accesses and of any: of the finest classes that
+/// so many kernels allow, with one for longer rows of each. A class that is half empty has half as many bytes on their way.
+const CLASSES: [[&[i64]; 2]; 3] = [
+    [
+        &[1024, 1536, 2048, 3072, 4096, 6144, 8192],
+        &[1024, 2048, 4096],
+    ],
+    [&[1024, 2048, 4096, 8192], &[1024, 4096]],
+    [&[1024, 4096, 8192], &[4096]],
+];
 
 /// The elements that the threads of a block take.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,10 +129,18 @@ impl<'c> Map<'c> {
         let aligned = self.aligned(&known).filter(|_| !by_rows);
         let mut all = Vec::new();
         let is_open = self.reduces && self.known(1).is_none();
-        for (layouts, classes) in [(aligned.as_ref(), ALIGNED), (Some(&known), ANY)] {
+        let kernels = |[wide, any]: &[&[i64]; 2]| match aligned {
+            Some(_) => wide.len() + any.len() + 2,
+            None => wide.len() + 1,
+        };
+        let [.., coarsest] = CLASSES;
+        let mut finest = CLASSES.into_iter();
+        let finest = finest.find(|classes| kernels(classes) <= most);
+        let [wide, any] = finest.unwrap_or(coarsest);
+        for (layouts, classes) in [(aligned.as_ref(), wide), (Some(&known), any)] {
             let Some(layouts) = layouts else { continue };
             let classes = match aligned.is_none() {
-                true => ALIGNED,
+                true => wide,
                 false => classes,
             };
             if is_open {
@@ -308,7 +323,12 @@ impl<'c> Map<'c> {
     /// The elements that threads take of rows that are reduced, of so many columns at most.
     fn reducing(&self, vector: i64, most: Option<i64>) -> Taken {
         let most = most.unwrap_or(i64::MAX);
-        let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
+        let mut threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
+        // Half as many that hold half as many elements more, where fewer of these are then behind the end of the row.
+        let taken = |threads: i64| up(most, threads * vector).saturating_mul(threads * vector);
+        if threads > WARP && taken(threads / 2) < taken(threads) {
+            threads /= 2;
+        }
         // Threads of several warps share one row.
         let rows = if threads <= WARP {
             THREADS / threads
