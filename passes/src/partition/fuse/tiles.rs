@@ -5,12 +5,13 @@ use crate::{
     fused::{COLUMNS, Domain, INNER, OUTER, Phase, ROWS},
     partition::{Partition, is_there, wrong},
 };
+use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure,
     contract::divisor,
     fused::{Product, steps_along},
     mlir::*,
-    ops::cute,
+    ops::{cute, scf},
     tensor,
     types::{self, CopyOp, CuteType, element_bits, memref_of},
 };
@@ -34,9 +35,12 @@ enum Place<'c> {
 }
 
 impl<'c> Fuse<'c> {
-    /// Copies the first factors of products along K to shared memory, and from there into registers.
+    /// Copies the first factors of products along K to shared memory, and from there into registers, where a block holds all of K.
     pub(super) fn load_firsts(&self, b: Builder<'c>) -> Result<Firsts<'c>, Failure> {
         let mut firsts = Firsts::new();
+        if self.sliced {
+            return Ok(firsts);
+        }
         let mut buffers = Vec::new();
         for product in &self.fused.scores {
             let way = self.way(product);
@@ -90,7 +94,7 @@ impl<'c> Fuse<'c> {
         starts.map(key).collect()
     }
 
-    /// Shared memory for the second factors of a turn's products.
+    /// Shared memory for the second factors of a turn's products, and for the first ones of what comes in slices.
     pub(super) fn allocate_factors(
         &self,
         b: Builder<'c>,
@@ -101,30 +105,38 @@ impl<'c> Fuse<'c> {
         let columns = phase.reduced.iter().filter_map(|reduced| reduced.product);
         let mut buffers = Buffers::new();
         for product in scores.into_iter().chain(columns) {
-            let [_, second] = self.split(b, &product)?;
-            if buffers.contains_key(&key(second)) {
-                continue;
+            let [first, second] = self.split(b, &product)?;
+            let is_sliced = self.sliced && product.along == INNER;
+            let first = is_sliced.then_some((first, Operand::A));
+            for (factor, operand) in first.into_iter().chain([(second, Operand::B)]) {
+                if buffers.contains_key(&key(factor)) {
+                    continue;
+                }
+                let (_, input) = block_argument(factor).expected(b, "a factor that is stored")?;
+                let shared = self.shared(b, self.way(&product), operand)?;
+                let buffer = Buffer {
+                    input,
+                    product,
+                    operand,
+                    shared,
+                };
+                buffers.insert(key(factor), buffer);
             }
-            let (_, input) = block_argument(second).expected(b, "a factor that is stored")?;
-            let shared = self.shared(b, self.way(&product), Operand::B)?;
-            let buffer = Buffer {
-                input,
-                product,
-                shared,
-            };
-            buffers.insert(key(second), buffer);
         }
         Ok(buffers)
     }
 
-    /// Copies tiles of second factors to shared memory.
+    /// Copies tiles of second factors to shared memory, but for those that come in slices.
     pub(super) fn fill_factors(
         &self,
         b: Builder<'c>,
         buffers: &Buffers<'c>,
         column: Val<'c>,
     ) -> Result<(), Failure> {
-        let mut all: Vec<_> = buffers.values().collect();
+        let all = buffers.values();
+        let mut all: Vec<_> = all
+            .filter(|buffer| !self.sliced || buffer.product.along != INNER)
+            .collect();
         all.sort_by_key(|buffer| (buffer.product.along != INNER, buffer.input));
         for buffer in all {
             let way = self.way(&buffer.product);
@@ -132,11 +144,48 @@ impl<'c> Fuse<'c> {
             let at = Place::At(column);
             let (modes, places) = match buffer.product.along {
                 INNER => ([COLUMNS, INNER], [at, Place::First]),
-                _ => ([OUTER, COLUMNS], [Place::First, at]),
+                _ => ([OUTER, COLUMNS], [self.outer_place(), at]),
             };
             let b = b.at_location(location_of(buffer.product.reduce.result()));
             let part = self.part(b, self.inputs[buffer.input], modes, [n, k], places)?;
             self.copy_shared(b.step("copy B"), way, Operand::B, part, buffer.shared)?;
+        }
+        Ok(())
+    }
+
+    /// The place of the block's tile along E.
+    fn outer_place(&self) -> Place<'c> {
+        self.outer.map_or(Place::First, Place::At)
+    }
+
+    /// Copies the slices of factors of products along K to shared memory, of a tile of columns and a slice by their numbers.
+    pub(super) fn fill_slices(
+        &self,
+        b: Builder<'c>,
+        products: &[Product<'c>],
+        buffers: &Buffers<'c>,
+        [column, slice]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
+        let mut filled = HashSet::new();
+        for product in products {
+            let way = self.way(product);
+            let [m, n, k] = way.plan.tile;
+            let b = b.at_location(location_of(product.reduce.result()));
+            for factor in self.split(b, product)? {
+                if !filled.insert(key(factor)) {
+                    continue;
+                }
+                let buffer = buffers.get(&key(factor));
+                let buffer = buffer.expected(b, "a factor in shared memory")?;
+                let (mode, extent, at, step) = match buffer.operand {
+                    Operand::A => (ROWS, m, self.at[0], "copy A"),
+                    _ => (COLUMNS, n, column, "copy B"),
+                };
+                let places = [Place::At(at), Place::At(slice)];
+                let tensor = self.inputs[buffer.input];
+                let part = self.part(b, tensor, [mode, INNER], [extent, k], places)?;
+                self.copy_shared(b.step(step), way, buffer.operand, part, buffer.shared)?;
+            }
         }
         Ok(())
     }
@@ -283,8 +332,29 @@ impl<'c> Fuse<'c> {
             let registers = self.compute(b, yielded[*at], Domain::Columns, values, None)?;
             let b = b.step("store outputs");
             let ends = [self.outputs[*at], registers];
-            self.move_tile(b, Domain::Columns, ends, Place::At(column), false)?;
+            self.once(b, |b| {
+                self.move_tile(b, Domain::Columns, ends, Place::At(column), false)
+            })?;
         }
+        Ok(())
+    }
+
+    /// Does something in one of the blocks that share E.
+    fn once(
+        &self,
+        b: Builder<'c>,
+        act: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(outer) = self.outer else {
+            return act(b);
+        };
+        let is_first = b.compare(Predicate::Eq, outer, b.i32(0)?)?;
+        let (region, block) = Detached::with_block(&[]);
+        let regions = vec![region, Detached::empty()];
+        b.with_regions(scf::IF, &[is_first], &[], &[], regions)?;
+        let l = Builder::at_end(b.context, block, b.location);
+        act(l)?;
+        l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
 
@@ -305,7 +375,7 @@ impl<'c> Fuse<'c> {
             .flat_map(|(_, value)| self.slice(**value, &values).1)
             .map(key)
             .collect();
-        self.load_inputs(b, &starts, Domain::Outer, Place::First, &mut values)?;
+        self.load_inputs(b, &starts, Domain::Outer, self.outer_place(), &mut values)?;
         for ((output, memref), value) in outputs {
             let domain = match steps_along(&memref.layout, OUTER) {
                 true => Domain::Outer,
@@ -315,9 +385,10 @@ impl<'c> Fuse<'c> {
             let b = b.step("store outputs");
             match domain {
                 Domain::Outer => {
-                    self.move_tile(b, domain, [*output, registers], Place::First, false)?;
+                    let ends = [*output, registers];
+                    self.move_tile(b, domain, ends, self.outer_place(), false)?;
                 }
-                _ => self.store_rows(b, *output, registers)?,
+                _ => self.once(b, |b| self.store_rows(b, *output, registers))?,
             }
         }
         Ok(())
@@ -423,10 +494,7 @@ impl<'c> Fuse<'c> {
             .collect();
         let at = coordinate(b, tuple(at), &leaves)?;
         let local = |tensor: Val<'c>| b.infer(cute::LOCAL_TILE, &[tensor, tile, at], &[]);
-        let ragged = [0, 1].map(|axis| match modes[axis] {
-            INNER | OUTER => self.known[modes[axis]].is_none_or(|n| n % extents[axis] != 0),
-            mode => self.ragged(mode),
-        });
+        let ragged = [0, 1].map(|axis| self.ragged_by(modes[axis], extents[axis]));
         let mut within = None;
         if ragged.contains(&true) {
             let identity = local(self.identity(b, modes)?)?;

@@ -3,14 +3,15 @@
 use super::{Fuse, kernel::BATCH};
 use crate::{
     arch::WARP,
-    fused::{COLUMNS, ROWS},
+    fused::{COLUMNS, INNER, OUTER, ROWS},
     tile::{
-        host::{assert_extent, assert_one_shape},
-        leaves::extent_of_modes,
+        host::{assert_extent, assert_no_overlap, assert_one_shape},
+        leaves::{at_least, extent_of_modes, open_leaves},
+        variants::{both, divided},
     },
 };
 use cute_arith::Predicate;
-use cute_ir::{Failure, mlir::*};
+use cute_ir::{Failure, fused::steps_along, mlir::*};
 
 impl<'c> Fuse<'c> {
     /// The extent of rows, columns or the batch, of type `index`.
@@ -25,8 +26,15 @@ impl<'c> Fuse<'c> {
 
     /// Launches the kernel, a symbol.
     pub(super) fn launch(&self, host: Builder<'c>, kernel: &str) -> Result<(), Failure> {
-        let modes = [ROWS, COLUMNS, BATCH];
-        let extent = |axis: usize| self.extent(host, modes[axis]);
+        let modes = self.axes();
+        let extent = |axis: usize| {
+            let extent = self.extent(host, modes[axis])?;
+            match modes[axis] {
+                // What is the same along E is written although there is nothing along it.
+                OUTER => at_least(host, extent, 1),
+                _ => Ok(extent),
+            }
+        };
         let kernel = (kernel, self.choice.warps * WARP);
         self.grid().launch(host, kernel, &self.arguments, extent)
     }
@@ -45,7 +53,7 @@ impl<'c> Fuse<'c> {
             );
             assert_extent(host, columns, least, &message)?;
         }
-        for axis in [ROWS, COLUMNS, BATCH] {
+        for axis in [ROWS, COLUMNS, INNER, OUTER, BATCH] {
             if self.known(axis).is_some() {
                 continue;
             }
@@ -58,6 +66,28 @@ impl<'c> Fuse<'c> {
             );
             assert_extent(host, all, most, &message)?;
         }
+        for output in &self.tensors[self.inputs..] {
+            let layout = &output.memref.layout;
+            let modes = (0..layout.rank()).filter(|mode| steps_along(layout, *mode));
+            let modes: Vec<_> = modes.collect();
+            let whole = (output.tensor, &output.memref, output.name.as_str());
+            assert_no_overlap(host, whole, &modes)?;
+        }
         Ok(())
+    }
+
+    /// The condition that a launch brings what the layouts of the tensors say beyond their types; none where it always does.
+    pub(super) fn fits(
+        &self,
+        host: Builder<'c>,
+        general: &Self,
+    ) -> Result<Option<Val<'c>>, Failure> {
+        let mut all = None;
+        for (whole, known) in self.tensors.iter().zip(&general.tensors) {
+            let open = open_leaves(host, whole.tensor, &whole.memref, &self.modes)?;
+            let holds = divided(host, open.concat(), [&whole.layout, &known.layout])?;
+            all = both(host, all, holds)?;
+        }
+        Ok(all)
     }
 }
