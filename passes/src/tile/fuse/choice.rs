@@ -31,7 +31,7 @@ const FEW: i64 = 12;
 
 /// Registers of an access to a slice of K, of which the address and the predicate go on from turn to turn: of one that is copied, and of one that is stored from
 /// registers.
-const OF_COPIED: i64 = 4;
+const OF_COPIED: i64 = 3;
 const OF_STORED: i64 = 10;
 
 /// Columns of a block that goes over all of them, those that were measured by hand first.

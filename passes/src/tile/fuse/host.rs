@@ -6,7 +6,7 @@ use crate::{
     fused::{COLUMNS, INNER, OUTER, ROWS},
     tile::{
         host::{assert_extent, assert_no_overlap, assert_one_shape},
-        leaves::{at_least, extent_of_modes, open_leaves},
+        leaves::{extent_of_modes, open_leaves},
         variants::{both, divided},
     },
 };
@@ -27,14 +27,7 @@ impl<'c> Fuse<'c> {
     /// Launches the kernel, a symbol.
     pub(super) fn launch(&self, host: Builder<'c>, kernel: &str) -> Result<(), Failure> {
         let modes = self.axes();
-        let extent = |axis: usize| {
-            let extent = self.extent(host, modes[axis])?;
-            match modes[axis] {
-                // What is the same along E is written although there is nothing along it.
-                OUTER => at_least(host, extent, 1),
-                _ => Ok(extent),
-            }
-        };
+        let extent = |axis: usize| self.extent(host, modes[axis]);
         let kernel = (kernel, self.choice.warps * WARP);
         self.grid().launch(host, kernel, &self.arguments, extent)
     }
@@ -44,14 +37,18 @@ impl<'c> Fuse<'c> {
         let tensors = self.tensors.iter();
         let tensors = tensors.map(|whole| (whole.tensor, &whole.memref, whole.name.as_str()));
         assert_one_shape(host, tensors)?;
-        if self.reduces && self.known(COLUMNS).is_none() {
-            let columns = self.extent(host, COLUMNS)?;
+        let columns = self.reduces.then_some(COLUMNS);
+        for axis in columns.into_iter().chain([INNER]) {
+            if self.known(axis).is_some() {
+                continue;
+            }
+            let extent = self.extent(host, axis)?;
             let least = (Predicate::Sge, 1);
             let message = format!(
                 "expected at least one element along mode {:?}, which is reduced",
-                self.modes[COLUMNS]
+                self.modes[axis]
             );
-            assert_extent(host, columns, least, &message)?;
+            assert_extent(host, extent, least, &message)?;
         }
         for axis in [ROWS, COLUMNS, INNER, OUTER, BATCH] {
             if self.known(axis).is_some() {
