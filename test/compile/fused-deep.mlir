@@ -37,6 +37,11 @@
 // RUN: cute-run %t.cutepkg --device=emulator --function heads --shape A=3x8x8x40 --shape B=3x8x8x40 --layout "D=(3,8,8,40):(8,24,1,0)"
 // RUN: cute-run %t.cutepkg --device=emulator --function heads --shape A=3x0x8x40 --shape B=3x0x8x40 --layout "D=(3,0,8,40):(0,8,1,0)"
 //
+// Of one column, an output may be the same along columns; what is the same along columns is reduced as well:
+//
+// RUN: cute-run %t.cutepkg --device=emulator --function one_column --shape A=70x1x64 --shape B=70x1x64 --shape D=70x1x64 --shape M=70x1x64
+// RUN: cute-run %t.cutepkg --device=emulator --function of_rows --shape A=33x70x64 --shape B=33x70x64 --shape R=33x70x64 --shape D=33x70x64
+//
 // RUN: cute-run --info %t.cutepkg | FileCheck %s --check-prefix=INFO
 // INFO-LABEL: function open_scores
 // INFO:         launch 0: open_scores_kernel_0(
@@ -165,6 +170,43 @@ func.func @heads(%A: !ha {cute.name = "A"}, %B: !hb {cute.name = "B"}, %D: !hd {
     %s = cute.all_reduce "add" %ab along [3] : f32
     %r = arith.truncf %s : f32 to f16
     cute.yield %r : f16
+  }
+  return
+}
+// one column
+!oa = !cute.memref<f16, gmem, align<16>, "(?,1,64):(64,0,1)">
+!ob = !cute.memref<f16, gmem, align<16>, "(?,1,64):(0,64,1)">
+!od = !cute.memref<f32, gmem, align<4>, "(?,1,64):(1,0,0)">
+func.func @one_column(%A: !oa {cute.name = "A"}, %B: !ob {cute.name = "B"}, %D: !od {cute.name = "D"}, %M: !od {cute.name = "M"}) {
+  cute.map ins(%A, %B : !oa, !ob) outs(%D, %M : !od, !od) {
+  ^bb0(%a: f16, %b: f16):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %ab = arith.mulf %aw, %bw : f32
+    %s = cute.all_reduce "add" %ab along [2] : f32
+    %m = cute.all_reduce "maximum" %s along [1] : f32
+    cute.yield %s, %m : f32, f32
+  }
+  return
+}
+// reductions along columns of what is the same along them
+!ra = !cute.memref<f16, gmem, align<16>, "(?,?,64):(64,0,1)">
+!rb = !cute.memref<f16, gmem, align<16>, "(?,?,64):(0,64,1)">
+!rr = !cute.memref<f32, gmem, align<4>, "(?,?,64):(1,0,0)">
+!rd = !cute.memref<f32, gmem, align<4>, "(?,?,64):(?,1,0)">
+func.func @of_rows(%A: !ra {cute.name = "A"}, %B: !rb {cute.name = "B"}, %R: !rr {cute.name = "R"}, %D: !rd {cute.name = "D"}) {
+  cute.map ins(%A, %B, %R : !ra, !rb, !rr) outs(%D : !rd) {
+  ^bb0(%a: f16, %b: f16, %r: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %ab = arith.mulf %aw, %bw : f32
+    %s = cute.all_reduce "add" %ab along [2] : f32
+    %m = cute.all_reduce "maximum" %r along [1] : f32
+    %d = arith.subf %r, %m : f32
+    %e = math.exp %d : f32
+    %l = cute.all_reduce "add" %e along [1] : f32
+    %x = arith.divf %s, %l : f32
+    cute.yield %x : f32
   }
   return
 }

@@ -268,12 +268,14 @@ def Cute_BlockFuseOp : Cute_Op<"block.fuse", [AttrSizedOperandSegments]> {
     The tensors are in global memory, of four modes: rows M, columns N, K along which products of rows and columns are summed, and E,
     columns of products that are summed along N. The region is as of `cute.map`. A sum of products has the plan by which it is
     multiplied as `cute.plan`: the tile, the tiled MMA, the atoms and the places in shared memory. All plans have the rows of the
-    block; those of products along K have its columns as N, and those of products along N have them as K.
+    block; those of products along K have its columns as N, and those of products along N have them as K. Where K is not known, or more than a plan's,
+    it is summed up in slices of as many elements, of which the plan's stages are under way at once.
 
     The block computes the rows from `at` on, as many as the plans have. Of columns it computes, with `held`, those from `at` on, as many as
     the plans have, which are all columns if something is reduced along them. Otherwise it goes over all columns, as many at a time, and once more for each
     reduction along them that needs what another one gives of all columns. Sums of what is proportional to exp(s - m) or exp2(s - m), with m the maximum of s, need no turn of
-    their own: what was summed up with a smaller maximum is multiplied by the power that makes up for it. What is beyond the extents is neither read nor written, and is in no reduction.
+    their own: what was summed up with a smaller maximum is multiplied by the power that makes up for it. Of E it computes all, or, where `at` has a third integer, those from
+    there on, as many as the plans of products along N have; outputs that are the same along E are written by the block that begins with the first. What is beyond the extents is neither read nor written, and is in no reduction.
 
     `cute-partition` makes copies, `cute.gemm`, `cute.transform`, reductions over threads and stores of it.
 

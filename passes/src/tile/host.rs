@@ -71,7 +71,10 @@ pub(super) fn assert_no_overlap<'c>(
     let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
     let values = leaves_of(host, layout)?;
     let (of_shape, of_stride) = values.split_at(values.len() / 2);
-    let (shape, stride) = (memref.layout.shape().leaves(), memref.layout.stride().leaves());
+    let (shape, stride) = (
+        memref.layout.shape().leaves(),
+        memref.layout.stride().leaves(),
+    );
     let mut leaves = Vec::new();
     for mode in modes {
         for at in places_of(memref, *mode) {

@@ -93,7 +93,10 @@ fn indices_are_integers() {
         found.contains("IA: expected indices of i32 or i64"),
         "{found}"
     );
-    assert!(build(function(rows(9))).is_err(), "an argument that there is not");
+    assert!(
+        build(function(rows(9))).is_err(),
+        "an argument that there is not"
+    );
     let both = Gemm {
         rows_a: Some(3),
         ..at(taps())

@@ -221,7 +221,12 @@ impl Tally {
     }
 
     /// Compares an element with what a region makes of the sums that are right, and of those that are to be expected.
-    pub(super) fn meet(&mut self, [row, column]: [usize; 2], found: f64, [limit, typical]: [Ball; 2]) {
+    pub(super) fn meet(
+        &mut self,
+        [row, column]: [usize; 2],
+        found: f64,
+        [limit, typical]: [Ball; 2],
+    ) {
         if !limit.is_known() || !typical.is_known() {
             self.undecided += 1;
             return;

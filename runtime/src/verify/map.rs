@@ -259,11 +259,7 @@ fn outputs<'a>(run: &Run<'a>, map: &Map, split: &Split, inputs: &[Input<'a>]) ->
 }
 
 /// Checks that all elements are finite.
-fn check_finite(
-    name: &str,
-    tensor: &HostTensor,
-    split: &Split,
-) -> Result<(), VerifyError> {
+fn check_finite(name: &str, tensor: &HostTensor, split: &Split) -> Result<(), VerifyError> {
     row_norms(name, &Matrix::places(tensor))
         .map(drop)
         .map_err(|error| match error {

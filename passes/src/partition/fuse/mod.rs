@@ -2,11 +2,13 @@
 //!
 //! Each warp has rows of its own, of which a thread holds what the tiled MMA's accumulators give it; numbers of rows are the same in the
 //! neighbouring threads that share a row. The first factors are loaded once; tiles of the others come through shared memory, in a loop along columns that
-//! the pipeliner takes apart. `values.rs` computes values of the region, `tiles.rs` moves tiles, `rows.rs` reduces along columns, `running.rs` has
-//! reductions over several tiles.
+//! the pipeliner takes apart, or slices of K in a loop within that one. `values.rs` computes values of the region, `tiles.rs` moves tiles, `slices.rs` sums up slices of K,
+//! `outputs.rs` stores, `rows.rs` reduces along columns, `running.rs` has reductions over several tiles.
 
+mod outputs;
 mod rows;
 mod running;
+mod slices;
 mod tiles;
 mod values;
 
@@ -403,63 +405,6 @@ impl<'c> Fuse<'c> {
             b.op(cute::CLEAR, &[sums], &[], &[])?;
             let second = self.load_factor(b.step("load B"), way, Operand::B, second.shared)?;
             b.op(cute::GEMM, &[way.mma, sums, first, second, sums], &[], &[])?;
-            values
-                .registers
-                .insert(key(product.reduce.result()), (Domain::Columns, sums));
-        }
-        Ok(())
-    }
-
-    /// Sums up the products along K that a turn needs in a loop over slices of K, of which the pipeliner has several under way.
-    fn multiply_slices(
-        &self,
-        b: Builder<'c>,
-        phase: &Phase<'c>,
-        (shared, column): (&Buffers<'c>, Val<'c>),
-        values: &mut Values<'c>,
-    ) -> Result<(), Failure> {
-        let products = self.needed_scores(phase, values);
-        let Some(first) = products.first() else {
-            return Ok(());
-        };
-        let [_, _, slice] = self.way(first).plan.tile;
-        let mut sums = Vec::new();
-        for product in &products {
-            let b = b.at_location(product.reduce.op().location());
-            let own = self.accumulators(b, self.way(product))?;
-            b.op(cute::CLEAR, &[own], &[], &[])?;
-            sums.push(own);
-        }
-        let (l, turn) = self.turns(b, (INNER, slice), self.stages())?;
-        self.fill_slices(l, &products, shared, [column, turn])?;
-        let mut loaded: HashMap<ValueKey, Val<'c>> = HashMap::new();
-        for (product, sums) in products.iter().zip(&sums) {
-            let l = l.at_location(product.reduce.op().location());
-            let way = self.way(product);
-            let mut factors = Vec::new();
-            for (operand, factor) in [Operand::A, Operand::B]
-                .into_iter()
-                .zip(self.split(l, product)?)
-            {
-                if let Some(fragment) = loaded.get(&key(factor)) {
-                    factors.push(*fragment);
-                    continue;
-                }
-                let buffer = shared.get(&key(factor));
-                let buffer = buffer.expected(l, "a factor in shared memory")?;
-                let step = match operand {
-                    Operand::A => "load A",
-                    _ => "load B",
-                };
-                let fragment = self.load_factor(l.step(step), way, operand, buffer.shared)?;
-                loaded.insert(key(factor), fragment);
-                factors.push(fragment);
-            }
-            let operands = [way.mma, *sums, factors[0], factors[1], *sums];
-            l.op(cute::GEMM, &operands, &[], &[])?;
-        }
-        l.op(scf::YIELD, &[], &[], &[])?;
-        for (product, sums) in products.iter().zip(sums) {
             values
                 .registers
                 .insert(key(product.reduce.result()), (Domain::Columns, sums));

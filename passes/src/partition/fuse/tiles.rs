@@ -5,13 +5,12 @@ use crate::{
     fused::{COLUMNS, Domain, INNER, OUTER, Phase, ROWS},
     partition::{Partition, is_there, wrong},
 };
-use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure,
     contract::divisor,
-    fused::{Product, steps_along},
+    fused::Product,
     mlir::*,
-    ops::{cute, scf},
+    ops::cute,
     tensor,
     types::{self, CopyOp, CuteType, element_bits, memref_of},
 };
@@ -22,14 +21,14 @@ use melior::ir::ValueLike;
 use std::collections::HashSet;
 
 /// A tile of a tensor, with the coordinates of its elements and the first coordinate that is not there; none where all are.
-struct Part<'c> {
-    tensor: Val<'c>,
-    within: Option<(Val<'c>, Val<'c>)>,
+pub(super) struct Part<'c> {
+    pub(super) tensor: Val<'c>,
+    pub(super) within: Option<(Val<'c>, Val<'c>)>,
 }
 
 /// The place of a tile along a mode: the first one, or that of a number.
 #[derive(Clone, Copy)]
-enum Place<'c> {
+pub(super) enum Place<'c> {
     First,
     At(Val<'c>),
 }
@@ -154,40 +153,8 @@ impl<'c> Fuse<'c> {
     }
 
     /// The place of the block's tile along E.
-    fn outer_place(&self) -> Place<'c> {
+    pub(super) fn outer_place(&self) -> Place<'c> {
         self.outer.map_or(Place::First, Place::At)
-    }
-
-    /// Copies the slices of factors of products along K to shared memory, of a tile of columns and a slice by their numbers.
-    pub(super) fn fill_slices(
-        &self,
-        b: Builder<'c>,
-        products: &[Product<'c>],
-        buffers: &Buffers<'c>,
-        [column, slice]: [Val<'c>; 2],
-    ) -> Result<(), Failure> {
-        let mut filled = HashSet::new();
-        for product in products {
-            let way = self.way(product);
-            let [m, n, k] = way.plan.tile;
-            let b = b.at_location(location_of(product.reduce.result()));
-            for factor in self.split(b, product)? {
-                if !filled.insert(key(factor)) {
-                    continue;
-                }
-                let buffer = buffers.get(&key(factor));
-                let buffer = buffer.expected(b, "a factor in shared memory")?;
-                let (mode, extent, at, step) = match buffer.operand {
-                    Operand::A => (ROWS, m, self.at[0], "copy A"),
-                    _ => (COLUMNS, n, column, "copy B"),
-                };
-                let places = [Place::At(at), Place::At(slice)];
-                let tensor = self.inputs[buffer.input];
-                let part = self.part(b, tensor, [mode, INNER], [extent, k], places)?;
-                self.copy_shared(b.step(step), way, buffer.operand, part, buffer.shared)?;
-            }
-        }
-        Ok(())
     }
 
     /// Second factors of a turn in shared memory, of the tile of columns that a block holds.
@@ -215,7 +182,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// Copies a tile of an operand to shared memory, with 0 where it is not there.
-    fn copy_shared(
+    pub(super) fn copy_shared(
         &self,
         b: Builder<'c>,
         way: &Partition<'c>,
@@ -297,7 +264,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// Loads those of some inputs that are of a domain.
-    fn load_inputs(
+    pub(super) fn load_inputs(
         &self,
         b: Builder<'c>,
         wanted: &HashSet<ValueKey>,
@@ -319,83 +286,25 @@ impl<'c> Fuse<'c> {
         Ok(())
     }
 
-    /// Computes and stores a tile of the outputs that differ along columns and that a turn gives.
-    pub(super) fn store_columns(
+    /// The part of a tensor that a block has of a domain, and the mode of its columns.
+    pub(super) fn part_of_domain(
         &self,
         b: Builder<'c>,
-        phase: &Phase<'c>,
-        column: Val<'c>,
-        values: &Values<'c>,
-    ) -> Result<(), Failure> {
-        let yielded = self.fused.yielded();
-        for at in &phase.outputs {
-            let registers = self.compute(b, yielded[*at], Domain::Columns, values, None)?;
-            let b = b.step("store outputs");
-            let ends = [self.outputs[*at], registers];
-            self.once(b, |b| {
-                self.move_tile(b, Domain::Columns, ends, Place::At(column), false)
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Does something in one of the blocks that share E.
-    fn once(
-        &self,
-        b: Builder<'c>,
-        act: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let Some(outer) = self.outer else {
-            return act(b);
+        domain: Domain,
+        tensor: Val<'c>,
+        column: Place<'c>,
+    ) -> Result<(Part<'c>, usize), Failure> {
+        let (mode, columns) = match domain {
+            Domain::Outer => (OUTER, self.tile[2]),
+            _ => (COLUMNS, self.tile[1]),
         };
-        let is_first = b.compare(Predicate::Eq, outer, b.i32(0)?)?;
-        let (region, block) = Detached::with_block(&[]);
-        let regions = vec![region, Detached::empty()];
-        b.with_regions(scf::IF, &[is_first], &[], &[], regions)?;
-        let l = Builder::at_end(b.context, block, b.location);
-        act(l)?;
-        l.op(scf::YIELD, &[], &[], &[])?;
-        Ok(())
-    }
-
-    /// Computes and stores the outputs that are the same along columns.
-    pub(super) fn store_others(&self, b: Builder<'c>, values: &Values<'c>) -> Result<(), Failure> {
-        let types = &self.types[self.inputs.len()..];
-        let mut values = values.clone();
-        let yielded = self.fused.yielded();
-        let outputs: Vec<_> = self
-            .outputs
-            .iter()
-            .zip(types)
-            .zip(&yielded)
-            .filter(|((_, memref), _)| !steps_along(&memref.layout, COLUMNS))
-            .collect();
-        let starts: HashSet<_> = outputs
-            .iter()
-            .flat_map(|(_, value)| self.slice(**value, &values).1)
-            .map(key)
-            .collect();
-        self.load_inputs(b, &starts, Domain::Outer, self.outer_place(), &mut values)?;
-        for ((output, memref), value) in outputs {
-            let domain = match steps_along(&memref.layout, OUTER) {
-                true => Domain::Outer,
-                false => Domain::Rows,
-            };
-            let registers = self.compute(b, *value, domain, &values, None)?;
-            let b = b.step("store outputs");
-            match domain {
-                Domain::Outer => {
-                    let ends = [*output, registers];
-                    self.move_tile(b, domain, ends, self.outer_place(), false)?;
-                }
-                _ => self.once(b, |b| self.store_rows(b, *output, registers))?,
-            }
-        }
-        Ok(())
+        let places = [Place::At(self.at[0]), column];
+        let part = self.part(b, tensor, [ROWS, mode], [self.tile[0], columns], places)?;
+        Ok((part, mode))
     }
 
     /// Moves a tile between a tensor in global memory and registers of a domain, as the accumulators hold it.
-    fn move_tile(
+    pub(super) fn move_tile(
         &self,
         b: Builder<'c>,
         domain: Domain,
@@ -403,18 +312,8 @@ impl<'c> Fuse<'c> {
         column: Place<'c>,
         is_load: bool,
     ) -> Result<(), Failure> {
-        let (mode, columns) = match domain {
-            Domain::Outer => (OUTER, self.tile[2]),
-            _ => (COLUMNS, self.tile[1]),
-        };
         let way = self.way_of_domain(b, domain)?;
-        let part = self.part(
-            b,
-            tensor,
-            [ROWS, mode],
-            [self.tile[0], columns],
-            [Place::At(self.at[0]), column],
-        )?;
+        let (part, mode) = self.part_of_domain(b, domain, tensor, column)?;
         let memref = memref_of(part.tensor).expected(b, "a tensor")?;
         let vector = self
             .neighbours(&part, mode, tensor)
@@ -462,7 +361,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// A tile of two modes of a tensor.
-    fn part(
+    pub(super) fn part(
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
@@ -574,7 +473,12 @@ impl<'c> Fuse<'c> {
     }
 
     /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
-    fn there(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn there(
+        &self,
+        b: Builder<'c>,
+        coords: Val<'c>,
+        end: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
         let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type()) else {
             return Err(b.error("expected coordinates"));
         };

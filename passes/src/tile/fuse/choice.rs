@@ -128,7 +128,11 @@ impl<'c> Fuse<'c> {
                         }
                     };
                     match self.has_room(fused, &choice) {
-                        Ok(()) if choice.plan().is_some_and(|plan| avoid.is_some_and(|all| all.has(plan))) => {
+                        Ok(())
+                            if choice
+                                .plan()
+                                .is_some_and(|plan| avoid.is_some_and(|all| all.has(plan))) =>
+                        {
                             spilled.get_or_insert(choice);
                         }
                         Ok(()) => return Ok(choice),
@@ -338,7 +342,7 @@ impl<'c> Fuse<'c> {
         let whole_of = whole;
         // What is held with the sums, the fragments of second factors, and what copies take that end before there are sums.
         let (mut held, mut factors, mut before) = (0, 0, 0);
-        let (mut firsts, mut bytes) = (0, 0);
+        let (mut firsts, mut bytes, mut staged) = (0, 0, 0);
         let (mut met, mut rings) = (HashSet::new(), 0);
         let all = reductions(fused.body);
         for (reduce, plan) in all.iter().zip(&choice.plans) {
@@ -348,6 +352,7 @@ impl<'c> Fuse<'c> {
             let is_score = fused.scores.iter().any(|score| is(&score));
             let [_, n, k] = plan.tile;
             held += whole(n);
+            staged = staged.max(ring_bytes(&plan.shared(Operand::C)?.0, 1)?);
             // First factors that come in slices are loaded as the second ones are.
             let is_sliced = is_score && self.known(INNER).is_none_or(|extent| extent > k);
             let beside = if is_sliced { ATOM_ROWS } else { 0 };
@@ -408,15 +413,16 @@ impl<'c> Fuse<'c> {
         let registers = firsts + sums.max(before) + BESIDE;
         Ok(Taken {
             registers,
-            bytes: bytes + rings,
+            // Outputs go through what factors have left.
+            bytes: (bytes + rings).max(staged),
         })
     }
 }
 
 impl Whole<'_> {
-    /// The same tensor where a launch brings multiples of as many elements as an access moves, the widest one to a factor or a pair of others; none
+    /// The same tensor where a launch brings multiples of as many elements as an access moves, the widest one to a factor and at most so many of others; none
     /// where nothing is gained by it, or where it cannot be so.
-    pub(super) fn aligned(&self, is_factor: bool) -> Option<Self> {
+    pub(super) fn aligned(&self, is_factor: bool, most: i64) -> Option<Self> {
         let (shape, stride) = (self.layout.shape(), self.layout.stride());
         let is_next = |mode: &usize| {
             let leaf = stride.get(*mode).and_then(IntTuple::as_leaf);
@@ -424,7 +430,7 @@ impl Whole<'_> {
         };
         let along = (0..=OUTER).find(is_next)?;
         let widest = WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1);
-        let vector = if is_factor { widest } else { widest.min(2) };
+        let vector = if is_factor { widest } else { widest.min(most) };
         if vector < 2 || along == ROWS && !is_factor {
             return None;
         }

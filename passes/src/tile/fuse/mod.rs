@@ -200,7 +200,8 @@ impl<'c> Fuse<'c> {
         Ok(ways)
     }
 
-    /// The ways for launches that bring more than the types say: all tensors, or only the factors of products, in whole vectors.
+    /// The ways for launches that bring more than the types say: the factors of products in whole vectors, and outputs of 16 bits as well, or others in pairs,
+    /// or only them.
     fn aligned(&self, fused: &Fused<'c>, avoid: Option<&Avoid>) -> Vec<Self> {
         let narrow = fused.products.iter();
         let narrow = narrow.flat_map(|product| product.narrow().into_iter().flatten());
@@ -210,16 +211,14 @@ impl<'c> Fuse<'c> {
             .map(|(_, at)| at)
             .collect();
         let mut ways: Vec<Self> = Vec::new();
-        for only_factors in [false, true] {
+        for most in [8, 2, 1] {
             let mut way = self.clone();
             let tensors = way.tensors.iter_mut().enumerate();
             let mut is_new = false;
             for (at, whole) in tensors {
-                let is_factor = factors.contains(&at);
-                if let Some(aligned) = whole
-                    .aligned(is_factor)
-                    .filter(|_| is_factor || !only_factors)
-                {
+                let is_staged = at >= self.inputs && element_bits(whole.memref.element) == Some(16);
+                let most = if is_staged { most } else { most.min(2) };
+                if let Some(aligned) = whole.aligned(factors.contains(&at), most) {
                     *whole = aligned;
                     is_new = true;
                 }

@@ -209,7 +209,11 @@ impl Problem {
         if !shape.along.is_empty() && shape.most_along(&shape.along) > 1 << 17 {
             features.insert("few long rows");
         }
-        if function.tensors.iter().any(|tensor| tensor.element.starts_with("f8")) {
+        if function
+            .tensors
+            .iter()
+            .any(|tensor| tensor.element.starts_with("f8"))
+        {
             features.insert("elements of f8");
         }
         let is_same = |tensor: &Tensor| tensor.varies.count_ones() < shape.modes.len() as u32;

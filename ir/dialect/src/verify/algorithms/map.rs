@@ -256,7 +256,11 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
             outputs[0].layout
         ));
     }
-    check_first(op.at(), &[2, 3], "the first row and the first column, and where blocks share E its first element,")?;
+    check_first(
+        op.at(),
+        &[2, 3],
+        "the first row and the first column, and where blocks share E its first element,",
+    )?;
     let dependences = Dependences::of(block, &inputs);
     let products = fused::products(block, &dependences);
     if products.is_empty() {

@@ -153,7 +153,10 @@ fn shape(random: &mut Random, modes: &Modes, reduces: bool) -> Shape {
     let count = modes.batch.len() + 3 + usize::from(modes.outer.is_some());
     let mut all: Vec<Vec<Vec<i64>>> = vec![Vec::new(); count];
     let mut draw = |known: &[i64], most: i64, opens: usize, least: usize| -> Vec<i64> {
-        let fit = known.iter().filter(|extent| **extent <= most.max(1)).count();
+        let fit = known
+            .iter()
+            .filter(|extent| **extent <= most.max(1))
+            .count();
         let fit = &known[..fit.max(1)];
         // Large ones are as frequent as small ones.
         let mut one = || match random.chance(60) {
@@ -260,7 +263,9 @@ impl Inputs<'_> {
 
     /// A tensor beside the factors.
     fn beside(&mut self) {
-        let element = *self.random.pick(&["f16", "bf16", "f32", "f32", "i8", "i32"]);
+        let element = *self
+            .random
+            .pick(&["f16", "bf16", "f32", "f32", "i8", "i32"]);
         let Modes {
             rows,
             columns,
@@ -314,7 +319,9 @@ impl Inputs<'_> {
             if self.random.chance(20) {
                 kind.reverse();
             }
-            let element = *self.random.pick(&["f16", "f16", "bf16", "f32", "f32", "i8"]);
+            let element = *self
+                .random
+                .pick(&["f16", "f16", "bf16", "f32", "f32", "i8"]);
             let mut order: Vec<_> = kind.into_iter().map(|mode| (mode, 0)).collect();
             for mode in &self.modes.batch {
                 order.extend((0..self.shape.modes[*mode].len()).map(|leaf| (*mode, leaf)));
