@@ -46,8 +46,11 @@ const MOST_HELD: i64 = 256;
 /// The most elements along K and E that a block holds all of.
 pub(super) const MOST_DEPTH: i64 = 256;
 
+/// Elements along K, and slices of as many that are under way at once.
+type Slice = (i64, i64);
+
 /// Elements along K that are summed up at once, and such slices that are under way, where a block does not hold all of K.
-const SLICES: &[(i64, i64)] = &[(64, 3), (64, 2), (32, 2), (16, 2)];
+const SLICES: &[Slice] = &[(64, 3), (64, 2), (32, 2), (16, 2)];
 
 /// Elements along E of a block where others have the rest of them.
 const SHARED: &[i64] = &[128, 64, 32, 16];
@@ -85,7 +88,7 @@ struct Tiles {
     stages: i64,
     held: bool,
     /// The slice of K, and those under way at once; none where a block holds all of it.
-    inner: Option<(i64, i64)>,
+    inner: Option<Slice>,
     /// The tile of E that a block has; none where it has all of it.
     shared: Option<i64>,
 }
@@ -146,7 +149,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// The slices of K, with those under way, and the tiles of E that blocks share, the best first; none where a block holds all of them.
-    fn depths(&self) -> Vec<(Option<(i64, i64)>, Option<i64>)> {
+    fn depths(&self) -> Vec<(Option<Slice>, Option<i64>)> {
         let is_held = |mode| self.known(mode).is_some_and(|extent| extent <= MOST_DEPTH);
         let inner = is_held(INNER).then_some(None).into_iter();
         let inner = inner.chain(SLICES.iter().copied().map(Some));

@@ -17,6 +17,9 @@ const LONG: [i64; 3] = [8193, 9000, 33000];
 /// Extents of few rows that many blocks share.
 const SHARED: [i64; 4] = [262_143, 262_144, 300_001, 400_000];
 
+/// Leaves, as modes and places in them.
+type Leaves = [(usize, usize)];
+
 /// The extents of all modes: those of each leaf, in each launch.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -249,7 +252,7 @@ impl Shape {
         &self,
         random: &mut Random,
         element: &'static str,
-        (order, same): (&[(usize, usize)], &[(usize, usize)]),
+        (order, same): (&Leaves, &Leaves),
         role: Role,
     ) -> Tensor {
         let step = if random.chance(5) { 2 } else { 1 };

@@ -306,9 +306,8 @@ impl Inputs<'_> {
         if reduces && self.random.chance(30) {
             kinds.push(vec![rows]);
         }
-        if outer.is_some() && self.random.chance(10) {
-            kinds.push(vec![columns, rows]);
-        } else if outer.is_none() && self.random.chance(20) {
+        let whole = if outer.is_some() { 10 } else { 20 };
+        if self.random.chance(whole) {
             kinds.push(vec![columns, rows]);
         }
         if self.random.chance(20) {
