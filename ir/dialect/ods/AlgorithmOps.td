@@ -158,8 +158,8 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     A sum of products of two factors, each of which differs along a mode that the other has not, is a **contraction**: of numbers of f16 or bf16, widened to f32, it is
     computed by tensor cores, with sums in f32. Factors are elements as they are stored; of a second contraction, along the columns
     of the first one, one factor is computed, and rounded to such a type. So softmax(Q K^T) V is a map over (M,N,D,E) of Q (M,.,D,.), K (.,N,D,.), V (.,N,.,E) and O (M,.,.,E),
-    with strides of 0 where a tensor has no such mode. Beside contractions, reductions are of f32, along columns or along the columns of a second contraction; D and E
-    are known and at most 256, and modes that are none of these are a batch. Scores of a row are not kept: where a reduction along columns needs what another one gives, they are computed
+    with strides of 0 where a tensor has no such mode. Beside contractions, reductions are of f32, along columns or along the columns of a second contraction;
+    modes that are none of these are a batch. Where D is more than 256 or open, slices of it are summed up; where E is, blocks share it. Scores of a row are not kept: where a reduction along columns needs what another one gives, they are computed
     again, but for sums of what is proportional to a power, exp or exp2, of the scores less their maximum, which follow a running maximum. A row of scores that
     are all -inf is NaN, as the region says.
 
