@@ -7,7 +7,7 @@ use crate::{
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED},
+    attributes::{DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED},
     diag,
     mlir::*,
     ops::{gpu, llvm},
@@ -147,10 +147,13 @@ fn kernel_notes(module: Op) -> Vec<String> {
         }
         let name = string_of(op, "sym_name").unwrap_or_default();
         let shared = integer_of(op, DYNAMIC_SMEM).unwrap_or(0);
-        let plan = attribute_of(op, PLAN).map(|plan| format!(", {PLAN} = {plan}"));
+        let plans = [PLAN, FUSED].into_iter().filter_map(|name| {
+            let plan = attribute_of(op, name)?;
+            Some(format!(", {name} = {plan}"))
+        });
         notes.push(format!(
             "{name} = {{dynamic_smem = {shared} : i32{}}}",
-            plan.unwrap_or_default()
+            plans.collect::<String>()
         ));
     }
     notes
@@ -323,18 +326,21 @@ fn spills<'c>(
         "the kernel {} spills registers: {} bytes stored, {} loaded, {} bytes of stack with {} registers",
         usage.kernel, usage.spill_stores, usage.spill_loads, usage.stack, usage.registers
     );
-    let noted = note.and_then(|note| entry_of(note, PLAN));
+    let noted = |name| note.and_then(|note| entry_of(note, name));
+    let (plan, fused) = (noted(PLAN), noted(FUSED));
     // Fewer accumulators a thread: more warps, or a smaller tile.
-    let lighter = noted
+    let lighter = plan
         .and_then(Plan::of)
         .and_then(|plan| plan::lighter(&plan, arch));
     if let Some(fits) = lighter {
         why += &format!("; try {}", plan::options_of(&fits));
+    } else if fused.is_some() {
+        why += "; write it as several maps, with fewer products or fewer tensors beside them";
     }
     Some(Trouble {
         kernel: usage.kernel.clone(),
         why,
         spills: true,
-        plan: noted,
+        plan: plan.or(fused),
     })
 }

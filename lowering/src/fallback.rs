@@ -77,10 +77,11 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
     if state.split_whitespace().count() + 1 >= TRIES {
         return Outcome::Failed;
     }
-    let place = contracts
-        .iter()
-        .find(|op| attribute_of(**op, PLAN).is_none());
-    let location = place.unwrap_or(&before).location();
+    let mut algorithms = nested_ops(before)
+        .into_iter()
+        .filter(|op| matches!(name_of(*op), cute::CONTRACT | cute::MAP));
+    let place = algorithms.find(|op| attribute_of(*op, PLAN).is_none());
+    let location = place.unwrap_or(before).location();
     for remark in remarks {
         diag::remark(location, remark);
     }

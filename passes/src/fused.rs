@@ -164,10 +164,13 @@ impl<'c> Fused<'c> {
         }
         fused.check_values(&factors)?;
         let columns = names.iter().position(|name| *name == Some(COLUMNS));
-        let has_columns = |output: &MemRef<'c>| {
+        // Of one column, an output may be said to be the same along columns.
+        let has_columns = |(output, value): (&MemRef<'c>, &Val<'c>)| {
             columns.is_some_and(|mode| fused::steps_along(&output.layout, mode))
+                || fused.domain(*value) == Domain::Columns
         };
-        let outputs: Vec<bool> = outputs.iter().map(has_columns).collect();
+        let yielded = fused.yielded();
+        let outputs: Vec<bool> = outputs.iter().zip(&yielded).map(has_columns).collect();
         fused.order(&along_columns, &outputs)?;
         Ok(fused)
     }
@@ -175,6 +178,12 @@ impl<'c> Fused<'c> {
     /// The values that the region yields.
     pub(crate) fn yielded(&self) -> Vec<Val<'c>> {
         ops_of(self.body).pop().map(operands_of).unwrap_or_default()
+    }
+
+    /// Tells whether an output, by its place, is stored for each column.
+    pub(crate) fn has_columns(&self, output: usize) -> bool {
+        let mut phases = self.phases.iter();
+        phases.any(|phase| phase.outputs.contains(&output))
     }
 
     /// The registers that hold a value.
@@ -252,7 +261,10 @@ impl<'c> Fused<'c> {
                     && let Some(mut classes) = Classes::of(self, *lead)
                 {
                     follows = classes.follows(reduce.value());
-                    vanishes = classes.vanishes(reduce.value(), product.as_ref());
+                    // What is the same along columns is not masked along them.
+                    let led = classes.lead.value();
+                    vanishes = self.domain(led) == Domain::Columns
+                        && classes.vanishes(reduce.value(), product.as_ref());
                 }
                 at += usize::from(follows.is_none());
             }

@@ -45,7 +45,7 @@ func.func @f(%A: !a, %B: !b, %D: !d, %at: !cute.coord<"(?{div=64},0)">) {
 !b = !cute.memref<f16, gmem, align<16>, "(64,64,64,1):(0,64,1,0)">
 !d = !cute.memref<f32, gmem, align<16>, "(64,64,64,1):(64,1,0,0)">
 func.func @f(%A: !a, %B: !b, %D: !d, %at: !cute.coord<"?">) {
-  // expected-error @below {{'cute.block.fuse' op expected the first row and the first column as a coordinate, found !cute.coord<"?">}}
+  // expected-error @below {{'cute.block.fuse' op expected the first row and the first column, and where blocks share E its first element, as a coordinate, found !cute.coord<"?">}}
   cute.block.fuse ins(%A, %B : !a, !b) outs(%D : !d) at(%at : !cute.coord<"?">) {
   ^bb0(%a: f16, %b: f16):
     %aw = arith.extf %a : f16 to f32
@@ -206,6 +206,27 @@ func.func @f(%X: !x) {
   ^bb0(%x: f32):
     // expected-error @below {{'cute.all_reduce' op has the attribute 'cute.plan', where nothing reads it; expected it on a cute.contract or a kernel or a cute.all_reduce of a cute.block.fuse}}
     %s = cute.all_reduce "add" %x along [1] {cute.plan = #plan} : f32
+    cute.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#plan = #cute.plan<tile = 64x64x64, stages = 1, raster = 1, mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(4,1,1):(1,4,0)">, permutation_MNK = <"[64:1;16:1;16:1]">>, A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(64,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>], B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(64,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>], C = [<!cute_nvgpu.atom.universal_copy<f32, 64 b>, immediate, smem = <"(64,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f32, 128 b>, immediate>]>
+#narrow = #cute.plan<tile = 64x32x64, stages = 1, raster = 1, mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(4,1,1):(1,4,0)">, permutation_MNK = <"[64:1;16:1;16:1]">>, A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(64,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>], B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<3,4,3>, "(32,64):(64,1)">, buffers = 1>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>], C = [<!cute_nvgpu.atom.universal_copy<f32, 64 b>, immediate, smem = <"(64,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f32, 128 b>, immediate>]>
+!a = !cute.memref<f16, gmem, align<16>, "(64,64,64,1):(64,0,1,0)">
+!b = !cute.memref<f16, gmem, align<16>, "(64,64,64,1):(0,64,1,0)">
+!d = !cute.memref<f32, gmem, align<16>, "(64,64,64,1):(64,1,0,0)">
+func.func @f(%A: !a, %B: !b, %D: !d) {
+  %at = cute.static : !cute.coord<"(0,0,0)">
+  // expected-error @below {{'cute.block.fuse' op expected a first element along E only beside products along columns, found (0,0,0)}}
+  cute.block.fuse ins(%A, %B : !a, !b) outs(%D : !d) at(%at : !cute.coord<"(0,0,0)">) {
+  ^bb0(%a: f16, %b: f16):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %ab = arith.mulf %aw, %bw : f32
+    %s = cute.all_reduce "add" %ab along [2] {cute.plan = #plan} : f32
     cute.yield %s : f32
   }
   return

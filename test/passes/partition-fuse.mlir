@@ -37,7 +37,8 @@
 // CHECK-NOT:     scf.for
 // CHECK-COUNT-2: gpu.subgroup_reduce add %{{.*}} cluster(size = 4)
 // CHECK:         arith.divf
-// CHECK:         cute.copy({{.*}}universal_copy<f16, 32 b>
+// CHECK:         cute.copy({{.*}}universal_copy<f16, 32 b>{{.*}}smem
+// CHECK:         cute.copy({{.*}}universal_copy<f16, 128 b>{{.*}}smem{{.*}}gmem
 !q = !cute.memref<f16, gmem, align<16>, "(?,?,?,64,32):(?{div=8},64,0,1,0)">
 !k = !cute.memref<f16, gmem, align<16>, "(?,?,?,64,32):(?{div=8},0,64,1,0)">
 !v = !cute.memref<f16, gmem, align<16>, "(?,?,?,64,32):(?{div=8},0,32,0,1)">
@@ -154,6 +155,52 @@ func.func @leads(%A: !a, %B: !b, %R: !r, %f: f32) {
     %xy = arith.addf %x, %y : f32
     %r = arith.addf %xy, %z : f32
     cute.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// A block does not hold all of K: slices of both factors are summed up within each tile of columns, three under way at once. Blocks share E, and what is the same along
+// E is written by the first of them.
+// CHECK-LABEL: gpu.func @slices_kernel(
+// CHECK:         cute.clear(%[[SUMS:.*]]) : (!cute.memref<f32, rmem, align<16>, "((2,2),1,16)
+// CHECK:         scf.for
+// CHECK:           cute.copy({{.*}}simt_async_copy
+// CHECK:           cute.clear(%[[S:.*]]) : (!cute.memref<f32, rmem, align<16>, "((2,2),1,8)
+// CHECK:           scf.for
+// CHECK-COUNT-2:     cute.copy({{.*}}simt_async_copy
+// CHECK-COUNT-2:     cute.copy({{.*}}ldsm
+// CHECK:             cute.gemm(%{{.*}}, %[[S]], %{{.*}}, %{{.*}}, %[[S]])
+// CHECK:           } {cute.stages = 3 : i64}
+// CHECK:           cute.gemm(%{{.*}}, %[[SUMS]], %{{.*}}, %{{.*}}, %[[SUMS]])
+// CHECK:         }{{$}}
+// CHECK:         scf.if
+// CHECK:           cute.memref.store
+!q = !cute.memref<f16, gmem, align<16>, "(?,?,512,256):(512,0,1,0)">
+!k = !cute.memref<f16, gmem, align<16>, "(?,?,512,256):(0,512,1,0)">
+!v = !cute.memref<f16, gmem, align<16>, "(?,?,512,256):(0,256,0,1)">
+!o = !cute.memref<f16, gmem, align<16>, "(?,?,512,256):(256,0,0,1)">
+!l = !cute.memref<f32, gmem, align<4>, "(?,?,512,256):(1,0,0,0)">
+func.func @slices(%Q: !q, %K: !k, %V: !v, %O: !o, %L: !l) {
+  cute.map ins(%Q, %K, %V : !q, !k, !v) outs(%O, %L : !o, !l) {
+  ^bb0(%q: f16, %k: f16, %v: f16):
+    %q32 = arith.extf %q : f16 to f32
+    %k32 = arith.extf %k : f16 to f32
+    %qk = arith.mulf %q32, %k32 : f32
+    %s = cute.all_reduce "add" %qk along [2] : f32
+    %m = cute.all_reduce "maximum" %s along [1] : f32
+    %d = arith.subf %s, %m : f32
+    %e = math.exp %d : f32
+    %l = cute.all_reduce "add" %e along [1] : f32
+    %h = arith.truncf %e : f32 to f16
+    %h32 = arith.extf %h : f16 to f32
+    %v32 = arith.extf %v : f16 to f32
+    %pv = arith.mulf %h32, %v32 : f32
+    %o = cute.all_reduce "add" %pv along [1] : f32
+    %r = arith.divf %o, %l : f32
+    %o16 = arith.truncf %r : f32 to f16
+    cute.yield %o16, %l : f16, f32
   }
   return
 }

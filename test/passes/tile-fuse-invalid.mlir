@@ -20,49 +20,6 @@ func.func @narrow(%A: !a, %B: !b, %D: !d) {
 
 // -----
 
-!a = !cute.memref<f16, gmem, align<16>, "(?,?,512):(512,0,1)">
-!b = !cute.memref<f16, gmem, align<16>, "(?,?,512):(0,512,1)">
-!d = !cute.memref<f16, gmem, align<16>, "(?,?{div=8},512):(?{div=8},1,0)">
-!r = !cute.memref<f32, gmem, align<16>, "(?,?,512):(1,0,0)">
-func.func @deep(%A: !a, %B: !b, %D: !d) {
-  // expected-error @below {{'cute.map' op expected at most 256 elements along modes [2], summed along by products, which a block holds all of, found 512; write the product as a cute.contract}}
-  cute.map ins(%A, %B : !a, !b) outs(%D : !d) {
-  ^bb0(%a: f16, %b: f16):
-    %aw = arith.extf %a : f16 to f32
-    %bw = arith.extf %b : f16 to f32
-    %ab = arith.mulf %aw, %bw : f32
-    %s = cute.all_reduce "add" %ab along [2] : f32
-    %x = cute.all_reduce "maximum" %s along [1] : f32
-    %y = arith.divf %s, %x : f32
-    %r = arith.truncf %y : f32 to f16
-    cute.yield %r : f16
-  }
-  return
-}
-
-// -----
-
-!a = !cute.memref<f16, gmem, align<16>, "(?,?,?{div=8}):(?{div=8},0,1)">
-!b = !cute.memref<f16, gmem, align<16>, "(?,?,?{div=8}):(0,?{div=8},1)">
-!d = !cute.memref<f16, gmem, align<16>, "(?,?{div=8},?{div=8}):(?{div=8},1,0)">
-func.func @open(%A: !a, %B: !b, %D: !d) {
-  // expected-error @below {{'cute.map' op expected a known extent along mode [2] of input 0, which a block has the whole of, found (?,?,?{div=8}):(?{div=8},0,1)}}
-  cute.map ins(%A, %B : !a, !b) outs(%D : !d) {
-  ^bb0(%a: f16, %b: f16):
-    %aw = arith.extf %a : f16 to f32
-    %bw = arith.extf %b : f16 to f32
-    %ab = arith.mulf %aw, %bw : f32
-    %s = cute.all_reduce "add" %ab along [2] : f32
-    %x = cute.all_reduce "maximum" %s along [1] : f32
-    %y = arith.divf %s, %x : f32
-    %r = arith.truncf %y : f32 to f16
-    cute.yield %r : f16
-  }
-  return
-}
-
-// -----
-
 !a = !cute.memref<f16, gmem, align<16>, "(?,?,64):(64,0,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(?,?,64):(0,64,1)">
 !d = !cute.memref<f16, gmem, align<16>, "(?,?{div=8},64):(?{div=8},1,0)">
@@ -364,36 +321,6 @@ func.func @two_inner(%A: !a, %B: !b, %E: !e, %F: !f, %D: !d) {
 
 // -----
 
-!q = !cute.memref<f16, gmem, align<16>, "(?,?,256,256):(256,0,1,0)">
-!k = !cute.memref<f16, gmem, align<16>, "(?,?,256,256):(0,256,1,0)">
-!v = !cute.memref<f16, gmem, align<16>, "(?,?,256,256):(0,256,0,1)">
-!o = !cute.memref<f16, gmem, align<16>, "(?,?,256,256):(256,0,0,1)">
-func.func @large(%Q: !q, %K: !k, %V: !v, %O: !o) {
-  // expected-error @below {{'cute.map' op needs about 390 registers a thread for 16 rows and 16 columns of a block, at most 255 can be had; expected fewer elements along modes [2, 3], which a block holds all of}}
-  cute.map ins(%Q, %K, %V : !q, !k, !v) outs(%O : !o) {
-  ^bb0(%a: f16, %b: f16, %c: f16):
-    %aw = arith.extf %a : f16 to f32
-    %bw = arith.extf %b : f16 to f32
-    %ab = arith.mulf %aw, %bw : f32
-    %s = cute.all_reduce "add" %ab along [2] : f32
-    %m = cute.all_reduce "maximum" %s along [1] : f32
-    %d = arith.subf %s, %m : f32
-    %e = math.exp %d : f32
-    %l = cute.all_reduce "add" %e along [1] : f32
-    %h = arith.truncf %e : f32 to f16
-    %hw = arith.extf %h : f16 to f32
-    %vw = arith.extf %c : f16 to f32
-    %pv = arith.mulf %hw, %vw : f32
-    %o = cute.all_reduce "add" %pv along [1] : f32
-    %on = arith.divf %o, %l : f32
-    %r = arith.truncf %on : f32 to f16
-    cute.yield %r : f16
-  }
-  return
-}
-
-// -----
-
 !q = !cute.memref<f16, gmem, align<16>, "(?,?,64,64):(64,0,1,0)">
 !k = !cute.memref<f16, gmem, align<16>, "(?,?,64,64):(0,64,1,0)">
 !v = !cute.memref<f16, gmem, align<16>, "(?,?,64,64):(0,64,0,1)">
@@ -452,6 +379,124 @@ func.func @spread(%Q: !q, %K: !k, %V: !v, %O: !o) {
     %z = arith.addf %on, %y : f32
     %r = arith.truncf %z : f32 to f16
     cute.yield %r : f16
+  }
+  return
+}
+// -----
+
+!a = !cute.memref<f16, gmem, align<16>, "(?,?,64):(64,0,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(?,?,64):(0,64,1)">
+!d = !cute.memref<f32, gmem, align<16>, "(?,?{div=8},64):(?{div=8},1,0)">
+func.func @many(%A: !a, %B0: !b, %B1: !b, %B2: !b, %B3: !b, %B4: !b, %B5: !b, %B6: !b, %B7: !b, %B8: !b, %B9: !b, %B10: !b, %B11: !b, %B12: !b, %B13: !b, %B14: !b, %B15: !b, %B16: !b, %B17: !b, %B18: !b, %B19: !b, %B20: !b, %B21: !b, %B22: !b, %B23: !b, %B24: !b, %B25: !b, %D: !d) {
+  // expected-error @below {{'cute.map' op needs about 343 registers a thread for 16 rows and 16 columns of a block, the least that it can take, at most 255 can be had; expected fewer products or fewer tensors beside them: write it as several maps}}
+  cute.map ins(%A, %B0, %B1, %B2, %B3, %B4, %B5, %B6, %B7, %B8, %B9, %B10, %B11, %B12, %B13, %B14, %B15, %B16, %B17, %B18, %B19, %B20, %B21, %B22, %B23, %B24, %B25 : !a, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b) outs(%D : !d) {
+  ^bb0(%a: f16, %b0: f16, %b1: f16, %b2: f16, %b3: f16, %b4: f16, %b5: f16, %b6: f16, %b7: f16, %b8: f16, %b9: f16, %b10: f16, %b11: f16, %b12: f16, %b13: f16, %b14: f16, %b15: f16, %b16: f16, %b17: f16, %b18: f16, %b19: f16, %b20: f16, %b21: f16, %b22: f16, %b23: f16, %b24: f16, %b25: f16):
+    %aw = arith.extf %a : f16 to f32
+    %w0 = arith.extf %b0 : f16 to f32
+    %p0 = arith.mulf %aw, %w0 : f32
+    %s0 = cute.all_reduce "add" %p0 along [2] : f32
+    %t0 = arith.mulf %s0, %s0 : f32
+    %w1 = arith.extf %b1 : f16 to f32
+    %p1 = arith.mulf %aw, %w1 : f32
+    %s1 = cute.all_reduce "add" %p1 along [2] : f32
+    %t1 = arith.addf %t0, %s1 : f32
+    %w2 = arith.extf %b2 : f16 to f32
+    %p2 = arith.mulf %aw, %w2 : f32
+    %s2 = cute.all_reduce "add" %p2 along [2] : f32
+    %t2 = arith.addf %t1, %s2 : f32
+    %w3 = arith.extf %b3 : f16 to f32
+    %p3 = arith.mulf %aw, %w3 : f32
+    %s3 = cute.all_reduce "add" %p3 along [2] : f32
+    %t3 = arith.addf %t2, %s3 : f32
+    %w4 = arith.extf %b4 : f16 to f32
+    %p4 = arith.mulf %aw, %w4 : f32
+    %s4 = cute.all_reduce "add" %p4 along [2] : f32
+    %t4 = arith.addf %t3, %s4 : f32
+    %w5 = arith.extf %b5 : f16 to f32
+    %p5 = arith.mulf %aw, %w5 : f32
+    %s5 = cute.all_reduce "add" %p5 along [2] : f32
+    %t5 = arith.addf %t4, %s5 : f32
+    %w6 = arith.extf %b6 : f16 to f32
+    %p6 = arith.mulf %aw, %w6 : f32
+    %s6 = cute.all_reduce "add" %p6 along [2] : f32
+    %t6 = arith.addf %t5, %s6 : f32
+    %w7 = arith.extf %b7 : f16 to f32
+    %p7 = arith.mulf %aw, %w7 : f32
+    %s7 = cute.all_reduce "add" %p7 along [2] : f32
+    %t7 = arith.addf %t6, %s7 : f32
+    %w8 = arith.extf %b8 : f16 to f32
+    %p8 = arith.mulf %aw, %w8 : f32
+    %s8 = cute.all_reduce "add" %p8 along [2] : f32
+    %t8 = arith.addf %t7, %s8 : f32
+    %w9 = arith.extf %b9 : f16 to f32
+    %p9 = arith.mulf %aw, %w9 : f32
+    %s9 = cute.all_reduce "add" %p9 along [2] : f32
+    %t9 = arith.addf %t8, %s9 : f32
+    %w10 = arith.extf %b10 : f16 to f32
+    %p10 = arith.mulf %aw, %w10 : f32
+    %s10 = cute.all_reduce "add" %p10 along [2] : f32
+    %t10 = arith.addf %t9, %s10 : f32
+    %w11 = arith.extf %b11 : f16 to f32
+    %p11 = arith.mulf %aw, %w11 : f32
+    %s11 = cute.all_reduce "add" %p11 along [2] : f32
+    %t11 = arith.addf %t10, %s11 : f32
+    %w12 = arith.extf %b12 : f16 to f32
+    %p12 = arith.mulf %aw, %w12 : f32
+    %s12 = cute.all_reduce "add" %p12 along [2] : f32
+    %t12 = arith.addf %t11, %s12 : f32
+    %w13 = arith.extf %b13 : f16 to f32
+    %p13 = arith.mulf %aw, %w13 : f32
+    %s13 = cute.all_reduce "add" %p13 along [2] : f32
+    %t13 = arith.addf %t12, %s13 : f32
+    %w14 = arith.extf %b14 : f16 to f32
+    %p14 = arith.mulf %aw, %w14 : f32
+    %s14 = cute.all_reduce "add" %p14 along [2] : f32
+    %t14 = arith.addf %t13, %s14 : f32
+    %w15 = arith.extf %b15 : f16 to f32
+    %p15 = arith.mulf %aw, %w15 : f32
+    %s15 = cute.all_reduce "add" %p15 along [2] : f32
+    %t15 = arith.addf %t14, %s15 : f32
+    %w16 = arith.extf %b16 : f16 to f32
+    %p16 = arith.mulf %aw, %w16 : f32
+    %s16 = cute.all_reduce "add" %p16 along [2] : f32
+    %t16 = arith.addf %t15, %s16 : f32
+    %w17 = arith.extf %b17 : f16 to f32
+    %p17 = arith.mulf %aw, %w17 : f32
+    %s17 = cute.all_reduce "add" %p17 along [2] : f32
+    %t17 = arith.addf %t16, %s17 : f32
+    %w18 = arith.extf %b18 : f16 to f32
+    %p18 = arith.mulf %aw, %w18 : f32
+    %s18 = cute.all_reduce "add" %p18 along [2] : f32
+    %t18 = arith.addf %t17, %s18 : f32
+    %w19 = arith.extf %b19 : f16 to f32
+    %p19 = arith.mulf %aw, %w19 : f32
+    %s19 = cute.all_reduce "add" %p19 along [2] : f32
+    %t19 = arith.addf %t18, %s19 : f32
+    %w20 = arith.extf %b20 : f16 to f32
+    %p20 = arith.mulf %aw, %w20 : f32
+    %s20 = cute.all_reduce "add" %p20 along [2] : f32
+    %t20 = arith.addf %t19, %s20 : f32
+    %w21 = arith.extf %b21 : f16 to f32
+    %p21 = arith.mulf %aw, %w21 : f32
+    %s21 = cute.all_reduce "add" %p21 along [2] : f32
+    %t21 = arith.addf %t20, %s21 : f32
+    %w22 = arith.extf %b22 : f16 to f32
+    %p22 = arith.mulf %aw, %w22 : f32
+    %s22 = cute.all_reduce "add" %p22 along [2] : f32
+    %t22 = arith.addf %t21, %s22 : f32
+    %w23 = arith.extf %b23 : f16 to f32
+    %p23 = arith.mulf %aw, %w23 : f32
+    %s23 = cute.all_reduce "add" %p23 along [2] : f32
+    %t23 = arith.addf %t22, %s23 : f32
+    %w24 = arith.extf %b24 : f16 to f32
+    %p24 = arith.mulf %aw, %w24 : f32
+    %s24 = cute.all_reduce "add" %p24 along [2] : f32
+    %t24 = arith.addf %t23, %s24 : f32
+    %w25 = arith.extf %b25 : f16 to f32
+    %p25 = arith.mulf %aw, %w25 : f32
+    %s25 = cute.all_reduce "add" %p25 along [2] : f32
+    %t25 = arith.addf %t24, %s25 : f32
+    cute.yield %t25 : f32
   }
   return
 }

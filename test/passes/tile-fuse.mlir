@@ -52,7 +52,18 @@ func.func @attention(%Q: !q, %K: !k, %V: !v, %O: !o) {
 // -----
 
 // Nothing is reduced along columns: blocks share them. Two products of one factor have one plan.
-// CHECK-LABEL: gpu.func @both_kernel(
+// Launches whose rows are of whole pairs take a kernel of their own.
+// CHECK-LABEL: func.func @both(
+// CHECK:         cf.assert %{{.*}}, "expected elements of output 0 that do not overlap: a stride of mode 0 that is at least the extent of mode 1"
+// CHECK:         %[[N:.*]] = arith.remsi
+// CHECK:         %[[LINE:.*]] = arith.remsi
+// CHECK:         scf.if
+// CHECK:           gpu.launch_func @both_kernels::@both_kernel_0
+// CHECK:         } else {
+// CHECK:           gpu.launch_func @both_kernels::@both_kernel_1
+// CHECK:       gpu.func @both_kernel_0(
+// CHECK:         cute.block.fuse {{.*}} outs(%{{.*}} : !cute.memref<f32, gmem, align<16>, "(?,?{div=2},64,1):(?{div=2},1,0,0)">)
+// CHECK-LABEL: gpu.func @both_kernel_1(
 // CHECK:         arith.remui
 // CHECK:         cute.block.fuse {{.*}} at(%{{.*}} : !cute.coord<"(?{div=64},?{div=64})">)
 // CHECK-COUNT-2: cute.all_reduce "add" %{{.*}} along [2] {cute.plan = #cute.plan<tile = 64x64x64, stages = 1,
@@ -103,7 +114,7 @@ func.func @turned(%A: !a, %B: !b, %R: !r) {
 
 // -----
 
-// What products do not compute is reduced row by row: sums of f32, and more of K than a block holds.
+// What products do not compute is reduced row by row: sums of f32, and long ones of what lies in pieces.
 // CHECK-LABEL: gpu.func @wide_kernel
 // CHECK:         cute.block.map
 !a = !cute.memref<f32, gmem, align<16>, "(40,10,32):(32,0,1)">
@@ -121,8 +132,29 @@ func.func @wide(%A: !a, %B: !b, %R: !r) {
 
 // -----
 
-// CHECK-LABEL: gpu.func @long_kernel
+// CHECK-LABEL: gpu.func @pieces_kernel
 // CHECK:         cute.block.map
+!a = !cute.memref<f16, gmem, align<16>, "(40,10,(2,256)):(512,0,(256,1))">
+!b = !cute.memref<f16, gmem, align<16>, "(40,10,(2,256)):(0,512,(256,1))">
+!r = !cute.memref<f32, gmem, align<16>, "(40,10,(2,256)):(10,1,(0,0))">
+func.func @pieces(%A: !a, %B: !b, %R: !r) {
+  cute.map ins(%A, %B : !a, !b) outs(%R : !r) {
+  ^bb0(%a: f16, %b: f16):
+    %a32 = arith.extf %a : f16 to f32
+    %b32 = arith.extf %b : f16 to f32
+    %ab = arith.mulf %a32, %b32 : f32
+    %s = cute.all_reduce "add" %ab along [2] : f32
+    cute.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// What a block does not hold of K comes in slices, of which several are under way.
+// CHECK-LABEL: gpu.func @long_kernel
+// CHECK:         cute.block.fuse
+// CHECK:           cute.all_reduce "add" %{{.*}} along [2] {cute.plan = #cute.plan<tile = 64x16x64, stages = 3,
 !a = !cute.memref<f16, gmem, align<16>, "(40,10,512):(512,0,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(40,10,512):(0,512,1)">
 !r = !cute.memref<f32, gmem, align<16>, "(40,10,512):(10,1,0)">
@@ -134,6 +166,54 @@ func.func @long(%A: !a, %B: !b, %R: !r) {
     %ab = arith.mulf %a32, %b32 : f32
     %s = cute.all_reduce "add" %ab along [2] : f32
     cute.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Where K and E are open as well, blocks share E, and what is the same along E is written for the first tile. A launch that brings whole vectors takes the first
+// kernel, one that brings them of the factors the second.
+// CHECK-LABEL: func.func @open(
+// CHECK:         cf.assert %{{.*}}, "expected elements of output 0 that do not overlap: a stride of mode 0 that is at least the extent of mode 3"
+// CHECK:         scf.if
+// CHECK:           gpu.launch_func @open_kernels::@open_kernel_0
+// CHECK:         } else {
+// CHECK:           scf.if
+// CHECK:             gpu.launch_func @open_kernels::@open_kernel_1
+// CHECK:           } else {
+// CHECK:             gpu.launch_func @open_kernels::@open_kernel_2
+// CHECK:       gpu.func @open_kernel_0(
+// CHECK-SAME:    cute.fused = #cute.plan<tile = 128x64x64
+// CHECK:         cute.block.fuse ins({{.*}}"(?,?,?{div=8},?):(?{div=8},0,1,0)">, {{.*}} at(%{{.*}} : !cute.coord<"(?{div=128},0,?{div=128})">)
+// CHECK:           cute.all_reduce "add" %{{.*}} along [2] {cute.plan = #cute.plan<tile = 128x64x64, stages = 3,
+// CHECK:           cute.all_reduce "add" %{{.*}} along [1] {cute.plan = #cute.plan<tile = 128x128x64, stages = 1,
+// CHECK:       gpu.func @open_kernel_2(
+// CHECK:         cute.block.fuse ins({{.*}}"(?,?,?,?):(?,0,1,0)">
+!q = !cute.memref<f16, gmem, align<16>, "(?,?,?,?):(?,0,1,0)">
+!k = !cute.memref<f16, gmem, align<16>, "(?,?,?,?):(0,?,1,0)">
+!v = !cute.memref<f16, gmem, align<16>, "(?,?,?,?):(0,?,0,1)">
+!o = !cute.memref<f16, gmem, align<16>, "(?,?,?,?):(?,0,0,1)">
+!l = !cute.memref<f32, gmem, align<4>, "(?,?,?,?):(1,0,0,0)">
+func.func @open(%Q: !q, %K: !k, %V: !v, %O: !o, %L: !l) {
+  cute.map ins(%Q, %K, %V : !q, !k, !v) outs(%O, %L : !o, !l) {
+  ^bb0(%q: f16, %k: f16, %v: f16):
+    %q32 = arith.extf %q : f16 to f32
+    %k32 = arith.extf %k : f16 to f32
+    %qk = arith.mulf %q32, %k32 : f32
+    %s = cute.all_reduce "add" %qk along [2] : f32
+    %m = cute.all_reduce "maximum" %s along [1] : f32
+    %d = arith.subf %s, %m : f32
+    %e = math.exp %d : f32
+    %l = cute.all_reduce "add" %e along [1] : f32
+    %h = arith.truncf %e : f32 to f16
+    %h32 = arith.extf %h : f16 to f32
+    %v32 = arith.extf %v : f16 to f32
+    %pv = arith.mulf %h32, %v32 : f32
+    %o = cute.all_reduce "add" %pv along [1] : f32
+    %r = arith.divf %o, %l : f32
+    %o16 = arith.truncf %r : f32 to f16
+    cute.yield %o16, %l : f16, f32
   }
   return
 }

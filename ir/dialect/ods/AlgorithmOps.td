@@ -158,8 +158,8 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     A sum of products of two factors, each of which differs along a mode that the other has not, is a **contraction**: of numbers of f16 or bf16, widened to f32, it is
     computed by tensor cores, with sums in f32. Factors are elements as they are stored; of a second contraction, along the columns
     of the first one, one factor is computed, and rounded to such a type. So softmax(Q K^T) V is a map over (M,N,D,E) of Q (M,.,D,.), K (.,N,D,.), V (.,N,.,E) and O (M,.,.,E),
-    with strides of 0 where a tensor has no such mode. Beside contractions, reductions are of f32, along columns or along the columns of a second contraction; D and E
-    are known and at most 256, and modes that are none of these are a batch. Scores of a row are not kept: where a reduction along columns needs what another one gives, they are computed
+    with strides of 0 where a tensor has no such mode. Beside contractions, reductions are of f32, along columns or along the columns of a second contraction;
+    modes that are none of these are a batch. Where D is more than 256 or open, slices of it are summed up; where E is, blocks share it. Scores of a row are not kept: where a reduction along columns needs what another one gives, they are computed
     again, but for sums of what is proportional to a power, exp or exp2, of the scores less their maximum, which follow a running maximum. A row of scores that
     are all -inf is NaN, as the region says.
 
@@ -268,12 +268,14 @@ def Cute_BlockFuseOp : Cute_Op<"block.fuse", [AttrSizedOperandSegments]> {
     The tensors are in global memory, of four modes: rows M, columns N, K along which products of rows and columns are summed, and E,
     columns of products that are summed along N. The region is as of `cute.map`. A sum of products has the plan by which it is
     multiplied as `cute.plan`: the tile, the tiled MMA, the atoms and the places in shared memory. All plans have the rows of the
-    block; those of products along K have its columns as N, and those of products along N have them as K.
+    block; those of products along K have its columns as N, and those of products along N have them as K. Where K is not known, or more than a plan's,
+    it is summed up in slices of as many elements, of which the plan's stages are under way at once.
 
     The block computes the rows from `at` on, as many as the plans have. Of columns it computes, with `held`, those from `at` on, as many as
     the plans have, which are all columns if something is reduced along them. Otherwise it goes over all columns, as many at a time, and once more for each
     reduction along them that needs what another one gives of all columns. Sums of what is proportional to exp(s - m) or exp2(s - m), with m the maximum of s, need no turn of
-    their own: what was summed up with a smaller maximum is multiplied by the power that makes up for it. What is beyond the extents is neither read nor written, and is in no reduction.
+    their own: what was summed up with a smaller maximum is multiplied by the power that makes up for it. Of E it computes all, or, where `at` has a third integer, those from
+    there on, as many as the plans of products along N have; outputs that are the same along E are written by the block that begins with the first. What is beyond the extents is neither read nor written, and is in no reduction.
 
     `cute-partition` makes copies, `cute.gemm`, `cute.transform`, reductions over threads and stores of it.
 

@@ -36,6 +36,8 @@ pub const SYNCHRONIZE: &str = "cute.synchronize";
 pub const RING: &str = "cute.ring";
 /// The plan that a kernel was tiled by, and that a product of whole tensors is to be tiled by: a `#cute.plan`.
 pub const PLAN: &str = "cute.plan";
+/// The plan of the first product of a kernel that computes a map with sums of products.
+pub const FUSED: &str = "cute.fused";
 /// The bytes of dynamic shared memory that a kernel needs.
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.

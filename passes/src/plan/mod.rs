@@ -192,6 +192,18 @@ pub struct Rules<'a> {
     pub table: &'a Table,
 }
 
+#[cfg(test)]
+impl<'a> Rules<'a> {
+    /// The rules of a request and a table; nothing is avoided.
+    fn of(request: &'a Request, table: &'a Table) -> Self {
+        Self {
+            request,
+            avoid: None,
+            table,
+        }
+    }
+}
+
 /// The plans for a problem, one where M, N, K and the batch are known, and otherwise at most `most`, of which a launch takes the one
 /// with the shortest time; of a request for candidates as many as it asks for. Errors: the reason why nothing that was asked for fits, and a choice that does.
 pub fn choose<'c>(

@@ -105,13 +105,30 @@ impl Grid {
     }
 
     /// The first row and column of this block's tile, a coordinate, and its part of the batch, if there is one; what was counted stands behind
-    /// so many arguments. Neighbouring blocks are neighbours along columns, and then along rows.
+    /// so many arguments.
     pub(super) fn place<'c>(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
         arguments: usize,
     ) -> Result<(Val<'c>, Option<Val<'c>>), Failure> {
+        let Origin { row, column, part } = self.origin(b, body, arguments)?;
+        let columns = self.range.unwrap_or(self.tile[COLUMNS]);
+        let first = tuple([
+            multiple(self.tile[ROWS]),
+            column.map_or(int(0), |_| multiple(columns)),
+        ]);
+        let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
+        Ok((b.coord(&first, &leaves)?, part))
+    }
+
+    /// Where this block's tile begins. Neighbouring blocks are neighbours along columns, and then along rows.
+    pub(super) fn origin<'c>(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        arguments: usize,
+    ) -> Result<Origin<'c>, Failure> {
         let word = b.i32_type();
         let mut block = block_index(b)?;
         let tiles = |axis: usize| match self.known[axis] {
@@ -142,18 +159,21 @@ impl Grid {
         }
         let each = b.i32(self.tile[ROWS])?;
         let row = b.value(arith::MULI, &[block, each], word, &[])?;
-        let multiple = |of: i64| {
-            IntTuple::Leaf(Leaf::Dynamic(Dyn {
-                div: of,
-                ..Dyn::I32
-            }))
-        };
-        let columns = self.range.unwrap_or(self.tile[COLUMNS]);
-        let first = tuple([
-            multiple(self.tile[ROWS]),
-            column.map_or(int(0), |_| multiple(columns)),
-        ]);
-        let leaves: Vec<_> = std::iter::once(row).chain(column).collect();
-        Ok((b.coord(&first, &leaves)?, part))
+        Ok(Origin { row, column, part })
     }
+}
+
+/// The first row and column of a block's tile, and its part of the batch, as far as there are several.
+pub(super) struct Origin<'c> {
+    pub(super) row: Val<'c>,
+    pub(super) column: Option<Val<'c>>,
+    pub(super) part: Option<Val<'c>>,
+}
+
+/// A leaf of which only a kernel knows more than that it is a multiple of a number.
+pub(super) fn multiple(of: i64) -> IntTuple {
+    IntTuple::Leaf(Leaf::Dynamic(Dyn {
+        div: of,
+        ..Dyn::I32
+    }))
 }

@@ -3,7 +3,7 @@
 use super::{
     Gemm,
     indexed::Places,
-    leaves::{extent_of_leaves, extent_of_mode, leaves_of},
+    leaves::{extent_of_leaves, extent_of_mode, leaves_of, places_of},
     matrix::{self, Matrix, holders},
 };
 use cute_arith::Predicate;
@@ -55,6 +55,103 @@ pub(super) fn assert_apart<'c>(
     let holds = host.value(arith::ORI, &[single, clear], single.r#type(), &[])?;
     let message = format!(
         "expected elements of {name} that do not overlap: a stride of mode {across} that is at least the extent of mode {along}"
+    );
+    host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+    Ok(())
+}
+
+/// Asserts that elements of an output along some of its modes do not overlap, where only a launch knows how far they are apart: each stride is
+/// larger than what the modes of smaller strides reach over.
+pub(super) fn assert_no_overlap<'c>(
+    host: Builder<'c>,
+    (tensor, memref, name): (Val<'c>, &MemRef<'c>, &str),
+    modes: &[usize],
+) -> Result<(), Failure> {
+    let index = host.index_type();
+    let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let values = leaves_of(host, layout)?;
+    let (of_shape, of_stride) = values.split_at(values.len() / 2);
+    let (shape, stride) = (
+        memref.layout.shape().leaves(),
+        memref.layout.stride().leaves(),
+    );
+    let mut leaves = Vec::new();
+    for mode in modes {
+        for at in places_of(memref, *mode) {
+            let (extent, stride) = (shape[at], stride[at]);
+            // Nothing is known to be wrong of what is known: the type was checked.
+            if *extent != Leaf::Static(1) && *stride != Leaf::Static(0) {
+                leaves.push((*mode, at, [extent, stride]));
+            }
+        }
+    }
+    let is_known = |(_, _, [extent, stride]): &(usize, usize, [&Leaf; 2])| {
+        extent.is_static() && stride.is_static()
+    };
+    if leaves.iter().all(is_known) || leaves.len() < 2 {
+        return Ok(());
+    }
+    let value = |known: &Leaf, value: Option<Val<'c>>| match value {
+        Some(value) => host.value(arith::INDEX_CAST, &[value], index, &[]),
+        None => host.constant(index, known.as_static().expected(host, "a number")?),
+    };
+    let mut numbers = Vec::new();
+    for (_, at, [extent, stride]) in &leaves {
+        numbers.push((
+            value(extent, of_shape[*at])?,
+            value(stride, of_stride[*at])?,
+            **stride == Leaf::Static(1),
+        ));
+    }
+    // One line behind another: what is said of it is simpler.
+    if let [(_, first, of_first), (_, second, of_second)] = &numbers[..]
+        && of_first != of_second
+    {
+        let (lines, along) = if *of_first { (1, 0) } else { (0, 1) };
+        let apart = if *of_first { second } else { first };
+        let modes = [leaves[lines].0, leaves[along].0];
+        let extents = [numbers[lines].0, numbers[along].0];
+        return assert_apart(host, name, modes, extents, *apart);
+    }
+    let apply = |op: &str, x: Val<'c>, y: Val<'c>| host.value(op, &[x, y], index, &[]);
+    let [zero, one] = [host.constant(index, 0)?, host.constant(index, 1)?];
+    let mut holds: Option<Val<'c>> = None;
+    let mut all = one;
+    for (at, (extent, stride, is_first)) in numbers.iter().enumerate() {
+        all = apply(arith::MULI, all, *extent)?;
+        // What others reach over is more than the stride of 1 where one of them is not larger.
+        if *is_first {
+            continue;
+        }
+        let mut reach = one;
+        for (other, (extent, of_other, is_one)) in numbers.iter().enumerate() {
+            if other == at {
+                continue;
+            }
+            let more = apply(arith::SUBI, *extent, one)?;
+            let mut own = more;
+            if !is_one {
+                own = apply(arith::MULI, more, *of_other)?;
+                let is_within = host.compare(Predicate::Sle, *of_other, *stride)?;
+                own = host.value(arith::SELECT, &[is_within, own, zero], index, &[])?;
+            }
+            reach = apply(arith::ADDI, reach, own)?;
+        }
+        let single = host.compare(Predicate::Sle, *extent, one)?;
+        let clear = host.compare(Predicate::Sle, reach, *stride)?;
+        let own = host.value(arith::ORI, &[single, clear], single.r#type(), &[])?;
+        holds = Some(match holds {
+            Some(before) => host.value(arith::ANDI, &[before, own], own.r#type(), &[])?,
+            None => own,
+        });
+    }
+    let Some(holds) = holds else { return Ok(()) };
+    let is_empty = host.compare(Predicate::Eq, all, zero)?;
+    let holds = host.value(arith::ORI, &[holds, is_empty], holds.r#type(), &[])?;
+    let modes: std::collections::BTreeSet<_> = leaves.iter().map(|leaf| leaf.0).collect();
+    let message = format!(
+        "expected elements of {name} that do not overlap: strides of modes {:?}, each larger than what those of smaller strides reach over",
+        modes.into_iter().collect::<Vec<_>>()
     );
     host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
     Ok(())

@@ -101,8 +101,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 format!("{name}_{index}")
             };
             if cute::Map::of(*op).is_some_and(fuse::is_fused) {
-                let fuse = Fuse::check(*op, function, &archs)?;
-                fuse.lower(module, &name, &mut home)?;
+                let rules = (request.most_variants(), avoid.as_ref());
+                let ways = Fuse::check(*op, function, &archs, rules)?;
+                Fuse::lower(&ways, module, &name, &mut home)?;
                 return rewriter.erase(*op);
             }
             if name_of(*op) == cute::MAP {

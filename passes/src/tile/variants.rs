@@ -6,6 +6,7 @@ use crate::plan::Arithmetic;
 use cute_arith::{Op as Integer, Predicate};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{Expected, Failure, mlir::*};
+use cute_layout::Layout;
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// Integers of the function that launches.
@@ -154,6 +155,36 @@ pub(super) fn both<'c>(
     })
 }
 
+/// The condition that the leaves which a launch brings, those of a shape and then those of a stride, are divided as one layout says, where another one does not
+/// say so; none where nothing is expected.
+pub(super) fn divided<'c>(
+    host: Builder<'c>,
+    open: Vec<Val<'c>>,
+    layouts: [&Layout; 2],
+) -> Result<Option<Val<'c>>, Failure> {
+    let divisors = layouts.map(|layout| -> Vec<i64> {
+        let both = [layout.shape().leaves(), layout.stride().leaves()].concat();
+        let open = both.into_iter().filter(|leaf| !leaf.is_static());
+        open.map(matrix::divisor).collect()
+    });
+    let mut all = None;
+    for (value, (expected, known)) in open.into_iter().zip(divisors[0].iter().zip(&divisors[1])) {
+        if expected != known {
+            all = both(host, all, Some(is_multiple(host, value, *expected)?))?;
+        }
+    }
+    Ok(all)
+}
+
+/// The condition that an integer is a multiple of a number.
+fn is_multiple<'c>(host: Builder<'c>, value: Val<'c>, of: i64) -> Result<Val<'c>, Failure> {
+    let index = host.index_type();
+    let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
+    let by = host.constant(index, of)?;
+    let rest = host.value(arith::REMSI, &[value, by], index, &[])?;
+    host.compare(Predicate::Eq, rest, host.constant(index, 0)?)
+}
+
 impl<'c> Gemm<'c> {
     /// The divisors that a launch must bring: the place of a matrix, of a leaf of its layout, and what divides that.
     fn expected(&self) -> Vec<(usize, usize, i64)> {
@@ -167,21 +198,13 @@ impl<'c> Gemm<'c> {
 
     /// The condition that a launch brings that; none where nothing is expected.
     pub(super) fn fact(&self, host: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
-        let index = host.index_type();
         let mut all = None;
         for (matrix, leaf, divisor) in self.expected() {
             let tensor = self.matrices.product[matrix].tensor;
             let layout = host.infer(cute::GET_LAYOUT, &[tensor], &[])?;
             let leaf = leaves_of(host, layout)?.get(leaf).copied().flatten();
             let leaf = leaf.expected(host, "a leaf that a launch brings")?;
-            let leaf = host.value(arith::INDEX_CAST, &[leaf], index, &[])?;
-            let rest = host.value(
-                arith::REMSI,
-                &[leaf, host.constant(index, divisor)?],
-                index,
-                &[],
-            )?;
-            let holds = host.compare(Predicate::Eq, rest, host.constant(index, 0)?)?;
+            let holds = is_multiple(host, leaf, divisor)?;
             all = both(host, all, Some(holds))?;
         }
         Ok(all)

@@ -16,7 +16,7 @@ mod validate_compute;
 mod validate_region;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(test)]
 mod tests_candidates;
 #[cfg(test)]

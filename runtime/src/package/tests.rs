@@ -5,7 +5,7 @@ pub(crate) fn sample() -> Package {
     sample_builder(sample_function()).build().unwrap()
 }
 
-fn tensor(name: &str, layout: &str, access: Access) -> Arg {
+fn aligned(name: &str, layout: &str, access: Access) -> Arg {
     Arg::Tensor {
         name: name.into(),
         element: "f16".into(),
@@ -15,13 +15,49 @@ fn tensor(name: &str, layout: &str, access: Access) -> Arg {
     }
 }
 
+/// A tensor that is aligned by 8 bytes.
+pub(crate) fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
+    Arg::Tensor {
+        name: name.into(),
+        element: element.into(),
+        layout: layout.into(),
+        align: 8,
+        access,
+    }
+}
+
+/// A step of coordinates.
+pub(crate) fn step(extent: i64, by: i64, along: usize) -> Step {
+    Step {
+        extent: Expr::Constant(extent),
+        by: Expr::Constant(by),
+        along,
+    }
+}
+
+/// A package of a function alone.
+pub(super) fn build(function: Function) -> Result<Package, PackageError> {
+    Package::builder("test").function(function).build()
+}
+
+/// A package of a function, which reads back as it was written, and what its manifest says that the function computes.
+#[track_caller]
+pub(super) fn round_trip(function: Function) -> (Package, serde_json::Value) {
+    let package = build(function).unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, package);
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    let computes = json["functions"][0]["computes"][0].clone();
+    (package, computes)
+}
+
 fn sample_function() -> Function {
     Function::new(
         "gemm",
         vec![
-            tensor("A", "(8,4):(4,1)", Access::Read),
-            tensor("B", "(6,4):(4,1)", Access::Read),
-            tensor("C", "(8,6):(6,1)", Access::Write),
+            aligned("A", "(8,4):(4,1)", Access::Read),
+            aligned("B", "(6,4):(4,1)", Access::Read),
+            aligned("C", "(8,6):(6,1)", Access::Write),
         ],
         vec![Launch {
             cluster: [2, 1, 1],
@@ -57,7 +93,7 @@ fn sample_builder(function: Function) -> PackageBuilder {
 }
 
 #[test]
-fn round_trip() {
+fn packages_round_trip() {
     let package = sample();
     let bytes = package.to_bytes().unwrap();
     let read = Package::from_bytes(&bytes).unwrap();
@@ -231,23 +267,23 @@ fn functions_that_cannot_be_are_refused() {
         "expected the kernel in image sm_80, found gemm_kernel",
     );
     refused(
-        |f| f.args[1] = tensor("A", "(6,4):(4,1)", Access::Read),
+        |f| f.args[1] = aligned("A", "(6,4):(4,1)", Access::Read),
         "`A` twice",
     );
     refused(
-        |f| f.args[1] = tensor("B", "(5,4):(4,1)", Access::Read),
+        |f| f.args[1] = aligned("B", "(5,4):(4,1)", Access::Read),
         "A (8,4), B (5,4), C (8,6)",
     );
     refused(
-        |f| f.args[1] = tensor("B", "24:1", Access::Read),
+        |f| f.args[1] = aligned("B", "24:1", Access::Read),
         "B with two modes",
     );
     refused(
-        |f| f.args[1] = tensor("B", "(6,4):(4", Access::Read),
+        |f| f.args[1] = aligned("B", "(6,4):(4", Access::Read),
         "expected a layout of a tensor",
     );
     refused(
-        |f| f.args[2] = tensor("C", "(8,6):(6,1)", Access::Read),
+        |f| f.args[2] = aligned("C", "(8,6):(6,1)", Access::Read),
         "C to be written",
     );
     refused(

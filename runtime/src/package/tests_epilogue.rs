@@ -1,6 +1,6 @@
 //! Epilogues of products: what a package says of them, and what it may not say.
 
-use super::tests::{refused, says_of};
+use super::tests::{build, refused, round_trip, says_of, tensor};
 use super::*;
 use cute_arith::ScalarOp;
 
@@ -13,16 +13,6 @@ fn relu() -> Region {
             RegionOp::apply(ScalarOp::Convert, [4], "f16"),
         ],
         yields: vec![5],
-    }
-}
-
-fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
-    Arg::Tensor {
-        name: name.into(),
-        element: element.into(),
-        layout: layout.into(),
-        align: 8,
-        access,
     }
 }
 
@@ -56,10 +46,6 @@ fn args() -> Vec<Arg> {
 
 fn function(gemm: Gemm) -> Function {
     Function::new("gemm", args(), vec![]).computing(vec![Compute::Gemm(gemm)])
-}
-
-fn build(function: Function) -> Result<Package, PackageError> {
-    Package::builder("test").function(function).build()
 }
 
 #[test]
@@ -122,13 +108,10 @@ fn outputs_may_be_reduced() {
 
 #[test]
 fn epilogues_round_trip() {
-    let package = build(function(gemm())).unwrap();
-    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
-    assert_eq!(read, package);
+    let (_, computes) = round_trip(function(gemm()));
     // As the documentation has it.
-    let json = serde_json::to_value(package.manifest()).unwrap();
     assert_eq!(
-        json["functions"][0]["computes"][0],
+        computes,
         serde_json::json!({
             "kind": "gemm", "a": 0, "b": 1, "c": 2, "accumulate": "f32",
             "epilogue": {

@@ -1,16 +1,7 @@
 //! Maps: what a package says of them, and what it may not say.
 
+use super::tests::{build, round_trip, tensor};
 use super::*;
-
-fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
-    Arg::Tensor {
-        name: name.into(),
-        element: element.into(),
-        layout: layout.into(),
-        align: 8,
-        access,
-    }
-}
 
 /// `Y = f16(exp(f32(X) - max) / sum)`, and the sums.
 fn softmax() -> Map {
@@ -52,19 +43,12 @@ fn function(map: Map) -> Function {
     Function::new("f", args(), vec![]).computing(vec![Compute::Map(map)])
 }
 
-fn build(function: Function) -> Result<Package, PackageError> {
-    Package::builder("test").function(function).build()
-}
-
 #[test]
 fn maps_round_trip() {
-    let package = build(function(softmax())).unwrap();
-    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
-    assert_eq!(read, package);
+    let (_, computes) = round_trip(function(softmax()));
     // As the documentation has it.
-    let json = serde_json::to_value(package.manifest()).unwrap();
     assert_eq!(
-        json["functions"][0]["computes"][0],
+        computes,
         serde_json::json!({
             "kind": "map", "inputs": [0], "outputs": [1, 2], "region": {
                 "ops": [

@@ -1,24 +1,7 @@
 //! Products of tensors at coordinates and of rows by index: what a package says of them, and what it may not say.
 
+use super::tests::{build, round_trip, step, tensor};
 use super::*;
-
-fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
-    Arg::Tensor {
-        name: name.into(),
-        element: element.into(),
-        layout: layout.into(),
-        align: 8,
-        access,
-    }
-}
-
-fn step(extent: i64, by: i64, along: usize) -> Step {
-    Step {
-        extent: Expr::Constant(extent),
-        by: Expr::Constant(by),
-        along,
-    }
-}
 
 /// Taps of 3 with padding of 1, over lines of 5 pixels of 2 channels.
 fn taps() -> At {
@@ -46,23 +29,16 @@ fn at(at: At) -> Gemm {
     }
 }
 
-fn build(gemm: Gemm) -> Result<Package, PackageError> {
-    Package::builder("test").function(function(gemm)).build()
-}
-
 fn refused(gemm: Gemm) -> String {
-    build(gemm).unwrap_err().to_string()
+    build(function(gemm)).unwrap_err().to_string()
 }
 
 #[test]
 fn places_round_trip() {
-    let package = build(at(taps())).unwrap();
-    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
-    assert_eq!(read, package);
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let (package, computes) = round_trip(function(at(taps())));
     // As the documentation has it.
     assert_eq!(
-        json["functions"][0]["computes"][0],
+        computes,
         serde_json::json!({
             "kind": "gemm", "a": 0, "b": 1, "c": 2, "accumulate": "f32",
             "at_a": {
@@ -117,18 +93,21 @@ fn indices_are_integers() {
         found.contains("IA: expected indices of i32 or i64"),
         "{found}"
     );
-    assert!(build(rows(9)).is_err(), "an argument that there is not");
+    assert!(
+        build(function(rows(9))).is_err(),
+        "an argument that there is not"
+    );
     let both = Gemm {
         rows_a: Some(3),
         ..at(taps())
     };
     assert!(refused(both).contains("rows by index alone"));
     // M is that of the indices.
-    build(Gemm {
+    let rows = Gemm {
         rows_a: Some(3),
         ..Gemm::new(1, 1, 2, "f32")
-    })
-    .unwrap();
+    };
+    build(function(rows)).unwrap();
 }
 
 #[test]

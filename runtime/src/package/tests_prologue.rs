@@ -1,17 +1,8 @@
 //! Prologues of products: what a package says of them, and what it may not say.
 
+use super::tests::{build, round_trip, tensor};
 use super::*;
 use cute_arith::ScalarOp;
-
-fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
-    Arg::Tensor {
-        name: name.into(),
-        element: element.into(),
-        layout: layout.into(),
-        align: 8,
-        access,
-    }
-}
 
 /// A prologue with a scale for each column of the product.
 fn scaled() -> Prologue {
@@ -41,19 +32,12 @@ fn function(prologue: Prologue) -> Function {
     Function::new("gemm", args, vec![]).computing(vec![Compute::Gemm(gemm)])
 }
 
-fn build(function: Function) -> Result<Package, PackageError> {
-    Package::builder("test").function(function).build()
-}
-
 #[test]
 fn prologues_round_trip() {
-    let package = build(function(scaled())).unwrap();
-    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
-    assert_eq!(read, package);
+    let (package, computes) = round_trip(function(scaled()));
     // As the documentation has it.
-    let json = serde_json::to_value(package.manifest()).unwrap();
     assert_eq!(
-        json["functions"][0]["computes"][0],
+        computes,
         serde_json::json!({
             "kind": "gemm", "a": 0, "b": 1, "c": 2, "accumulate": "f32",
             "prologue_b": {

@@ -1,6 +1,7 @@
 //! Element by element: what needs no reference, and the comparison with one.
 
 use super::reference::{BLOCK, Workspace};
+use super::region::Ball;
 use super::report::{Deviation, Failure, Method, Report};
 use super::{Product, VerifyError};
 use crate::element::Element;
@@ -216,6 +217,29 @@ impl Tally {
             differs: false,
             typical: product.tolerance.typical(expected, magnitude, scale) + slack,
             may_overflow: product.tolerance.may_overflow(expected, allowed),
+        });
+    }
+
+    /// Compares an element with what a region makes of the sums that are right, and of those that are to be expected.
+    pub(super) fn meet(
+        &mut self,
+        [row, column]: [usize; 2],
+        found: f64,
+        [limit, typical]: [Ball; 2],
+    ) {
+        if !limit.is_known() || !typical.is_known() {
+            self.undecided += 1;
+            return;
+        }
+        self.compare(Compared {
+            row,
+            column,
+            found,
+            expected: limit.value(),
+            allowed: limit.radius(),
+            differs: false,
+            typical: typical.radius(),
+            may_overflow: false,
         });
     }
 

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use super::check::{Compared, Found, Tally, fold_blocks, look, look_at, row_norms};
+use super::check::{Found, Tally, fold_blocks, look, look_at, row_norms};
 use super::reduction::Partial;
 use super::region::{Ball, Evaluator};
 use super::report::{Failure, Method, Report};
@@ -291,21 +291,8 @@ impl Elements<'_> {
         let output = &self.outputs[at];
         let ty = ValueType::Number(output.element());
         let [limit, typical] = [limit, typical].map(|partial| partial.finish(count, ty));
-        if !limit.is_known() || !typical.is_known() {
-            tally.undecided += 1;
-            return;
-        }
         let [row, column] = reduced.place(line);
-        tally.compare(Compared {
-            row,
-            column,
-            found: output.get(row, column),
-            expected: limit.value(),
-            allowed: limit.radius(),
-            differs: false,
-            typical: typical.radius(),
-            may_overflow: false,
-        });
+        tally.meet([row, column], output.get(row, column), [limit, typical]);
     }
 
     fn compare_element(
@@ -350,21 +337,8 @@ impl Elements<'_> {
                 of_typical.add(typical);
                 continue;
             }
-            let tally = &mut part.tallies[at];
-            if !limit.is_known() || !typical.is_known() {
-                tally.undecided += 1;
-                continue;
-            }
-            tally.compare(Compared {
-                row,
-                column,
-                found: output.get(row, column),
-                expected: limit.value(),
-                allowed: limit.radius(),
-                differs: false,
-                typical: typical.radius(),
-                may_overflow: false,
-            });
+            let found = output.get(row, column);
+            part.tallies[at].meet([row, column], found, [*limit, *typical]);
         }
     }
 }

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::check::{Compared, Tally, look};
+use super::check::{Tally, look};
 use super::epilogue::{NANS, OPERATION, bands};
 use super::lines::roundings;
-use super::map::{Input, check_finite};
+use super::map::{Input, Prepared, prepare};
 use super::places::{Places, Split};
 use super::reduction::Partial;
 use super::region::{Ball, Evaluator};
@@ -24,7 +24,7 @@ use super::report::{Method, Report};
 use super::tolerance::unit_of_products;
 use super::{Config, Run, VerifyError};
 use crate::element::Element;
-use crate::package::{Factor, Map, ReduceOp, Region, RegionValue, ValueType};
+use crate::package::{Map, ReduceOp, Region, RegionValue, ValueType};
 use crate::parallel::parallel_fold;
 use crate::tensor::{HostTensor, Matrix, mix};
 use cute_arith::ScalarOp;
@@ -128,24 +128,11 @@ pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, Ver
         !reduced.contains(mode) && map.outputs.iter().all(own) && Some(*mode) != side_by_side
     };
     let (outer, inner): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_outer);
-    let split = Split::new(shape.clone(), &inner);
-    let mut inputs = Vec::new();
-    for arg in &map.inputs {
-        let tensor = run.before(*arg)?;
-        check_finite(run.name(*arg), tensor, &split)?;
-        let places = split.offsets(tensor.layout());
-        inputs.push(Input { tensor, places });
-    }
-    for op in &region.ops {
-        if let RegionValue::Scalar(scalar) = op.value {
-            run.factor("a scalar of the map", Factor::Argument { scalar })?;
-        }
-    }
-    let arguments: Vec<Element> = inputs.iter().map(|input| input.tensor.element()).collect();
-    // Packages are valid: the operations suit the types.
-    let types = region.types(&arguments, |arg| Ok(run.tensors[arg].element()));
-    let scalar = |arg: usize| run.tensors[arg].get(0).unwrap_or(f64::NAN);
-    let evaluator = Evaluator::new(region, types.unwrap_or_default(), scalar);
+    let Prepared {
+        split,
+        inputs,
+        evaluator,
+    } = prepare(run, map, Split::new(shape.clone(), &inner))?;
     let of_inputs = inputs
         .iter()
         .map(|input| (0..rank).map(|mode| steps(input.tensor, mode)).collect());
@@ -424,23 +411,10 @@ impl Fused<'_> {
             let own = self.steps(&output.modes, &array.modes);
             for (at, of_array) in Odometer::new(self, &output.modes, own) {
                 let index = self.index(&output.modes, at);
-                let value = array.balls[of_array];
-                if !value.is_known() {
-                    tally.undecided += 1;
-                    continue;
-                }
                 let (row, column) = self.row_and_column(line, index);
                 let offset = output.places.of_line(line) + output.places.along(index);
-                tally.compare(Compared {
-                    row,
-                    column,
-                    found: output.tensor.load(offset),
-                    expected: value.value(),
-                    allowed: value.radius(),
-                    differs: false,
-                    typical: value.radius(),
-                    may_overflow: false,
-                });
+                let value = array.balls[of_array];
+                tally.meet([row, column], output.tensor.load(offset), [value, value]);
             }
         }
     }

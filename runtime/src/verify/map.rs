@@ -144,7 +144,42 @@ pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, Ver
         Some(along) => along,
         None => line_of(&shape).into_iter().collect(),
     };
-    let split = Split::new(shape, &along);
+    let Prepared {
+        split,
+        inputs,
+        evaluator,
+    } = prepare(run, map, Split::new(shape, &along))?;
+    let outputs = outputs(run, map, &split, &inputs);
+    let (passes, last) = passes(region, inputs.len());
+    let reductions = passes.iter().flat_map(|pass| pass.reductions.clone());
+    let elements = Elements {
+        rows: split.rows(),
+        columns: split.columns(),
+        reductions: reductions.collect(),
+        split,
+        inputs,
+        outputs,
+        evaluator,
+        passes,
+        last,
+    };
+    elements.verify(run.config)
+}
+
+/// The inputs of a map, each with its places, and the evaluator of its region.
+pub(super) struct Prepared<'a> {
+    pub(super) split: Split,
+    pub(super) inputs: Vec<Input<'a>>,
+    pub(super) evaluator: Evaluator<'a>,
+}
+
+/// Prepares the evaluation of a map by lines. Errors: inputs that are not finite, scalars that are not given.
+pub(super) fn prepare<'a>(
+    run: &Run<'a>,
+    map: &'a Map,
+    split: Split,
+) -> Result<Prepared<'a>, VerifyError> {
+    let region = &map.region;
     let mut inputs = Vec::new();
     for arg in &map.inputs {
         let tensor = run.before(*arg)?;
@@ -162,21 +197,11 @@ pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, Ver
     let types = region.types(&arguments, |arg| Ok(run.tensors[arg].element()));
     let scalar = |arg: usize| run.tensors[arg].get(0).unwrap_or(f64::NAN);
     let evaluator = Evaluator::new(region, types.unwrap_or_default(), scalar);
-    let outputs = outputs(run, map, &split, &inputs);
-    let (passes, last) = passes(region, inputs.len());
-    let reductions = passes.iter().flat_map(|pass| pass.reductions.clone());
-    let elements = Elements {
-        rows: split.rows(),
-        columns: split.columns(),
-        reductions: reductions.collect(),
+    Ok(Prepared {
         split,
         inputs,
-        outputs,
         evaluator,
-        passes,
-        last,
-    };
-    elements.verify(run.config)
+    })
 }
 
 /// The mode along which elements that stand alone are evaluated together.
@@ -234,11 +259,7 @@ fn outputs<'a>(run: &Run<'a>, map: &Map, split: &Split, inputs: &[Input<'a>]) ->
 }
 
 /// Checks that all elements are finite.
-pub(super) fn check_finite(
-    name: &str,
-    tensor: &HostTensor,
-    split: &Split,
-) -> Result<(), VerifyError> {
+fn check_finite(name: &str, tensor: &HostTensor, split: &Split) -> Result<(), VerifyError> {
     row_norms(name, &Matrix::places(tensor))
         .map(drop)
         .map_err(|error| match error {

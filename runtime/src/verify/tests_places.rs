@@ -2,26 +2,9 @@
 
 use super::*;
 use crate::layout::Parsed;
-use crate::package::{Access, Arg, At, Expr, Step};
+use crate::package::tests::{step, tensor};
+use crate::package::{Access, At, Expr};
 use crate::tensor::generate;
-
-fn tensor(name: &str, element: &str, layout: &str, access: Access) -> Arg {
-    Arg::Tensor {
-        name: name.into(),
-        element: element.into(),
-        layout: layout.into(),
-        align: 8,
-        access,
-    }
-}
-
-fn step(extent: i64, by: i64, along: usize) -> Step {
-    Step {
-        extent: Expr::Constant(extent),
-        by: Expr::Constant(by),
-        along,
-    }
-}
 
 /// Y(q,n) = the sum over channels c and taps s of X(c, q + s - 1) F(n,(c,s)).
 fn convolution() -> Function {

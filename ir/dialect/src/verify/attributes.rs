@@ -125,6 +125,7 @@ const KNOWN: &[Known] = &[
         Form::Integer(0, i32::MAX as i64),
         &[Home::Anything],
     ),
+    known(attributes::FUSED, Form::Plan, &[Home::Kernel]),
     known(attributes::SYNCHRONIZE, Form::Unit, &[Home::Kernel]),
     known(attributes::RING, Form::Unit, &[Home::SharedTensor]),
     known(

@@ -2,11 +2,13 @@
 //!
 //! Each warp has rows of its own, of which a thread holds what the tiled MMA's accumulators give it; numbers of rows are the same in the
 //! neighbouring threads that share a row. The first factors are loaded once; tiles of the others come through shared memory, in a loop along columns that
-//! the pipeliner takes apart. `values.rs` computes values of the region, `tiles.rs` moves tiles, `rows.rs` reduces along columns, `running.rs` has
-//! reductions over several tiles.
+//! the pipeliner takes apart, or slices of K in a loop within that one. `values.rs` computes values of the region, `tiles.rs` moves tiles, `slices.rs` sums up slices of K,
+//! `outputs.rs` stores, `rows.rs` reduces along columns, `running.rs` has reductions over several tiles.
 
+mod outputs;
 mod rows;
 mod running;
+mod slices;
 mod tiles;
 mod values;
 
@@ -48,10 +50,14 @@ struct Fuse<'c> {
     tile: [i64; 3],
     /// The extents of rows, columns, K and E, where they are known.
     known: [Option<i64>; 4],
-    /// The extents of rows and columns.
-    extents: [Val<'c>; 2],
+    /// The same as values.
+    extents: [Val<'c>; 4],
     /// The tile of rows, and the first tile of columns, by their numbers.
     at: [Val<'c>; 2],
+    /// The tile of E, where blocks share it.
+    outer: Option<Val<'c>>,
+    /// True where tiles of K are summed up one after another.
+    sliced: bool,
     /// The layouts of registers, where there are such: of rows, of columns, and of columns of products along columns.
     layouts: [Option<Layout>; 3],
     /// The thread's index.
@@ -112,7 +118,7 @@ impl<'c> Fuse<'c> {
             ways.push(Partition::new(rewriter, plan, block, kernel)?);
         }
         let score = fused.scores.first().expected(b, "a product along K")?;
-        let [rows, columns, _] = ways[way_of[&key(score.reduce.result())]].plan.tile;
+        let [rows, columns, inner] = ways[way_of[&key(score.reduce.result())]].plan.tile;
         let along_columns = |product: &&Product<'c>| product.along == COLUMNS;
         let outer = fused.products.iter().find(along_columns).map(|product| {
             let way = way_of[&key(product.reduce.result())];
@@ -138,12 +144,21 @@ impl<'c> Fuse<'c> {
                 false => b.value(arith::TRUNCI, &[size], b.i32_type(), &[]),
             }
         };
-        let extents = [extent(ROWS)?, extent(COLUMNS)?];
+        let extents = [
+            extent(ROWS)?,
+            extent(COLUMNS)?,
+            extent(INNER)?,
+            extent(OUTER)?,
+        ];
         let corner = super::map::leaves_of(b, op.at())?;
         let number = |corner: Val<'c>, tile: i64| {
             b.value(arith::DIVUI, &[corner, b.i32(tile)?], b.i32_type(), &[])
         };
         let at = [number(corner[0], rows)?, number(corner[1], columns)?];
+        let outer_at = match (corner.get(2), outer) {
+            (Some(corner), Some(outer)) => Some(number(*corner, outer)?),
+            _ => None,
+        };
         let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
         let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
         let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
@@ -159,6 +174,8 @@ impl<'c> Fuse<'c> {
             known,
             extents,
             at,
+            outer: outer_at,
+            sliced: known[INNER].is_none_or(|extent| extent > inner),
             layouts: [None, None, None],
             thread,
             rows: Vec::new(),
@@ -169,21 +186,20 @@ impl<'c> Fuse<'c> {
         Ok(fuse)
     }
 
-    /// Checks that plans have the whole of K and E, and that a block which holds one tile of columns has all that are reduced.
+    /// Checks that plans have the whole of E, or that blocks share it, and that a block which holds one tile of columns has all that are reduced.
     fn check_held(&self, b: Builder<'c>) -> Result<(), Failure> {
-        for product in &self.fused.products {
-            let [_, n, k] = self.way(product).plan.tile;
-            let (mode, most, name) = match product.along {
-                INNER => (INNER, k, "K"),
-                _ => (OUTER, n, "E"),
-            };
-            if self.known[mode].is_none_or(|extent| extent > most) {
+        let along_columns = self.fused.products.iter();
+        for product in along_columns.filter(|product| product.along == COLUMNS) {
+            let [_, most, _] = self.way(product).plan.tile;
+            let is_whole = self.known[OUTER].is_some_and(|extent| extent <= most);
+            if !is_whole && self.outer.is_none() {
                 return Err(diag::error(
                     location_of(product.reduce.result()),
                     format!(
-                        "'{}' op has a cute.plan of {most} elements along {name}; expected tensors of at most as many, found {}",
+                        "'{}' op has a cute.plan of {most} elements along E; expected tensors of at most as many, or the first \
+                         element along E behind the first row and the first column, found {}",
                         cute::ALL_REDUCE,
-                        self.known[mode]
+                        self.known[OUTER]
                             .map_or("what a launch brings".to_owned(), |n| n.to_string())
                     ),
                 ));
@@ -287,7 +303,7 @@ impl<'c> Fuse<'c> {
     ) -> Result<(), Failure> {
         let shared = self.copy_factors(b, phase, column, values)?;
         self.load_columns(b, phase, column, values)?;
-        self.multiply_scores(b, phase, firsts, &shared, values)?;
+        self.multiply_scores(b, phase, firsts, (&shared, column), values)?;
         for reduced in &phase.reduced {
             let b = b.at_location(reduced.reduce.op().location());
             let result = key(reduced.reduce.result());
@@ -315,52 +331,65 @@ impl<'c> Fuse<'c> {
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
         let running = self.begin(b, phase)?;
-        let turns = match self.known[COLUMNS] {
-            Some(known) => b.i32((known + self.tile[1] - 1) / self.tile[1])?,
-            None => {
-                let word = b.i32_type();
-                let more = b.value(
-                    arith::ADDI,
-                    &[self.extents[1], b.i32(self.tile[1] - 1)?],
-                    word,
-                    &[],
-                )?;
-                b.value(arith::DIVUI, &[more, b.i32(self.tile[1])?], word, &[])?
-            }
-        };
-        let stages = self
-            .ways
-            .iter()
-            .map(|way| way.plan.stages)
-            .max()
-            .unwrap_or(1);
-        let attributes = [(STAGES, b.i64_attribute(stages))];
-        let attributes = if stages > 1 { &attributes[..] } else { &[] };
         let buffers = self.allocate_factors(b, phase, values)?;
-        let (region, body) = Detached::with_block(&[(b.i32_type(), b.location)]);
-        let operands = [b.i32(0)?, turns, b.i32(1)?];
-        b.with_regions(scf::FOR, &operands, &[], attributes, vec![region])?;
-        let l = Builder::at_end(b.context, body, b.location);
-        let turn = argument(body, 0);
+        // What is inside of a turn is under way at once where K is summed up in slices.
+        let stages = if self.sliced { 1 } else { self.stages() };
+        let (l, turn) = self.turns(b, (COLUMNS, self.tile[1]), stages)?;
         let mut inner = values.clone();
         self.fill_factors(l, &buffers, turn)?;
         self.load_columns(l, phase, turn, &mut inner)?;
-        self.multiply_scores(l, phase, firsts, &buffers, &mut inner)?;
+        self.multiply_scores(l, phase, firsts, (&buffers, turn), &mut inner)?;
         self.advance(l, phase, &running, &buffers, turn, &mut inner)?;
         self.store_columns(l, phase, turn, &inner)?;
         l.op(scf::YIELD, &[], &[], &[])?;
         self.end(b, phase, &running, values)
     }
 
-    /// Multiplies the products along K that a turn needs.
+    /// Tiles of factors that are under way at once.
+    fn stages(&self) -> i64 {
+        let all = self.ways.iter().map(|way| way.plan.stages);
+        all.max().unwrap_or(1)
+    }
+
+    /// A loop over the tiles of a mode, with so many under way at once: its body, which is to be ended, and the number of the tile.
+    fn turns(
+        &self,
+        b: Builder<'c>,
+        (mode, tile): (usize, i64),
+        stages: i64,
+    ) -> Result<(Builder<'c>, Val<'c>), Failure> {
+        let word = b.i32_type();
+        let turns = match self.known[mode] {
+            Some(known) => b.i32((known + tile - 1) / tile)?,
+            None => {
+                let last = b.i32(tile - 1)?;
+                let more = b.value(arith::ADDI, &[self.extents[mode], last], word, &[])?;
+                b.value(arith::DIVUI, &[more, b.i32(tile)?], word, &[])?
+            }
+        };
+        let attributes = [(STAGES, b.i64_attribute(stages))];
+        let attributes = if stages > 1 { &attributes[..] } else { &[] };
+        let (region, body) = Detached::with_block(&[(word, b.location)]);
+        let operands = [b.i32(0)?, turns, b.i32(1)?];
+        b.with_regions(scf::FOR, &operands, &[], attributes, vec![region])?;
+        Ok((
+            Builder::at_end(b.context, body, b.location),
+            argument(body, 0),
+        ))
+    }
+
+    /// Multiplies the products along K that a turn needs, of a tile of columns.
     fn multiply_scores(
         &self,
         b: Builder<'c>,
         phase: &Phase<'c>,
         firsts: &Firsts<'c>,
-        shared: &Buffers<'c>,
+        (shared, column): (&Buffers<'c>, Val<'c>),
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
+        if self.sliced {
+            return self.multiply_slices(b, phase, (shared, column), values);
+        }
         for product in self.needed_scores(phase, values) {
             let b = b.at_location(product.reduce.op().location());
             let way = self.way(&product);
@@ -434,7 +463,11 @@ impl<'c> Fuse<'c> {
 
     /// Tells whether tiles of rows or columns may reach over the end.
     fn ragged(&self, mode: usize) -> bool {
-        let tile = self.tile[mode];
+        self.ragged_by(mode, self.tile[mode])
+    }
+
+    /// Tells whether tiles of so many elements may reach over the end of a mode.
+    fn ragged_by(&self, mode: usize, tile: i64) -> bool {
         let divided = |tensor: &MemRef<'c>| {
             let extent = tensor.layout.shape().get(mode).and_then(IntTuple::as_leaf);
             extent.is_some_and(|extent| cute_ir::contract::divisor(extent) % tile == 0)
@@ -453,15 +486,16 @@ impl<'c> Fuse<'c> {
 /// First factors in registers, by the arguments of the region that they are.
 type Firsts<'c> = HashMap<ValueKey, Val<'c>>;
 
-/// Second factors in shared memory, by the arguments of the region that they are.
+/// Factors in shared memory that tiles of columns or of K are copied to, by the arguments of the region that they are.
 type Buffers<'c> = HashMap<ValueKey, Buffer<'c>>;
 
-/// A tile of a second factor in shared memory.
+/// A tile of a factor in shared memory.
 struct Buffer<'c> {
     /// The place of the tensor among the inputs.
     input: usize,
-    /// The product that it is of.
+    /// The product that it is of, and the factor that it is there.
     product: Product<'c>,
+    operand: Operand,
     shared: Val<'c>,
 }
 

@@ -157,7 +157,8 @@ impl<'c> Fuse<'c> {
             false => None,
         };
         let elements = self.compute(b, value, Domain::Columns, values, else_)?;
-        if is_ragged && reduced.kind == ReduceOp::Maximum {
+        let is_of_columns = self.fused.domain(value) == Domain::Columns;
+        if is_ragged && is_of_columns && reduced.kind == ReduceOp::Maximum {
             // Powers of what is not there are 0 then.
             values
                 .registers

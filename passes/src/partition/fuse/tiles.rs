@@ -8,7 +8,7 @@ use crate::{
 use cute_ir::{
     Expected, Failure,
     contract::divisor,
-    fused::{Product, steps_along},
+    fused::Product,
     mlir::*,
     ops::cute,
     tensor,
@@ -21,22 +21,25 @@ use melior::ir::ValueLike;
 use std::collections::HashSet;
 
 /// A tile of a tensor, with the coordinates of its elements and the first coordinate that is not there; none where all are.
-struct Part<'c> {
-    tensor: Val<'c>,
-    within: Option<(Val<'c>, Val<'c>)>,
+pub(super) struct Part<'c> {
+    pub(super) tensor: Val<'c>,
+    pub(super) within: Option<(Val<'c>, Val<'c>)>,
 }
 
 /// The place of a tile along a mode: the first one, or that of a number.
 #[derive(Clone, Copy)]
-enum Place<'c> {
+pub(super) enum Place<'c> {
     First,
     At(Val<'c>),
 }
 
 impl<'c> Fuse<'c> {
-    /// Copies the first factors of products along K to shared memory, and from there into registers.
+    /// Copies the first factors of products along K to shared memory, and from there into registers, where a block holds all of K.
     pub(super) fn load_firsts(&self, b: Builder<'c>) -> Result<Firsts<'c>, Failure> {
         let mut firsts = Firsts::new();
+        if self.sliced {
+            return Ok(firsts);
+        }
         let mut buffers = Vec::new();
         for product in &self.fused.scores {
             let way = self.way(product);
@@ -90,7 +93,7 @@ impl<'c> Fuse<'c> {
         starts.map(key).collect()
     }
 
-    /// Shared memory for the second factors of a turn's products.
+    /// Shared memory for the second factors of a turn's products, and for the first ones of what comes in slices.
     pub(super) fn allocate_factors(
         &self,
         b: Builder<'c>,
@@ -101,30 +104,38 @@ impl<'c> Fuse<'c> {
         let columns = phase.reduced.iter().filter_map(|reduced| reduced.product);
         let mut buffers = Buffers::new();
         for product in scores.into_iter().chain(columns) {
-            let [_, second] = self.split(b, &product)?;
-            if buffers.contains_key(&key(second)) {
-                continue;
+            let [first, second] = self.split(b, &product)?;
+            let is_sliced = self.sliced && product.along == INNER;
+            let first = is_sliced.then_some((first, Operand::A));
+            for (factor, operand) in first.into_iter().chain([(second, Operand::B)]) {
+                if buffers.contains_key(&key(factor)) {
+                    continue;
+                }
+                let (_, input) = block_argument(factor).expected(b, "a factor that is stored")?;
+                let shared = self.shared(b, self.way(&product), operand)?;
+                let buffer = Buffer {
+                    input,
+                    product,
+                    operand,
+                    shared,
+                };
+                buffers.insert(key(factor), buffer);
             }
-            let (_, input) = block_argument(second).expected(b, "a factor that is stored")?;
-            let shared = self.shared(b, self.way(&product), Operand::B)?;
-            let buffer = Buffer {
-                input,
-                product,
-                shared,
-            };
-            buffers.insert(key(second), buffer);
         }
         Ok(buffers)
     }
 
-    /// Copies tiles of second factors to shared memory.
+    /// Copies tiles of second factors to shared memory, but for those that come in slices.
     pub(super) fn fill_factors(
         &self,
         b: Builder<'c>,
         buffers: &Buffers<'c>,
         column: Val<'c>,
     ) -> Result<(), Failure> {
-        let mut all: Vec<_> = buffers.values().collect();
+        let all = buffers.values();
+        let mut all: Vec<_> = all
+            .filter(|buffer| !self.sliced || buffer.product.along != INNER)
+            .collect();
         all.sort_by_key(|buffer| (buffer.product.along != INNER, buffer.input));
         for buffer in all {
             let way = self.way(&buffer.product);
@@ -132,13 +143,18 @@ impl<'c> Fuse<'c> {
             let at = Place::At(column);
             let (modes, places) = match buffer.product.along {
                 INNER => ([COLUMNS, INNER], [at, Place::First]),
-                _ => ([OUTER, COLUMNS], [Place::First, at]),
+                _ => ([OUTER, COLUMNS], [self.outer_place(), at]),
             };
             let b = b.at_location(location_of(buffer.product.reduce.result()));
             let part = self.part(b, self.inputs[buffer.input], modes, [n, k], places)?;
             self.copy_shared(b.step("copy B"), way, Operand::B, part, buffer.shared)?;
         }
         Ok(())
+    }
+
+    /// The place of the block's tile along E.
+    pub(super) fn outer_place(&self) -> Place<'c> {
+        self.outer.map_or(Place::First, Place::At)
     }
 
     /// Second factors of a turn in shared memory, of the tile of columns that a block holds.
@@ -166,7 +182,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// Copies a tile of an operand to shared memory, with 0 where it is not there.
-    fn copy_shared(
+    pub(super) fn copy_shared(
         &self,
         b: Builder<'c>,
         way: &Partition<'c>,
@@ -248,7 +264,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// Loads those of some inputs that are of a domain.
-    fn load_inputs(
+    pub(super) fn load_inputs(
         &self,
         b: Builder<'c>,
         wanted: &HashSet<ValueKey>,
@@ -270,61 +286,25 @@ impl<'c> Fuse<'c> {
         Ok(())
     }
 
-    /// Computes and stores a tile of the outputs that differ along columns and that a turn gives.
-    pub(super) fn store_columns(
+    /// The part of a tensor that a block has of a domain, and the mode of its columns.
+    pub(super) fn part_of_domain(
         &self,
         b: Builder<'c>,
-        phase: &Phase<'c>,
-        column: Val<'c>,
-        values: &Values<'c>,
-    ) -> Result<(), Failure> {
-        let yielded = self.fused.yielded();
-        for at in &phase.outputs {
-            let registers = self.compute(b, yielded[*at], Domain::Columns, values, None)?;
-            let b = b.step("store outputs");
-            let ends = [self.outputs[*at], registers];
-            self.move_tile(b, Domain::Columns, ends, Place::At(column), false)?;
-        }
-        Ok(())
-    }
-
-    /// Computes and stores the outputs that are the same along columns.
-    pub(super) fn store_others(&self, b: Builder<'c>, values: &Values<'c>) -> Result<(), Failure> {
-        let types = &self.types[self.inputs.len()..];
-        let mut values = values.clone();
-        let yielded = self.fused.yielded();
-        let outputs: Vec<_> = self
-            .outputs
-            .iter()
-            .zip(types)
-            .zip(&yielded)
-            .filter(|((_, memref), _)| !steps_along(&memref.layout, COLUMNS))
-            .collect();
-        let starts: HashSet<_> = outputs
-            .iter()
-            .flat_map(|(_, value)| self.slice(**value, &values).1)
-            .map(key)
-            .collect();
-        self.load_inputs(b, &starts, Domain::Outer, Place::First, &mut values)?;
-        for ((output, memref), value) in outputs {
-            let domain = match steps_along(&memref.layout, OUTER) {
-                true => Domain::Outer,
-                false => Domain::Rows,
-            };
-            let registers = self.compute(b, *value, domain, &values, None)?;
-            let b = b.step("store outputs");
-            match domain {
-                Domain::Outer => {
-                    self.move_tile(b, domain, [*output, registers], Place::First, false)?;
-                }
-                _ => self.store_rows(b, *output, registers)?,
-            }
-        }
-        Ok(())
+        domain: Domain,
+        tensor: Val<'c>,
+        column: Place<'c>,
+    ) -> Result<(Part<'c>, usize), Failure> {
+        let (mode, columns) = match domain {
+            Domain::Outer => (OUTER, self.tile[2]),
+            _ => (COLUMNS, self.tile[1]),
+        };
+        let places = [Place::At(self.at[0]), column];
+        let part = self.part(b, tensor, [ROWS, mode], [self.tile[0], columns], places)?;
+        Ok((part, mode))
     }
 
     /// Moves a tile between a tensor in global memory and registers of a domain, as the accumulators hold it.
-    fn move_tile(
+    pub(super) fn move_tile(
         &self,
         b: Builder<'c>,
         domain: Domain,
@@ -332,18 +312,8 @@ impl<'c> Fuse<'c> {
         column: Place<'c>,
         is_load: bool,
     ) -> Result<(), Failure> {
-        let (mode, columns) = match domain {
-            Domain::Outer => (OUTER, self.tile[2]),
-            _ => (COLUMNS, self.tile[1]),
-        };
         let way = self.way_of_domain(b, domain)?;
-        let part = self.part(
-            b,
-            tensor,
-            [ROWS, mode],
-            [self.tile[0], columns],
-            [Place::At(self.at[0]), column],
-        )?;
+        let (part, mode) = self.part_of_domain(b, domain, tensor, column)?;
         let memref = memref_of(part.tensor).expected(b, "a tensor")?;
         let vector = self
             .neighbours(&part, mode, tensor)
@@ -391,7 +361,7 @@ impl<'c> Fuse<'c> {
     }
 
     /// A tile of two modes of a tensor.
-    fn part(
+    pub(super) fn part(
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
@@ -423,10 +393,7 @@ impl<'c> Fuse<'c> {
             .collect();
         let at = coordinate(b, tuple(at), &leaves)?;
         let local = |tensor: Val<'c>| b.infer(cute::LOCAL_TILE, &[tensor, tile, at], &[]);
-        let ragged = [0, 1].map(|axis| match modes[axis] {
-            INNER | OUTER => self.known[modes[axis]].is_none_or(|n| n % extents[axis] != 0),
-            mode => self.ragged(mode),
-        });
+        let ragged = [0, 1].map(|axis| self.ragged_by(modes[axis], extents[axis]));
         let mut within = None;
         if ragged.contains(&true) {
             let identity = local(self.identity(b, modes)?)?;
@@ -506,7 +473,12 @@ impl<'c> Fuse<'c> {
     }
 
     /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
-    fn there(&self, b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn there(
+        &self,
+        b: Builder<'c>,
+        coords: Val<'c>,
+        end: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
         let Some(CuteType::CoordTensor { layout, .. }) = CuteType::get(coords.r#type()) else {
             return Err(b.error("expected coordinates"));
         };

@@ -119,7 +119,8 @@ impl<'c> Mapped<'c> {
         own[fast] = word(b, arith::REMUI, thread, b.i32(threads[fast])?)?;
         own[slow] = word(b, arith::DIVUI, thread, b.i32(threads[fast])?)?;
 
-        let [first_row, first_column] = leaves_of(b, op.at())?;
+        let corner = leaves_of(b, op.at())?;
+        let [first_row, first_column] = [corner[0], corner[1]];
         let row = word(b, arith::ADDI, first_row, own[0])?;
         let extent = |mode: usize| -> Result<(Option<i64>, Val<'c>), Failure> {
             let known = types.iter().find_map(|tensor| {
@@ -368,7 +369,7 @@ fn word<'c>(b: Builder<'c>, name: &str, x: Val<'c>, y: Val<'c>) -> Result<Val<'c
 }
 
 /// The two integers of a coordinate.
-pub(super) fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<[Val<'c>; 2], Failure> {
+pub(super) fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
     let Some(CuteType::Coord(coord)) = CuteType::get(at.r#type()) else {
         return Err(b.error("expected a coordinate"));
     };
@@ -379,5 +380,5 @@ pub(super) fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<[Val<'c>; 2],
         Some(known) => b.i32(known),
         None => open.next().expected(b, "an integer of a coordinate"),
     };
-    Ok([leaf(0)?, leaf(1)?])
+    (0..coord.rank()).map(&mut leaf).collect()
 }

@@ -50,18 +50,9 @@ fn table(times: &[Time]) -> Table {
     table
 }
 
-/// The rules of a request and a table; nothing is avoided.
-fn rules<'a>(request: &'a Request, table: &'a Table) -> Rules<'a> {
-    Rules {
-        request,
-        avoid: None,
-        table,
-    }
-}
-
 fn chosen<'c>(problem: &Problem<'c>, table: &Table, most: usize) -> Vec<Chosen<'c>> {
     let request = Request::default();
-    choose(problem, rules(&request, table), &hopper(), most).unwrap()
+    choose(problem, Rules::of(&request, table), &hopper(), most).unwrap()
 }
 
 fn plan_of(problem: &Problem<'_>, table: &Table) -> String {
@@ -77,7 +68,7 @@ fn all<'c>(problem: &Problem<'c>, table: &Table) -> Vec<Chosen<'c>> {
         candidates: Some(1000),
         ..Request::default()
     };
-    choose(problem, rules(&request, table), &hopper(), 1).unwrap()
+    choose(problem, Rules::of(&request, table), &hopper(), 1).unwrap()
 }
 
 #[test]
@@ -136,7 +127,7 @@ fn candidates_come_once_each_by_their_estimates() {
         ..Request::default()
     };
     let none = Table::default();
-    let three = choose(&problem, rules(&request, &none), &hopper(), 1).unwrap();
+    let three = choose(&problem, Rules::of(&request, &none), &hopper(), 1).unwrap();
     let names =
         |all: &[Chosen<'_>]| -> Vec<String> { all.iter().map(|one| one.asking.clone()).collect() };
     assert_eq!(names(&three), names(&all)[..3]);
@@ -151,7 +142,7 @@ fn options_ask_for_the_very_plan() {
         use cute_ir::options::Options;
         let request = Request::parse(&one.asking).unwrap();
         assert_eq!(request.text(), one.asking);
-        let asked = choose(&problem, rules(&request, &none), &hopper(), 1).unwrap();
+        let asked = choose(&problem, Rules::of(&request, &none), &hopper(), 1).unwrap();
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].plan, one.plan, "{}", one.asking);
     }

@@ -41,11 +41,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
 /// The rules of a request alone: nothing is avoided, and nothing was measured.
 fn rules(request: &Request) -> Rules<'_> {
     static NONE: OnceLock<Table> = OnceLock::new();
-    Rules {
-        request,
-        avoid: None,
-        table: NONE.get_or_init(Table::default),
-    }
+    Rules::of(request, NONE.get_or_init(Table::default))
 }
 
 /// The plan of a problem, the fastest one of those that are asked for.

@@ -4,20 +4,19 @@ use super::{Fuse, Whole};
 use crate::{
     arch::{REGISTERS, REGISTERS_PER_THREAD, WARP},
     fused::{COLUMNS, Domain, Fused, INNER, OUTER, ROWS},
-    plan::{ATOM_ROWS, Access, Fused as Product},
+    plan::{ATOM_ROWS, Access, Avoid, Fused as Product},
     shared::ring_bytes,
-    tile::matrix::{WIDEST, divisor},
+    tile::matrix::{WIDEST, divisor, multiple},
 };
 use cute_ir::{
-    Failure, diag,
     fused::{Product as Sum, steps_along},
     maps::reductions,
     mlir::*,
     plan::Plan,
     types::element_bits,
 };
-use cute_layout::{IntTuple, Leaf, Operand, atoms::Completion};
-use melior::ir::{ValueLike, operation::OperationLike};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, atoms::Completion, tuple};
+use melior::ir::ValueLike;
 use std::collections::HashSet;
 
 /// Registers of a thread beside accumulators and fragments, as `plan/cost.rs` has them.
@@ -30,6 +29,11 @@ const OF_ROWS: i64 = 8;
 const OF_ADDRESS: i64 = 3;
 const FEW: i64 = 12;
 
+/// Registers of an access to a slice of K, of which the address and the predicate go on from turn to turn: of one that is copied, and of one that is stored from
+/// registers.
+const OF_COPIED: i64 = 3;
+const OF_STORED: i64 = 10;
+
 /// Columns of a block that goes over all of them, those that were measured by hand first.
 const LOOPING: &[i64] = &[64, 32, 16];
 
@@ -39,8 +43,17 @@ const TILED: &[i64] = &[128, 64, 32, 16];
 /// The most columns that a block holds at once.
 const MOST_HELD: i64 = 256;
 
-/// The most elements along K and E.
+/// The most elements along K and E that a block holds all of.
 pub(super) const MOST_DEPTH: i64 = 256;
+
+/// Elements along K, and slices of as many that are under way at once.
+type Slice = (i64, i64);
+
+/// Elements along K that are summed up at once, and such slices that are under way, where a block does not hold all of K.
+const SLICES: &[Slice] = &[(64, 3), (64, 2), (32, 2), (16, 2)];
+
+/// Elements along E of a block where others have the rest of them.
+const SHARED: &[i64] = &[128, 64, 32, 16];
 
 /// The multiples that tiles along K are padded to, the least first: threads must be able to share them.
 const PADDED: &[i64] = &[16, 32, 64];
@@ -53,8 +66,31 @@ pub(super) struct Choice<'c> {
     pub(super) warps: i64,
     /// True where a block computes one tile of columns.
     pub(super) held: bool,
+    /// Elements along E of a block where blocks share it.
+    pub(super) shared: Option<i64>,
     /// A plan for each reduction of the region that is a sum of products.
     pub(super) plans: Vec<Option<Plan<'c>>>,
+}
+
+impl<'c> Choice<'c> {
+    /// The plan of the first product, which is one along K.
+    pub(super) fn plan(&self) -> Option<&Plan<'c>> {
+        self.plans.iter().flatten().next()
+    }
+}
+
+/// The tiles that a choice is made for.
+#[derive(Clone, Copy)]
+struct Tiles {
+    columns: i64,
+    warps: i64,
+    /// Tiles of columns that are under way at once.
+    stages: i64,
+    held: bool,
+    /// The slice of K, and those under way at once; none where a block holds all of it.
+    inner: Option<Slice>,
+    /// The tile of E that a block has; none where it has all of it.
+    shared: Option<i64>,
 }
 
 /// The registers and shared memory that a choice takes.
@@ -65,26 +101,69 @@ struct Taken {
 
 impl<'c> Fuse<'c> {
     /// The first choice that architectures have room for. Errors: what the last one that was tried takes.
-    pub(super) fn choose(&self, fused: &Fused<'c>) -> Result<Choice<'c>, Failure> {
-        let fail = |message: String| {
-            diag::error(
-                self.op.location(),
-                format!("'{}' op {message}", name_of(self.op)),
-            )
+    pub(super) fn choose(
+        &self,
+        fused: &Fused<'c>,
+        avoid: Option<&Avoid>,
+    ) -> Result<Choice<'c>, String> {
+        let all: &[i64] = match self.known(ROWS) {
+            Some(..=16) => &[1, 2, 4, 8],
+            Some(..=32) => &[2, 4, 8, 1],
+            _ => &[4, 8, 2, 1],
         };
-        for (mode, what) in [
-            (INNER, "summed along by products"),
-            (OUTER, "columns of products along columns"),
-        ] {
-            let extent = self.known(mode).unwrap_or(i64::MAX);
-            if extent > MOST_DEPTH {
-                return Err(fail(format!(
-                    "expected at most {MOST_DEPTH} elements along modes {:?}, {what}, which a block holds all of, found {extent}; write \
-                     the product as a cute.contract",
-                    self.modes[mode]
-                )));
+        let (mut last, mut spilled) = ("has no plan".to_owned(), None);
+        for (inner, shared) in self.depths() {
+            for (columns, stages, held) in self.ways(fused, inner.is_some()) {
+                for warps in all {
+                    let tiles = Tiles {
+                        columns,
+                        warps: *warps,
+                        stages,
+                        held,
+                        inner,
+                        shared,
+                    };
+                    let choice = match self.choice(fused, tiles) {
+                        Ok(choice) => choice,
+                        Err(why) => {
+                            last = why;
+                            continue;
+                        }
+                    };
+                    match self.has_room(fused, &choice) {
+                        Ok(())
+                            if choice
+                                .plan()
+                                .is_some_and(|plan| avoid.is_some_and(|all| all.has(plan))) =>
+                        {
+                            spilled.get_or_insert(choice);
+                        }
+                        Ok(()) => return Ok(choice),
+                        Err(why) => last = why,
+                    }
+                }
             }
         }
+        // Where there is no other one, the assembler says what is wrong with it.
+        spilled.ok_or(last)
+    }
+
+    /// The slices of K, with those under way, and the tiles of E that blocks share, the best first; none where a block holds all of them.
+    fn depths(&self) -> Vec<(Option<Slice>, Option<i64>)> {
+        let is_held = |mode| self.known(mode).is_some_and(|extent| extent <= MOST_DEPTH);
+        let inner = is_held(INNER).then_some(None).into_iter();
+        let inner = inner.chain(SLICES.iter().copied().map(Some));
+        let inner: Vec<_> = inner.collect();
+        let outer = is_held(OUTER).then_some(None).into_iter();
+        let known = self.known(OUTER).unwrap_or(i64::MAX);
+        let shared = SHARED.iter().copied().filter(|tile| *tile < known);
+        let outer = outer.chain(shared.map(Some));
+        let all = outer.flat_map(|outer| inner.iter().map(move |inner| (*inner, outer)));
+        all.collect()
+    }
+
+    /// The columns of a block, the stages of a loop over them, and whether it has one tile of them, the best first.
+    fn ways(&self, fused: &Fused<'c>, is_sliced: bool) -> Vec<(i64, i64, bool)> {
         let columns = self.known(COLUMNS);
         let held = columns.filter(|_| self.reduces);
         let held = held
@@ -96,70 +175,47 @@ impl<'c> Fuse<'c> {
         } else {
             // A row that one tile holds needs neither a loop nor what follows a maximum, but is not loaded ahead.
             ways.extend(
-                held.filter(|n| *n <= LOOPING[0] || fused.phases.len() > 1)
+                held.filter(|n| *n <= LOOPING[0] || is_sliced || fused.phases.len() > 1)
                     .map(|n| (n, 1, true)),
             );
-            for stages in [2, 1] {
-                ways.extend(LOOPING.iter().map(|columns| (*columns, stages, false)));
+            // What is in a turn is loaded ahead where K is in slices.
+            let stages: &[i64] = if is_sliced { &[1] } else { &[2, 1] };
+            for stages in stages {
+                ways.extend(LOOPING.iter().map(|columns| (*columns, *stages, false)));
             }
         }
         if let Some(known) = columns {
             let enough = |columns: i64| columns / 2 < known || columns == ATOM_ROWS;
             ways.retain(|(columns, _, held)| enough(*columns) || *held && self.reduces);
         }
-        let all: &[i64] = match self.known(ROWS) {
-            Some(..=16) => &[1, 2, 4, 8],
-            Some(..=32) => &[2, 4, 8, 1],
-            _ => &[4, 8, 2, 1],
-        };
-        let whole = [INNER, OUTER]
-            .iter()
-            .filter_map(|mode| self.roles.block[*mode]);
-        let fewer = format!(
-            "fewer elements along modes {:?}, which a block holds all of",
-            whole.collect::<Vec<_>>()
-        );
-        let mut last = "has no plan".to_owned();
-        for (columns, stages, held) in ways {
-            for warps in all {
-                let choice = match self.choice(fused, (columns, *warps), stages, held) {
-                    Ok(choice) => choice,
-                    Err(why) => {
-                        last = why;
-                        continue;
-                    }
-                };
-                match self.fits(fused, &choice) {
-                    Ok(()) => return Ok(choice),
-                    Err(why) => last = format!("{why}; expected {fewer}"),
-                }
-            }
-        }
-        Err(fail(last))
+        ways
     }
 
     /// The choice of a tile. Errors: the reason why its products have no plan.
-    fn choice(
-        &self,
-        fused: &Fused<'c>,
-        (columns, warps): (i64, i64),
-        stages: i64,
-        held: bool,
-    ) -> Result<Choice<'c>, String> {
+    fn choice(&self, fused: &Fused<'c>, tiles: Tiles) -> Result<Choice<'c>, String> {
+        let Tiles {
+            columns,
+            warps,
+            stages,
+            held,
+            inner: slice,
+            shared,
+        } = tiles;
         let rows = warps * ATOM_ROWS;
         let mut why = String::new();
         for padded in PADDED {
             let depth = |mode| up(self.known(mode).unwrap_or(1), *padded);
-            let (inner, outer) = (depth(INNER), depth(OUTER));
+            let (inner, of_scores) = slice.unwrap_or((depth(INNER), stages));
+            let outer = shared.unwrap_or_else(|| depth(OUTER));
             let plans = reductions(fused.body).into_iter().map(|reduce| {
                 let is = |product: &&Sum<'c>| product.reduce.result() == reduce.result();
                 let Some(product) = fused.products.iter().find(is) else {
                     return Ok(None);
                 };
                 let is_score = fused.scores.iter().any(|score| is(&score));
-                let tile = match is_score {
-                    true => [rows, columns, inner],
-                    false => [rows, outer, columns],
+                let (tile, stages) = match is_score {
+                    true => ([rows, columns, inner], of_scores),
+                    false => ([rows, outer, columns], stages),
                 };
                 self.plan(fused, product, is_score, (tile, warps, stages))
                     .map(Some)
@@ -171,6 +227,7 @@ impl<'c> Fuse<'c> {
                         columns,
                         warps,
                         held,
+                        shared,
                         plans,
                     });
                 }
@@ -247,20 +304,22 @@ impl<'c> Fuse<'c> {
     }
 
     /// Checks that architectures have what a choice takes. Errors: what they have not, with both figures.
-    fn fits(&self, fused: &Fused<'c>, choice: &Choice<'c>) -> Result<(), String> {
+    fn has_room(&self, fused: &Fused<'c>, choice: &Choice<'c>) -> Result<(), String> {
         let Taken { registers, bytes } = self.taken(fused, choice)?;
         let Choice { rows, columns, .. } = choice;
         let most = REGISTERS_PER_THREAD.min(REGISTERS / (choice.warps * WARP) / 8 * 8);
         if registers > most {
             return Err(format!(
-                "needs about {registers} registers a thread for {rows} rows and {columns} columns of a block, at most {most} can be had"
+                "needs about {registers} registers a thread for {rows} rows and {columns} columns of a block, the least that it can take, \
+                 at most {most} can be had; expected fewer products or fewer tensors beside them: write it as several maps"
             ));
         }
         for arch in self.archs.all() {
             let most = i64::from(arch.max_smem());
             if bytes > most {
                 return Err(format!(
-                    "needs {bytes} bytes of shared memory for {rows} rows and {columns} columns of a block, {arch} has {most}"
+                    "needs {bytes} bytes of shared memory for {rows} rows and {columns} columns of a block, the least that it can take, \
+                     {arch} has {most}; expected fewer products: write it as several maps"
                 ));
             }
         }
@@ -286,7 +345,7 @@ impl<'c> Fuse<'c> {
         let whole_of = whole;
         // What is held with the sums, the fragments of second factors, and what copies take that end before there are sums.
         let (mut held, mut factors, mut before) = (0, 0, 0);
-        let (mut firsts, mut bytes) = (0, 0);
+        let (mut firsts, mut bytes, mut staged) = (0, 0, 0);
         let (mut met, mut rings) = (HashSet::new(), 0);
         let all = reductions(fused.body);
         for (reduce, plan) in all.iter().zip(&choice.plans) {
@@ -296,7 +355,11 @@ impl<'c> Fuse<'c> {
             let is_score = fused.scores.iter().any(|score| is(&score));
             let [_, n, k] = plan.tile;
             held += whole(n);
-            factors = factors.max(2 * 16 * n / lanes);
+            staged = staged.max(ring_bytes(&plan.shared(Operand::C)?.0, 1)?);
+            // First factors that come in slices are loaded as the second ones are.
+            let is_sliced = is_score && self.known(INNER).is_none_or(|extent| extent > k);
+            let beside = if is_sliced { ATOM_ROWS } else { 0 };
+            factors = factors.max(2 * 16 * (n + beside) / lanes);
             for narrow in product.narrow()? {
                 let has_rows = fused.dependences.modes(narrow).contains(&ROWS);
                 if !met.insert(key(narrow)) || has_rows && !is_score {
@@ -310,15 +373,17 @@ impl<'c> Fuse<'c> {
                 let row = first.row()?;
                 let accesses = rows * columns / (choice.warps * WARP * row.num_val).max(1);
                 let taken = match row.completion {
+                    Completion::Immediate if is_sliced => accesses * OF_STORED,
+                    _ if is_sliced => accesses * OF_COPIED,
                     Completion::Immediate => accesses * (1 + OF_ADDRESS),
                     _ => (accesses - FEW).max(0) * OF_ADDRESS,
                 };
-                if has_rows || plan.stages == 1 {
+                if has_rows && !is_sliced || plan.stages == 1 {
                     before = before.max(taken);
                 } else {
                     held += taken;
                 }
-                match has_rows {
+                match has_rows && !is_sliced {
                     true => {
                         firsts += half(k);
                         bytes += ring_bytes(&tile, 1)?;
@@ -337,7 +402,7 @@ impl<'c> Fuse<'c> {
             let bits = element_bits(whole.memref.element).unwrap_or(32);
             let columns = match fused.domain(argument) {
                 Domain::Columns => choice.columns,
-                Domain::Outer => self.known(OUTER).unwrap_or(0),
+                Domain::Outer => choice.shared.or(self.known(OUTER)).unwrap_or(0),
                 _ => 0,
             };
             // Elements that come one by one have a register each, and an address.
@@ -351,12 +416,44 @@ impl<'c> Fuse<'c> {
         let registers = firsts + sums.max(before) + BESIDE;
         Ok(Taken {
             registers,
-            bytes: bytes + rings,
+            // Outputs go through what factors have left.
+            bytes: (bytes + rings).max(staged),
         })
     }
 }
 
 impl Whole<'_> {
+    /// The same tensor where a launch brings multiples of as many elements as an access moves, the widest one to a factor and at most so many of others; none
+    /// where nothing is gained by it, or where it cannot be so.
+    pub(super) fn aligned(&self, is_factor: bool, most: i64) -> Option<Self> {
+        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        let is_next = |mode: &usize| {
+            let leaf = stride.get(*mode).and_then(IntTuple::as_leaf);
+            leaf == Some(&Leaf::Static(1))
+        };
+        let along = (0..=OUTER).find(is_next)?;
+        let widest = WIDEST.min(self.memref.align) / self.memref.element_bytes().max(1);
+        let vector = if is_factor { widest } else { widest.min(most) };
+        if vector < 2 || along == ROWS && !is_factor {
+            return None;
+        }
+        let modes = |all: &IntTuple, divided: &dyn Fn(usize) -> bool| {
+            let modes = all.modes().iter().enumerate();
+            let modes = modes.map(|(at, mode)| match divided(at) {
+                true => multiple(mode, vector),
+                false => Some(mode.clone()),
+            });
+            Some(tuple(modes.collect::<Option<Vec<_>>>()?))
+        };
+        let shape = modes(shape, &|mode| mode == along)?;
+        let stride = modes(stride, &|mode| mode != along)?;
+        let layout = Layout::new(shape, stride).ok()?;
+        (layout != self.layout).then(|| Self {
+            layout,
+            ..self.clone()
+        })
+    }
+
     /// The accesses to the matrix of two modes of a block, of which the second one is columns.
     fn access(&self, rows: usize, columns: usize) -> Access {
         let leaf = |of: &IntTuple, mode: usize| of.get(mode).and_then(IntTuple::as_leaf).cloned();

@@ -3,14 +3,15 @@
 use super::{Fuse, kernel::BATCH};
 use crate::{
     arch::WARP,
-    fused::{COLUMNS, ROWS},
+    fused::{COLUMNS, INNER, OUTER, ROWS},
     tile::{
-        host::{assert_extent, assert_one_shape},
-        leaves::extent_of_modes,
+        host::{assert_extent, assert_no_overlap, assert_one_shape},
+        leaves::{extent_of_modes, open_leaves},
+        variants::{both, divided},
     },
 };
 use cute_arith::Predicate;
-use cute_ir::{Failure, mlir::*};
+use cute_ir::{Failure, fused::steps_along, mlir::*};
 
 impl<'c> Fuse<'c> {
     /// The extent of rows, columns or the batch, of type `index`.
@@ -25,7 +26,7 @@ impl<'c> Fuse<'c> {
 
     /// Launches the kernel, a symbol.
     pub(super) fn launch(&self, host: Builder<'c>, kernel: &str) -> Result<(), Failure> {
-        let modes = [ROWS, COLUMNS, BATCH];
+        let modes = self.axes();
         let extent = |axis: usize| self.extent(host, modes[axis]);
         let kernel = (kernel, self.choice.warps * WARP);
         self.grid().launch(host, kernel, &self.arguments, extent)
@@ -36,16 +37,20 @@ impl<'c> Fuse<'c> {
         let tensors = self.tensors.iter();
         let tensors = tensors.map(|whole| (whole.tensor, &whole.memref, whole.name.as_str()));
         assert_one_shape(host, tensors)?;
-        if self.reduces && self.known(COLUMNS).is_none() {
-            let columns = self.extent(host, COLUMNS)?;
+        let columns = self.reduces.then_some(COLUMNS);
+        for axis in columns.into_iter().chain([INNER]) {
+            if self.known(axis).is_some() {
+                continue;
+            }
+            let extent = self.extent(host, axis)?;
             let least = (Predicate::Sge, 1);
             let message = format!(
                 "expected at least one element along mode {:?}, which is reduced",
-                self.modes[COLUMNS]
+                self.modes[axis]
             );
-            assert_extent(host, columns, least, &message)?;
+            assert_extent(host, extent, least, &message)?;
         }
-        for axis in [ROWS, COLUMNS, BATCH] {
+        for axis in [ROWS, COLUMNS, INNER, OUTER, BATCH] {
             if self.known(axis).is_some() {
                 continue;
             }
@@ -58,6 +63,28 @@ impl<'c> Fuse<'c> {
             );
             assert_extent(host, all, most, &message)?;
         }
+        for output in &self.tensors[self.inputs..] {
+            let layout = &output.memref.layout;
+            let modes = (0..layout.rank()).filter(|mode| steps_along(layout, *mode));
+            let modes: Vec<_> = modes.collect();
+            let whole = (output.tensor, &output.memref, output.name.as_str());
+            assert_no_overlap(host, whole, &modes)?;
+        }
         Ok(())
+    }
+
+    /// The condition that a launch brings what the layouts of the tensors say beyond their types; none where it always does.
+    pub(super) fn fits(
+        &self,
+        host: Builder<'c>,
+        general: &Self,
+    ) -> Result<Option<Val<'c>>, Failure> {
+        let mut all = None;
+        for (whole, known) in self.tensors.iter().zip(&general.tensors) {
+            let open = open_leaves(host, whole.tensor, &whole.memref, &self.modes)?;
+            let holds = divided(host, open.concat(), [&whole.layout, &known.layout])?;
+            all = both(host, all, holds)?;
+        }
+        Ok(all)
     }
 }

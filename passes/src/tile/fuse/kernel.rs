@@ -6,12 +6,18 @@ use crate::{
     fused::{COLUMNS, OUTER, ROWS},
     tile::{
         function::Kernel,
-        grid::Grid,
+        grid::{Grid, Origin, multiple},
         leaves::{open_leaves, with_layout},
     },
 };
-use cute_ir::{Expected, Failure, attributes::PLAN, maps::modes_of, mlir::*, ops::cute};
-use cute_layout::{IntTuple, tuple};
+use cute_ir::{
+    Expected, Failure,
+    attributes::{FUSED, PLAN},
+    maps::modes_of,
+    mlir::*,
+    ops::cute,
+};
+use cute_layout::{IntTuple, int, tuple};
 use melior::ir::ValueLike;
 
 /// The place of the batch among a layout's modes.
@@ -23,18 +29,33 @@ impl<'c> Fuse<'c> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
         let grid = self.grid();
         arguments.extend(grid.counted().iter().map(|_| place.i32_type()));
+        // The assembler may find that it spills: whoever chose it may choose another one.
+        let mut attributes = Vec::new();
+        if let Some(plan) = self.choice.plan() {
+            attributes.push((FUSED, plan.attribute(place.location)?));
+        }
         let kernel = Kernel {
             name,
             arguments,
             threads: self.choice.warps * WARP,
             blocks: grid.known_blocks(),
-            attributes: Vec::new(),
+            attributes,
         };
         kernel.write(place, |b, body| self.body(b, body))
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
-        let (at, part) = self.grid().place(b, body, self.arguments.len())?;
+        let grid = self.grid();
+        let (at, part) = match self.choice.shared {
+            None => grid.place(b, body, self.arguments.len())?,
+            // All columns are of one block, and the grid's are those of E.
+            Some(outer) => {
+                let Origin { row, column, part } = grid.origin(b, body, self.arguments.len())?;
+                let column = column.expected(b, "several tiles of E")?;
+                let first = tuple([multiple(self.choice.rows), int(0), multiple(outer)]);
+                (b.coord(&first, &[row, column])?, part)
+            }
+        };
         let mut tensors = Vec::new();
         for whole in &self.tensors {
             let tensor = argument(body, whole.argument);
@@ -95,10 +116,22 @@ impl<'c> Fuse<'c> {
 
     /// The grid of the kernel.
     pub(super) fn grid(&self) -> Grid {
+        let (columns, all) = match self.choice.shared {
+            Some(outer) => (outer, false),
+            None => (self.choice.columns, self.reduces),
+        };
         Grid::new(
-            [self.choice.rows, self.choice.columns, 1],
-            [ROWS, COLUMNS, BATCH].map(|mode| self.known(mode)),
-            (self.is_batched(), self.reduces),
+            [self.choice.rows, columns, 1],
+            self.axes().map(|mode| self.known(mode)),
+            (self.is_batched(), all),
         )
+    }
+
+    /// The modes of the grid's axes.
+    pub(super) fn axes(&self) -> [usize; 3] {
+        match self.choice.shared {
+            Some(_) => [ROWS, OUTER, BATCH],
+            None => [ROWS, COLUMNS, BATCH],
+        }
     }
 }

@@ -15,8 +15,12 @@ use super::{
     matrix::{check_apart, check_in_memory},
     region::Region,
     targets_of,
+    variants::choose,
 };
-use crate::fused::{COLUMNS, Fused, INNER, OUTER, ROWS};
+use crate::{
+    fused::{COLUMNS, Fused, OUTER, ROWS},
+    plan::Avoid,
+};
 use choice::{Choice, MOST_DEPTH};
 use cute_ir::{
     Expected, Failure, diag,
@@ -26,7 +30,7 @@ use cute_ir::{
     ops::cute,
     types::{MemRef, element_bits, memref_of, register_type},
 };
-use cute_layout::{IntTuple, Layout, tuple};
+use cute_layout::{Layout, tuple};
 use cute_target::Archs;
 use melior::ir::operation::OperationLike;
 use roles::Roles;
@@ -45,7 +49,7 @@ struct Whole<'c> {
 }
 
 /// Tells whether a map is computed by products: whether it reduces along different modes with sums of products among that, or all that it reduces are
-/// such sums of what a block can hold. Others are reduced row by row.
+/// such sums. Others are reduced row by row.
 pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
     let (inputs, outputs) = (map.inputs(), map.outputs());
     let (Some(body), Some(types)) = (map.body(), maps::tensors(&inputs)) else {
@@ -58,17 +62,27 @@ pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
     let all = products(body, &dependences);
     let is_stored =
         |value: &Val<'_>| block_argument(*value).is_some_and(|(block, _)| block == body);
+    let is_short = |product: &Product<'_>| {
+        let extents = types.iter().map(|memref| {
+            let mode = memref.layout.mode(product.along).ok()?;
+            mode.shape().is_static().then(|| mode.size().ok())?
+        });
+        let mut extents = extents;
+        extents.all(|extent| extent.is_some_and(|extent| extent <= MOST_DEPTH))
+    };
+    // What lies in pieces, or is of numbers that are not computed with here, is summed up row by row where it is long.
+    let is_plain = |memref: MemRef<'_>| {
+        let modes = memref.layout.shape().modes();
+        register_type(memref.element) == memref.element && modes.iter().all(|mode| !mode.is_tuple())
+    };
+    let all_plain = || {
+        let mut tensors = inputs.iter().chain(&outputs);
+        tensors.all(|tensor| memref_of(*tensor).is_some_and(is_plain))
+    };
     let is_held = |product: &Product<'_>| {
         let narrow = product.narrow();
-        let extents = types.iter().map(|memref| {
-            let mode = memref.layout.mode(product.along);
-            mode.ok()
-                .filter(|mode| mode.shape().is_static())?
-                .size()
-                .ok()
-        });
-        let mut extents = extents.map(|extent| extent.is_some_and(|extent| extent <= MOST_DEPTH));
-        extents.all(|is| is) && narrow.is_ok_and(|narrow| narrow.iter().all(is_stored))
+        let is_stored = narrow.is_ok_and(|narrow| narrow.iter().all(is_stored));
+        is_stored && (is_short(product) || all_plain())
     };
     !all.is_empty()
         && all.len() == maps::reductions(body).len()
@@ -77,6 +91,7 @@ pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
 }
 
 /// A `cute.map` with sums of products that blocks can compute.
+#[derive(Clone)]
 pub(super) struct Fuse<'c> {
     op: Op<'c>,
     function: Op<'c>,
@@ -97,8 +112,14 @@ pub(super) struct Fuse<'c> {
 }
 
 impl<'c> Fuse<'c> {
-    /// The map that an op is. Errors: what blocks do not compute.
-    pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+    /// The ways to compute the map that an op is, at most so many, of which a launch takes the first that it fits; the last one fits always.
+    /// Errors: what blocks do not compute.
+    pub(super) fn check(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        (most, avoid): (usize, Option<&Avoid>),
+    ) -> Result<Vec<Self>, Failure> {
         let fail =
             |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
         function_around(op, function)?;
@@ -169,44 +190,94 @@ impl<'c> Fuse<'c> {
             choice: Choice::default(),
             archs: archs.clone(),
         };
-        for mode in [INNER, OUTER] {
-            for whole in &fuse.tensors {
-                let extent = whole.layout.shape().get(mode);
-                if !extent.is_some_and(IntTuple::is_static) {
-                    return Err(fail(format!(
-                        "expected a known extent along mode {:?} of {}, which a block has the whole of, found {}",
-                        fuse.modes[mode], whole.name, whole.memref.layout
-                    )));
-                }
-            }
-        }
-        fuse.choice = fuse.choose(&fused)?;
-        Ok(fuse)
+        fuse.choice = fuse.choose(&fused, avoid).map_err(fail)?;
+        let mut ways = match most {
+            0 | 1 => Vec::new(),
+            _ => fuse.aligned(&fused, avoid),
+        };
+        ways.truncate(most.saturating_sub(1));
+        ways.push(fuse);
+        Ok(ways)
     }
 
-    /// Writes the kernel into its module, which is made if there is none, and the launch in place of the op.
+    /// The ways for launches that bring more than the types say: the factors of products in whole vectors, and outputs of 16 bits as well, or others in pairs,
+    /// or only them.
+    fn aligned(&self, fused: &Fused<'c>, avoid: Option<&Avoid>) -> Vec<Self> {
+        let narrow = fused.products.iter();
+        let narrow = narrow.flat_map(|product| product.narrow().into_iter().flatten());
+        let factors: Vec<usize> = narrow
+            .filter_map(block_argument)
+            .filter(|(block, _)| *block == fused.body)
+            .map(|(_, at)| at)
+            .collect();
+        let mut ways: Vec<Self> = Vec::new();
+        for most in [8, 2, 1] {
+            let mut way = self.clone();
+            let tensors = way.tensors.iter_mut().enumerate();
+            let mut is_new = false;
+            for (at, whole) in tensors {
+                let is_staged = at >= self.inputs && element_bits(whole.memref.element) == Some(16);
+                let most = if is_staged { most } else { most.min(2) };
+                if let Some(aligned) = whole.aligned(factors.contains(&at), most) {
+                    *whole = aligned;
+                    is_new = true;
+                }
+            }
+            let layouts = |way: &Self| -> Vec<Layout> {
+                let all = way.tensors.iter();
+                all.map(|whole| whole.layout.clone()).collect()
+            };
+            is_new &= ways.iter().all(|other| layouts(other) != layouts(&way));
+            if !is_new {
+                continue;
+            }
+            // What has no room with wider accesses has some with narrower ones.
+            if let Ok(choice) = way.choose(fused, avoid) {
+                way.choice = choice;
+                ways.push(way);
+            }
+        }
+        ways
+    }
+
+    /// Writes the kernels into their module, which is made if there is none, and the launch of one of them in place of the op.
     pub(super) fn lower(
-        &self,
+        ways: &[Self],
         module: Op<'c>,
         name: &str,
         home: &mut Option<Op<'c>>,
     ) -> Result<(), Failure> {
-        let host = Builder::before(self.op);
+        let Some((general, aligned)) = ways.split_last() else {
+            return Ok(());
+        };
+        let host = Builder::before(general.op);
         let kernels = super::kernels_of(
-            self.op,
+            general.op,
             module,
             &format!("{name}_kernels"),
-            &targets_of(&self.archs),
+            &targets_of(&general.archs),
             home,
         )?;
         let body = body_of(kernels, 0).expected(kernels, "a body")?;
         let place = Builder::at_end(host.context, body, host.location);
-        let kernel = format!("{name}_kernel");
-        self.kernel(place, &kernel)?;
         let home = string_of(kernels, "sym_name").unwrap_or_default();
-        self.check_launch(host)?;
-        self.launch(host, &format!("@{home}::@{kernel}"))?;
-        self.record(module, name)
+        let mut symbols = Vec::new();
+        for (at, way) in ways.iter().enumerate() {
+            let kernel = match ways.len() {
+                1 => format!("{name}_kernel"),
+                _ => format!("{name}_kernel_{at}"),
+            };
+            way.kernel(place, &kernel)?;
+            symbols.push(format!("@{home}::@{kernel}"));
+        }
+        general.check_launch(host)?;
+        let conditions = aligned.iter().map(|way| way.fits(host, general));
+        let mut conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
+        conditions.push(None);
+        choose(host, &conditions, &|host, at| {
+            ways[at].launch(host, &symbols[at])
+        })?;
+        general.record(module, name)
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.

@@ -1,17 +1,15 @@
 //! The launch of a map, and what the function must be given.
 
-use super::{Arrangement, Map, Whole, column};
+use super::{Arrangement, Map, Whole};
 use crate::tile::{
     grid::{self, Grid},
-    host::{assert_apart, assert_extent, assert_one_shape},
+    host::{assert_extent, assert_no_overlap, assert_one_shape},
     leaves::{extent_of_modes, open_leaves},
-    matrix::divisor,
-    variants::{both, choose},
+    variants::{both, choose, divided},
 };
 use cute_arith::Predicate;
-use cute_ir::ops::arith;
-use cute_ir::{Expected, Failure, mlir::*};
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_ir::{Failure, maps::is_same_along, mlir::*};
+use cute_layout::{IntTuple, Leaf};
 
 impl<'c> Map<'c> {
     /// Launches the first of some kernels that fits; the last one fits always.
@@ -40,22 +38,8 @@ impl<'c> Map<'c> {
         let mut all = None;
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
             let open = open_leaves(host, whole.tensor, &whole.memref, &self.modes)?;
-            let leaves = |layout: &Layout| -> Vec<i64> {
-                let both = [layout.shape().leaves(), layout.stride().leaves()].concat();
-                let open = both.into_iter().filter(|leaf| !leaf.is_static());
-                open.map(divisor).collect()
-            };
-            let divisors = leaves(layout).into_iter().zip(leaves(&whole.layout));
-            for (value, (expected, known)) in open.concat().into_iter().zip(divisors) {
-                if expected == known {
-                    continue;
-                }
-                let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
-                let by = host.constant(index, expected)?;
-                let rest = host.value(arith::REMSI, &[value, by], index, &[])?;
-                let holds = host.compare(Predicate::Eq, rest, host.constant(index, 0)?)?;
-                all = both(host, all, Some(holds))?;
-            }
+            let holds = divided(host, open.concat(), [layout, &whole.layout])?;
+            all = both(host, all, holds)?;
         }
         if let (Some(most), None) = (way.most, self.known(1)) {
             let columns = self.extent(host, 1)?;
@@ -128,27 +112,12 @@ impl<'c> Map<'c> {
             assert_extent(host, all, most, &message)?;
         }
         for output in &self.tensors[self.inputs..] {
-            self.check_rows_apart(host, output)?;
+            let modes = (0..output.memref.layout.rank())
+                .filter(|mode| !is_same_along(&output.memref.layout, *mode));
+            let modes: Vec<_> = modes.collect();
+            let whole = (output.tensor, &output.memref, output.name.as_str());
+            assert_no_overlap(host, whole, &modes)?;
         }
         Ok(())
-    }
-
-    /// Asserts that rows of an output do not overlap, where only a launch knows how far they are apart.
-    fn check_rows_apart(&self, host: Builder<'c>, output: &Whole<'c>) -> Result<(), Failure> {
-        let index = host.index_type();
-        let (shape, stride) = (output.layout.shape(), output.layout.stride());
-        let apart = stride.get(0).and_then(|stride| stride.as_leaf());
-        let is_open = apart.is_some_and(|leaf| !leaf.is_static());
-        if !is_open || column(stride) != Some(&Leaf::Static(1)) || shape.rank() != 2 {
-            return Ok(());
-        }
-        let [.., of_stride] = open_leaves(host, output.tensor, &output.memref, &self.modes)?;
-        let apart = *of_stride
-            .first()
-            .expected(host, "the stride of an output")?;
-        let apart = host.value(arith::INDEX_CAST, &[apart], index, &[])?;
-        let both = [self.extent(host, 0)?, self.extent(host, 1)?];
-        let modes = [self.modes[0][0], self.modes[1][0]];
-        assert_apart(host, &output.name, modes, both, apart)
     }
 }

@@ -5,8 +5,10 @@ use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds of things that are in problems, as these say of themselves; of many inputs each is in some.
-pub(super) const FEATURES: [&str; 13] = [
+pub(super) const FEATURES: [&str; 19] = [
     "broadcasts",
+    "elements of f8",
+    "few long rows",
     "long rows",
     "more than two modes",
     "nested modes",
@@ -17,8 +19,12 @@ pub(super) const FEATURES: [&str; 13] = [
     "outputs of one element for each row",
     "outputs that are inputs",
     "products",
+    "products along columns",
     "reductions",
+    "reductions of products",
     "several maps",
+    "sums of products",
+    "two products along K",
 ];
 
 /// The kinds of kernels, by the text that `cute-tile` leaves.

@@ -1,5 +1,7 @@
 //! The region of a map: random operations with reductions, whose values stay within what types hold and the verifier can decide.
 
+pub(super) mod fused;
+
 use super::shape::Tensor;
 use super::style::Style;
 use crate::random::Random;

@@ -16,8 +16,10 @@ use census::Census;
 use problem::Problem;
 
 /// The limits for which a map is refused, by a part of the message.
-const LIMITS: [&str; 2] = [
+const LIMITS: [&str; 4] = [
     "with the stride 0 along all of the modes",
+    "that are f16 or bf16, widened to f32 by arith.extf",
+    "registers a thread for",
     // Ptxas would have to keep registers in memory.
     "spill",
 ];

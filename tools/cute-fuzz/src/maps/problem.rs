@@ -1,5 +1,7 @@
 //! A function of maps, one or two, or of a product and a map, and what launches of it bring.
 
+mod fused;
+
 use super::formula::region;
 use super::shape::{Role, Shape, Tensor};
 use super::style::Style;
@@ -21,6 +23,7 @@ pub(super) struct Problem {
 }
 
 /// A function that is being written.
+#[derive(Default)]
 struct Function {
     head: String,
     arguments: Vec<String>,
@@ -146,17 +149,18 @@ impl Function {
 }
 
 impl Problem {
-    /// A function of a shape of some thousand elements, or so many times as many.
+    /// A function of a shape of some thousand elements, or, without sums of products, so many times as many.
     pub(super) fn new(random: &mut Random, scale: i64) -> Problem {
+        match random.chance(30) {
+            true => Problem::fused(random),
+            false => Problem::plain(random, scale),
+        }
+    }
+
+    /// A function of maps without sums of products.
+    fn plain(random: &mut Random, scale: i64) -> Problem {
         let mut shape = Shape::new(random, scale);
-        let mut function = Function {
-            head: String::new(),
-            arguments: Vec::new(),
-            body: String::new(),
-            tensors: Vec::new(),
-            number: None,
-            features: BTreeSet::new(),
-        };
+        let mut function = Function::default();
         let style = Style::new(random);
         let product = random
             .chance(8)
@@ -183,6 +187,11 @@ impl Problem {
                 .collect();
             function.map(random, &shape, style, &read);
         }
+        Problem::of(function, &shape)
+    }
+
+    /// A function with what launches of it bring.
+    fn of(function: Function, shape: &Shape) -> Problem {
         let mut features = function.features;
         let mut head = function.head;
         let open = |tensor: &Tensor| tensor.ty.contains('?');
@@ -197,6 +206,16 @@ impl Problem {
         }
         if !shape.along.is_empty() && shape.most_along(&shape.along) > 8192 {
             features.insert("long rows");
+        }
+        if !shape.along.is_empty() && shape.most_along(&shape.along) > 1 << 17 {
+            features.insert("few long rows");
+        }
+        if function
+            .tensors
+            .iter()
+            .any(|tensor| tensor.element.starts_with("f8"))
+        {
+            features.insert("elements of f8");
         }
         let is_same = |tensor: &Tensor| tensor.varies.count_ones() < shape.modes.len() as u32;
         if function.tensors.iter().any(is_same) {

@@ -14,6 +14,12 @@ const EXTENTS: [i64; 23] = [
 /// Extents of rows that no block holds.
 const LONG: [i64; 3] = [8193, 9000, 33000];
 
+/// Extents of few rows that many blocks share.
+const SHARED: [i64; 4] = [262_143, 262_144, 300_001, 400_000];
+
+/// Leaves, as modes and places in them.
+type Leaves = [(usize, usize)];
+
 /// The extents of all modes: those of each leaf, in each launch.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -37,6 +43,8 @@ pub(super) enum Role {
     Output,
     /// An output that is the same along some of the modes that are reduced.
     Once,
+    /// A tensor of a fused region, whose type says along which modes it is the same.
+    Part,
 }
 
 /// A tensor of a shape.
@@ -52,8 +60,45 @@ pub(super) struct Tensor {
 }
 
 impl Shape {
+    /// A shape of modes with these leaves, of which each has an extent in each launch.
+    pub(super) fn of(modes: Vec<Vec<Vec<i64>>>, along: Vec<usize>) -> Shape {
+        let launches = modes.iter().flatten().map(Vec::len).max().unwrap_or(1);
+        Shape {
+            modes,
+            launches,
+            is_open: launches > 1,
+            along,
+            order: Vec::new(),
+            is_orderly: true,
+        }
+    }
+
+    /// A shape of few rows, each so long that many blocks share it.
+    fn few(random: &mut Random) -> Shape {
+        let is_open = random.chance(40);
+        let launches = if is_open { 2 } else { 1 };
+        let long: Vec<i64> = (0..launches)
+            .map(|at| match at {
+                0 => *random.pick(&SHARED),
+                _ => *random.pick(&EXTENTS),
+            })
+            .collect();
+        let rows = vec![*random.pick(&[1, 1, 2, 3]); launches];
+        let (modes, along) = match random.below(3) {
+            0 => (vec![vec![long]], 0),
+            1 => (vec![vec![rows], vec![long]], 1),
+            _ => (vec![vec![long], vec![rows]], 0),
+        };
+        let mut shape = Shape::of(modes, vec![along]);
+        shape.order = shape.lie(random);
+        shape
+    }
+
     /// A shape of some thousand elements, or so many times as many.
     pub(super) fn new(random: &mut Random, scale: i64) -> Shape {
+        if random.chance(3) {
+            return Shape::few(random);
+        }
         let budget = match random.below(20) {
             0..10 => 3_000,
             10..17 => 20_000,
@@ -187,6 +232,30 @@ impl Shape {
             };
         }
         let same = self.same(random, role);
+        self.lying(random, element, (&order, &same), role)
+    }
+
+    /// A tensor of a fused region, with elements of its own along these leaves, which are neighbours along the first one.
+    pub(super) fn part(
+        &self,
+        random: &mut Random,
+        element: &'static str,
+        order: &[(usize, usize)],
+    ) -> Tensor {
+        let is_own = |leaf: &(usize, usize)| order.contains(leaf);
+        let same: Vec<_> = self.leaves().into_iter().filter(|l| !is_own(l)).collect();
+        let order = [order, &same].concat();
+        self.lying(random, element, (&order, &same), Role::Part)
+    }
+
+    /// A tensor with its leaves in an order, of which it is the same along some.
+    fn lying(
+        &self,
+        random: &mut Random,
+        element: &'static str,
+        (order, same): (&Leaves, &Leaves),
+        role: Role,
+    ) -> Tensor {
         let step = if random.chance(5) { 2 } else { 1 };
         let mut next = vec![step; self.launches];
         let mut strides: Vec<Vec<Vec<i64>>> = self
@@ -224,7 +293,7 @@ impl Shape {
         let leaves = self.leaves();
         let is_column = |(mode, _): &&(usize, usize)| self.along.contains(mode);
         match role {
-            Role::Output => Vec::new(),
+            Role::Output | Role::Part => Vec::new(),
             Role::Once => match random.chance(90) || self.along.len() < 2 {
                 true => leaves.iter().filter(is_column).copied().collect(),
                 false => {

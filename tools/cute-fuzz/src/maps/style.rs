@@ -20,7 +20,9 @@ const WIDE: [&str; 4] = ["add", "mean", "maximum", "minimum"];
 const STYLES: [Style; 6] = [
     Style {
         ty: "f32",
-        inputs: &["f16", "f16", "bf16", "f32", "f32", "i8", "i32"],
+        inputs: &[
+            "f16", "f16", "bf16", "f32", "f32", "i8", "i32", "f8E4M3FN", "f8E5M2",
+        ],
         outputs: &["f16", "f16", "bf16", "f32", "f32", "i8"],
         kinds: &WIDE,
         most: 500.0,

@@ -256,13 +256,17 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
             outputs[0].layout
         ));
     }
-    check_corner(op.at())?;
+    check_first(
+        op.at(),
+        &[2, 3],
+        "the first row and the first column, and where blocks share E its first element,",
+    )?;
     let dependences = Dependences::of(block, &inputs);
     let products = fused::products(block, &dependences);
     if products.is_empty() {
         return Err("expected a sum of products; rows without any are a cute.block.map".to_owned());
     }
-    let mut block_tile = None;
+    let (mut block_tile, mut outer) = (None, None);
     for product in products {
         let plan = attribute_of(product.reduce.op(), PLAN).and_then(Plan::of);
         let plan =
@@ -285,7 +289,10 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
         let [m, n, k] = plan.tile;
         let tile = match product.along {
             2 => [m, n],
-            1 => [m, k],
+            1 => {
+                outer = Some(n);
+                [m, k]
+            }
             other => {
                 return Err(format!(
                     "expected sums of products along K or columns, mode 2 or 1, found mode {other}"
@@ -302,7 +309,13 @@ pub(in super::super) fn verify_block_fuse(op: cute::BlockFuse<'_>) -> Checked {
     if let (Some(types::CuteType::Coord(at)), Some(tile)) =
         (types::CuteType::get(op.at().r#type()), block_tile)
     {
-        let mut leaves = at.modes().iter().filter_map(IntTuple::as_leaf).zip(tile);
+        if at.rank() == 3 && outer.is_none() {
+            return Err(format!(
+                "expected a first element along E only beside products along columns, found {at}"
+            ));
+        }
+        let tiles = tile.into_iter().chain(outer);
+        let mut leaves = at.modes().iter().filter_map(IntTuple::as_leaf).zip(tiles);
         if let Some((leaf, tile)) = leaves.find(|(leaf, tile)| !divides(*tile, leaf)) {
             return Err(format!(
                 "expected a first row and a first column that are multiples of the {tile} that a block takes, found {leaf}"
@@ -342,14 +355,19 @@ fn check_rows(plan: &Plan<'_>) -> Checked {
 
 /// Checks that a place is a first row and a first column.
 fn check_corner(at: Val<'_>) -> Checked {
+    check_first(at, &[2], "the first row and the first column")
+}
+
+/// Checks that a place is a coordinate of so many integers.
+fn check_first(at: Val<'_>, ranks: &[usize], what: &str) -> Checked {
     let place = types::CuteType::get(at.r#type());
-    let is_pair = matches!(&place, Some(types::CuteType::Coord(at))
-        if at.rank() == 2 && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
-    if is_pair {
+    let is_first = matches!(&place, Some(types::CuteType::Coord(at))
+        if ranks.contains(&at.rank()) && at.is_tuple() && at.modes().iter().all(|leaf| !leaf.is_tuple() && !leaf.has_underscore()));
+    if is_first {
         return Ok(());
     }
     Err(format!(
-        "expected the first row and the first column as a coordinate, found {}",
+        "expected {what} as a coordinate, found {}",
         at.r#type()
     ))
 }
