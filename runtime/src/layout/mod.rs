@@ -24,6 +24,8 @@ pub struct Parsed {
     stride: IntTuple,
     /// The shapes and strides of the leaves of each top-level mode, fastest first.
     modes: Vec<Vec<(i64, i64)>>,
+    /// The shapes of all leaves, and their strides.
+    flat: [Vec<i64>; 2],
     size: i64,
     cosize: i64,
 }
@@ -97,6 +99,10 @@ impl Parsed {
             text: text.to_string(),
             shape,
             stride,
+            flat: [
+                modes.iter().flatten().map(|(shape, _)| *shape).collect(),
+                modes.iter().flatten().map(|(_, stride)| *stride).collect(),
+            ],
             modes,
             size,
             cosize: if size == 0 { 0 } else { last + 1 },
@@ -139,6 +145,12 @@ impl Parsed {
     /// Shape and stride of every leaf, the fastest first.
     pub fn leaves(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.modes.iter().flatten().copied()
+    }
+
+    /// The shapes of all leaves, the fastest first, and their strides.
+    pub fn flat(&self) -> (&[i64], &[i64]) {
+        let [shape, stride] = &self.flat;
+        (shape, stride)
     }
 
     /// Shape and stride of every leaf of a top-level mode, the fastest first; none of a mode that there is not.

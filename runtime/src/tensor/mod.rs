@@ -51,44 +51,16 @@ impl HostTensor {
     /// # Errors
     /// Why the type does not hold the number. Floating-point numbers are rounded to nearest.
     pub fn scalar(element: Element, value: Number) -> Result<HostTensor, String> {
+        let bytes = scalar_bytes(element, value)?;
         let layout = Parsed::parse("1:0").map_err(|error| error.to_string())?;
         let mut tensor = HostTensor::zeroed(element, layout).map_err(|error| error.to_string())?;
-        if element.is_float() {
-            let real = value.to_f64();
-            tensor.set(0, real);
-            let stored = tensor.get(0).unwrap_or_default();
-            if stored.is_finite() != real.is_finite() {
-                return Err(format!("{value} is too large for {element}"));
-            }
-            return Ok(tensor);
-        }
-        let integer = match value {
-            Number::Integer(value) => Some(value),
-            Number::Real(real) if real.fract() == 0.0 && real.abs() < 2f64.powi(53) => {
-                Some(real as i64)
-            }
-            Number::Real(_) => None,
-        };
-        let integer =
-            integer.ok_or_else(|| format!("{value} is no integer, and the type is {element}"))?;
-        let bytes = integer.to_le_bytes();
         tensor.bytes.copy_from_slice(&bytes[..element.size()]);
-        if tensor.integer() != Some(integer) {
-            return Err(format!("{value} does not fit {element}"));
-        }
         Ok(tensor)
     }
 
     /// The first element, if it is an integer.
     pub(crate) fn integer(&self) -> Option<i64> {
-        let first = |size: usize| self.bytes.get(..size);
-        match self.element {
-            Element::I8 => Some(i64::from(*self.bytes.first()? as i8)),
-            Element::U8 => Some(i64::from(*self.bytes.first()?)),
-            Element::I32 => Some(i32::from_le_bytes(first(4)?.try_into().ok()?).into()),
-            Element::I64 => Some(i64::from_le_bytes(first(8)?.try_into().ok()?)),
-            _ => None,
-        }
+        scalar_integer(self.element, &self.bytes)
     }
 
     fn of_byte(element: Element, layout: Parsed, byte: u8) -> Result<HostTensor, OutOfMemory> {
@@ -155,6 +127,49 @@ impl HostTensor {
     /// The coordinate of an index, one number for each top-level mode.
     pub fn coordinate(&self, index: i64) -> Vec<i64> {
         self.layout.coordinate(index)
+    }
+}
+
+/// The bytes of a number as a kernel takes it, little endian, and zeros behind them.
+///
+/// # Errors
+/// Why the type does not hold the number. Floating-point numbers are rounded to nearest.
+pub(crate) fn scalar_bytes(element: Element, value: Number) -> Result<[u8; 8], String> {
+    let mut bytes = [0; 8];
+    if element.is_float() {
+        let real = value.to_f64();
+        access::store(element, &mut bytes, 0, real);
+        if access::load(element, &bytes, 0).is_finite() != real.is_finite() {
+            return Err(format!("{value} is too large for {element}"));
+        }
+        return Ok(bytes);
+    }
+    let integer = match value {
+        Number::Integer(value) => Some(value),
+        Number::Real(real) if real.fract() == 0.0 && real.abs() < 2f64.powi(53) => {
+            Some(real as i64)
+        }
+        Number::Real(_) => None,
+    };
+    let integer =
+        integer.ok_or_else(|| format!("{value} is no integer, and the type is {element}"))?;
+    let size = element.size();
+    bytes[..size].copy_from_slice(&integer.to_le_bytes()[..size]);
+    if scalar_integer(element, &bytes) != Some(integer) {
+        return Err(format!("{value} does not fit {element}"));
+    }
+    Ok(bytes)
+}
+
+/// The first element of some bytes, if it is an integer.
+pub(crate) fn scalar_integer(element: Element, bytes: &[u8]) -> Option<i64> {
+    let first = |size: usize| bytes.get(..size);
+    match element {
+        Element::I8 => Some(i64::from(*bytes.first()? as i8)),
+        Element::U8 => Some(i64::from(*bytes.first()?)),
+        Element::I32 => Some(i32::from_le_bytes(first(4)?.try_into().ok()?).into()),
+        Element::I64 => Some(i64::from_le_bytes(first(8)?.try_into().ok()?)),
+        _ => None,
     }
 }
 
