@@ -129,8 +129,7 @@ impl Asked {
                 let [shape, stride] = pattern.known_leaves();
                 let (extents, strides) = (wants(shape), wants(stride));
                 let dimensions = extents.into_iter().zip(strides);
-                let dimensions =
-                    dimensions.map(|(extent, stride)| Dimension { extent, stride });
+                let dimensions = dimensions.map(|(extent, stride)| Dimension { extent, stride });
                 Ok(Asked::Tensor {
                     element,
                     align: u64::from(*align),
@@ -207,8 +206,8 @@ impl Asked {
                 let elements = if is_empty { 0 } else { last as u64 + 1 };
                 let bytes = elements * element.size() as u64;
                 let at = view.address;
-                let lies = is_empty
-                    || at != 0 && at & (align - 1) == 0 && at.checked_add(bytes).is_some();
+                let lies =
+                    is_empty || at != 0 && at & (align - 1) == 0 && at.checked_add(bytes).is_some();
                 lies.then_some(Taken {
                     value: at,
                     bytes,

@@ -4,6 +4,8 @@
 //! *Architecture Invariant:* this is a short cut. It gives exactly what [`crate::plan`] gives, or nothing; then the general code is
 //! asked, which words all errors.
 
+use std::sync::Mutex;
+
 use smallvec::SmallVec;
 
 use super::arguments::{All, Asked, Described, describe, restated};
@@ -28,12 +30,35 @@ pub(crate) struct Compiled {
 
 /// The lists of steps of a function.
 struct Flat {
+    /// Registers that arguments fill: the first.
+    inputs: usize,
     /// Registers before a call: constants, and zeros.
     registers: Vec<i64>,
     /// The conditions and values that all calls need.
     common: Vec<Step>,
     workspace: Option<Register>,
     launches: Vec<FlatLaunch>,
+    /// What steps gave before, by a hash of what they began with.
+    recent: [Mutex<Option<Recent>>; RECENT],
+}
+
+/// Calls that are remembered. A program calls a function with few shapes, again and again.
+const RECENT: usize = 16;
+
+struct Recent {
+    inputs: SmallVec<[i64; 16]>,
+    resolved: Resolved,
+}
+
+/// The launches of a call, all but the addresses and numbers that are its arguments.
+#[derive(Clone, Default)]
+struct Resolved {
+    launches: SmallVec<[Ready; 4]>,
+    params: SmallVec<[u64; 64]>,
+    /// Parameters that are arguments.
+    arguments: SmallVec<[(usize, usize); 16]>,
+    into_workspace: SmallVec<[usize; 8]>,
+    workspace: u64,
 }
 
 struct FlatLaunch {
@@ -158,17 +183,31 @@ impl Compiled {
 
     /// The launches, if nothing is unusual.
     #[inline]
-    fn fast(&self, arguments: &[Argument], prepared: &mut Prepared) -> Option<()> {
+    pub(super) fn fast(&self, arguments: &[Argument], prepared: &mut Prepared) -> Option<()> {
         let flat = self.flat.as_ref()?;
         if arguments.len() != self.asked.len() {
             return None;
         }
-        let mut registers: SmallVec<[i64; 256]> = SmallVec::from_slice(&flat.registers);
+        let mut inputs: SmallVec<[i64; 16]> = SmallVec::new();
+        inputs.resize(flat.inputs, 0);
         let mut all = All::new();
         for (asked, argument) in self.asked.iter().zip(arguments) {
-            all.push(asked.take(argument, self.memory, &mut registers)?);
+            all.push(asked.take(argument, self.memory, &mut inputs)?);
         }
-        flat.launches(&mut registers, &all, prepared)
+        let slot = flat.slot(&inputs);
+        // Who finds it taken computes.
+        if let Ok(recent) = slot.try_lock()
+            && let Some(recent) = &*recent
+            && recent.inputs == inputs
+        {
+            return flat.emit(&recent.resolved, &all, prepared);
+        }
+        let resolved = flat.resolve(&inputs, &all)?;
+        flat.emit(&resolved, &all, prepared)?;
+        if let Ok(mut recent) = slot.try_lock() {
+            *recent = Some(Recent { inputs, resolved });
+        }
+        Some(())
     }
 
     /// The launches by the code that words errors, as far as the short cut gives none.
@@ -189,14 +228,19 @@ impl Compiled {
         if let Some(()) = self.fast(&restated(arguments, &described), prepared) {
             return Ok(());
         }
+        *prepared = self.general(&described)?;
+        Ok(())
+    }
+
+    /// The launches by general code alone.
+    pub(super) fn general(&self, described: &[Described]) -> Result<Prepared, CallError> {
         let whole = self
             .signature
-            .plan_of(&self.function, &described, self.sm_count)?;
+            .plan_of(&self.function, described, self.sm_count)?;
         let taken: All = described.iter().map(|one| one.taken).collect();
         let places: Vec<(u64, u64)> = taken.iter().map(|one| (one.value, one.bytes)).collect();
         check_disjoint(&self.function, &whole.launches, &places)?;
-        *prepared = of_plan(&whole, &taken);
-        Ok(())
+        Ok(of_plan(&whole, &taken))
     }
 
     /// The bytes of a call's workspace.
@@ -213,10 +257,7 @@ impl Compiled {
     ///
     /// # Errors
     /// As of [`Compiled::prepare`].
-    pub(super) fn described(
-        &self,
-        arguments: &[Argument],
-    ) -> Result<Vec<Described>, CallError> {
+    pub(super) fn described(&self, arguments: &[Argument]) -> Result<Vec<Described>, CallError> {
         describe(
             &self.function,
             &self.signature,
@@ -319,19 +360,16 @@ impl Flat {
                     Param::Leaf(arg, leaf) => {
                         Unnumbered::Place(place(&mut builder, &Expr::Leaf(*arg, *leaf))?)
                     }
-                    Param::Integer(value, 32) => {
-                        Unnumbered::Narrow(place(&mut builder, value)?)
-                    }
+                    Param::Integer(value, 32) => Unnumbered::Narrow(place(&mut builder, value)?),
                     Param::Integer(value, _) => Unnumbered::Place(place(&mut builder, value)?),
-                    Param::Workspace(offset) => {
-                        Unnumbered::Workspace(place(&mut builder, offset)?)
-                    }
+                    Param::Workspace(offset) => Unnumbered::Workspace(place(&mut builder, offset)?),
                 });
             }
             let steps = builder.reset(mark);
             parts.push((steps, sizes.try_into().ok()?, params));
         }
         let (numbering, registers) = builder.finish()?;
+        let inputs = numbering.inputs();
         let launches = function.launches.iter().zip(whens).zip(parts);
         let launches = launches.map(|((launch, when), (steps, sizes, params))| FlatLaunch {
             when: when.map(|when| numbering.register(when)),
@@ -351,6 +389,8 @@ impl Flat {
                 .collect(),
         });
         Some(Flat {
+            inputs,
+            recent: std::array::from_fn(|_| Mutex::new(None)),
             common: numbering.steps(&common),
             workspace: workspace.map(|bytes| numbering.register(bytes)),
             launches: launches.collect(),
@@ -358,22 +398,25 @@ impl Flat {
         })
     }
 
-    /// The launches for arguments whose leaves are in registers.
+    /// The place of what was computed for these inputs.
     #[inline]
-    fn launches(
-        &self,
-        registers: &mut [i64],
-        arguments: &All,
-        prepared: &mut Prepared,
-    ) -> Option<()> {
-        prepared.launches.clear();
-        prepared.params.clear();
-        prepared.into_workspace.clear();
-        prepared.workspace = 0;
-        run(&self.common, registers)?;
+    fn slot(&self, inputs: &[i64]) -> &Mutex<Option<Recent>> {
+        // Any mixture will do: what is found is compared.
+        let mix =
+            |hash: u64, value: &i64| (hash ^ *value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = inputs.iter().fold(0, mix);
+        &self.recent[(hash >> 60) as usize % RECENT]
+    }
+
+    /// The launches for arguments with these leaves and integers.
+    fn resolve(&self, inputs: &[i64], arguments: &All) -> Option<Resolved> {
+        let mut registers: SmallVec<[i64; 256]> = SmallVec::from_slice(&self.registers);
+        registers[..inputs.len()].copy_from_slice(inputs);
+        let mut resolved = Resolved::default();
+        run(&self.common, &mut registers)?;
         if let Some(bytes) = self.workspace {
             let bytes = u64::try_from(registers[usize::from(bytes)]).ok()?;
-            prepared.workspace = Some(bytes).filter(|bytes| *bytes <= Limits::WORKSPACE)?;
+            resolved.workspace = Some(bytes).filter(|bytes| *bytes <= Limits::WORKSPACE)?;
         }
         for (index, launch) in self.launches.iter().enumerate() {
             if let Some(when) = launch.when
@@ -381,50 +424,67 @@ impl Flat {
             {
                 continue;
             }
-            run(&launch.steps, registers)?;
+            run(&launch.steps, &mut registers)?;
             let sizes = match launch.fixed {
                 Some(sizes) => sizes,
                 None => {
                     let [x, y, z, bx, by, bz, smem] =
                         launch.sizes.map(|at| registers[usize::from(at)]);
                     let grid = [x, y, z];
-                    if grid.contains(&0)
-                        && launch.passed.iter().any(|arg| arguments[*arg].is_empty)
+                    if grid.contains(&0) && launch.passed.iter().any(|arg| arguments[*arg].is_empty)
                     {
                         continue;
                     }
                     Sizes::new(grid, [bx, by, bz], launch.cluster, smem).ok()?
                 }
             };
-            for [a, b] in &launch.disjoint {
-                let (a, b) = (arguments[*a], arguments[*b]);
-                if a.value < b.value + b.bytes && b.value < a.value + a.bytes {
-                    return None;
-                }
-            }
-            let from = prepared.params.len();
+            let from = resolved.params.len();
             for source in &launch.params {
-                let value = match *source {
-                    Source::Argument(argument) => arguments[argument].value,
-                    Source::Register(at) => registers[usize::from(at)] as u64,
-                    Source::Narrow(at) => {
-                        let value = registers[usize::from(at)];
+                let at = resolved.params.len();
+                resolved.params.push(match *source {
+                    Source::Argument(argument) => {
+                        resolved.arguments.push((at, argument));
+                        0
+                    }
+                    Source::Register(register) => registers[usize::from(register)] as u64,
+                    Source::Narrow(register) => {
+                        let value = registers[usize::from(register)];
                         i32::try_from(value).ok()? as u32 as u64
                     }
-                    Source::Workspace(at) => {
-                        let offset = u64::try_from(registers[usize::from(at)]).ok()?;
-                        prepared.into_workspace.push(prepared.params.len());
-                        Some(offset).filter(|offset| *offset <= prepared.workspace)?
+                    Source::Workspace(register) => {
+                        let offset = u64::try_from(registers[usize::from(register)]).ok()?;
+                        resolved.into_workspace.push(at);
+                        Some(offset).filter(|offset| *offset <= resolved.workspace)?
                     }
-                };
-                prepared.params.push(value);
+                });
             }
-            prepared.launches.push(Ready {
+            resolved.launches.push(Ready {
                 launch: index,
                 sizes,
                 params: (from, launch.params.len()),
             });
         }
+        Some(resolved)
+    }
+
+    /// The launches with the addresses of their arguments; nothing if some overlap that must not.
+    #[inline]
+    fn emit(&self, resolved: &Resolved, arguments: &All, prepared: &mut Prepared) -> Option<()> {
+        for ready in &resolved.launches {
+            for [a, b] in &self.launches[ready.launch].disjoint {
+                let (a, b) = (arguments[*a], arguments[*b]);
+                if a.value < b.value + b.bytes && b.value < a.value + a.bytes {
+                    return None;
+                }
+            }
+        }
+        prepared.launches = SmallVec::from_slice(&resolved.launches);
+        prepared.params = SmallVec::from_slice(&resolved.params);
+        for (at, argument) in &resolved.arguments {
+            prepared.params[*at] = arguments[*argument].value;
+        }
+        prepared.into_workspace = SmallVec::from_slice(&resolved.into_workspace);
+        prepared.workspace = resolved.workspace;
         Some(())
     }
 }

@@ -70,8 +70,7 @@ impl<'a> From<&'a CudaStream> for Stream<'a> {
 
 fn number(stream: &CudaStream) -> Result<u32, ViewError> {
     let ordinal = stream.context().ordinal();
-    u32::try_from(ordinal)
-        .map_err(|_| ViewError::new("a number of a GPU", ordinal.to_string()))
+    u32::try_from(ordinal).map_err(|_| ViewError::new("a number of a GPU", ordinal.to_string()))
 }
 
 fn within<'a, T: Native>(

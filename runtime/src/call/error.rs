@@ -65,7 +65,9 @@ pub enum CallError {
     #[error(transparent)]
     Facts(#[from] ArgError),
     /// The workspace is not what the call needs.
-    #[error("{function}: expected a workspace of {expected}, found {found}; ask for its bytes by Entry::workspace_bytes")]
+    #[error(
+        "{function}: expected a workspace of {expected}, found {found}; ask for its bytes by Entry::workspace_bytes"
+    )]
     Workspace {
         /// The name of the function.
         function: String,

@@ -291,8 +291,8 @@ impl<'f> Builder<'f> {
     /// Numbers the registers; what a call begins with is in them. Nothing is made after it.
     pub(super) fn finish(mut self) -> Option<(Numbering, Vec<i64>)> {
         self.note([Place::Constant(0); 3]);
-        let inputs = self.leaves.iter().map(Vec::len).sum::<usize>()
-            + self.scalars.iter().flatten().count();
+        let inputs =
+            self.leaves.iter().map(Vec::len).sum::<usize>() + self.scalars.iter().flatten().count();
         let results = self.results.max(self.scope.results);
         let count = inputs + self.constants.len() + results;
         if count > MOST {
@@ -315,6 +315,11 @@ impl<'f> Builder<'f> {
 pub(super) struct Steps(Vec<(Code, Place, [Place; 3])>);
 
 impl Numbering {
+    /// Registers that a call fills: the first.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs
+    }
+
     /// The register of a place that was kept or is of a step.
     pub(super) fn register(&self, place: Place) -> Register {
         let constants = self.inputs + self.constants.len();

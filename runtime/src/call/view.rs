@@ -86,7 +86,7 @@ pub struct TensorView<'a> {
     pub(super) strides: Option<&'a [i64]>,
     pub(super) memory: Memory,
     pub(super) writable: bool,
-    _memory: PhantomData<&'a [u8]>,
+    pub(super) _memory: PhantomData<&'a [u8]>,
 }
 
 /// Why something is no tensor that can be passed.
@@ -191,8 +191,7 @@ impl<'a> TensorView<'a> {
     ) -> Result<TensorView<'a>, ViewError> {
         // SAFETY: the slice was borrowed for `'a`, and what lies beyond it is refused below. A call that runs on the host is over
         // when it returns.
-        let view =
-            unsafe { TensorView::from_raw(address, element, shape, strides, Memory::Host)? };
+        let view = unsafe { TensorView::from_raw(address, element, shape, strides, Memory::Host)? };
         view.within(count as u64)
     }
 
