@@ -3,7 +3,8 @@
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 use super::Stream;
-use super::view::{Memory, Native, TensorView, ViewError};
+use super::view::{Memory, TensorView};
+use crate::tensor::{Native, ViewError};
 
 /// A tensor in a slice of cudarc. It lives until the calls with it are queued: when it is dropped, cudarc notes what the stream did.
 pub struct CudarcTensor<'a> {

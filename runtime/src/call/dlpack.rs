@@ -4,8 +4,9 @@
 
 use std::ffi::c_void;
 
-use super::view::{Memory, TensorView, ViewError};
+use super::view::{Memory, TensorView};
 use crate::element::Element;
+use crate::tensor::ViewError;
 
 /// A device: the kind of memory, and its number.
 #[repr(C)]

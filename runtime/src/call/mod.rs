@@ -48,7 +48,9 @@ pub use dlpack::{
     DLManagedTensorVersioned, DLPACK_MAJOR, DLPACK_READ_ONLY, DLPackVersion, DLTensor,
 };
 pub use error::{CallError, Problem};
-pub use view::{Argument, Memory, Native, TensorView, ViewError};
+pub use view::{Argument, Memory, TensorView};
+
+pub use crate::tensor::{Native, ViewError};
 
 use crate::cuda::CudaTarget;
 use crate::emulator::{self, Emulated};

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use half::{bf16, f16};
-
 use crate::element::Element;
 use crate::package::Number;
-use crate::tensor::HostTensor;
+use crate::tensor::{HostTensor, Native, ViewError};
 
 /// The memory that a tensor lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,52 +25,6 @@ impl fmt::Display for Memory {
     }
 }
 
-/// A type of Rust that is an element type.
-pub trait Native: Copy + sealed::Sealed {
-    /// The element type.
-    const ELEMENT: Element;
-    /// The number of these bytes, as many as [`Element::size`] says.
-    fn from_bytes(bytes: &[u8]) -> Self;
-    /// Writes its bytes, as many as [`Element::size`] says.
-    fn to_bytes(self, bytes: &mut [u8]);
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! native {
-    ($($type:ty, $element:ident;)*) => {
-        $(
-            impl sealed::Sealed for $type {}
-            impl Native for $type {
-                const ELEMENT: Element = Element::$element;
-
-                fn from_bytes(bytes: &[u8]) -> Self {
-                    let mut raw = [0; size_of::<$type>()];
-                    raw.copy_from_slice(bytes);
-                    <$type>::from_le_bytes(raw)
-                }
-
-                fn to_bytes(self, bytes: &mut [u8]) {
-                    bytes.copy_from_slice(&self.to_le_bytes());
-                }
-            }
-        )*
-    };
-}
-
-native! {
-    f16, F16;
-    bf16, Bf16;
-    f32, F32;
-    f64, F64;
-    i8, I8;
-    u8, U8;
-    i32, I32;
-    i64, I64;
-}
-
 /// A borrowed tensor: a pointer, elements of a type, a shape, and strides in elements. The first element is the one at the pointer.
 ///
 /// A function takes it where the numbers of dimensions and leaves of the argument's layout agree: a dimension for each leaf, from
@@ -87,25 +39,6 @@ pub struct TensorView<'a> {
     pub(super) memory: Memory,
     pub(super) writable: bool,
     pub(super) _memory: PhantomData<&'a [u8]>,
-}
-
-/// Why something is no tensor that can be passed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}, found {found}")]
-pub struct ViewError {
-    /// The form that can be passed.
-    pub expected: String,
-    /// The form that was found.
-    pub found: String,
-}
-
-impl ViewError {
-    pub(super) fn new(expected: impl Into<String>, found: impl Into<String>) -> ViewError {
-        ViewError {
-            expected: expected.into(),
-            found: found.into(),
-        }
-    }
 }
 
 impl<'a> TensorView<'a> {

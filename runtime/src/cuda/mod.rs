@@ -4,6 +4,7 @@
 //! works without one.
 
 mod driver;
+mod launches;
 mod memory;
 mod program;
 mod stopwatch;
@@ -16,6 +17,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program};
 use crate::package::{Function, Package};
 use driver::{check, fits};
+pub use launches::LaunchTimes;
 pub(crate) use target::CudaTarget;
 
 /// The oldest driver that has every function used here (`cuEventElapsedTime_v2`): cudarc panics on

@@ -179,6 +179,28 @@ impl Parsed {
         offset
     }
 
+    /// The offset of the element at a coordinate, a number for each top-level mode; none outside.
+    pub(crate) fn offset(&self, coordinate: &[i64]) -> Option<i64> {
+        if coordinate.len() != self.modes.len() {
+            return None;
+        }
+        let mut offset = 0;
+        for (mode, &at) in self.modes.iter().zip(coordinate) {
+            let mut rest = at;
+            for &(shape, stride) in mode {
+                if rest < 0 || shape == 0 {
+                    return None;
+                }
+                offset += rest % shape * stride;
+                rest /= shape;
+            }
+            if rest != 0 {
+                return None;
+            }
+        }
+        Some(offset)
+    }
+
     /// The number of elements, of which those that a stride of 0 places on each other count once.
     pub(crate) fn places_count(&self) -> i64 {
         let leaves = self.leaves().filter(|(_, stride)| *stride != 0);

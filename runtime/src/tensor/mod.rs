@@ -2,6 +2,7 @@
 
 mod access;
 mod fill;
+mod native;
 mod npy;
 mod small;
 
@@ -9,6 +10,7 @@ pub use access::Matrix;
 pub(crate) use access::round_to;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
+pub use native::{Elements, ElementsMut, Native, ViewError};
 pub use npy::{NpyError, npy_shape};
 
 use crate::element::Element;
@@ -181,6 +183,24 @@ pub struct OutOfMemory {
     pub bytes: u64,
 }
 
+/// The statement on an argument that a caller has to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// The value of a scalar.
+    Value,
+    /// The shape or the layout of a tensor.
+    Shape,
+}
+
+impl std::fmt::Display for Statement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Statement::Value => "one, Given::Value",
+            Statement::Shape => "one, Given::Shape or Given::Layout",
+        })
+    }
+}
+
 /// An argument that a function cannot take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
@@ -245,14 +265,14 @@ pub enum ArgError {
         reason: String,
     },
     /// The caller leaves open what the package leaves open too.
-    #[error("argument {name}: expected {what}, which the package leaves open; {cure}")]
+    #[error("argument {name}: expected {what}, which the package leaves open; give {statement}")]
     Missing {
         /// The name of the argument.
         name: String,
         /// The missing statement: `a value of type f32`.
         what: String,
-        /// The cure that the message ends with.
-        cure: &'static str,
+        /// The kind of statement that is missing.
+        statement: Statement,
     },
     /// The caller's statement does not suit the argument.
     #[error("argument {name}: {reason}")]
@@ -337,7 +357,7 @@ pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
             let value = value.ok_or_else(|| ArgError::Missing {
                 name: name(),
                 what: format!("a value of type {element}"),
-                cure: "give one, as --set NAME=VALUE does",
+                statement: Statement::Value,
             })?;
             return HostTensor::scalar(element, value).map_err(unsuitable);
         }
@@ -367,7 +387,7 @@ pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
                     return Err(ArgError::Missing {
                         name: name(),
                         what: format!("a shape for layout {layout}"),
-                        cure: "give one, as --shape NAME=64x32, --layout or --input of a file do",
+                        statement: Statement::Shape,
                     });
                 }
             };
