@@ -1,12 +1,13 @@
 //! Benchmarks of the host's part of a launch, on a driver without a GPU whose calls do nothing.
 //!
-//! `cargo bench -p cute-runtime --bench launch`; needs a C compiler. What a call costs beyond the driver's is the difference between
-//! a row and `the driver's call alone`. Beside a real driver: `cute-run PACKAGE --bench-launch`.
+//! `cargo bench -p cute-runtime --bench launch` measures with criterion, `cargo bench -p cute-runtime --bench launch -- --table` prints
+//! the best of many; both need a C compiler. What a call costs beyond the driver's is the difference between a row and `the driver's
+//! call alone`. Beside a real driver: `cute-run PACKAGE --bench-launch`.
 
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use cute_runtime::call::{Argument, Entry, Memory, Stream, TensorView, Workspace};
@@ -75,69 +76,80 @@ fn square<'a>(shape: &'a [i64; 2], strides: &'a [i64; 2]) -> Vec<Argument<'a>> {
     (1..=3).map(matrix).collect()
 }
 
-fn each(criterion: &mut Criterion) {
+/// The functions: a product of open matrices, and the same with nothing left open and one kernel.
+fn functions() -> [(&'static str, Function); 2] {
     let open: Function = serde_json::from_str(OPEN).expect("a function");
-    // The same with nothing left open, and one kernel.
     let mut fixed = open.clone();
-    let closed: Vec<String> = ["A", "B", "C"]
-        .map(|_| "(1024,1024):(1024,1)".into())
-        .into();
-    for (arg, text) in fixed.args.iter_mut().zip(closed) {
+    for arg in &mut fixed.args {
         if let cute_runtime::Arg::Tensor { layout, .. } = arg {
-            *layout = text;
+            *layout = "(1024,1024):(1024,1)".into();
         }
     }
     fixed.values.clear();
     fixed.requires.clear();
-    fixed.computes.truncate(1);
     fixed.launches.truncate(1);
     let launch = &mut fixed.launches[0];
     launch.grid = [64u32, 1, 1].map(Into::into);
     launch.when = None;
     launch.params = (0..3).map(Param::Pointer).collect();
+    [("open GEMM, six kernels", open), ("static GEMM", fixed)]
+}
 
+/// Runs each case by `measure`, which is given its name and what to do once.
+fn each(measure: &mut dyn FnMut(&str, &str, &mut dyn FnMut())) {
     let shape = [1024i64, 1024];
     let strides = [1024i64, 1];
-    for (name, function) in [("open GEMM, six kernels", open), ("static GEMM", fixed)] {
-        let mut group = criterion.benchmark_group(name);
+    for (name, function) in functions() {
         let package = package(function);
         let function = package.function(None).expect("a function");
         let entry = Entry::on_gpu(&package, function, 0).expect("the driver");
         let arguments = square(&shape, &strides);
+        let launch = |arguments: &[Argument]| {
+            let done = entry.launch(black_box(arguments), Workspace::none(), Stream::DEFAULT);
+            done.expect("a launch");
+        };
         let mut bound = entry
             .bind(&arguments, Workspace::none(), Stream::DEFAULT)
             .expect("a call");
-        group.bench_function("the driver's call alone", |b| b.iter(|| bound.launch()));
-        group.bench_function("a call", |b| {
-            b.iter(|| entry.launch(black_box(&arguments), Workspace::none(), Stream::DEFAULT));
+        measure(name, "the driver's call alone", &mut || {
+            bound.launch().expect("a launch");
         });
+        measure(name, "a call", &mut || launch(&arguments));
         // More sizes than are remembered, each another one than the one before.
-        let sizes: Vec<[[i64; 2]; 2]> = (128..256).map(|n| [[8 * n; 2], [8 * n, 1]]).collect();
-        let sizes: Vec<_> = sizes
-            .iter()
-            .map(|[shape, strides]| square(shape, strides))
-            .collect();
-        if entry
-            .launch(&sizes[1], Workspace::none(), Stream::DEFAULT)
-            .is_ok()
-        {
+        if !function.values.is_empty() {
+            let sizes: Vec<[[i64; 2]; 2]> = (128..256).map(|n| [[8 * n; 2], [8 * n, 1]]).collect();
+            let sizes = sizes.iter().map(|[shape, strides]| square(shape, strides));
+            let sizes: Vec<_> = sizes.collect();
             let mut turn = 0;
-            group.bench_function("a call with other sizes each time", |b| {
-                b.iter(|| {
-                    turn = (turn + 1) % sizes.len();
-                    entry.launch(black_box(&sizes[turn]), Workspace::none(), Stream::DEFAULT)
-                });
+            measure(name, "a call with other sizes each time", &mut || {
+                turn = (turn + 1) % sizes.len();
+                launch(&sizes[turn]);
             });
         }
         // What a call took before it was a list of steps, and takes to word an error.
         let given = vec![Given::Shape(shape.to_vec()); 3];
         let tensors = generate_given(function, &given, 0).expect("tensors");
         let signature = Signature::of(function).expect("layouts");
-        group.bench_function("general code: plan", |b| {
-            b.iter(|| signature.plan(function, black_box(&tensors), 132));
+        measure(name, "general code: plan", &mut || {
+            let planned = signature.plan(function, black_box(&tensors), 132);
+            black_box(planned).expect("a plan");
         });
-        group.finish();
     }
+}
+
+/// The best of many: other work on the machine only adds.
+fn table() {
+    const SAMPLES: usize = 4000;
+    const CALLS: u32 = 50;
+    each(&mut |function, case, once| {
+        let samples = (0..SAMPLES).map(|_| {
+            let start = Instant::now();
+            (0..CALLS).for_each(|_| once());
+            start.elapsed().as_secs_f64() / f64::from(CALLS)
+        });
+        let best = samples.fold(f64::INFINITY, f64::min);
+        println!("{function:<24} {case:<36} {:>8.0} ns", 1e9 * best);
+    });
 }
 
 fn main() {
@@ -150,11 +162,17 @@ fn main() {
         drop(folder);
         std::process::exit(status.code().unwrap_or(1));
     }
+    if std::env::args().any(|a| a == "--table") {
+        return table();
+    }
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
         .sample_size(30)
         .configure_from_args();
-    each(&mut criterion);
+    each(&mut |function, case, once| {
+        let name = format!("{function}, {case}");
+        criterion.bench_function(&name, |b| b.iter(&mut *once));
+    });
     criterion.final_summary();
 }
