@@ -95,8 +95,11 @@ fn functions() -> [(&'static str, Function); 2] {
     [("open GEMM, six kernels", open), ("static GEMM", fixed)]
 }
 
-/// Runs each case by `measure`, which is given its name and what to do once.
-fn each(measure: &mut dyn FnMut(&str, &str, &mut dyn FnMut())) {
+/// What measures a case: it is given the names of the function and of the case, and what to do once.
+type Measure<'m> = dyn FnMut(&str, &str, &mut dyn FnMut()) + 'm;
+
+/// Runs each case by `measure`.
+fn each(measure: &mut Measure) {
     let shape = [1024i64, 1024];
     let strides = [1024i64, 1];
     for (name, function) in functions() {

@@ -315,17 +315,8 @@ fn the_emulator_keeps_its_own_books() {
         Stream::DEFAULT,
     );
     let error = error.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            CallError::Argument {
-                index: 1,
-                problem: Problem::Pointer,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    let argument = error.argument().unwrap();
+    assert_eq!((argument.index, argument.problem), (1, Problem::Pointer));
     assert!(
         error.to_string().contains("in argument 0 (x), too"),
         "{error}"
@@ -470,6 +461,31 @@ fn calls_reach_the_driver() {
     assert!(said.contains("test result: ok. 3 passed"), "{said}");
 }
 
+/// Counts allocations of this thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+// SAFETY: all is the system's.
+unsafe impl std::alloc::GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        // A thread that ends has none any more.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's.
+        unsafe { std::alloc::System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: std::alloc::Layout) {
+        // SAFETY: the caller's.
+        unsafe { std::alloc::System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
 mod driver_without_a_gpu {
     use super::*;
     use cudarc::driver::sys;
@@ -589,16 +605,23 @@ mod driver_without_a_gpu {
             };
             scope.spawn(run);
         });
+        // No call takes memory from the heap: not with sizes that it has seen, nor with others.
+        let before = ALLOCATIONS.with(std::cell::Cell::get);
+        for turn in 0..1000i64 {
+            let (shape, rows) = ([3, 4 * (1 + turn % 50)], [4 * (1 + turn % 50), 1]);
+            let call = [
+                on_gpu(0x10000, &shape, Some(&rows), 1),
+                on_gpu(0x20000, &shape, None, 1),
+                2.5f32.into(),
+            ];
+            entry.launch(&call, Workspace::none(), stream).unwrap();
+        }
+        assert_eq!(ALLOCATIONS.with(std::cell::Cell::get), before);
         // What is refused is not launched.
         let before = last(&library).launches;
         let host = [on_gpu(0x1000, &shape, Some(&x), 0), call[1], call[2]];
-        assert_eq!(
-            entry
-                .launch(&host, Workspace::none(), stream)
-                .unwrap_err()
-                .argument(),
-            Some(0)
-        );
+        let error = entry.launch(&host, Workspace::none(), stream).unwrap_err();
+        assert_eq!(error.argument().map(|argument| argument.index), Some(0));
         assert_eq!(last(&library).launches, before);
         // SAFETY: as above.
         let bad = unsafe { Stream::from_raw(0xbad as *mut c_void) };

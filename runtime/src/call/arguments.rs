@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::error::{CallError, Problem};
+use super::error::{ArgumentError, CallError, Problem};
 use super::flat::Register;
 use super::view::{Argument, MOST, Memory, TensorView, compact};
 use crate::element::Element;
@@ -312,14 +312,16 @@ pub(super) fn describe(
     }
     let all = function.args.iter().zip(asked).zip(arguments).enumerate();
     let describe = |(index, ((arg, asked), argument)): (usize, ((&Arg, &Asked), &Argument))| {
-        let wrong = |Wrong(problem, [expected, found, cure])| CallError::Argument {
-            function: function.name.clone(),
-            index,
-            name: arg.name().to_owned(),
-            problem,
-            expected,
-            found,
-            cure,
+        let wrong = |Wrong(problem, [expected, found, cure])| {
+            CallError::from(Box::new(ArgumentError {
+                function: function.name.clone(),
+                index,
+                name: arg.name().to_owned(),
+                problem,
+                expected,
+                found,
+                cure,
+            }))
         };
         match (asked, signature.pattern(index), argument) {
             (Asked::Tensor { .. }, Some(pattern), Argument::Tensor(view)) => {
@@ -482,7 +484,7 @@ fn tensor(
             let expected = format!("the address of {bytes} bytes");
             return wrong(Problem::Pointer, expected, found, "");
         }
-        if at % align != 0 {
+        if !at.is_multiple_of(*align) {
             let expected = format!("an address that is a multiple of {align} bytes");
             return wrong(
                 Problem::Alignment,

@@ -30,6 +30,26 @@ pub enum Problem {
     Number,
 }
 
+/// An argument that does not suit a function.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{function}: argument {index} ({name}): expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
+pub struct ArgumentError {
+    /// The name of the function.
+    pub function: String,
+    /// The place of the argument, from 0.
+    pub index: usize,
+    /// The name of the argument.
+    pub name: String,
+    /// The part of it that does not suit.
+    pub problem: Problem,
+    /// The form that the function takes.
+    pub expected: String,
+    /// The form that was found.
+    pub found: String,
+    /// The cure; may be empty.
+    pub cure: String,
+}
+
 /// Why a call launched nothing, or what went wrong on the device.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -44,23 +64,8 @@ pub enum CallError {
         found: usize,
     },
     /// An argument does not suit the function.
-    #[error("{function}: argument {index} ({name}): expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
-    Argument {
-        /// The name of the function.
-        function: String,
-        /// The place of the argument, from 0.
-        index: usize,
-        /// The name of the argument.
-        name: String,
-        /// The part of it that does not suit.
-        problem: Problem,
-        /// The form that the function takes.
-        expected: String,
-        /// The form that was found.
-        found: String,
-        /// The cure; may be empty.
-        cure: String,
-    },
+    #[error(transparent)]
+    Argument(#[from] Box<ArgumentError>),
     /// The arguments do not suit the function together, or a launch is beyond what a GPU does.
     #[error(transparent)]
     Facts(#[from] ArgError),
@@ -82,10 +87,10 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The place of the argument that does not suit, from 0; none where it is not one alone.
-    pub fn argument(&self) -> Option<usize> {
+    /// The argument that does not suit; none where it is not one alone.
+    pub fn argument(&self) -> Option<&ArgumentError> {
         match self {
-            CallError::Argument { index, .. } => Some(*index),
+            CallError::Argument(error) => Some(error),
             _ => None,
         }
     }

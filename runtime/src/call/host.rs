@@ -2,7 +2,7 @@
 
 use super::arguments::Described;
 use super::compiled::Compiled;
-use super::error::{CallError, Problem};
+use super::error::{ArgumentError, CallError, Problem};
 use super::view::{Argument, TensorView};
 use crate::emulator::Emulated;
 use crate::package::Function;
@@ -91,7 +91,7 @@ fn apart(function: &Function, described: &[Described]) -> Result<(), CallError> 
                 continue;
             }
             if let Some(address) = common(one, other) {
-                return Err(CallError::Argument {
+                return Err(CallError::from(Box::new(ArgumentError {
                     function: function.name.clone(),
                     index,
                     name: arg.name().to_owned(),
@@ -102,7 +102,7 @@ fn apart(function: &Function, described: &[Described]) -> Result<(), CallError> 
                         other_arg.name()
                     ),
                     cure: "copy one of them".into(),
-                });
+                })));
             }
         }
     }

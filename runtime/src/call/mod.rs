@@ -47,7 +47,7 @@ pub use dlpack::{
     DL_CPU, DL_CUDA, DL_CUDA_HOST, DL_CUDA_MANAGED, DLDataType, DLDevice, DLManagedTensor,
     DLManagedTensorVersioned, DLPACK_MAJOR, DLPACK_READ_ONLY, DLPackVersion, DLTensor,
 };
-pub use error::{CallError, Problem};
+pub use error::{ArgumentError, CallError, Problem};
 pub use view::{Argument, Memory, TensorView};
 
 pub use crate::tensor::{Native, ViewError};

@@ -72,19 +72,14 @@ fn owners_say_what_may_be_written() {
         flags: 0,
         dl_tensor: tensor(&mut shape, None, Element::F32),
     };
-    // SAFETY: the shape is one number; the memory is not touched.
-    assert!(
-        unsafe { TensorView::from_versioned(&managed) }
-            .unwrap()
-            .writable
-    );
+    let writable = |managed: &DLManagedTensorVersioned| {
+        // SAFETY: the shape is one number; the memory is not touched.
+        let view = unsafe { TensorView::from_versioned(managed) };
+        view.unwrap().writable
+    };
+    assert!(writable(&managed));
     managed.flags = DLPACK_READ_ONLY;
-    // SAFETY: as above.
-    assert!(
-        !unsafe { TensorView::from_versioned(&managed) }
-            .unwrap()
-            .writable
-    );
+    assert!(!writable(&managed));
     managed.version.major = 2;
     // SAFETY: as above.
     let error = unsafe { TensorView::from_versioned(&managed) }.unwrap_err();
