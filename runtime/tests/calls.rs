@@ -17,8 +17,8 @@ use cute_runtime::{
     Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Number, Package,
 };
 
-/// `scale` makes y of x, times a number and a half of what it leaves in the workspace where there are more than eight: as two kernels. The
-/// comments are for the driver without a GPU.
+/// `scale` makes y of x, times a number; `keep` and `back` do so through a workspace. The first lines are for the driver without a
+/// GPU: the bytes of the kernels' parameters.
 const PTX: &str = "
 //params scale 8 8 4 4 8 4
 //params keep 8 8 4
@@ -590,16 +590,22 @@ mod driver_without_a_gpu {
         unsafe { sys::cuCtxGetCurrent(&mut current) };
         assert!(current.is_null());
         // The same again, from another thread, by what was remembered; and other addresses.
-        let again = [on_gpu(0x5000, &shape, Some(&x), 1), call[1], call[2]];
         std::thread::scope(|scope| {
             let run = || {
+                let call = |address| {
+                    [
+                        on_gpu(address, &shape, Some(&x), 1),
+                        on_gpu(0x9000, &shape, Some(&y), 1),
+                        2.5f32.into(),
+                    ]
+                };
                 entry
-                    .launch(&again, Workspace::none(), Stream::DEFAULT)
+                    .launch(&call(0x5000), Workspace::none(), Stream::DEFAULT)
                     .unwrap();
                 let found = last(&library);
                 assert_eq!((found.values[0], found.stream), (0x5000, 0));
                 entry
-                    .launch(&call, Workspace::none(), Stream::DEFAULT)
+                    .launch(&call(0x1000), Workspace::none(), Stream::DEFAULT)
                     .unwrap();
                 assert_eq!(last(&library).values[0], 0x1000);
             };

@@ -38,7 +38,8 @@ pub struct TensorView<'a> {
     pub(super) strides: Option<&'a [i64]>,
     pub(super) memory: Memory,
     pub(super) writable: bool,
-    pub(super) _memory: PhantomData<&'a [u8]>,
+    /// Memory that may be written, and is used without a lock: a view stays on its thread.
+    pub(super) _memory: PhantomData<(&'a [u8], *mut u8)>,
 }
 
 impl<'a> TensorView<'a> {
@@ -49,6 +50,9 @@ impl<'a> TensorView<'a> {
     /// From the first element to the last one, as shape and strides place them, the memory is there, of the kind that `memory` says,
     /// until the work of every launch with this view is done on its stream; until then nothing else writes what a launch reads, nor
     /// reads or writes what it writes, but in the order of that stream.
+    ///
+    /// # Errors
+    /// Another number of strides than of dimensions.
     pub unsafe fn from_raw(
         address: u64,
         element: Element,

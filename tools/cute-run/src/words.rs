@@ -1,6 +1,7 @@
 //! Errors of the runtime in the words of the command line.
 
 use cute_runtime::PackageError;
+use cute_runtime::call::CallError;
 use cute_runtime::device::DeviceError;
 use cute_runtime::tensor::{ArgError, Statement};
 
@@ -14,6 +15,11 @@ fn part(error: &(dyn std::error::Error + 'static)) -> String {
     let plain = || error.to_string();
     if let Some(error) = error.downcast_ref::<DeviceError>() {
         return device(error);
+    }
+    match error.downcast_ref::<CallError>() {
+        Some(CallError::Device(error)) => return device(error),
+        Some(CallError::Facts(error)) => return argument(error),
+        _ => {}
     }
     if let Some(error) = error.downcast_ref::<ArgError>() {
         return argument(error);
