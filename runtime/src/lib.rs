@@ -6,12 +6,14 @@
 //! - [`tensor`]: host tensors over CuTe layouts, `.npy` files, generated data.
 //! - [`verify`]: whether a result is right, and how sure that is.
 //! - [`device`]: the boundary between a plan and what executes it.
+//! - [`call`]: calls from programs that have their own memory and streams.
 //! - [`cuda`]: the device behind the NVIDIA driver.
 //!
 //! *Architecture Invariant:* nothing here depends on MLIR, and nothing but [`cuda`] names the
 //! driver.
 #![warn(missing_docs, unreachable_pub)]
 
+pub mod call;
 pub mod cuda;
 pub mod device;
 pub mod element;

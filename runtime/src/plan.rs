@@ -1,10 +1,41 @@
 //! The launches of a function for some arguments: sizes computed, parameters in bytes.
 
+use crate::element::Element;
 use crate::layout::{Parsed, Pattern};
 use crate::package::{
     Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, Param, Sizes,
 };
 use crate::tensor::{ArgError, HostTensor};
+
+/// An argument, as far as launches depend on it.
+pub(crate) trait Facts {
+    /// The type of the elements, or of the number.
+    fn element(&self) -> Element;
+    /// The layout; of a number that of one element.
+    fn layout(&self) -> &Parsed;
+    /// The number, if it is an integer.
+    fn integer(&self) -> Option<i64>;
+    /// The bytes of the number.
+    fn number_bytes(&self) -> &[u8];
+}
+
+impl Facts for HostTensor {
+    fn element(&self) -> Element {
+        HostTensor::element(self)
+    }
+
+    fn layout(&self) -> &Parsed {
+        HostTensor::layout(self)
+    }
+
+    fn integer(&self) -> Option<i64> {
+        HostTensor::integer(self)
+    }
+
+    fn number_bytes(&self) -> &[u8] {
+        self.bytes()
+    }
+}
 
 /// A launch whose every number is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +92,13 @@ impl Planned {
     }
 }
 
+/// All launches of a call, and its workspace.
+pub(crate) struct Whole {
+    pub(crate) launches: Vec<Planned>,
+    /// Bytes.
+    pub(crate) workspace: u64,
+}
+
 /// The layouts of a function's arguments, read once for many calls.
 #[derive(Clone, Debug)]
 pub struct Signature {
@@ -106,6 +144,17 @@ impl Signature {
         tensors: &[HostTensor],
         sm_count: u32,
     ) -> Result<Vec<Planned>, ArgError> {
+        let planned = self.plan_of(function, tensors, sm_count)?;
+        Ok(planned.launches)
+    }
+
+    /// Does as [`plan`], for arguments of any kind; tells the bytes of the workspace, too.
+    pub(crate) fn plan_of(
+        &self,
+        function: &Function,
+        tensors: &[impl Facts],
+        sm_count: u32,
+    ) -> Result<Whole, ArgError> {
         let environment = environment(function, self, tensors, sm_count)?;
         let workspace = bytes_of_workspace(function, &environment)?;
         let mut planned = Vec::new();
@@ -141,7 +190,10 @@ impl Signature {
                 .map_err(failed)?;
             planned.push(Planned::new(index, launch, sizes, params));
         }
-        Ok(planned)
+        Ok(Whole {
+            launches: planned,
+            workspace,
+        })
     }
 
     /// Does as [`workspace_bytes`], for the function whose signature this is.
@@ -154,7 +206,22 @@ impl Signature {
         tensors: &[HostTensor],
         sm_count: u32,
     ) -> Result<u64, ArgError> {
+        self.workspace_of(function, tensors, sm_count)
+    }
+
+    /// Does as [`workspace_bytes`], for arguments of any kind.
+    pub(crate) fn workspace_of(
+        &self,
+        function: &Function,
+        tensors: &[impl Facts],
+        sm_count: u32,
+    ) -> Result<u64, ArgError> {
         bytes_of_workspace(function, &environment(function, self, tensors, sm_count)?)
+    }
+
+    /// The layout of an argument, if it is a tensor.
+    pub(crate) fn pattern(&self, argument: usize) -> Option<&Pattern> {
+        self.patterns.get(argument)?.as_ref()
     }
 }
 
@@ -232,7 +299,7 @@ pub fn candidates(
 fn environment(
     function: &Function,
     signature: &Signature,
-    tensors: &[HostTensor],
+    tensors: &[impl Facts],
     sm_count: u32,
 ) -> Result<Environment, ArgError> {
     let environment = Environment {
@@ -309,7 +376,7 @@ pub fn check_disjoint(
 fn value(
     param: &Param,
     (function, signature): (&Function, &Signature),
-    tensors: &[HostTensor],
+    tensors: &[impl Facts],
     environment: &Environment,
     workspace: u64,
 ) -> Result<Value, String> {
@@ -323,7 +390,7 @@ fn value(
             });
             return inside.map(Value::Workspace);
         }
-        Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].bytes().to_vec())),
+        Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].number_bytes().to_vec())),
         // It was checked to fit.
         Param::Leaf(arg, leaf) => environment.leaves[*arg][*leaf],
         Param::Integer(value, bits) => {
@@ -355,7 +422,7 @@ pub(crate) fn check(function: &Function, tensors: &[HostTensor]) -> Result<Envir
 fn check_with(
     function: &Function,
     signature: &Signature,
-    tensors: &[HostTensor],
+    tensors: &[impl Facts],
 ) -> Result<Environment, ArgError> {
     if function.args.len() != tensors.len() {
         return Err(ArgError::Count {

@@ -18,6 +18,7 @@ macro_rules! ops {
             }
 
             /// The way in which it reads its operands.
+            #[inline]
             pub const fn sign(self) -> Sign {
                 match self { $(Op::$op => Sign::$sign,)* }
             }
@@ -49,6 +50,7 @@ ops! {
 }
 
 /// A number of bits to shift 64 by.
+#[inline]
 fn bits(by: i64) -> Option<u32> {
     u32::try_from(by).ok().filter(|by| *by < 64)
 }
@@ -118,6 +120,7 @@ impl Op {
 
     /// The result over the integers. Nothing where there is none, where 64 bits with a sign do not hold it, and of an operation
     /// without signs where an operand is negative.
+    #[inline]
     pub fn exact(self, a: i64, b: i64) -> Option<i64> {
         use Op::*;
         if self.sign() == Sign::Unsigned && (a < 0 || b < 0) {

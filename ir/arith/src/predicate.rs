@@ -65,6 +65,7 @@ impl Predicate {
     }
 
     /// The way in which it reads its operands.
+    #[inline]
     pub const fn sign(self) -> Sign {
         use Predicate::*;
         match self {
@@ -75,6 +76,7 @@ impl Predicate {
     }
 
     /// Tells whether it holds of two numbers in this order, the first compared with the second.
+    #[inline]
     pub const fn holds(self, order: Ordering) -> bool {
         use Predicate::*;
         match self {
@@ -105,6 +107,7 @@ impl Predicate {
     }
 
     /// Its truth of two integers; nothing where it reads no signs and one is negative.
+    #[inline]
     pub fn exact(self, a: i64, b: i64) -> Option<bool> {
         let negative = self.sign() == Sign::Unsigned && (a < 0 || b < 0);
         (!negative).then(|| self.holds(a.cmp(&b)))

@@ -8,6 +8,7 @@ use std::ptr;
 use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUresult};
 
 use crate::device::DeviceError;
+use crate::package::Sizes;
 
 /// An error of the driver with its name, its text, and what it usually means.
 pub(super) fn check(what: &str, result: CUresult) -> Result<(), DeviceError> {
@@ -152,16 +153,22 @@ impl Drop for Event {
 /// Loaded code.
 pub(super) struct Module<'d> {
     handle: sys::CUmodule,
-    _device: PhantomData<&'d Stream>,
+    _device: PhantomData<&'d ()>,
 }
 
+// SAFETY: a module is of its context and of no thread; the driver's calls on it may come from any thread in which the context is
+// current.
+unsafe impl Send for Module<'_> {}
+// SAFETY: the same.
+unsafe impl Sync for Module<'_> {}
+
 impl<'d> Module<'d> {
-    /// Loads a cubin, or PTX with a terminating zero. An error tells what the driver's compiler
-    /// said.
-    pub(super) fn load(
+    /// Loads a cubin, or PTX with a terminating zero, into the context that is current, which is kept by `_context` or by whoever
+    /// keeps the module. An error tells what the driver's compiler said.
+    pub(super) fn load<C>(
         what: &str,
         code: &[u8],
-        _stream: &'d Stream,
+        _context: &'d C,
     ) -> Result<Module<'d>, DeviceError> {
         use sys::CUjit_option::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
         const LOG: usize = 4096;
@@ -238,7 +245,60 @@ pub(super) struct Kernel {
     pub(super) handle: sys::CUfunction,
 }
 
+// SAFETY: as of modules.
+unsafe impl Send for Kernel {}
+// SAFETY: the same.
+unsafe impl Sync for Kernel {}
+
 impl Kernel {
+    /// Queues a launch; `params` point to the kernel's parameters, all of them.
+    ///
+    /// # Safety
+    /// The kernel's module lives and its context is current; each of `params` points to as many bytes as the parameter has, and what is
+    /// pointed to on the device is there when the kernel runs.
+    #[inline]
+    pub(super) unsafe fn launch(
+        &self,
+        name: &str,
+        sizes: &Sizes,
+        params: *mut *mut c_void,
+        stream: sys::CUstream,
+    ) -> Result<(), DeviceError> {
+        let ([gx, gy, gz], [bx, by, bz]) = (sizes.grid, sizes.block);
+        let [x, y, z] = sizes.cluster;
+        let mut config = sys::CUlaunchConfig {
+            gridDimX: gx,
+            gridDimY: gy,
+            gridDimZ: gz,
+            blockDimX: bx,
+            blockDimY: by,
+            blockDimZ: bz,
+            sharedMemBytes: sizes.dynamic_smem,
+            hStream: stream,
+            attrs: ptr::null_mut(),
+            numAttrs: 0,
+        };
+        let result = if [x, y, z] == [1, 1, 1] {
+            // SAFETY: the caller's; there are no attributes.
+            unsafe { sys::cuLaunchKernelEx(&config, self.handle, params, ptr::null_mut()) }
+        } else {
+            // SAFETY: zero bytes are a valid value of this C struct and of its union.
+            let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attribute.value.clusterDim.x = x;
+            attribute.value.clusterDim.y = y;
+            attribute.value.clusterDim.z = z;
+            config.attrs = &mut attribute;
+            config.numAttrs = 1;
+            // SAFETY: the caller's; the attribute lives through the call.
+            unsafe { sys::cuLaunchKernelEx(&config, self.handle, params, ptr::null_mut()) }
+        };
+        if result == CUresult::CUDA_SUCCESS {
+            return Ok(());
+        }
+        check(&format!("launching {name}"), result)
+    }
+
     pub(super) fn attribute(&self, attribute: FunctionAttribute) -> Result<u32, DeviceError> {
         let mut value = 0;
         // SAFETY: the kernel's module lives; the pointer is to a live variable.

@@ -4,9 +4,11 @@
 //! works without one.
 
 mod driver;
+mod launches;
 mod memory;
 mod program;
 mod stopwatch;
+mod target;
 
 use std::ptr;
 
@@ -15,6 +17,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program};
 use crate::package::{Function, Package};
 use driver::{check, fits};
+pub use launches::LaunchTimes;
+pub(crate) use target::CudaTarget;
 
 /// The oldest driver that has every function used here (`cuEventElapsedTime_v2`): cudarc panics on
 /// one that is missing.
@@ -35,6 +39,21 @@ struct Context {
     _not_send: std::marker::PhantomData<*mut ()>,
 }
 
+impl Context {
+    fn retain(device: sys::CUdevice) -> Result<(Context, sys::CUcontext), DeviceError> {
+        let mut context = ptr::null_mut();
+        // SAFETY: the pointer is to a live variable; the device came from the driver.
+        check("cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&mut context, device)
+        })?;
+        let retained = Context {
+            device,
+            _not_send: std::marker::PhantomData,
+        };
+        Ok((retained, context))
+    }
+}
+
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: `device` was retained once. An error here is one of an earlier launch, which was
@@ -49,24 +68,10 @@ impl CudaDevice {
     /// # Errors
     /// [`DeviceError::NoDriver`] without a driver library, [`DeviceError::NoGpu`] without a GPU.
     pub fn open(ordinal: u32) -> Result<CudaDevice, DeviceError> {
-        let (device, info) = find(ordinal)?;
-        if info.driver < OLDEST_DRIVER {
-            return Err(DeviceError::OldDriver {
-                found: info.driver,
-                needed: OLDEST_DRIVER,
-            });
-        }
-        // SAFETY: every pointer below is to a live variable of the type that the driver writes.
+        let (device, info) = find_new_enough(ordinal)?;
+        let (retained, context) = Context::retain(device)?;
+        // SAFETY: the context was retained.
         unsafe {
-            let mut context = ptr::null_mut();
-            check(
-                "cuDevicePrimaryCtxRetain",
-                sys::cuDevicePrimaryCtxRetain(&mut context, device),
-            )?;
-            let retained = Context {
-                device,
-                _not_send: std::marker::PhantomData,
-            };
             check("cuCtxSetCurrent", sys::cuCtxSetCurrent(context))?;
             Ok(CudaDevice {
                 info,
@@ -84,6 +89,18 @@ impl CudaDevice {
     pub fn describe(ordinal: u32) -> Result<DeviceInfo, DeviceError> {
         find(ordinal).map(|(_, info)| info)
     }
+}
+
+/// The GPU with that number, whose driver has every function used here.
+fn find_new_enough(ordinal: u32) -> Result<(sys::CUdevice, DeviceInfo), DeviceError> {
+    let (device, info) = find(ordinal)?;
+    if info.driver < OLDEST_DRIVER {
+        return Err(DeviceError::OldDriver {
+            found: info.driver,
+            needed: OLDEST_DRIVER,
+        });
+    }
+    Ok((device, info))
 }
 
 /// The GPU with that number.

@@ -4,19 +4,20 @@ use std::ffi::c_void;
 use std::ptr;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
+use smallvec::SmallVec;
 
-use super::driver::{Kernel, Module, Stream, check};
+use super::driver::{Kernel, Module, Stream};
 use super::memory::Buffer;
 use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
-use crate::package::{Function, Package};
+use crate::package::{Function, Package, Sizes};
 use crate::plan::{Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
 /// Memory".)
-const DEFAULT_SMEM: u32 = 48 * 1024;
+pub(super) const DEFAULT_SMEM: u32 = 48 * 1024;
 /// Blocks in a cluster that every GPU with clusters can have. (The same, "Thread Block Clusters".)
 const PORTABLE_CLUSTER: u32 = 8;
 
@@ -44,7 +45,7 @@ impl<'d> CudaProgram<'d> {
         let kernels = function.launches.iter().enumerate().map(|(index, launch)| {
             let kernel = module.kernel(&launch.kernel)?;
             if let Some(launch) = Planned::fixed(function, index) {
-                prepare(&kernel, &launch, info)?;
+                prepare(&kernel, &launch.kernel, &sizes(&launch), info)?;
             }
             Ok(kernel)
         });
@@ -54,15 +55,7 @@ impl<'d> CudaProgram<'d> {
             function: function.clone(),
             signature: Signature::of(function)?,
             _module: module,
-            code: format!(
-                "{} {}",
-                chosen.arch,
-                if chosen.code == Code::Cubin {
-                    "cubin"
-                } else {
-                    "PTX"
-                }
-            ),
+            code: code_name(&chosen),
             note,
         })
     }
@@ -85,7 +78,8 @@ impl<'d> CudaProgram<'d> {
         let launches = self.signature.plan(&self.function, tensors, count)?;
         for launch in &launches {
             // One was loaded for each launch of the function.
-            prepare(&self.kernels[launch.launch], launch, &self.device.info)?;
+            let (kernel, info) = (&self.kernels[launch.launch], &self.device.info);
+            prepare(kernel, &launch.kernel, &sizes(launch), info)?;
         }
         Ok(launches)
     }
@@ -125,7 +119,7 @@ impl<'d> CudaProgram<'d> {
     ) -> Result<(), DeviceError> {
         let kernel = &self.kernels[launch.launch];
         // The driver takes the address of each parameter, so they live here until the call is over.
-        let mut values: Vec<u64> = launch
+        let mut values: SmallVec<[u64; FEW_PARAMS]> = launch
             .params
             .iter()
             .map(|value| match value {
@@ -140,68 +134,52 @@ impl<'d> CudaProgram<'d> {
                 }
             })
             .collect();
-        let mut params: Vec<*mut c_void> = values
-            .iter_mut()
-            .map(|value| ptr::from_mut(value).cast())
-            .collect();
-        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+        let mut params = pointers(&mut values);
         let stream = self.device.stream.raw();
         // SAFETY: the package's parameters are numbers of at most 8 bytes, and device pointers to live memory of the
         // size that the layout needs; the kernel's module lives as long as `self`.
-        let result = unsafe {
-            if launch.cluster == [1, 1, 1] {
-                // Not the extended call, which drivers before CUDA 11.8 lack.
-                let smem = launch.dynamic_smem;
-                let params = params.as_mut_ptr();
-                sys::cuLaunchKernel(
-                    kernel.handle,
-                    gx,
-                    gy,
-                    gz,
-                    bx,
-                    by,
-                    bz,
-                    smem,
-                    stream,
-                    params,
-                    ptr::null_mut(),
-                )
-            } else {
-                // Zero bytes are a valid value of this C struct and of its union.
-                let mut attribute: sys::CUlaunchAttribute = std::mem::zeroed();
-                attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-                attribute.value.clusterDim.x = launch.cluster[0];
-                attribute.value.clusterDim.y = launch.cluster[1];
-                attribute.value.clusterDim.z = launch.cluster[2];
-                let config = sys::CUlaunchConfig {
-                    gridDimX: gx,
-                    gridDimY: gy,
-                    gridDimZ: gz,
-                    blockDimX: bx,
-                    blockDimY: by,
-                    blockDimZ: bz,
-                    sharedMemBytes: launch.dynamic_smem,
-                    hStream: stream,
-                    attrs: &mut attribute,
-                    numAttrs: 1,
-                };
-                sys::cuLaunchKernelEx(&config, kernel.handle, params.as_mut_ptr(), ptr::null_mut())
-            }
-        };
-        check(&format!("launching {}", launch.kernel), result)
+        unsafe { kernel.launch(&launch.kernel, &sizes(launch), params.as_mut_ptr(), stream) }
+    }
+}
+
+/// The code that runs, such as `sm_90a cubin`.
+pub(super) fn code_name(chosen: &Selection) -> String {
+    let code = match chosen.code {
+        Code::Cubin => "cubin",
+        Code::Ptx => "PTX",
+    };
+    format!("{} {code}", chosen.arch)
+}
+
+/// Parameters of launches that need no memory from the heap.
+pub(super) const FEW_PARAMS: usize = 64;
+
+/// The addresses of parameters, for the driver.
+#[inline]
+pub(super) fn pointers(params: &mut [u64]) -> SmallVec<[*mut c_void; FEW_PARAMS]> {
+    let pointers = params.iter_mut().map(|value| ptr::from_mut(value).cast());
+    pointers.collect()
+}
+
+fn sizes(launch: &Planned) -> Sizes {
+    Sizes {
+        grid: launch.grid,
+        block: launch.block,
+        cluster: launch.cluster,
+        dynamic_smem: launch.dynamic_smem,
     }
 }
 
 /// The first code that the driver takes, and what to tell the user of the choice. The error is that
 /// of the best code.
-fn load_first<'p, 'd>(
+pub(super) fn load_first<'p, 'd, C>(
     package: &'p Package,
     candidates: &[Selection<'p>],
-    stream: &'d Stream,
+    context: &'d C,
 ) -> Result<(Module<'d>, Selection<'p>, Option<String>), DeviceError> {
     let mut refused: Option<DeviceError> = None;
     for candidate in candidates {
-        match load_code(package, candidate, stream) {
+        match load_code(package, candidate, context) {
             Ok(module) => {
                 let mut note = Vec::new();
                 if let Some(error) = refused {
@@ -227,10 +205,10 @@ fn load_first<'p, 'd>(
     Err(refused.unwrap_or(DeviceError::NoDriver))
 }
 
-fn load_code<'d>(
+fn load_code<'d, C>(
     package: &Package,
     selection: &Selection,
-    stream: &'d Stream,
+    context: &'d C,
 ) -> Result<Module<'d>, DeviceError> {
     let bytes = package.blob(&selection.blob);
     match selection.code {
@@ -240,19 +218,24 @@ fn load_code<'d>(
             found: format!("`{}`", bytes[..bytes.len().min(8)].escape_ascii()),
             cure: "compile the package again",
         }),
-        Code::Cubin => Module::load(&format!("the cubin for {}", selection.arch), bytes, stream),
+        Code::Cubin => Module::load(&format!("the cubin for {}", selection.arch), bytes, context),
         Code::Ptx => {
             let mut text = bytes.to_vec();
             text.push(0);
-            Module::load(&format!("the PTX for {}", selection.arch), &text, stream)
+            Module::load(&format!("the PTX for {}", selection.arch), &text, context)
         }
     }
 }
 
 /// Checks what a launch asks for against the GPU, and opts in to what needs it.
-fn prepare(kernel: &Kernel, launch: &Planned, info: &DeviceInfo) -> Result<(), DeviceError> {
+pub(super) fn prepare(
+    kernel: &Kernel,
+    name: &str,
+    launch: &Sizes,
+    info: &DeviceInfo,
+) -> Result<(), DeviceError> {
     let unsupported = |expected: String, found: String, cure| {
-        let place = format!("launch of {} on {}", launch.kernel, info.name);
+        let place = format!("launch of {name} on {}", info.name);
         Err(DeviceError::Unsupported {
             place,
             expected,

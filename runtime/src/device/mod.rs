@@ -128,7 +128,7 @@ pub enum DeviceError {
     /// No library of the CUDA driver was found.
     #[error(
         "no CUDA driver found (libcuda.so.1); install an NVIDIA driver, or run on a machine that has one; \
-         `cute-run --device=emulator` runs a package without a GPU"
+         the emulator (Choice::Emulator, Entry::on_emulator) runs packages without a GPU"
     )]
     NoDriver,
     /// The driver finds no GPU, or not the one that was asked for, with the reason.

@@ -96,45 +96,9 @@ impl Device for Emulator {
         package: &Package,
         function: &Function,
     ) -> Result<Box<dyn Program + 'd>, DeviceError> {
-        let (image, arch) = choose(package, self.config.arch.as_deref())?;
-        let Some(blob) = &image.ptx else {
-            return Err(no_ptx(package));
-        };
-        let text = std::str::from_utf8(package.blob(blob)).map_err(|error| {
-            unsupported(
-                format!("the PTX for {arch}"),
-                "UTF-8",
-                error.to_string(),
-                "compile the package again",
-            )
-        })?;
-        let module = ptx::parse(text).map_err(|error| DeviceError::Ptx {
-            arch: arch.to_string(),
-            message: error.to_string(),
-        })?;
-        let mut kernels = Vec::new();
-        let mut registers = Vec::new();
-        for (index, launch) in function.launches.iter().enumerate() {
-            let kernel =
-                decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
-                    arch: arch.to_string(),
-                    message: error.to_string(),
-                })?;
-            check_params(function, launch, &kernel)?;
-            if let Some(launch) = Planned::fixed(function, index) {
-                check_launch(&launch, &kernel, arch)?;
-            }
-            let info = image.kernels.iter().find(|info| info.name == launch.kernel);
-            registers.push(info.map_or(0, |info| info.registers));
-            kernels.push(kernel);
-        }
-        Ok(Box::new(Emulated {
-            code: format!("{arch} PTX"),
-            config: &self.config,
-            function: function.clone(),
-            kernels,
-            arch,
-            registers,
+        let config = self.config.clone();
+        Ok(Box::new(Loaded {
+            emulated: Emulated::load(package, function, config)?,
             report: None,
         }))
     }
@@ -290,8 +254,8 @@ fn check_params(function: &Function, launch: &Launch, kernel: &Kernel) -> Result
 }
 
 /// A function whose kernels are decoded.
-struct Emulated<'d> {
-    config: &'d Config,
+pub(crate) struct Emulated {
+    config: Config,
     function: Function,
     /// One for each launch.
     kernels: Vec<Kernel>,
@@ -299,12 +263,17 @@ struct Emulated<'d> {
     registers: Vec<u32>,
     arch: Arch,
     code: String,
+}
+
+/// A function of the emulator's as a program, and what its last run told.
+struct Loaded {
+    emulated: Emulated,
     report: Option<Report>,
 }
 
-impl Program for Emulated<'_> {
+impl Program for Loaded {
     fn code(&self) -> &str {
-        &self.code
+        self.emulated.code_name()
     }
 
     fn note(&self) -> Option<&str> {
@@ -312,7 +281,104 @@ impl Program for Emulated<'_> {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        let sms = self.config.sms.unwrap_or(self.arch.multiprocessors());
+        let (result, report) = self.emulated.execute_once(tensors);
+        if report.is_some() {
+            self.report = report;
+        }
+        result
+    }
+
+    fn stopwatch<'p>(
+        &'p mut self,
+        _: &[HostTensor],
+    ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError> {
+        Err(DeviceError::NoClock("the emulator".into()))
+    }
+
+    fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+}
+
+impl Emulated {
+    /// Decodes the kernels of the image that `config` asks for.
+    ///
+    /// # Errors
+    /// [`DeviceError`] if there is none, if it cannot be read, or if a launch asks for more than its architecture has.
+    pub(crate) fn load(
+        package: &Package,
+        function: &Function,
+        config: Config,
+    ) -> Result<Emulated, DeviceError> {
+        let (image, arch) = choose(package, config.arch.as_deref())?;
+        let Some(blob) = &image.ptx else {
+            return Err(no_ptx(package));
+        };
+        let text = std::str::from_utf8(package.blob(blob)).map_err(|error| {
+            unsupported(
+                format!("the PTX for {arch}"),
+                "UTF-8",
+                error.to_string(),
+                "compile the package again",
+            )
+        })?;
+        let module = ptx::parse(text).map_err(|error| DeviceError::Ptx {
+            arch: arch.to_string(),
+            message: error.to_string(),
+        })?;
+        let mut kernels = Vec::new();
+        let mut registers = Vec::new();
+        for (index, launch) in function.launches.iter().enumerate() {
+            let kernel =
+                decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
+                    arch: arch.to_string(),
+                    message: error.to_string(),
+                })?;
+            check_params(function, launch, &kernel)?;
+            if let Some(launch) = Planned::fixed(function, index) {
+                check_launch(&launch, &kernel, arch)?;
+            }
+            let info = image.kernels.iter().find(|info| info.name == launch.kernel);
+            registers.push(info.map_or(0, |info| info.registers));
+            kernels.push(kernel);
+        }
+        Ok(Emulated {
+            code: format!("{arch} PTX"),
+            config,
+            function: function.clone(),
+            kernels,
+            arch,
+            registers,
+        })
+    }
+
+    /// The code that runs, such as `sm_90a PTX`.
+    pub(crate) fn code_name(&self) -> &str {
+        &self.code
+    }
+
+    /// Multiprocessors of the GPU that is emulated.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.config.sms.unwrap_or(self.arch.multiprocessors())
+    }
+
+    /// Runs the launches in order. What was found is an error, and in the report, which there is if anything ran.
+    pub(crate) fn execute_once(
+        &self,
+        tensors: &mut [HostTensor],
+    ) -> (Result<(), DeviceError>, Option<Report>) {
+        match self.run_all(tensors) {
+            Err(error) => (Err(error), None),
+            Ok(report) if report.findings.is_empty() => (Ok(()), Some(report)),
+            Ok(report) => {
+                let error = DeviceError::Findings(report.findings.clone());
+                (Err(error), Some(report))
+            }
+        }
+    }
+
+    fn run_all(&self, tensors: &mut [HostTensor]) -> Result<Report, DeviceError> {
+        let sms = self.multiprocessors();
         let launches = plan(&self.function, tensors, sms)?;
         for launch in &launches {
             check_launch(launch, &self.kernels[launch.launch], self.arch)?;
@@ -346,28 +412,9 @@ impl Program for Emulated<'_> {
                 tensor.bytes_mut().copy_from_slice(&buffer.contents());
             }
         }
-        let findings = report.findings.clone();
-        self.report = Some(report);
-        if findings.is_empty() {
-            Ok(())
-        } else {
-            Err(DeviceError::Findings(findings))
-        }
+        Ok(report)
     }
 
-    fn stopwatch<'p>(
-        &'p mut self,
-        _: &[HostTensor],
-    ) -> Result<Box<dyn Stopwatch + 'p>, DeviceError> {
-        Err(DeviceError::NoClock("the emulator".into()))
-    }
-
-    fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
-    }
-}
-
-impl Emulated<'_> {
     /// Runs the launches on so many cores; returns what was found, and memory as they left it.
     fn execute(
         &self,

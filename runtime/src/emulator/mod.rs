@@ -28,6 +28,7 @@ pub mod traffic;
 mod tests;
 
 pub use decode::DecodeError;
+pub(crate) use device::Emulated;
 pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
 pub use lanes::{LANES, Mask, Row, lanes, select};

@@ -24,6 +24,8 @@ pub struct Parsed {
     stride: IntTuple,
     /// The shapes and strides of the leaves of each top-level mode, fastest first.
     modes: Vec<Vec<(i64, i64)>>,
+    /// The shapes of all leaves, and their strides.
+    flat: [Vec<i64>; 2],
     size: i64,
     cosize: i64,
 }
@@ -97,6 +99,10 @@ impl Parsed {
             text: text.to_string(),
             shape,
             stride,
+            flat: [
+                modes.iter().flatten().map(|(shape, _)| *shape).collect(),
+                modes.iter().flatten().map(|(_, stride)| *stride).collect(),
+            ],
             modes,
             size,
             cosize: if size == 0 { 0 } else { last + 1 },
@@ -141,6 +147,12 @@ impl Parsed {
         self.modes.iter().flatten().copied()
     }
 
+    /// The shapes of all leaves, the fastest first, and their strides.
+    pub fn flat(&self) -> (&[i64], &[i64]) {
+        let [shape, stride] = &self.flat;
+        (shape, stride)
+    }
+
     /// Shape and stride of every leaf of a top-level mode, the fastest first; none of a mode that there is not.
     pub(crate) fn mode_leaves(&self, mode: usize) -> &[(i64, i64)] {
         self.modes.get(mode).map_or(&[], Vec::as_slice)
@@ -165,6 +177,28 @@ impl Parsed {
             rest /= shape;
         }
         offset
+    }
+
+    /// The offset of the element at a coordinate, a number for each top-level mode; none outside.
+    pub(crate) fn offset(&self, coordinate: &[i64]) -> Option<i64> {
+        if coordinate.len() != self.modes.len() {
+            return None;
+        }
+        let mut offset = 0;
+        for (mode, &at) in self.modes.iter().zip(coordinate) {
+            let mut rest = at;
+            for &(shape, stride) in mode {
+                if rest < 0 || shape == 0 {
+                    return None;
+                }
+                offset += rest % shape * stride;
+                rest /= shape;
+            }
+            if rest != 0 {
+                return None;
+            }
+        }
+        Some(offset)
     }
 
     /// The number of elements, of which those that a stride of 0 places on each other count once.

@@ -182,8 +182,16 @@ impl Pattern {
         Ok(values)
     }
 
+    /// The leaves of the shape and those of the stride, where they are known.
+    pub(crate) fn known_leaves(&self) -> [Vec<Option<i64>>; 2] {
+        [&self.shape, &self.stride].map(|tuple| {
+            let leaves = tuple.leaves().into_iter();
+            leaves.map(Leaf::as_static).collect()
+        })
+    }
+
     /// The layout with these leaves, all of them.
-    fn with_leaves(&self, shape: &[i64], stride: &[i64]) -> Result<Parsed, LayoutError> {
+    pub(crate) fn with_leaves(&self, shape: &[i64], stride: &[i64]) -> Result<Parsed, LayoutError> {
         let mut shape = shape.iter();
         let mut stride = stride.iter();
         let text = format!(

@@ -497,7 +497,7 @@ impl Compute {
     ///
     /// # Errors
     /// The role whose rank does not fit, and what is expected of it.
-    fn modes(&self, ranks: &[usize]) -> Result<Vec<Vec<usize>>, (usize, String)> {
+    pub(crate) fn modes(&self, ranks: &[usize]) -> Result<Vec<Vec<usize>>, (usize, String)> {
         let fixed = |modes: Vec<Vec<usize>>| {
             for (role, (modes, &rank)) in modes.iter().zip(ranks).enumerate() {
                 if modes.len() != rank {
@@ -588,13 +588,22 @@ impl Compute {
     /// The sizes of the roles' modes where these are those of the tensors: of a matrix that a tensor has at coordinates, or by rows, its
     /// own.
     pub(crate) fn shapes(&self, sizes: &[Sizes], environment: &Environment) -> Vec<Sizes> {
+        self.shapes_by(sizes, |at| at.sizes(environment))
+    }
+
+    /// Does as [`Compute::shapes`], with sizes of any kind; `sized` gives those of a matrix at coordinates.
+    pub(crate) fn shapes_by<T: Clone>(
+        &self,
+        sizes: &[Vec<Option<T>>],
+        mut sized: impl FnMut(&At) -> Vec<Option<T>>,
+    ) -> Vec<Vec<Option<T>>> {
         let mut shapes = sizes.to_vec();
         let Compute::Gemm(gemm) = self else {
             return shapes;
         };
         for (shape, at) in shapes.iter_mut().zip(gemm.places()) {
             if let Some(at) = at {
-                *shape = at.sizes(environment);
+                *shape = sized(at);
             }
         }
         let mut indices = sizes.iter().skip(
@@ -609,7 +618,7 @@ impl Compute {
             if rows.is_some()
                 && let (Some(first), Some(index)) = (shape.first_mut(), indices.next())
             {
-                *first = index.first().copied().flatten();
+                *first = index.first().cloned().flatten();
             }
         }
         shapes

@@ -96,6 +96,15 @@ pub enum PackageError {
         limit: u64,
     },
 
+    /// The package has no such function, or several where one is to be chosen by itself.
+    #[error("expected {expected}, found {found}; ask for one by its name")]
+    Function {
+        /// The function that was asked for.
+        expected: String,
+        /// The names of those there are.
+        found: String,
+    },
+
     /// The manifest says something that cannot be.
     #[error("invalid package: {place}: expected {expected}, found {found}{}{cure}", if cure.is_empty() { "" } else { "; " })]
     Invalid {

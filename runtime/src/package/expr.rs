@@ -31,7 +31,7 @@ pub enum Expr {
 macro_rules! ops {
     ($($op:ident $name:literal $arity:literal $meaning:expr, $doc:literal;)*) => {
         /// The operation of an expression. Overflow of 64 bits, and what is not defined, is an error.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Op { $(#[doc = $doc] $op,)* }
 
         impl Op {
@@ -48,7 +48,15 @@ macro_rules! ops {
                 match self { $(Op::$op => $arity,)* }
             }
 
+            /// Its result for as many of the values as it has operands; nothing where there is none in 64 bits.
+            // A launch waits for it: an arm for each operation, of which nothing is left but the operation.
+            #[inline]
+            pub(crate) fn result(self, values: [i64; MAX_ARITY]) -> Option<i64> {
+                match self { $(Op::$op => evaluate(Op::$op, &values[..$arity]),)* }
+            }
+
             /// The row that says what it gives.
+            #[inline(always)]
             fn meaning(self) -> Meaning {
                 match self { $(Op::$op => $meaning,)* }
             }
@@ -99,7 +107,7 @@ impl Op {
 }
 
 /// Operands of an operation, at most.
-const MAX_ARITY: usize = 3;
+pub(crate) const MAX_ARITY: usize = 3;
 
 /// Nesting of an expression, at most: what reads and evaluates it is recursive.
 pub const MAX_DEPTH: usize = 32;
@@ -267,6 +275,7 @@ impl fmt::Display for Expr {
 }
 
 /// None where the operation has no result in 64 bits, or another number of operands.
+#[inline(always)]
 fn evaluate(op: Op, values: &[i64]) -> Option<i64> {
     match (op.meaning(), op, values) {
         (Meaning::Arith(row), _, &[a, b]) => row.exact(a, b),

@@ -162,7 +162,7 @@ impl Package {
     /// The function of that name, or the only one if `name` is none.
     ///
     /// # Errors
-    /// [`PackageError::Invalid`] that lists the functions there are.
+    /// [`PackageError::Function`], which lists the functions there are.
     pub fn function(&self, name: Option<&str>) -> Result<&Function, PackageError> {
         let functions = &self.manifest.functions;
         let found = match name {
@@ -170,8 +170,7 @@ impl Package {
             None if functions.len() == 1 => functions.first(),
             None => None,
         };
-        found.ok_or_else(|| PackageError::Invalid {
-            place: "functions".into(),
+        found.ok_or_else(|| PackageError::Function {
             expected: name.map_or_else(
                 || "exactly one function".into(),
                 |n| format!("a function named `{n}`"),
@@ -184,7 +183,6 @@ impl Package {
                     .collect::<Vec<_>>()
                     .join(", "),
             },
-            cure: "name one with --function".into(),
         })
     }
 

@@ -347,7 +347,7 @@ fn functions_are_found_by_name() {
     assert_eq!(package.function(Some("gemm")).unwrap().name, "gemm");
     let error = package.function(Some("gem")).unwrap_err().to_string();
     assert!(
-        error.contains("`gem`, found `gemm`; name one with --function"),
+        error.contains("`gem`, found `gemm`; ask for one by its name"),
         "{error}"
     );
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod fill;
+mod native;
 mod npy;
 mod small;
 
@@ -9,6 +10,7 @@ pub use access::Matrix;
 pub(crate) use access::round_to;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
+pub use native::{Elements, ElementsMut, Native, ViewError};
 pub use npy::{NpyError, npy_shape};
 
 use crate::element::Element;
@@ -51,44 +53,16 @@ impl HostTensor {
     /// # Errors
     /// Why the type does not hold the number. Floating-point numbers are rounded to nearest.
     pub fn scalar(element: Element, value: Number) -> Result<HostTensor, String> {
+        let bytes = scalar_bytes(element, value)?;
         let layout = Parsed::parse("1:0").map_err(|error| error.to_string())?;
         let mut tensor = HostTensor::zeroed(element, layout).map_err(|error| error.to_string())?;
-        if element.is_float() {
-            let real = value.to_f64();
-            tensor.set(0, real);
-            let stored = tensor.get(0).unwrap_or_default();
-            if stored.is_finite() != real.is_finite() {
-                return Err(format!("{value} is too large for {element}"));
-            }
-            return Ok(tensor);
-        }
-        let integer = match value {
-            Number::Integer(value) => Some(value),
-            Number::Real(real) if real.fract() == 0.0 && real.abs() < 2f64.powi(53) => {
-                Some(real as i64)
-            }
-            Number::Real(_) => None,
-        };
-        let integer =
-            integer.ok_or_else(|| format!("{value} is no integer, and the type is {element}"))?;
-        let bytes = integer.to_le_bytes();
         tensor.bytes.copy_from_slice(&bytes[..element.size()]);
-        if tensor.integer() != Some(integer) {
-            return Err(format!("{value} does not fit {element}"));
-        }
         Ok(tensor)
     }
 
     /// The first element, if it is an integer.
     pub(crate) fn integer(&self) -> Option<i64> {
-        let first = |size: usize| self.bytes.get(..size);
-        match self.element {
-            Element::I8 => Some(i64::from(*self.bytes.first()? as i8)),
-            Element::U8 => Some(i64::from(*self.bytes.first()?)),
-            Element::I32 => Some(i32::from_le_bytes(first(4)?.try_into().ok()?).into()),
-            Element::I64 => Some(i64::from_le_bytes(first(8)?.try_into().ok()?)),
-            _ => None,
-        }
+        scalar_integer(self.element, &self.bytes)
     }
 
     fn of_byte(element: Element, layout: Parsed, byte: u8) -> Result<HostTensor, OutOfMemory> {
@@ -158,12 +132,73 @@ impl HostTensor {
     }
 }
 
+/// The bytes of a number as a kernel takes it, little endian, and zeros behind them.
+///
+/// # Errors
+/// Why the type does not hold the number. Floating-point numbers are rounded to nearest.
+pub(crate) fn scalar_bytes(element: Element, value: Number) -> Result<[u8; 8], String> {
+    let mut bytes = [0; 8];
+    if element.is_float() {
+        let real = value.to_f64();
+        access::store(element, &mut bytes, 0, real);
+        if access::load(element, &bytes, 0).is_finite() != real.is_finite() {
+            return Err(format!("{value} is too large for {element}"));
+        }
+        return Ok(bytes);
+    }
+    let integer = match value {
+        Number::Integer(value) => Some(value),
+        Number::Real(real) if real.fract() == 0.0 && real.abs() < 2f64.powi(53) => {
+            Some(real as i64)
+        }
+        Number::Real(_) => None,
+    };
+    let integer =
+        integer.ok_or_else(|| format!("{value} is no integer, and the type is {element}"))?;
+    let size = element.size();
+    bytes[..size].copy_from_slice(&integer.to_le_bytes()[..size]);
+    if scalar_integer(element, &bytes) != Some(integer) {
+        return Err(format!("{value} does not fit {element}"));
+    }
+    Ok(bytes)
+}
+
+/// The first element of some bytes, if it is an integer.
+pub(crate) fn scalar_integer(element: Element, bytes: &[u8]) -> Option<i64> {
+    let first = |size: usize| bytes.get(..size);
+    match element {
+        Element::I8 => Some(i64::from(*bytes.first()? as i8)),
+        Element::U8 => Some(i64::from(*bytes.first()?)),
+        Element::I32 => Some(i32::from_le_bytes(first(4)?.try_into().ok()?).into()),
+        Element::I64 => Some(i64::from_le_bytes(first(8)?.try_into().ok()?)),
+        _ => None,
+    }
+}
+
 /// A tensor that the host has no memory for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a tensor of {bytes} bytes does not fit into this machine's memory; use smaller tensors")]
 pub struct OutOfMemory {
     /// Bytes of the tensor's memory.
     pub bytes: u64,
+}
+
+/// The statement on an argument that a caller has to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// The value of a scalar.
+    Value,
+    /// The shape or the layout of a tensor.
+    Shape,
+}
+
+impl std::fmt::Display for Statement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Statement::Value => "one, Given::Value",
+            Statement::Shape => "one, Given::Shape or Given::Layout",
+        })
+    }
 }
 
 /// An argument that a function cannot take.
@@ -230,14 +265,14 @@ pub enum ArgError {
         reason: String,
     },
     /// The caller leaves open what the package leaves open too.
-    #[error("argument {name}: expected {what}, which the package leaves open; {cure}")]
+    #[error("argument {name}: expected {what}, which the package leaves open; give {statement}")]
     Missing {
         /// The name of the argument.
         name: String,
         /// The missing statement: `a value of type f32`.
         what: String,
-        /// The cure that the message ends with.
-        cure: &'static str,
+        /// The kind of statement that is missing.
+        statement: Statement,
     },
     /// The caller's statement does not suit the argument.
     #[error("argument {name}: {reason}")]
@@ -322,7 +357,7 @@ pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
             let value = value.ok_or_else(|| ArgError::Missing {
                 name: name(),
                 what: format!("a value of type {element}"),
-                cure: "give one, as --set NAME=VALUE does",
+                statement: Statement::Value,
             })?;
             return HostTensor::scalar(element, value).map_err(unsuitable);
         }
@@ -352,7 +387,7 @@ pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
                     return Err(ArgError::Missing {
                         name: name(),
                         what: format!("a shape for layout {layout}"),
-                        cure: "give one, as --shape NAME=64x32, --layout or --input of a file do",
+                        statement: Statement::Shape,
                     });
                 }
             };

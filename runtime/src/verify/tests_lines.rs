@@ -496,7 +496,7 @@ fn factors_may_be_arguments() {
         .to_string();
     assert_eq!(
         error,
-        "argument alpha: expected a value of type f32, which the package leaves open; give one, as --set NAME=VALUE does"
+        "argument alpha: expected a value of type f32, which the package leaves open; give one, Given::Value"
     );
     let given = [
         Given::Nothing,

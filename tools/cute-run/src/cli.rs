@@ -84,6 +84,11 @@ pub struct Cli {
     #[arg(long)]
     pub bench: bool,
 
+    /// Measures the time of the host for a call, beside that of the driver for its launches alone, in turn for --reps rounds of 64
+    /// calls each. Nothing is verified.
+    #[arg(long, conflicts_with_all = ["bench", "tune", "info", "emit", "output", "report", "seeds", "sms", "max_instructions", "arch"])]
+    pub bench_launch: bool,
+
     /// Timed runs.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub reps: u32,

@@ -9,10 +9,12 @@ mod emit;
 mod emulated;
 mod info;
 mod job;
+mod launches;
 mod outcome;
 mod report;
 mod session;
 mod tune;
+mod words;
 
 use std::process::ExitCode;
 
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", words::text(&error));
             ExitCode::from(CANNOT_RUN)
         }
     }
@@ -55,6 +57,10 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     let jobs = job::jobs(cli)?;
     if cli.tune {
         return tune::run(cli, jobs).map(ExitCode::from);
+    }
+    if cli.bench_launch {
+        launches::run(cli, &jobs)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let outcomes = session::run(cli, jobs)?;
     outcomes.print(cli)?;

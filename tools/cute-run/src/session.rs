@@ -10,6 +10,7 @@ use crate::cli::Cli;
 use crate::emulated;
 use crate::job::Job;
 use crate::outcome::{Outcome, Outcomes, Status};
+use crate::words;
 
 /// Runs all jobs. What fails in one is in its outcome.
 ///
@@ -84,7 +85,7 @@ pub fn failed(job: &Job, error: &anyhow::Error) -> Outcome {
     let wrong = is(DeviceError::is_wrong_result);
     Outcome {
         status: if wrong { Status::Wrong } else { Status::Error },
-        error: Some(format!("{error:#}")),
+        error: Some(words::text(error)),
         faulted: is(DeviceError::is_fault),
         ..Outcome::new(job)
     }

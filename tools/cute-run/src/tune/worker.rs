@@ -18,6 +18,7 @@ use crate::emulated;
 use crate::job::Job;
 use crate::outcome::Status;
 use crate::session;
+use crate::words;
 
 /// A candidate: the place of a choice of the function, and a place among its candidates.
 pub type Place = (usize, usize);
@@ -178,8 +179,8 @@ fn say(what: &impl Serialize) -> anyhow::Result<()> {
 
 fn failed(error: &DeviceError) -> Answer {
     match error.is_fault() {
-        true => Answer::Faulted(error.to_string()),
-        false => Answer::Failed(error.to_string()),
+        true => Answer::Faulted(words::device(error)),
+        false => Answer::Failed(words::device(error)),
     }
 }
 
