@@ -1,6 +1,6 @@
 //! The costs of operations on a GPU, in units of 1/16 of a simple 32-bit instruction.
 
-use crate::node::{Leaf, Node, widths};
+use crate::node::{Leaf, Node, levels, widths};
 use cute_arith::{Cast, Op, Predicate, Sign};
 use std::collections::HashSet;
 
@@ -9,6 +9,11 @@ const UNIT: u64 = 16;
 
 /// A cost that is too little to count but settles ties: no operation is free, so no extraction can go in circles.
 pub(crate) const EPSILON: u64 = 1;
+
+/// The number of times that something within so many loops is taken to be computed.
+pub(crate) fn turns(level: u32) -> u64 {
+    8_u64.pow(level.min(4))
+}
 
 /// The cost of an operation at a width, given its right operand if that is a constant.
 pub(crate) fn op_cost(op: Op, right: Option<u64>, width: u32) -> u64 {
@@ -64,10 +69,10 @@ pub(crate) fn select_cost(width: u32) -> u64 {
     if width > 32 { 2 * UNIT } else { UNIT }
 }
 
-/// The cost of a DAG: each node that the roots need once; a constant added at a root next to nothing, because it folds
+/// The cost of a DAG: each node that the roots need once, and as often as loops around it turn; a constant added at a root next to nothing, because it folds
 /// into the instruction that uses the address.
 pub fn dag_cost(leaves: &[Leaf], nodes: &[Node], roots: &[usize]) -> u64 {
-    let widths = widths(leaves, nodes);
+    let (widths, levels) = (widths(leaves, nodes), levels(leaves, nodes));
     let constant = |i: usize| match nodes.get(i) {
         Some(Node::Const(value, _)) => Some(*value),
         _ => None,
@@ -95,13 +100,15 @@ pub fn dag_cost(leaves: &[Leaf], nodes: &[Node], roots: &[usize]) -> u64 {
             continue;
         };
         let width_of = |i: usize| widths.get(i).copied().unwrap_or(64);
-        total += match node {
+        let level = levels.get(index).copied().unwrap_or(0);
+        let cost = match node {
             Node::Const(..) | Node::Leaf(_) => 0,
             Node::Op(op, a, b) => op_cost(op, constant(b), width_of(a)),
             Node::Compare(predicate, a, _) => compare_cost(predicate, width_of(a)),
             Node::Cast(cast, a, _) => cast_cost(cast, width_of(a)),
             Node::Select(_, yes, _) => select_cost(width_of(yes)),
         };
+        total += cost * turns(level);
         todo.extend(node.operands().iter());
     }
     total
@@ -148,6 +155,19 @@ mod tests {
             cost(Op::RemU, Some(3))
                 >= cost(Op::DivU, Some(3)) + cost(Op::Mul, Some(3)) + cost(Op::Sub, None)
         );
+    }
+
+    #[test]
+    fn what_changes_in_a_loop_is_dearer() {
+        let leaves = [Leaf::any(32), Leaf::any(32).within(1)];
+        let nodes = [
+            Node::Leaf(0),
+            Node::Leaf(1),
+            Node::Op(Op::Xor, 0, 0),
+            Node::Op(Op::Xor, 2, 1),
+        ];
+        assert_eq!(dag_cost(&leaves, &nodes, &[2]), UNIT);
+        assert_eq!(dag_cost(&leaves, &nodes, &[3]), UNIT + 8 * UNIT);
     }
 
     #[test]

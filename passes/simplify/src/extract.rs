@@ -4,7 +4,7 @@
 //! a root's cone consists of are then settled and free for the roots that follow, which draws these to a common base.
 //! Roots are taken in their order and, as a second try, cheapest first; the better DAG wins.
 
-use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost};
+use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
 use crate::graph::{Graph, Term, constant, width};
 use crate::node::{Leaf, Node, hash_cons};
 use cute_arith::{Op, mask};
@@ -118,6 +118,8 @@ impl Problem {
                 Term::Cast(cast, ..) => cast_cost(cast, of(0)),
                 Term::Select(_) => select_cost(of(1)),
             };
+            let levels = children.iter().map(|&id| graph[id].data.level);
+            let cost = cost * turns(levels.max().unwrap_or(0));
             Candidate {
                 term: *term,
                 operands: children.iter().map(|&c| place[&graph.find(c)]).collect(),

@@ -79,6 +79,8 @@ pub(crate) struct Data {
     pub(crate) facts: Facts,
     /// One more than the highest leaf it has to depend on; 0 for constants. Orders sums.
     pub(crate) depth: u32,
+    /// The number of loops that it has to be computed in.
+    pub(crate) level: u32,
     tightened: u8,
 }
 
@@ -98,10 +100,17 @@ impl egg::Analysis<Term> for Analysis {
     fn make(graph: &mut Graph, term: &Term, _id: Id) -> Data {
         let data = |id: Id| &graph[id].data;
         let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
+        let level = match *term {
+            Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
+            _ => {
+                let operands = term.children().iter();
+                operands.map(|&id| data(id).level).max().unwrap_or(0)
+            }
+        };
         let (width, facts, depth) = match *term {
             Term::Const(value, width) => (width, Facts::constant(value), 0),
             Term::Leaf(leaf) => {
-                let Leaf { width, facts } = graph.analysis.leaves[leaf as usize];
+                let Leaf { width, facts, .. } = graph.analysis.leaves[leaf as usize];
                 (width, facts, leaf.saturating_add(1))
             }
             Term::Op(op, [a, b]) => {
@@ -131,6 +140,7 @@ impl egg::Analysis<Term> for Analysis {
             width,
             facts,
             depth,
+            level,
             tightened: 0,
         }
     }
@@ -149,9 +159,13 @@ impl egg::Analysis<Term> for Analysis {
             width: a.width,
             facts: both,
             depth,
+            level: a.level.min(b.level),
             tightened: tightened.saturating_add(grew),
         };
-        let changed = |old: &Data| old.facts != merged.facts || old.depth != merged.depth;
+        let same = |old: &Data| {
+            old.facts == merged.facts && old.depth == merged.depth && old.level == merged.level
+        };
+        let changed = |old: &Data| !same(old);
         let did = DidMerge(changed(a), changed(&b));
         *a = merged;
         did

@@ -39,6 +39,6 @@ mod saturate;
 
 pub use cost::dag_cost;
 pub use cute_arith::{Cast, Facts, Op, Predicate};
-pub use node::{Error, Leaf, Node, Operands, Region, eval, widths};
+pub use node::{Error, Leaf, Node, Operands, Region, eval, facts_of, widths};
 pub use rules::rule_names;
 pub use saturate::{Limits, Simplified, Stats, simplify};

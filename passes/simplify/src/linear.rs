@@ -60,13 +60,6 @@ impl Form {
 
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
-    let is_linear = |graph: &Graph, id: Id| {
-        graph[id].nodes.iter().any(|t| match *t {
-            Term::Op(Op::Add | Op::Sub, _) => true,
-            Term::Op(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
-            _ => false,
-        })
-    };
     let mut forms = Forms {
         known: BTreeMap::new(),
     };
@@ -83,6 +76,15 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
             graph.union(id, written);
         }
     }
+}
+
+/// Tells whether a class is a sum, or a product with a constant.
+fn is_linear(graph: &Graph, id: Id) -> bool {
+    graph[id].nodes.iter().any(|t| match *t {
+        Term::Op(Op::Add | Op::Sub, _) => true,
+        Term::Op(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
+        _ => false,
+    })
 }
 
 struct Forms {
@@ -184,6 +186,62 @@ impl Forms {
         }
         None
     }
+}
+
+/// A sum without one of its terms: its width and the others.
+type Rest = (u32, Vec<(Id, u64)>);
+
+/// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
+/// tile are a distance from the first one, in whatever order sums are written else.
+pub(crate) fn group(graph: &mut Graph, most: usize) {
+    let classes: BTreeSet<Id> = graph.classes().map(|class| class.id).collect();
+    let mut forms = Forms {
+        known: BTreeMap::new(),
+    };
+    let mut rests: BTreeMap<Rest, Vec<(Id, Option<(Id, u64)>)>> = BTreeMap::new();
+    for &id in &classes {
+        if constant(graph, id).is_some() || !is_linear(graph, id) {
+            continue;
+        }
+        let width = width(graph, id);
+        let mut form = forms.of(graph, id, 0);
+        forms.combine(graph, &mut form, width);
+        if form.terms.len() < 2 || form.terms.len() > MOST_TERMS {
+            continue;
+        }
+        let terms: Vec<(Id, u64)> = form.terms.into_iter().collect();
+        for (at, &(atom, coefficient)) in terms.iter().enumerate() {
+            let mut rest = terms.clone();
+            rest.remove(at);
+            let alike = rests.entry((width, rest)).or_default();
+            alike.push((id, Some((atom, coefficient))));
+        }
+        rests.entry((width, terms)).or_default().push((id, None));
+    }
+    for ((width, terms), alike) in rests {
+        let differ = alike.iter().any(|(_, term)| *term != alike[0].1);
+        if !differ || graph.total_size() > most {
+            continue;
+        }
+        let form = Form {
+            constant: 0,
+            terms: terms.into_iter().collect(),
+        };
+        let common = write(graph, &form, width);
+        for (id, term) in alike {
+            let Some((atom, coefficient)) = term else {
+                continue;
+            };
+            let whole = forms.of(graph, id, 0);
+            let scale = add_constant(graph, coefficient, width);
+            let term = add_op(graph, Op::Mul, atom, scale);
+            let sum = add_op(graph, Op::Add, common, term);
+            let offset = add_constant(graph, whole.constant, width);
+            let sum = add_op(graph, Op::Add, sum, offset);
+            graph.union(id, sum);
+        }
+    }
+    graph.rebuild();
 }
 
 /// The class of a form, written in order.

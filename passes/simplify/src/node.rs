@@ -21,12 +21,24 @@ pub struct Leaf {
     pub width: u32,
     /// The facts about it.
     pub facts: Facts,
+    /// The number of loops around it: what depends on it is computed in each turn of the innermost.
+    pub level: u32,
 }
 
 impl Leaf {
-    /// A leaf of a width with these facts.
+    /// A leaf of a width with these facts, outside of all loops.
     pub fn new(width: u32, facts: Facts) -> Leaf {
-        Leaf { width, facts }
+        Leaf {
+            width,
+            facts,
+            level: 0,
+        }
+    }
+
+    /// The same leaf within so many loops.
+    #[must_use]
+    pub fn within(self, level: u32) -> Leaf {
+        Leaf { level, ..self }
     }
 
     /// A leaf of a width of which nothing is known.
@@ -234,6 +246,47 @@ pub fn eval(leaves: &[Leaf], nodes: &[Node], roots: &[usize], leaf_values: &[u64
         .collect()
 }
 
+/// The number of loops that each node is computed in.
+pub(crate) fn levels(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
+    let mut levels: Vec<u32> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let at = |&i: &usize| levels.get(i).copied().unwrap_or(0);
+        levels.push(match node {
+            Node::Leaf(leaf) => leaves.get(*leaf as usize).map_or(0, |leaf| leaf.level),
+            _ => node.operands().iter().map(at).max().unwrap_or(0),
+        });
+    }
+    levels
+}
+
+/// The facts about each node that follow from those about the leaves.
+///
+/// For regions that [`crate::simplify`] takes and for what it returns.
+pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
+    let widths = widths(leaves, nodes);
+    let mut all: Vec<Facts> = Vec::with_capacity(nodes.len());
+    for (&node, &width) in nodes.iter().zip(&widths) {
+        let of = |i: usize| all.get(i).copied().unwrap_or(Facts::any(64));
+        let width_of = |i: usize| widths.get(i).copied().unwrap_or(64);
+        let facts = match node {
+            Node::Const(value, _) => Facts::constant(value),
+            Node::Leaf(leaf) => {
+                let known = leaves.get(leaf as usize).map(|leaf| leaf.facts.tight(width));
+                known.flatten().unwrap_or(Facts::any(width))
+            }
+            Node::Op(op, a, b) => op.facts(of(a), of(b), width),
+            Node::Compare(predicate, a, b) => {
+                let decided = predicate.decided(of(a), of(b), width_of(a));
+                decided.map_or(Facts::any(1), |truth| Facts::constant(u64::from(truth)))
+            }
+            Node::Cast(cast, a, to) => cast.facts(of(a), width_of(a), to),
+            Node::Select(_, a, b) => of(a).or(of(b)),
+        };
+        all.push(facts);
+    }
+    all
+}
+
 /// Checks a region, and returns its leaves with their facts in their tightest form.
 pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
     let Region {
@@ -298,14 +351,14 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
         }
     }
     let tight = |(number, leaf): (usize, &Leaf)| {
-        let Leaf { width, facts } = *leaf;
+        let Leaf { width, facts, .. } = *leaf;
         let tight = (1..=64).contains(&width).then(|| facts.tight(width));
         let facts = tight.flatten().ok_or(Error::Facts {
             leaf: number,
             facts,
             width,
         })?;
-        Ok(Leaf { width, facts })
+        Ok(Leaf { facts, ..*leaf })
     };
     leaves.iter().enumerate().map(tight).collect()
 }

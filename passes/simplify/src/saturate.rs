@@ -93,6 +93,7 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
         ..Stats::default()
     };
     saturate(&mut graph, limits, &mut stats);
+    linear::group(&mut graph, limits.nodes);
     let root_ids: Vec<Id> = roots.iter().map(|&r| graph.find(ids[r])).collect();
     let facts = root_ids.iter().map(|&id| graph[id].data.facts).collect();
     stats.e_nodes = graph.total_number_of_nodes();
