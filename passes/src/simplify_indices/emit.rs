@@ -24,7 +24,7 @@ pub(super) fn rewrite<'c>(
     };
     let roots: Vec<usize> = (0..indices.roots.len()).filter(has_its_leaves).collect();
     let mut emit = Emit::new(indices, simple)?;
-    let mut seen = HashSet::new();
+    let mut seen = [HashSet::new(), HashSet::new()];
     for &root in &roots {
         emit.count(root, &mut seen);
     }
@@ -181,10 +181,16 @@ impl<'a, 'c> Emit<'a, 'c> {
     }
 
     /// Counts what the addresses of a root would share.
-    fn count(&mut self, root: usize, seen: &mut HashSet<(ValueKey, usize)>) {
+    fn count(&mut self, root: usize, [seen, wanted]: &mut [HashSet<(ValueKey, usize)>; 2]) {
         let (base, _) = self.split(root);
         for old in self.uses(root).0 {
             let mut next = base;
+            // The address itself is one that has it.
+            if let Some(base) = base
+                && wanted.insert((key(old.base()), base))
+            {
+                *self.shares.entry((key(old.base()), base)).or_default() += 1;
+            }
             while let Some(node) = next {
                 next = self.spine(node).map(|(spine, _)| spine);
                 if let Some(spine) = next {

@@ -48,7 +48,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     }
     let simple = simplify(&indices.region, &LIMITS)
         .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
-    if std::env::var_os("CUTE_EGG_STATS").is_some() { eprintln!("{} nodes {} roots {:?}", indices.region.nodes.len(), indices.roots.len(), simple.stats); }
     emit::rewrite(rewriter, &indices, &simple)
 }
 
