@@ -124,7 +124,10 @@ impl Predicate {
 
     /// Its truth of all numbers of a width that fulfil the facts; nothing where some differ.
     pub fn decided(self, a: Facts, b: Facts, width: u32) -> Option<bool> {
-        let apart = a.hi < b.lo || b.hi < a.lo || a.one_bits & b.zero_bits != 0 || a.zero_bits & b.one_bits & mask(width) != 0;
+        let apart = a.hi < b.lo
+            || b.hi < a.lo
+            || a.one_bits & b.zero_bits != 0
+            || a.zero_bits & b.one_bits & mask(width) != 0;
         let same = a.as_constant().is_some() && a.as_constant() == b.as_constant();
         let half = mask(width) >> 1;
         // Numbers on one side of the sign are in the same order with and without it.
@@ -221,17 +224,33 @@ mod tests {
             let lattice = Facts::all(width, ones);
             for predicate in Predicate::ALL {
                 let mut decided = 0;
-                for (&a, &b) in lattice.iter().flat_map(|a| lattice.iter().map(move |b| (a, b))) {
-                    let (answer, known) = (predicate.decided(a, b, width), predicate.facts(a, b, width));
+                for (&a, &b) in lattice
+                    .iter()
+                    .flat_map(|a| lattice.iter().map(move |b| (a, b)))
+                {
+                    let (answer, known) =
+                        (predicate.decided(a, b, width), predicate.facts(a, b, width));
                     decided += usize::from(answer.is_some());
-                    for (x, y) in values(a, width).iter().flat_map(|x| values(b, width).into_iter().map(move |y| (*x, y))) {
+                    for (x, y) in values(a, width)
+                        .iter()
+                        .flat_map(|x| values(b, width).into_iter().map(move |y| (*x, y)))
+                    {
                         let holds = predicate.at_width(x, y, width);
-                        assert!(answer.is_none_or(|answer| answer == holds), "{x} {predicate:?} {y}: {a:?} {b:?}");
-                        assert!(!holds || known.is_some_and(|known| known.contains(x)), "{x} {predicate:?} {y}: {a:?} {b:?}");
+                        assert!(
+                            answer.is_none_or(|answer| answer == holds),
+                            "{x} {predicate:?} {y}: {a:?} {b:?}"
+                        );
+                        assert!(
+                            !holds || known.is_some_and(|known| known.contains(x)),
+                            "{x} {predicate:?} {y}: {a:?} {b:?}"
+                        );
                         assert_ne!(predicate.negated().at_width(x, y, width), holds);
                     }
                 }
-                assert!(decided * 10 > lattice.len(), "{predicate:?} decides next to nothing");
+                assert!(
+                    decided * 10 > lattice.len(),
+                    "{predicate:?} decides next to nothing"
+                );
             }
         }
     }
@@ -242,7 +261,10 @@ mod tests {
         assert_eq!(extent, Facts::range(1, i32::MAX as u64).tight(32));
         let index = Predicate::Slt.facts(Facts::range(0, 1000), Facts::constant(8), 32);
         assert_eq!(index, Facts::range(0, 7).tight(32));
-        assert_eq!(Predicate::Ult.facts(Facts::any(32), Facts::constant(0), 32), None);
+        assert_eq!(
+            Predicate::Ult.facts(Facts::any(32), Facts::constant(0), 32),
+            None
+        );
     }
 
     #[test]

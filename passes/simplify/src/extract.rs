@@ -241,7 +241,9 @@ impl Problem {
         let mut best: Option<(u64, Candidate)> = None;
         for candidate in &self.classes[class] {
             // Settled on the way to another root: the same node serves, unless a constant is added here for nothing.
-            let same = settled[class].as_ref().is_some_and(|s| s.term == candidate.term);
+            let same = settled[class]
+                .as_ref()
+                .is_some_and(|s| s.term == candidate.term);
             let Some(all_below) = choice.cone(candidate, class, scratch) else {
                 continue;
             };

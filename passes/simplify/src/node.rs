@@ -108,7 +108,9 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A width that is not one of 1 to 64.
-    #[error("node {node} is {width} bits wide, where 1 to 64 are possible: split wider arithmetic before it gets here")]
+    #[error(
+        "node {node} is {width} bits wide, where 1 to 64 are possible: split wider arithmetic before it gets here"
+    )]
     Width {
         /// The node.
         node: usize,
@@ -116,7 +118,9 @@ pub enum Error {
         width: u32,
     },
     /// Operands of other widths than the node takes.
-    #[error("node {node}, {kind:?}, has operands of {widths:?} bits: convert them before they get here")]
+    #[error(
+        "node {node}, {kind:?}, has operands of {widths:?} bits: convert them before they get here"
+    )]
     Widths {
         /// The node.
         node: usize,
@@ -271,7 +275,9 @@ pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
         let facts = match node {
             Node::Const(value, _) => Facts::constant(value),
             Node::Leaf(leaf) => {
-                let known = leaves.get(leaf as usize).map(|leaf| leaf.facts.tight(width));
+                let known = leaves
+                    .get(leaf as usize)
+                    .map(|leaf| leaf.facts.tight(width));
                 known.flatten().unwrap_or(Facts::any(width))
             }
             Node::Op(op, a, b) => op.facts(of(a), of(b), width),

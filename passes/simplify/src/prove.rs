@@ -34,7 +34,11 @@ impl Lattices {
         let free = (0..rule.widths).filter(|w| !rule.ones.contains(w));
         let free: Vec<usize> = free.collect();
         let most = self.0.len() as u32;
-        let (from, to) = if free.len() > 1 { (1, WIDEST.min(most)) } else { (2, most) };
+        let (from, to) = if free.len() > 1 {
+            (1, WIDEST.min(most))
+        } else {
+            (2, most)
+        };
         let mut found = vec![[0; WIDTHS]];
         for &width in &free {
             let with = |widths: [u32; WIDTHS]| {
@@ -122,7 +126,9 @@ impl Prover<'_> {
     fn run(&mut self) -> Result<Outcome, String> {
         self.cases = 0;
         let looked = self.terms.iter().copied();
-        let looked: Vec<Slot> = looked.filter(|(t, _)| self.looked_at >> t & 1 == 1).collect();
+        let looked: Vec<Slot> = looked
+            .filter(|(t, _)| self.looked_at >> t & 1 == 1)
+            .collect();
         let constants = 1_usize << bits(&self.constants);
         let sizes = |step: usize| -> Vec<usize> {
             let size = |(_, bits): &Slot| self.lattices.of(*bits).len().div_ceil(step);
@@ -221,7 +227,9 @@ fn value(
     widths: &[u32; WIDTHS],
 ) -> (u64, bool) {
     let parts = side.pat.parts();
-    let below = parts.iter().map(|part| value(part, values, computed, widths));
+    let below = parts
+        .iter()
+        .map(|part| value(part, values, computed, widths));
     let (numbers, defined): (Vec<u64>, Vec<bool>) = below.unzip();
     let of: Vec<u32> = parts.iter().map(|part| widths[part.width]).collect();
     let here = widths[side.width];
@@ -329,19 +337,35 @@ static WRONG: &[Rule] = &[
     Rule::new("sext-any", "(sext ?x)", "(zext ?x)"),
     Rule::new("sext-half-and-one", "(sext ?x)", "(zext ?x)").when(|e| e.x().hi <= e.half(1) + 1),
     // The sum may wrap at the narrow width, and not at the wide one.
-    Rule::new("zext-add-any", "(zext (+ ?x ?y))", "(+ (zext ?x) (zext ?y))"),
+    Rule::new(
+        "zext-add-any",
+        "(zext (+ ?x ?y))",
+        "(+ (zext ?x) (zext ?y))",
+    ),
     // It fits the wide width.
-    Rule::new("zext-add-wide", "(zext (+ ?x ?y))", "(+ (zext ?x) (zext ?y))")
-        .when(|e| e.sum_fits(e.x().hi, e.y().hi)),
+    Rule::new(
+        "zext-add-wide",
+        "(zext (+ ?x ?y))",
+        "(+ (zext ?x) (zext ?y))",
+    )
+    .when(|e| e.sum_fits(e.x().hi, e.y().hi)),
     // The bits that are dropped matter.
     Rule::new("zext-trunc-any", "(zext (trunc ?x))", "?x"),
-    Rule::new("trunc-div", "(trunc (/ ?x ?y))", "(/ (trunc ?x) (trunc ?y))"),
+    Rule::new(
+        "trunc-div",
+        "(trunc (/ ?x ?y))",
+        "(/ (trunc ?x) (trunc ?y))",
+    ),
     // The constant does not fit the narrow width.
     Rule::new("rem-zext-any-const", "(% (zext ?x) ?c)", "(zext (% ?x ?k))").k(Env::c),
     Rule::new("ult-zext-any-const", "(ult (zext ?x) ?c)", "(ult ?x ?k)").k(Env::c),
     // Extended with and without a sign.
     Rule::new("slt-one-zext", "(slt (zext ?x) (zext ?y))", "(slt ?x ?y)"),
-    Rule::new("ult-sexts-as-slt", "(ult (sext ?x) (sext ?y))", "(slt ?x ?y)"),
+    Rule::new(
+        "ult-sexts-as-slt",
+        "(ult (sext ?x) (sext ?y))",
+        "(slt ?x ?y)",
+    ),
     // One of them may be negative.
     Rule::new("slt-is-ult-half", "(slt ?x ?y)", "(ult ?x ?y)").when(|e| e.not_negative([e.x()])),
     // The largest number has none above it.
@@ -364,7 +388,11 @@ static WRONG: &[Rule] = &[
     // Not the other way round.
     Rule::new("not-ult-swapped", "(^ (ult ?x ?y) 1)", "(ult ?y ?x)"),
     Rule::new("select-arms", "(select ?x ?y ?z)", "(select ?x ?z ?y)"),
-    Rule::new("select-max-as-min", "(select (ult ?x ?y) ?y ?x)", "(min ?x ?y)"),
+    Rule::new(
+        "select-max-as-min",
+        "(select (ult ?x ?y) ?y ?x)",
+        "(min ?x ?y)",
+    ),
     Rule::new("divs-any", "(divs ?x ?y)", "(/ ?x ?y)"),
     Rule::new("rems-positive-divisor", "(rems ?x ?y)", "(% ?x ?y)")
         .when(|e| e.not_negative([e.y()])),
@@ -375,7 +403,11 @@ static WRONG: &[Rule] = &[
         .when(|e| e.c() > 0)
         .k(|e| e.c() - 1),
     // A division comes out from behind the condition that guarded it.
-    Rule::new("select-divides", "(select ?x (/ ?y ?z) 0)", "(* (/ ?y ?z) (select ?x 1 0))"),
+    Rule::new(
+        "select-divides",
+        "(select ?x (/ ?y ?z) 0)",
+        "(* (/ ?y ?z) (select ?x 1 0))",
+    ),
     // Equal under the total division of this crate, but it divides where nothing was divided.
     Rule::new("invents-a-division", "(- ?x ?x)", "(- (/ ?x ?x) (/ ?x ?x))"),
 ];

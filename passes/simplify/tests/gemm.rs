@@ -193,7 +193,12 @@ fn the_addresses_of_a_kernel() {
         "{:?}",
         simple.stats
     );
-    let dear = |n: &&Node| matches!(n, Node::Op(Op::DivU, ..) | Node::Op(Op::RemU, ..) | Node::Op(Op::Mul, ..));
+    let dear = |n: &&Node| {
+        matches!(
+            n,
+            Node::Op(Op::DivU, ..) | Node::Op(Op::RemU, ..) | Node::Op(Op::Mul, ..)
+        )
+    };
     assert_eq!(simple.nodes.iter().filter(dear).count(), 0);
     for t in 0..128 {
         for rest in [[0, 0, 0, 0], [31, 30, 127, 2], [5, 17, 64, 1]] {
@@ -240,6 +245,9 @@ fn limits_leave_an_answer() {
         assert!(simple.stats.cost_after <= simple.stats.cost_before);
         let values = [77, 3, 9, 12, 2];
         let before = eval(&region.leaves, &region.nodes, &region.roots, &values);
-        assert_eq!(before, eval(&region.leaves, &simple.nodes, &simple.roots, &values));
+        assert_eq!(
+            before,
+            eval(&region.leaves, &simple.nodes, &simple.roots, &values)
+        );
     }
 }

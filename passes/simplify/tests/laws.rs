@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Build, show_all};
-use cute_simplify::{Cast, Error, Facts, Leaf, Limits, Node, Op, Predicate, Region, eval, simplify};
+use cute_simplify::{
+    Cast, Error, Facts, Leaf, Limits, Node, Op, Predicate, Region, eval, simplify,
+};
 
 /// One root over `t` with the facts given, as text.
 fn becomes(facts: Facts, make: impl Fn(&mut Build, usize) -> usize) -> String {
@@ -209,7 +211,10 @@ fn deep_regions_do_not_overflow_the_stack() {
     let simple = b.simplify();
     let values: Vec<u64> = (0..64).map(|i| (i * 0x1234_5677) & 0xffff_ffff).collect();
     let before = eval(&b.region.leaves, &b.region.nodes, &b.region.roots, &values);
-    assert_eq!(before, eval(&b.region.leaves, &simple.nodes, &simple.roots, &values));
+    assert_eq!(
+        before,
+        eval(&b.region.leaves, &simple.nodes, &simple.roots, &values)
+    );
 }
 
 /// An argument that a kernel asserts to be at least 1.
@@ -266,7 +271,10 @@ fn comparisons_are_decided_by_ranges() {
 #[test]
 fn a_predicate_of_a_vector_is_one_of_its_tile() {
     let mut b = Build::new(32);
-    let (t, n) = (b.leaf(thread()), b.leaf(extent().and(Facts::multiple_of(8))));
+    let (t, n) = (
+        b.leaf(thread()),
+        b.leaf(extent().and(Facts::multiple_of(8))),
+    );
     let tile = b.mul(t, 8);
     let predicates: Vec<usize> = (0..4)
         .map(|i| {

@@ -127,7 +127,9 @@ fn mixed(knowns: &[(u32, Known)], steps: &[Step], roots: &[usize]) -> Region {
             let places: Vec<usize> = places.collect();
             (!places.is_empty()).then(|| places[places.len() - 1 - by % places.len()])
         };
-        let Some(a) = back(a, &|_| true) else { continue };
+        let Some(a) = back(a, &|_| true) else {
+            continue;
+        };
         let width = of[a];
         let b = if use_constant {
             None
@@ -135,7 +137,10 @@ fn mixed(knowns: &[(u32, Known)], steps: &[Step], roots: &[usize]) -> Region {
             back(b, &|w| w == width)
         };
         let condition = back(constant as usize % 7, &|w| w == 1);
-        let others: Vec<u32> = [1, 3, 5, 8, 32, 64].into_iter().filter(|&w| w != width).collect();
+        let others: Vec<u32> = [1, 3, 5, 8, 32, 64]
+            .into_iter()
+            .filter(|&w| w != width)
+            .collect();
         let to = others[constant as usize % others.len()];
         let b = b.unwrap_or_else(|| {
             nodes.push(Node::Const(constant & mask(width), width));
@@ -143,7 +148,11 @@ fn mixed(knowns: &[(u32, Known)], steps: &[Step], roots: &[usize]) -> Region {
         });
         let kind = usize::from(kind);
         let casts = [Cast::SignExtend, Cast::ZeroExtend, Cast::Truncate];
-        let cast = casts.into_iter().cycle().skip(kind).find(|c| c.leads(width, to));
+        let cast = casts
+            .into_iter()
+            .cycle()
+            .skip(kind)
+            .find(|c| c.leads(width, to));
         nodes.push(match (kind, condition, cast) {
             (0..20, ..) => Node::Op(Op::ALL[kind], a, b),
             (20..30, ..) => Node::Compare(Predicate::ALL[kind - 20], a, b),

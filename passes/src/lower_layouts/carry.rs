@@ -1,8 +1,8 @@
 //! Functions, calls, branches and loops: each value of a layout type becomes its dynamic leaves.
 
 use super::{Lowering, parts, value_of};
-use cute_ir::ops::{arith, cf, func, gpu, scf};
 use cute_ir::attributes::DIVISOR;
+use cute_ir::ops::{arith, cf, func, gpu, scf};
 use cute_ir::{
     Failure, diag,
     mlir::*,
@@ -336,7 +336,15 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
     let new = function_type(b.context, &flat_inputs.concat(), &flat_results.concat());
     set_attribute(op, "function_type", b.type_attribute(new));
     if name_of(op) == gpu::FUNC {
-        note_divisors(op, b, &inputs.iter().map(|ty| divisors(*ty)).collect::<Vec<_>>().concat())?;
+        note_divisors(
+            op,
+            b,
+            &inputs
+                .iter()
+                .map(|ty| divisors(*ty))
+                .collect::<Vec<_>>()
+                .concat(),
+        )?;
     }
     Ok(())
 }
@@ -349,7 +357,11 @@ fn divisors(ty: Type<'_>) -> Vec<i64> {
     };
     if parts::is_lowered(ty) {
         let numbers = CuteType::of(ty).map(|ty| parts::numbers(&ty));
-        let leaves = numbers.unwrap_or_default().iter().map(of).collect::<Vec<_>>();
+        let leaves = numbers
+            .unwrap_or_default()
+            .iter()
+            .map(of)
+            .collect::<Vec<_>>();
         let pointer = parts::is_memory(ty).then_some(1);
         return pointer.into_iter().chain(leaves.concat()).collect();
     }

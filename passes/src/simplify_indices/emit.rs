@@ -19,9 +19,8 @@ pub(super) fn rewrite<'c>(
     let before = leaf_sets(&indices.region.nodes);
     let after = leaf_sets(&simple.nodes);
     // A root may be given by leaves that it did not have; those need not dominate its users.
-    let has_its_leaves = |root: &usize| {
-        after[simple.roots[*root]].is_subset(&before[indices.region.roots[*root]])
-    };
+    let has_its_leaves =
+        |root: &usize| after[simple.roots[*root]].is_subset(&before[indices.region.roots[*root]]);
     let roots: Vec<usize> = (0..indices.roots.len()).filter(has_its_leaves).collect();
     let mut emit = Emit::new(indices, simple)?;
     let mut seen = [HashSet::new(), HashSet::new()];
@@ -133,10 +132,7 @@ struct Emit<'a, 'c> {
 }
 
 impl<'a, 'c> Emit<'a, 'c> {
-    fn new(
-        indices: &'a Indices<'c>,
-        simple: &'a Simplified,
-    ) -> Result<Self, Failure> {
+    fn new(indices: &'a Indices<'c>, simple: &'a Simplified) -> Result<Self, Failure> {
         let body = body_of(indices.kernel, 0).expected(indices.kernel, "a body")?;
         let top = ops_of(body).first().copied();
         let top = top.expected(indices.kernel, "an op in its body")?;
@@ -176,7 +172,9 @@ impl<'a, 'c> Emit<'a, 'c> {
     fn uses(&self, root: usize) -> (Vec<llvm::Getelementptr<'c>>, Vec<Op<'c>>) {
         let (value, users) = &self.indices.roots[root];
         let addresses = users.iter().filter_map(|user| offset_by(*user, *value));
-        let others = users.iter().filter(|user| offset_by(**user, *value).is_none());
+        let others = users
+            .iter()
+            .filter(|user| offset_by(**user, *value).is_none());
         (addresses.collect(), others.copied().collect())
     }
 
@@ -478,13 +476,21 @@ impl<'a, 'c> Emit<'a, 'c> {
         let b = Builder::before(place.before).at_location(user.location());
         let element = ("elem_type", b.type_attribute(b.ty("i8")?));
         let dynamic = [element, ("rawConstantIndices", b.i32_array(&[i32::MIN]))];
-        let new = b.value(llvm::GETELEMENTPTR, &[base, offset], base.r#type(), &dynamic)?;
+        let new = b.value(
+            llvm::GETELEMENTPTR,
+            &[base, offset],
+            base.r#type(),
+            &dynamic,
+        )?;
         self.made_pointers.insert(name, new);
         Ok(new)
     }
 
     fn ty(&self, node: usize) -> Type<'c> {
-        int_type(Builder::before(self.indices.kernel).context, self.widths[node])
+        int_type(
+            Builder::before(self.indices.kernel).context,
+            self.widths[node],
+        )
     }
 
     /// The value of a node, made at its place.

@@ -208,7 +208,10 @@ impl<'c> Known<'c> {
         let body = body_of(op.op(), 0)?;
         let last = ops_of(body).last().copied()?;
         let arguments = arguments_of(body);
-        let values = arguments.iter().skip(1).zip(operands_of(op.op()).into_iter().skip(3));
+        let values = arguments
+            .iter()
+            .skip(1)
+            .zip(operands_of(op.op()).into_iter().skip(3));
         let mut all: Vec<(Val<'c>, Val<'c>, Facts, u32)> = Vec::new();
         for ((argument, start), next) in values.zip(operands_of(last)) {
             if let Some(width) = width_of(*argument) {
@@ -237,7 +240,11 @@ impl<'c> Known<'c> {
             }
             for (at, both) in grew {
                 let (_, _, facts, width) = &mut all[at];
-                *facts = if round < MOST_ROUNDS { both } else { Facts::any(*width) };
+                *facts = if round < MOST_ROUNDS {
+                    both
+                } else {
+                    Facts::any(*width)
+                };
             }
         }
         None
@@ -254,9 +261,7 @@ impl<'c> Known<'c> {
         let threads = [1024, 1024, 64];
         let blocks = [i32::MAX as u64, 65535, 65535];
         Some(match name_of(op) {
-            gpu::THREAD_ID => {
-                Facts::range(0, size("known_block_size").or(limits(threads))? - 1)
-            }
+            gpu::THREAD_ID => Facts::range(0, size("known_block_size").or(limits(threads))? - 1),
             gpu::BLOCK_ID => Facts::range(0, size("known_grid_size").or(limits(blocks))? - 1),
             gpu::BLOCK_DIM => match size("known_block_size") {
                 Some(size) => Facts::constant(size),

@@ -173,7 +173,9 @@ impl<'c> Indices<'c> {
             }
         }
         let mut repeats = HashMap::new();
-        let levels = leaves.iter().map(|leaf| (key(*leaf), level_of(*leaf, &mut repeats)));
+        let levels = leaves
+            .iter()
+            .map(|leaf| (key(*leaf), level_of(*leaf, &mut repeats)));
         let levels: HashMap<ValueKey, u32> = levels.collect();
         leaves.sort_by_key(|leaf| levels[&key(*leaf)]);
         let mut nodes: HashMap<ValueKey, usize> = HashMap::new();
@@ -196,9 +198,7 @@ impl<'c> Indices<'c> {
                 .collect();
             let result = result_of(*op, 0);
             let node = match *meaning {
-                Meaning::Constant(value) => {
-                    Node::Const(value, width_of(result).unwrap_or(64))
-                }
+                Meaning::Constant(value) => Node::Const(value, width_of(result).unwrap_or(64)),
                 Meaning::Node(node) => node.with(|at| operands[at]),
                 Meaning::Index(32) => {
                     nodes.insert(key(result), operands[0]);

@@ -5,11 +5,17 @@ use super::{Env, Rule};
 
 /// `x + y` does not wrap at the width of `x`, which is the second of the rule.
 fn sum_fits(e: &Env) -> bool {
-    e.x().hi.checked_add(e.y().hi).is_some_and(|sum| sum <= e.ones(1))
+    e.x()
+        .hi
+        .checked_add(e.y().hi)
+        .is_some_and(|sum| sum <= e.ones(1))
 }
 
 fn product_fits(e: &Env) -> bool {
-    e.x().hi.checked_mul(e.y().hi).is_some_and(|product| product <= e.ones(1))
+    e.x()
+        .hi
+        .checked_mul(e.y().hi)
+        .is_some_and(|product| product <= e.ones(1))
 }
 
 /// The `b` that is added as `c = -b` at the second width.
@@ -36,12 +42,32 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("zext-trunc", "(zext (trunc ?x))", "?x").when(|e| e.x().hi <= e.ones(1)),
     Rule::new("sext-trunc", "(sext (trunc ?x))", "?x").when(|e| e.x().hi <= e.half(1)),
     // The low bits of a result are that of the low bits
-    Rule::new("trunc-add", "(trunc (+ ?x ?y))", "(+ (trunc ?x) (trunc ?y))"),
-    Rule::new("trunc-sub", "(trunc (- ?x ?y))", "(- (trunc ?x) (trunc ?y))"),
-    Rule::new("trunc-mul", "(trunc (* ?x ?y))", "(* (trunc ?x) (trunc ?y))"),
-    Rule::new("trunc-and", "(trunc (& ?x ?y))", "(& (trunc ?x) (trunc ?y))"),
+    Rule::new(
+        "trunc-add",
+        "(trunc (+ ?x ?y))",
+        "(+ (trunc ?x) (trunc ?y))",
+    ),
+    Rule::new(
+        "trunc-sub",
+        "(trunc (- ?x ?y))",
+        "(- (trunc ?x) (trunc ?y))",
+    ),
+    Rule::new(
+        "trunc-mul",
+        "(trunc (* ?x ?y))",
+        "(* (trunc ?x) (trunc ?y))",
+    ),
+    Rule::new(
+        "trunc-and",
+        "(trunc (& ?x ?y))",
+        "(& (trunc ?x) (trunc ?y))",
+    ),
     Rule::new("trunc-or", "(trunc (| ?x ?y))", "(| (trunc ?x) (trunc ?y))"),
-    Rule::new("trunc-xor", "(trunc (^ ?x ?y))", "(^ (trunc ?x) (trunc ?y))"),
+    Rule::new(
+        "trunc-xor",
+        "(trunc (^ ?x ?y))",
+        "(^ (trunc ?x) (trunc ?y))",
+    ),
     // zext (x + y) = zext x + zext y if the sum fits: sums see through the conversion
     Rule::new("zext-add", "(zext (+ ?x ?y))", "(+ (zext ?x) (zext ?y))").when(sum_fits),
     // zext (x - b) = zext x - b if x >= b
@@ -54,17 +80,26 @@ pub(super) const RULES: &[Rule] = &[
     // zext (x * y) = zext x * zext y if the product fits
     Rule::new("zext-mul", "(zext (* ?x ?y))", "(* (zext ?x) (zext ?y))").when(product_fits),
     // The same back: narrow arithmetic costs half
-    Rule::new("add-zexts", "(+ (zext ?x) (zext ?y))", "(zext (+ ?x ?y))")
-        .when(sum_fits),
+    Rule::new("add-zexts", "(+ (zext ?x) (zext ?y))", "(zext (+ ?x ?y))").when(sum_fits),
     Rule::new("add-zext-const", "(+ (zext ?x) ?c)", "(zext (+ ?x ?k))")
-        .when(|e| e.x().hi.checked_add(e.c()).is_some_and(|sum| sum <= e.ones(1)))
+        .when(|e| {
+            e.x()
+                .hi
+                .checked_add(e.c())
+                .is_some_and(|sum| sum <= e.ones(1))
+        })
         .k(Env::c),
     Rule::new("sub-zexts", "(- (zext ?x) (zext ?y))", "(zext (- ?x ?y))")
         .when(|e| e.x().lo >= e.y().hi),
-    Rule::new("mul-zexts", "(* (zext ?x) (zext ?y))", "(zext (* ?x ?y))")
-        .when(product_fits),
+    Rule::new("mul-zexts", "(* (zext ?x) (zext ?y))", "(zext (* ?x ?y))").when(product_fits),
     Rule::new("mul-zext-const", "(* (zext ?x) ?c)", "(zext (* ?x ?k))")
-        .when(|e| e.x().hi.checked_mul(e.c()).is_some_and(|product| product <= e.ones(1)) && e.c() <= e.ones(1))
+        .when(|e| {
+            e.x()
+                .hi
+                .checked_mul(e.c())
+                .is_some_and(|product| product <= e.ones(1))
+                && e.c() <= e.ones(1)
+        })
         .k(Env::c),
     Rule::new("div-zexts", "(/ (zext ?x) (zext ?y))", "(zext (/ ?x ?y))").when(|e| e.y().lo > 0),
     Rule::new("div-zext-const", "(/ (zext ?x) ?c)", "(zext (/ ?x ?k))")
@@ -81,8 +116,16 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("xor-zext-const", "(^ (zext ?x) ?c)", "(zext (^ ?x ?k))")
         .when(|e| e.c() <= e.ones(1))
         .k(Env::c),
-    Rule::new("min-zexts", "(min (zext ?x) (zext ?y))", "(zext (min ?x ?y))"),
-    Rule::new("max-zexts", "(max (zext ?x) (zext ?y))", "(zext (max ?x ?y))"),
+    Rule::new(
+        "min-zexts",
+        "(min (zext ?x) (zext ?y))",
+        "(zext (min ?x ?y))",
+    ),
+    Rule::new(
+        "max-zexts",
+        "(max (zext ?x) (zext ?y))",
+        "(zext (max ?x ?y))",
+    ),
     Rule::new("min-zext-const", "(min (zext ?x) ?c)", "(zext (min ?x ?k))")
         .when(|e| e.c() <= e.ones(1))
         .k(Env::c),

@@ -252,10 +252,7 @@ impl Infer {
             }
             Pat::Op(op, parts) => {
                 let [a, b] = &**parts;
-                Pat::Op(
-                    *op,
-                    Box::new([self.part(a, width), self.part(b, width)]),
-                )
+                Pat::Op(*op, Box::new([self.part(a, width), self.part(b, width)]))
             }
             Pat::Compare(predicate, parts) => {
                 let [a, b] = &**parts;
@@ -308,7 +305,11 @@ impl Typing {
         if numbers.len() > WIDTHS {
             return Err(format!("it has more than {WIDTHS} widths"));
         }
-        if rhs.widths().iter().any(|w| !numbers.contains(&infer.find(*w))) {
+        if rhs
+            .widths()
+            .iter()
+            .any(|w| !numbers.contains(&infer.find(*w)))
+        {
             return Err("the right side has a width that the left side has not".to_owned());
         }
         let number = |width: usize| {
