@@ -228,40 +228,17 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             terms: terms.into_iter().collect(),
         };
         let common = write(graph, &form, width);
-        // By the atom that they differ in, and how often they have it: the smallest first.
-        let mut steps: BTreeMap<Id, BTreeMap<i64, (u64, Vec<Id>)>> = BTreeMap::new();
         for (id, term) in alike {
-            if let Some((atom, coefficient)) = term {
-                let signed = ((coefficient << (64 - width)) as i64) >> (64 - width);
-                let sums = steps.entry(atom).or_default();
-                sums.entry(signed)
-                    .or_insert((coefficient, Vec::new()))
-                    .1
-                    .push(id);
-            }
-        }
-        for (atom, sums) in steps {
-            // From one to the next it is a step: equal ones need one register, where distances from the first need one each.
-            let (mut before, mut reached) = (None, 0);
-            for (coefficient, ids) in sums.into_values() {
-                let mut add = |from: Id, times: u64| {
-                    let times = add_constant(graph, times, width);
-                    let term = add_op(graph, Op::Mul, atom, times);
-                    add_op(graph, Op::Add, from, term)
-                };
-                let sum = add(common, coefficient);
-                if let Some(before) = before {
-                    let step = add(before, coefficient.wrapping_sub(reached));
-                    graph.union(sum, step);
-                }
-                (before, reached) = (Some(sum), coefficient);
-                for id in ids {
-                    let whole = forms.of(graph, id, 0);
-                    let offset = add_constant(graph, whole.constant, width);
-                    let sum = add_op(graph, Op::Add, sum, offset);
-                    graph.union(id, sum);
-                }
-            }
+            let Some((atom, coefficient)) = term else {
+                continue;
+            };
+            let whole = forms.of(graph, id, 0);
+            let scale = add_constant(graph, coefficient, width);
+            let term = add_op(graph, Op::Mul, atom, scale);
+            let sum = add_op(graph, Op::Add, common, term);
+            let offset = add_constant(graph, whole.constant, width);
+            let sum = add_op(graph, Op::Add, sum, offset);
+            graph.union(id, sum);
         }
     }
     graph.rebuild();
