@@ -7,7 +7,7 @@
 // RUN: FileCheck %s --input-file=%t.mlir
 // CHECK:     spill_loads = 0 : i32
 // CHECK-NOT: spill_loads = {{[1-9]}}
-// RUN: cute-run %t.cutepkg --device=emulator --function gemm --shape A=31x95 --shape B=96x95 --shape C=31x96 --shape scale=96x95
+// RUN: cute-run %t.cutepkg --device=emulator --function gemm --shape A=31x95 --shape B=96x95 --shape C=31x96 --shape B0=96x95
 //
 // The same every time, and where it comes from the cache.
 // RUN: cute-opt %s --cute-compile="arch=sm_90" -o %t.again.mlir

@@ -191,6 +191,9 @@ impl Forms {
 /// A sum without one of its terms: its width and the others.
 type Rest = (u32, Vec<(Id, u64)>);
 
+/// The sums that have others' terms in common, and what each has besides, if anything.
+type Alike = Vec<(Id, Option<(Id, u64)>)>;
+
 /// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
 /// tile are a distance from the first one, in whatever order sums are written else.
 pub(crate) fn group(graph: &mut Graph, most: usize) {
@@ -198,7 +201,7 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
     let mut forms = Forms {
         known: BTreeMap::new(),
     };
-    let mut rests: BTreeMap<Rest, Vec<(Id, Option<(Id, u64)>)>> = BTreeMap::new();
+    let mut rests: BTreeMap<Rest, Alike> = BTreeMap::new();
     for &id in &classes {
         if constant(graph, id).is_some() || !is_linear(graph, id) {
             continue;
