@@ -7,9 +7,12 @@ use cute_layout::{
     BinOp, Expr, Leaf, Term,
     ops::{self, Value},
     record,
-    symbolic::Poly,
+    symbolic::{Poly, Symbol},
 };
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 /// The cost of a product, and of a quotient or remainder by a number that is not known, as the simplifier of indices has them.
 const PRODUCT: u64 = 2;
@@ -70,11 +73,14 @@ fn expression(e: &Arc<Expr>, seen: &mut HashSet<*const Expr>) -> u64 {
 }
 
 /// The polynomials that are computed where a value is made of its leaves, with what each costs: nothing for a number or a symbol.
-/// Nothing where one is no sum of products of symbols.
-pub(crate) fn leaves(value: &Value) -> Option<Vec<(Poly, u64)>> {
+/// Nothing where one is no sum of products of these symbols.
+pub(crate) fn leaves(value: &Value, there: &BTreeSet<Arc<Symbol>>) -> Option<Vec<(Poly, u64)>> {
     let mut out = Vec::new();
     for leaf in value.leaves() {
         if let Some(p) = poly(leaf) {
+            if !p.symbols().is_subset(there) {
+                return None;
+            }
             let cost = polynomial(p)?;
             if cost > 0 {
                 out.push((p.clone(), cost));

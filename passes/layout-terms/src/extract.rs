@@ -5,12 +5,13 @@
 
 use crate::cost::{arithmetic, leaves};
 use crate::graph::{Graph, Term, values};
-use crate::problem::{Form, Made, Problem};
+use crate::problem::{Form, Kind, Made, Problem};
 use crate::term::Head;
 use crate::value::actual;
-use cute_layout::ops::Value;
+use cute_layout::{Dyn, ops::Value, symbolic::Symbol};
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Values, roots, and what they cost.
 pub(crate) struct Dag {
@@ -72,7 +73,7 @@ pub(crate) fn extract(graph: &Graph, problem: &Problem, roots: &[Id]) -> Option<
         }
     }
     for &root in roots {
-        let choice = choose(&candidates, &settled, &paid);
+        let choice = choose(&below(root, &candidates, &settled), &settled, &paid);
         let mut todo = vec![root];
         while let Some(id) = todo.pop() {
             let made = match settled.get(&id) {
@@ -117,13 +118,25 @@ fn slices(problem: &Problem) -> Vec<Cone> {
     slices
 }
 
+/// The symbols that values from outside have. Others are what some operation gives, and are had from that alone.
+fn symbols(problem: &Problem) -> BTreeSet<Arc<Symbol>> {
+    let leaves = problem.nodes.iter().filter(|n| n.kind == Kind::Leaf);
+    let leaves = leaves.flat_map(|n| n.value.dynamic_leaves());
+    let symbols = |d: &Dyn| match &d.term {
+        cute_layout::Term::Symbolic(p) => p.symbols(),
+        _ => BTreeSet::new(),
+    };
+    leaves.flat_map(symbols).collect()
+}
+
 fn candidates(graph: &Graph, problem: &Problem) -> BTreeMap<Id, Vec<Candidate>> {
     let slices = slices(problem);
+    let there = symbols(problem);
     let mut all: BTreeMap<Id, Vec<Candidate>> = BTreeMap::new();
     for class in graph.classes() {
         let out = all.entry(class.id).or_default();
         let known = |value: &Value| {
-            let items = leaves(value)?;
+            let items = leaves(value, &there)?;
             let own = items
                 .into_iter()
                 .map(|(p, cost)| (Item::Polynomial(p.to_string()), cost));
@@ -188,9 +201,29 @@ fn operation(graph: &Graph, class: Id, head: &Head, operands: Vec<Id>) -> Option
     })
 }
 
+/// The classes that a root may be made of, with the ways to make them.
+fn below<'a>(
+    root: Id,
+    candidates: &'a BTreeMap<Id, Vec<Candidate>>,
+    settled: &BTreeMap<Id, Candidate>,
+) -> BTreeMap<Id, &'a [Candidate]> {
+    let mut below = BTreeMap::new();
+    let mut todo = vec![root];
+    while let Some(id) = todo.pop() {
+        let Some(ways) = candidates.get(&id).filter(|_| !settled.contains_key(&id)) else {
+            continue;
+        };
+        if below.insert(id, &ways[..]).is_none() {
+            let forms = ways.iter().filter_map(|way| way.form.as_ref());
+            todo.extend(forms.flat_map(|(_, operands)| operands));
+        }
+    }
+    below
+}
+
 /// The cheapest way to make each class, and its cone, where what is paid is free.
 fn choose(
-    candidates: &BTreeMap<Id, Vec<Candidate>>,
+    candidates: &BTreeMap<Id, &[Candidate]>,
     settled: &BTreeMap<Id, Candidate>,
     paid: &BTreeSet<Item>,
 ) -> BTreeMap<Id, (Candidate, Cone)> {
@@ -199,10 +232,7 @@ fn choose(
     for _ in 0..=candidates.len() {
         let mut changed = false;
         for (id, ways) in candidates {
-            if settled.contains_key(id) {
-                continue;
-            }
-            for way in ways {
+            for way in *ways {
                 let Some(cone) = cone(*id, way, &best, settled, paid) else {
                     continue;
                 };

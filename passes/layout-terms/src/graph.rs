@@ -3,7 +3,7 @@
 //! Every class knows its value, and classes of one value are one class, so that constants fold and what is computed twice is
 //! found without a rule.
 
-use crate::problem::check;
+use crate::problem::{Kind, Node, Problem, check};
 use crate::term::{Head, Sort};
 use crate::value::{actual, ideal};
 use cute_layout::ops::Value;
@@ -70,6 +70,8 @@ pub(crate) struct Data {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) given: Vec<Value>,
+    /// Which of them are operations.
+    operations: Vec<bool>,
     values: Vec<Value>,
     numbers: HashMap<String, u32>,
     /// The value of the term that is about to be added, which was worked out to see whether it exists.
@@ -78,9 +80,11 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Nothing is known but the values of the problem's nodes.
-    pub(crate) fn new(given: Vec<Value>) -> Analysis {
+    pub(crate) fn new(problem: &Problem) -> Analysis {
+        let is_operation = |n: &Node| matches!(n.kind, Kind::Op(..));
         Analysis {
-            given,
+            given: problem.nodes.iter().map(|n| n.value.clone()).collect(),
+            operations: problem.nodes.iter().map(is_operation).collect(),
             ..Analysis::default()
         }
     }
@@ -106,7 +110,7 @@ pub(crate) type Graph = EGraph<Term, Analysis>;
 impl egg::Analysis<Term> for Analysis {
     type Data = Data;
 
-    fn make(graph: &mut Graph, term: &Term, _id: Id) -> Data {
+    fn make(graph: &mut Graph, term: &Term, id: Id) -> Data {
         let nothing = || Value::Bool(cute_layout::Truth::Known(false));
         let next = graph.analysis.next.take();
         match term {
@@ -116,15 +120,20 @@ impl egg::Analysis<Term> for Analysis {
                     .value(*number)
                     .cloned()
                     .unwrap_or_else(nothing),
-                typed: false,
+                // Says nothing of how it is had.
+                typed: true,
             },
             Term::Given(node) => Data {
                 value: graph.analysis.given[*node as usize].clone(),
-                typed: false,
+                typed: graph.analysis.operations[*node as usize],
             },
-            Term::Op(head, _) => Data {
-                value: next.unwrap_or_else(nothing),
-                typed: head.typed,
+            Term::Op(head, _) => match next {
+                Some(value) => Data {
+                    value,
+                    typed: head.typed,
+                },
+                // A term that is there already, of which an operand has learned something.
+                None => graph[id].data.clone(),
             },
         }
     }
@@ -159,6 +168,12 @@ pub(crate) fn add_given(graph: &mut Graph, node: usize) -> Id {
     graph.find(id)
 }
 
+/// Tells whether all that is known of a class is what an op computes.
+pub(crate) fn is_typed(graph: &Graph, id: Id) -> bool {
+    let data = &graph[id].data;
+    data.typed && !data.value.is_static()
+}
+
 /// The values of these classes.
 pub(crate) fn values(graph: &Graph, operands: &[Id]) -> Vec<Value> {
     operands
@@ -167,31 +182,54 @@ pub(crate) fn values(graph: &Graph, operands: &[Id]) -> Vec<Value> {
         .collect()
 }
 
-/// The class of an operation, if it is known to exist. With `typed`, also in the form that the op computes where static operands
-/// would give another one.
-pub(crate) fn add_op(graph: &mut Graph, head: &Head, operands: &[Id], typed: bool) -> Option<Id> {
+/// The class of an operation that gives this value.
+pub(crate) fn add_said(graph: &mut Graph, head: &Head, operands: &[Id], value: Value) -> Id {
+    let operands = operands.iter().map(|&id| graph.find(id)).collect();
+    let term = Term::Op(head.clone(), operands);
+    if let Some(id) = graph.lookup(term.clone()) {
+        return id;
+    }
+    let known = add_known(graph, &value);
+    graph.analysis.next = Some(value);
+    let id = graph.add(term);
+    graph.analysis.next = None;
+    graph.union(id, known);
+    graph.find(id)
+}
+
+/// The forms in which an operation may be taken that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// As the algebra gives it.
+    Ideal,
+    /// So, or else as the op computes it.
+    Any,
+    /// As the op computes it, or else as the algebra gives it.
+    Typed,
+}
+
+/// The class of an operation, if it is known to exist in one of the forms.
+pub(crate) fn add_op(graph: &mut Graph, head: &Head, operands: &[Id], forms: Forms) -> Option<Id> {
     let children: SmallVec<[Id; 3]> = operands.iter().map(|&id| graph.find(id)).collect();
-    for typed in [false, true].into_iter().take(1 + usize::from(typed)) {
-        let term = Term::Op(head.typed(typed), children.clone());
-        if let Some(id) = graph.lookup(term.clone()) {
+    let given = values(graph, &children);
+    let sorts: Vec<Sort> = given.iter().map(Sort::of).collect();
+    check(head, &sorts).ok()?;
+    let order: &[bool] = match forms {
+        Forms::Ideal => &[false],
+        Forms::Any => &[false, true],
+        Forms::Typed => &[true, false],
+    };
+    order.iter().find_map(|&typed| {
+        let head = head.typed(typed);
+        let term = Term::Op(head.clone(), children.clone());
+        if let Some(id) = graph.lookup(term) {
             return Some(id);
         }
-        let given = values(graph, &children);
-        let sorts: Vec<Sort> = given.iter().map(Sort::of).collect();
-        check(head, &sorts).ok()?;
         let value = if typed {
-            actual(head, &given)
+            actual(&head, &given)
         } else {
-            ideal(head, &given)
+            ideal(&head, &given)
         };
-        if let Some(value) = value {
-            let known = add_known(graph, &value);
-            graph.analysis.next = Some(value);
-            let id = graph.add(term);
-            graph.analysis.next = None;
-            graph.union(id, known);
-            return Some(graph.find(id));
-        }
-    }
-    None
+        Some(add_said(graph, &head, &children, value?))
+    })
 }

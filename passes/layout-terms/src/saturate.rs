@@ -1,10 +1,10 @@
 //! The driver: terms in, e-graph, rules until nothing changes or a limit is met, a DAG out.
 
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_given, add_known, add_op, values};
+use crate::graph::{Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, values};
 use crate::problem::{Error, Form, Kind, Limits, Made, Problem, Simplified, Stats};
 use crate::rules::{Compiled, Env, Pat, compiled};
-use crate::term::Head;
+use crate::term::{Head, Sort};
 use crate::value::{actual, ideal};
 use egg::Id;
 use std::collections::BTreeMap;
@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 /// The cheapest DAG found for the roots. Errors: a problem that is not well formed.
 pub fn simplify(problem: &Problem, limits: &Limits) -> Result<Simplified, Error> {
     problem.validate()?;
-    let given = problem.nodes.iter().map(|n| n.value.clone());
-    let mut graph = Graph::new(Analysis::new(given.collect()));
+    let mut graph = Graph::new(Analysis::new(problem));
     let mut ids: Vec<Id> = Vec::with_capacity(problem.nodes.len());
     for (i, node) in problem.nodes.iter().enumerate() {
         let given = add_given(&mut graph, i);
@@ -59,30 +58,32 @@ fn unchanged(problem: &Problem) -> (Vec<Made>, Vec<usize>) {
     (nodes, (0..problem.roots.len()).collect())
 }
 
-/// Puts an operation into the class of what it is said to give, where that is what the algebra gives, or what the op computes.
+/// Puts an operation into the class of what it is said to give, where that is what the algebra gives, or what the op computes, or
+/// where nothing is known of it.
 fn import(graph: &mut Graph, head: &Head, operands: &[Id], given: Id, node: usize) {
     let operand_values = values(graph, operands);
     let said = graph.analysis.given[node].clone();
-    for typed in [false, true] {
-        let head = head.typed(typed);
-        let meant = if typed {
-            actual(&head, &operand_values)
-        } else {
-            ideal(&head, &operand_values)
-        };
-        if meant.as_ref() == Some(&said) {
-            let id = if typed {
-                add_op(graph, &head, operands, true)
-            } else {
-                add_op(graph, &head, operands, false)
-            };
-            // Values that are equal are one class already, but for a form that another term has.
-            if let Some(id) = id
-                && graph[id].data.value == said
-            {
-                graph.union(given, id);
-            }
+    let ideal = ideal(head, &operand_values);
+    let typed = ideal.as_ref() != Some(&said);
+    if typed {
+        let computed = actual(head, &operand_values);
+        if computed.as_ref().or(ideal.as_ref()).is_some() && computed.as_ref() != Some(&said) {
             return;
+        }
+    }
+    let id = add_said(graph, &head.typed(typed), operands, said.clone());
+    // One that is there already may be known in another form.
+    if graph[id].data.value == said {
+        graph.union(given, id);
+    }
+    // As functions the two forms are one.
+    if typed && ideal.is_some() && matches!(head.op, "composition" | "coalesce") {
+        let coalesce = Head::new("coalesce");
+        let other = add_op(graph, head, operands, Forms::Ideal)
+            .and_then(|other| add_op(graph, &coalesce, &[other], Forms::Ideal));
+        let own = add_op(graph, &coalesce, &[given], Forms::Ideal);
+        if let (Some(own), Some(other)) = (own, other) {
+            graph.union(own, other);
         }
     }
 }
@@ -212,6 +213,12 @@ fn env(graph: &Graph, bound: &Bound) -> Env {
     Env {
         values: values.collect(),
         heads: bound.heads.clone(),
+        typed: bound
+            .terms
+            .iter()
+            .filter(|(_, id)| is_typed(graph, **id))
+            .map(|(name, _)| *name)
+            .collect(),
     }
 }
 
@@ -219,8 +226,12 @@ fn env(graph: &Graph, bound: &Bound) -> Env {
 fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
     let env = env(graph, &found.bound);
     // What is narrower than a term that is there asks for no more than that does when it is computed.
-    let typed = rule.rule.narrows;
-    let Some((id, computed)) = build(graph, rule, &rule.rhs, found, &env, typed) else {
+    let forms = match (rule.rule.narrows, found.bound.typed) {
+        (true, true) => Forms::Typed,
+        (true, false) => Forms::Any,
+        _ => Forms::Ideal,
+    };
+    let Some((id, computed)) = build(graph, rule, &rule.rhs, found, &env, forms) else {
         return false;
     };
     let class = graph.find(found.class);
@@ -229,8 +240,9 @@ fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
         return false;
     }
     let (left, right) = (&graph[class].data.value, &graph[id].data.value);
-    // A law of static layouts says nothing of the form in which something is computed of less.
-    let law = rule.rule.any || !(found.bound.typed || computed);
+    // A law of static layouts says nothing of the form in which something is computed of less; numbers have none.
+    let number = Sort::of(left) == Sort::Integer;
+    let law = (rule.rule.any && number) || !(found.bound.typed || computed);
     let denied = left.is_static() && right.is_static() && left != right;
     law && !denied && graph.union(class, id)
 }
@@ -242,7 +254,7 @@ fn build(
     pat: &Pat,
     found: &Match,
     env: &Env,
-    typed: bool,
+    forms: Forms,
 ) -> Option<(Id, bool)> {
     match pat {
         Pat::Var(name) => Some((*found.bound.terms.get(name)?, false)),
@@ -251,13 +263,13 @@ fn build(
             let mut ids = Vec::with_capacity(operands.len());
             let mut computed = false;
             for operand in operands {
-                let (id, inner) = build(graph, rule, operand, found, env, typed)?;
+                let (id, inner) = build(graph, rule, operand, found, env, forms)?;
                 ids.push(id);
                 computed |= inner;
             }
             let head = spec.head(&env.heads)?;
-            let id = add_op(graph, &head, &ids, typed)?;
-            let own = graph[id].data.typed;
+            let id = add_op(graph, &head, &ids, forms)?;
+            let own = is_typed(graph, id);
             Some((id, computed || own))
         }
     }

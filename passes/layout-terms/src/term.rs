@@ -121,6 +121,11 @@ impl Head {
         ops::OPS.contains(&self.op)
     }
 
+    /// Tells whether the operation takes operands of these sorts.
+    pub fn takes(&self, operands: &[Sort]) -> bool {
+        crate::problem::check(self, operands).is_ok()
+    }
+
     pub(crate) fn typed(&self, typed: bool) -> Head {
         Head {
             typed,

@@ -2,14 +2,14 @@
 
 use super::facts::{Facts, is_integer, sharper, type_value};
 use cute_ir::ops::cute;
-use cute_ir::{Expected, Failure, algebra, mlir::*, names, types};
+use cute_ir::{Failure, algebra, mlir::*, names, types};
 use cute_layout::{
     Dyn, IntTuple, Leaf, int,
     ops::{self, Value},
     symbolic::Poly,
 };
 use cute_layout_terms::{Form, Head, Simplified};
-use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Builds values before the ops whose results they take the place of.
@@ -20,7 +20,9 @@ pub(super) struct Emitter<'a, 'c> {
     facts: &'a Facts<'c>,
     /// Values of ops that were erased.
     gone: &'a HashSet<ValueKey>,
+    /// Values with what is known of them in their types, and with what follows.
     done: HashMap<usize, Val<'c>>,
+    plain: HashMap<usize, Val<'c>>,
     /// The ops that were made, in the order in which they were.
     made: Vec<Op<'c>>,
 }
@@ -38,6 +40,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
             facts,
             gone,
             done: HashMap::new(),
+            plain: HashMap::new(),
             made: Vec::new(),
         }
     }
@@ -49,24 +52,24 @@ impl<'a, 'c> Emitter<'a, 'c> {
 
     /// The value of a root in the type of the one whose place it takes, or nothing where it cannot be had.
     pub(super) fn root(&mut self, made: usize, old: Val<'c>) -> Result<Option<Val<'c>>, Failure> {
-        let at = defining_op(old).expected(Builder::before(self.anchor(old)), "an op")?;
-        let Some(new) = self.node(made, at)? else {
+        let Some(at) = defining_op(old) else {
             return Ok(None);
         };
         let ty = old.r#type();
-        if new.r#type() == ty {
-            return Ok(Some(new));
+        let Some(plain) = self.unrefined(made, at)? else {
+            return Ok(None);
+        };
+        // More in its type would be taken out again.
+        if plain.r#type() == ty {
+            return Ok(Some(plain));
         }
+        let Some(new) = self.node(made, at)? else {
+            return Ok(None);
+        };
         if !algebra::derefines(new.r#type(), ty) {
             return Ok(None);
         }
         self.op(at, |b| b.value(cute::DEREFINE, &[new], ty, &[])).map(Some)
-    }
-
-    fn anchor(&self, value: Val<'c>) -> Op<'c> {
-        defining_op(value)
-            .or_else(|| self.given.iter().find_map(|v| defining_op(*v)))
-            .unwrap_or_else(|| unreachable_anchor(self.given))
     }
 
     fn op(
@@ -88,7 +91,14 @@ impl<'a, 'c> Emitter<'a, 'c> {
             return true;
         };
         // What stands further out was met on the way in; in this block it has to come first.
-        block_of(op) != block_of(at) || ops_of_until(at).any(|before| before == op_key(op))
+        let before = |block| {
+            ops_of(block)
+                .into_iter()
+                .map(op_key)
+                .take_while(|other| *other != op_key(at))
+                .any(|other| other == op_key(op))
+        };
+        block_of(op) != block_of(at) || block_of(at).is_some_and(before)
     }
 
     /// A value of the answer, with as much in its type as is known, or nothing where it cannot be had.
@@ -96,14 +106,29 @@ impl<'a, 'c> Emitter<'a, 'c> {
         if let Some(value) = self.done.get(&made) {
             return Ok(Some(*value));
         }
+        let Some(value) = self.unrefined(made, at)? else {
+            return Ok(None);
+        };
         let simple = self.simple;
-        let wanted = &simple.nodes[made].value;
+        let value = self.refined(value, &simple.nodes[made].value, at)?;
+        if let Some(value) = value {
+            self.done.insert(made, value);
+        }
+        Ok(value)
+    }
+
+    /// A value of the answer, with what follows in its type.
+    fn unrefined(&mut self, made: usize, at: Op<'c>) -> Result<Option<Val<'c>>, Failure> {
+        if let Some(value) = self.plain.get(&made) {
+            return Ok(Some(*value));
+        }
+        let simple = self.simple;
         let value = match &simple.nodes[made].form {
             Form::Given(node) => {
                 let value = self.given[*node];
                 self.is_there(value, at).then_some(value)
             }
-            Form::Known => self.known(wanted, at)?,
+            Form::Known => self.known(&simple.nodes[made].value, at)?,
             Form::Op(head, operands) => {
                 let mut values = Vec::with_capacity(operands.len());
                 for operand in operands {
@@ -115,12 +140,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 self.operation(head, &values, at)?
             }
         };
-        let Some(value) = value else {
-            return Ok(None);
-        };
-        let value = self.refined(value, wanted, at)?;
         if let Some(value) = value {
-            self.done.insert(made, value);
+            self.plain.insert(made, value);
         }
         Ok(value)
     }
@@ -137,8 +158,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let Some(Ok(_)) = types.map(|types| ops::apply(head.op, &types, &head.attrs())) else {
             return Ok(None);
         };
-        let name = names::qualified(head.op).expected(at, "an op of the dialect")?;
-        let value = self.op(at, |b| b.infer(name, operands, &attributes(b, head)))?;
+        let name = format!("{}.{}", names::dialect::CUTE, head.op);
+        let value = self.op(at, |b| b.infer(&name, operands, &attributes(b, head)))?;
         Ok(Some(value))
     }
 
@@ -214,6 +235,11 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let ty = types::value_type(Builder::before(at).context, value);
         if value.is_static() {
             return self.op(at, |b| b.static_value(ty));
+        }
+        if let [one] = leaves
+            && one.r#type() == ty
+        {
+            return Ok(*one);
         }
         let name = match value {
             Value::Shape(_) => cute::MAKE_SHAPE,

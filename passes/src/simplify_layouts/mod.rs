@@ -29,6 +29,9 @@ pub const PASS: PassSpec = PassSpec {
 /// The number of times that a block is tried again with a value that cannot be had in its old type left as it is.
 const TRIES: usize = 8;
 
+/// The most ops of one graph: longer blocks are simplified in parts, so that the time is linear in what there is.
+const MOST_TERMS: usize = 64;
+
 fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     let mut facts = Facts::of(root);
     let mut gone = HashSet::new();
@@ -37,7 +40,13 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
         .flat_map(blocks_of)
         .collect();
     for block in blocks {
-        Terms::collect(block, &mut facts).rewrite(rewriter, &mut facts, &mut gone)?;
+        let terms: Vec<Op<'c>> = ops_of(block)
+            .into_iter()
+            .filter(|op| head_of(*op).is_some())
+            .collect();
+        for ops in terms.chunks(MOST_TERMS) {
+            Terms::collect(ops, &mut facts).rewrite(rewriter, &mut facts, &mut gone)?;
+        }
     }
     Ok(())
 }
@@ -72,7 +81,8 @@ fn head_of(op: Op<'_>) -> Option<Head> {
 }
 
 impl<'c> Terms<'c> {
-    fn collect(block: Blk<'c>, facts: &mut Facts<'c>) -> Self {
+    /// The terms of these ops of a block, in their order. One may have gone with another one's operands.
+    fn collect(ops: &[Op<'c>], facts: &mut Facts<'c>) -> Self {
         let mut terms = Terms {
             problem: Problem::default(),
             values: Vec::new(),
@@ -80,7 +90,7 @@ impl<'c> Terms<'c> {
         };
         let mut nodes: HashMap<ValueKey, usize> = HashMap::new();
         let mut ours: HashSet<OpKey> = HashSet::new();
-        for op in ops_of(block) {
+        for op in ops.iter().copied() {
             let Some(head) = head_of(op) else {
                 continue;
             };
@@ -172,7 +182,10 @@ impl<'c> Terms<'c> {
                     replace_uses(old, new);
                 }
                 erase_unused(rewriter, made, gone)?;
-                return erase_unused(rewriter, self.ops, gone);
+                // Also what made operands of what is not there any more.
+                let all = block_of(first).map(ops_of).unwrap_or_default();
+                let known = |op: &Op<'c>| algebra::is_algebra(*op) && name_of(*op) != cute::PRINT;
+                return erase_unused(rewriter, all.into_iter().filter(known).collect(), gone);
             };
             // It is computed as it was, and what is best then is asked again.
             erase_unused(rewriter, made, gone)?;

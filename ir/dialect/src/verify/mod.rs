@@ -39,6 +39,7 @@ use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
 pub use attributes::Place;
 pub(crate) use attributes::attribute;
+pub(crate) use facts::is_weaker;
 use cute_layout::atoms::CopyAtom;
 
 use crate::{

@@ -13,6 +13,13 @@ fn right_lands_in_left(e: &Env) -> bool {
     is_plain(e, 'b') && e.outer('a').zip(e.layout('b')).is_some_and(lands)
 }
 
+/// B's offsets are indices of A, more than one of them.
+fn lands_if_computed(e: &Env) -> bool {
+    let several = |b: &Layout| extents(b).is_some_and(|n| at_least_two(&n));
+    let lands = |(a, b): (&Layout, &Layout)| lands_in(b, a) && several(b);
+    is_plain(e, 'b') && e.outer('a').zip(e.layout('b')).is_some_and(lands)
+}
+
 /// C's offsets are indices of B, and B o C has C's profile, so that nothing is cut in one order that is whole in the other.
 fn associates(e: &Env) -> bool {
     let holds = || {
@@ -125,6 +132,19 @@ pub(super) const RULES: &[Rule] = &[
         "(composition ?a (cat ?b ?c))",
         "(cat (composition ?a ?b) (composition ?a ?c))",
     ),
+    // In which form A is computed does not matter, only the function.
+    Rule::new(
+        "composition-of-computed",
+        "(coalesce (composition ?a ?b))",
+        "(coalesce (composition (coalesce ?a) ?b))",
+    )
+    .when(|e| e.typed.contains(&'a') && lands_if_computed(e))
+    .of_computed(),
+    // The same at an index.
+    Rule::new("eval-computed", "(layout_eval ?i ?a)", "(layout_eval ?i (coalesce ?a))")
+        .when(|e| e.tuple('i').is_some_and(|i| !i.is_tuple()) && e.typed.contains(&'a'))
+        .of_computed()
+        .in_any_form(),
     // (A o B)(i) = A(B(i)) for i in B's domain.
     Rule::new(
         "eval-composition",

@@ -11,7 +11,10 @@ mod swizzle;
 use crate::term::Head;
 use crate::value::{outer, tuple_of};
 use cute_layout::{IntTuple, Layout, Leaf, Swizzle, Tile, ops::Value};
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 /// A law: both sides are the same value wherever the guard holds and the left side is defined.
 pub(crate) struct Rule {
@@ -26,6 +29,10 @@ pub(crate) struct Rule {
     /// Tells whether the right side is a part of the left side, so that it is defined wherever that is, and asks for no more
     /// when it is computed.
     pub(crate) narrows: bool,
+    /// Tells whether it is about layouts that are computed of operands of open types, and about their domain alone: what such a
+    /// layout is beyond it depends on what these types happen to say.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the prover asks"))]
+    pub(crate) computed: bool,
 }
 
 impl Rule {
@@ -38,6 +45,7 @@ impl Rule {
             k: |_| None,
             any: false,
             narrows: false,
+            computed: false,
         }
     }
 
@@ -60,6 +68,14 @@ impl Rule {
     pub(crate) const fn narrowing(self) -> Rule {
         Rule {
             narrows: true,
+            ..self
+        }
+    }
+
+    /// It is about layouts that are computed of operands of open types, in their domain.
+    pub(crate) const fn of_computed(self) -> Rule {
+        Rule {
+            computed: true,
             ..self
         }
     }
@@ -88,6 +104,8 @@ fn unguarded(_: &Env) -> bool {
 pub(crate) struct Env {
     pub(crate) values: BTreeMap<char, Value>,
     pub(crate) heads: BTreeMap<char, Head>,
+    /// Those of which only what is computed is known.
+    pub(crate) typed: BTreeSet<char>,
 }
 
 impl Env {
@@ -365,7 +383,6 @@ pub fn rule_names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn every_rule_is_well_formed() {
