@@ -63,6 +63,23 @@ func.func @swizzled(%m: i32, %x: i32, %i: i32) {
   return
 }
 
+// A right inverse of open extents is as long as its type shows, and cancels.
+func.func @inverse(%m: i32) {
+  %s = cute.make_shape(%m) : (i32) -> !cute.shape<"(16,?)">
+  %d = cute.static : !cute.stride<"(1,16)">
+  %l = cute.make_layout(%s, %d) : (!cute.shape<"(16,?)">, !cute.stride<"(1,16)">) -> !cute.layout<"(16,?):(1,16)">
+  %r = cute.right_inverse(%l) : (!cute.layout<"(16,?):(1,16)">) -> !cute.layout<"(16,?):(1,16)">
+  cute.print(%r) : !cute.layout<"(16,?):(1,16)">
+  %t = cute.make_shape(%m) : (i32) -> !cute.shape<"(?,16)">
+  %e = cute.static : !cute.stride<"(16,1)">
+  %k = cute.make_layout(%t, %e) : (!cute.shape<"(?,16)">, !cute.stride<"(16,1)">) -> !cute.layout<"(?,16):(16,1)">
+  %q = cute.right_inverse(%k) : (!cute.layout<"(?,16):(16,1)">) -> !cute.layout<"(16,?):(?,1)">
+  cute.print(%q) : !cute.layout<"(16,?):(?,1)">
+  %z = cute.size(%q) : (!cute.layout<"(16,?):(?,1)">) -> !cute.int_tuple<"?">
+  cute.print(%z) : !cute.int_tuple<"?">
+  return
+}
+
 // CHECK:      0
 // CHECK-NEXT: 2
 // CHECK-NEXT: 4
@@ -78,6 +95,9 @@ func.func @swizzled(%m: i32, %x: i32, %i: i32) {
 // CHECK-NEXT: 3
 // CHECK-NEXT: 101
 // CHECK-NEXT: 240
+// CHECK-NEXT: (16,5):(1,16)
+// CHECK-NEXT: (16,5):(5,1)
+// CHECK-NEXT: 80
 func.func @main() {
   %c0 = arith.constant 0 : i32
   %c2 = arith.constant 2 : i32
@@ -97,5 +117,6 @@ func.func @main() {
   call @modes(%c12, %c8, %c20) : (i32, i32, i32) -> ()
   call @modes(%c12, %c2, %c9) : (i32, i32, i32) -> ()
   call @swizzled(%c9, %c64, %c3) : (i32, i32, i32) -> ()
+  call @inverse(%c5) : (i32) -> ()
   return
 }

@@ -188,3 +188,16 @@ func.func @wrapping(%m: i32, %n: i32, %p: i32, %i: i32) -> !cute.int_tuple<"?"> 
   %o = cute.layout_eval(%k, %l) : (!cute.coord<"?">, !cute.layout<"(?,?,?):(1,?,?)">) -> !cute.int_tuple<"?">
   return %o : !cute.int_tuple<"?">
 }
+
+// -----
+
+// A shape in a branch says nothing of its extents elsewhere: here they may be 0.
+// CHECK-LABEL: func.func @guarded(
+// CHECK:         cute.tuple_mod
+// CHECK:         scf.if
+// CHECK-LABEL: func.func @always(%m: i32) -> !cute.int_tuple<"?"> {
+  %s = cute.make_shape(%m) : (i32) -> !cute.shape<"?">
+  %x = cute.to_int_tuple(%s) : !cute.shape<"?"> -> !cute.int_tuple<"?">
+  %r = cute.tuple_mod(%x, %x) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
+  return %r : !cute.int_tuple<"?">
+}

@@ -127,7 +127,10 @@ mod tests {
         let eight = Value::Layout(Layout::leaf(8, 1).unwrap());
         let composed = arithmetic(&Head::new("composition"), &[layout.clone(), eight]);
         assert!(composed > Some(2 * QUOTIENT), "{composed:?}");
-        assert_eq!(arithmetic(&Head::new("left_inverse"), &[layout.clone()]), None);
+        assert_eq!(
+            arithmetic(&Head::new("left_inverse"), &[layout.clone()]),
+            None
+        );
         assert!(trace(&[layout]).is_none(), "a `?` is no symbol");
     }
 }

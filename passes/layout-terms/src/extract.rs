@@ -7,7 +7,7 @@ use crate::cost::{arithmetic, leaves};
 use crate::graph::{Graph, Term, values};
 use crate::problem::{Form, Kind, Made, Problem};
 use crate::term::Head;
-use crate::value::actual;
+use crate::value::{Condition, actual, conditions};
 use cute_layout::{Dyn, ops::Value, symbolic::Symbol};
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -132,6 +132,7 @@ fn symbols(problem: &Problem) -> BTreeSet<Arc<Symbol>> {
 fn candidates(graph: &Graph, problem: &Problem) -> BTreeMap<Id, Vec<Candidate>> {
     let slices = slices(problem);
     let there = symbols(problem);
+    let asked = asked(problem);
     let mut all: BTreeMap<Id, Vec<Candidate>> = BTreeMap::new();
     for class in graph.classes() {
         let out = all.entry(class.id).or_default();
@@ -173,7 +174,7 @@ fn candidates(graph: &Graph, problem: &Problem) -> BTreeMap<Id, Vec<Candidate>> 
                 }),
                 Term::Op(head, children) => {
                     let operands: Vec<Id> = children.iter().map(|&c| graph.find(c)).collect();
-                    out.extend(operation(graph, class.id, head, operands));
+                    out.extend(operation(graph, class.id, head, operands, &asked));
                 }
             }
         }
@@ -181,8 +182,37 @@ fn candidates(graph: &Graph, problem: &Problem) -> BTreeMap<Id, Vec<Candidate>> 
     all
 }
 
-/// An operation, where the op that computes it gives a value that the class is known to have.
-fn operation(graph: &Graph, class: Id, head: &Head, operands: Vec<Id>) -> Option<Candidate> {
+/// The conditions that are asserted now, of which some are not known to hold.
+fn asked(problem: &Problem) -> BTreeSet<String> {
+    let mut live = vec![false; problem.nodes.len()];
+    for &root in problem.roots.iter().chain(&problem.pinned) {
+        live[root] = true;
+    }
+    let mut asked = BTreeSet::new();
+    for (i, node) in problem.nodes.iter().enumerate().rev() {
+        if !live[i] {
+            continue;
+        }
+        node.kind.operands().iter().for_each(|&o| live[o] = true);
+        if let Kind::Op(head, operands) = &node.kind {
+            let operands = operands.iter().map(|&o| problem.nodes[o].value.clone());
+            let operands: Vec<Value> = operands.collect();
+            let own = conditions(head, &operands).unwrap_or_default();
+            asked.extend(own.into_iter().map(|c| c.text));
+        }
+    }
+    asked
+}
+
+/// An operation, where the op that computes it gives a value that the class is known to have, and asserts nothing that is neither
+/// known nor asserted now.
+fn operation(
+    graph: &Graph,
+    class: Id,
+    head: &Head,
+    operands: Vec<Id>,
+    asked: &BTreeSet<String>,
+) -> Option<Candidate> {
     let given = values(graph, &operands);
     let computed = actual(head, &given)?;
     let known = |term: &Term| match term {
@@ -190,6 +220,10 @@ fn operation(graph: &Graph, class: Id, head: &Head, operands: Vec<Id>) -> Option
         _ => false,
     };
     if !graph[class].nodes.iter().any(known) {
+        return None;
+    }
+    let fits = |c: &Condition| c.holds || asked.contains(&c.text);
+    if !conditions(head, &given)?.iter().all(fits) {
         return None;
     }
     let cost = arithmetic(head, &given)?;

@@ -51,7 +51,9 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No operation has the name.
-    #[error("expected an operation of the language of layout terms, found another name; see Head::new")]
+    #[error(
+        "expected an operation of the language of layout terms, found another name; see Head::new"
+    )]
     Unknown,
     /// Too few or too many operands.
     #[error("`{op}` expected {expected} operand(s), found {found}; give as many as it takes")]
@@ -64,7 +66,9 @@ pub enum Error {
         found: usize,
     },
     /// An operand of another sort.
-    #[error("`{op}` expected operand {operand} to be of sort {expected}, found {found}; convert it or take another operation")]
+    #[error(
+        "`{op}` expected operand {operand} to be of sort {expected}, found {found}; convert it or take another operation"
+    )]
     Sort {
         /// The operation.
         op: &'static str,
@@ -76,7 +80,9 @@ pub enum Error {
         found: Sort,
     },
     /// An operation that gives nothing on these operands, or nothing that is known.
-    #[error("`{op}` expected operands on which it is known to be defined, found {found}; give facts from which that follows")]
+    #[error(
+        "`{op}` expected operands on which it is known to be defined, found {found}; give facts from which that follows"
+    )]
     Undefined {
         /// The operation.
         op: &'static str,

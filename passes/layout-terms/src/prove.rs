@@ -5,9 +5,7 @@
 use crate::rules::{Compiled, Env, Pat, Rule, TOPICS};
 use crate::term::Head;
 use crate::value::ideal;
-use cute_layout::{
-    ComposedLayout, IntTuple, Layout, Leaf, Swizzle, Tile, int, ops::Value, tuple,
-};
+use cute_layout::{ComposedLayout, IntTuple, Layout, Leaf, Swizzle, Tile, int, ops::Value, tuple};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most combinations of values that are tried for one rule with several variables: of the lists as much is taken as fits,
@@ -71,7 +69,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         ((self.0 >> 33) % n as u64) as usize
     }
 
@@ -82,9 +83,13 @@ impl Random {
     /// A layout of up to three modes, compact in some order, or of any strides.
     fn layout(&mut self) -> Layout {
         let rank = 1 + self.below(3);
-        let extents: Vec<i64> = (0..rank).map(|_| self.pick(&[1, 2, 3, 4, 5, 6, 8, 12, 16])).collect();
+        let extents: Vec<i64> = (0..rank)
+            .map(|_| self.pick(&[1, 2, 3, 4, 5, 6, 8, 12, 16]))
+            .collect();
         let strides: Vec<i64> = if self.below(3) == 0 {
-            (0..rank).map(|_| self.pick(&[0, 1, 2, 3, 4, 5, 7, 8, 16, 24, 64])).collect()
+            (0..rank)
+                .map(|_| self.pick(&[0, 1, 2, 3, 4, 5, 7, 8, 16, 24, 64]))
+                .collect()
         } else {
             let mut order: Vec<usize> = (0..rank).collect();
             let (at, to) = (self.below(rank), self.below(rank));
@@ -97,8 +102,10 @@ impl Random {
             strides
         };
         let leaf = |v: &i64| int(*v);
-        let (mut s, mut d): (Vec<_>, Vec<_>) =
-            (extents.iter().map(leaf).collect(), strides.iter().map(leaf).collect());
+        let (mut s, mut d): (Vec<_>, Vec<_>) = (
+            extents.iter().map(leaf).collect(),
+            strides.iter().map(leaf).collect(),
+        );
         if rank == 3 && self.below(2) == 0 {
             let nest = |t: &mut Vec<IntTuple>| {
                 let last = t.split_off(1);
@@ -136,11 +143,21 @@ impl Lists {
     fn new() -> Lists {
         let mut layouts = Vec::new();
         let leaf = |s, d| Layout::leaf(s, d).unwrap();
-        let flat = |s: [i64; 2], d: [i64; 2]| {
-            Layout::new(tuple(s.map(int)), tuple(d.map(int))).unwrap()
-        };
-        layouts.extend([leaf(2, 1), leaf(4, 1), leaf(8, 1), leaf(16, 1), leaf(4, 2), leaf(1, 5)]);
-        layouts.extend([flat([4, 4], [4, 1]), flat([2, 4], [1, 4]), flat([2, 1], [1, 7])]);
+        let flat =
+            |s: [i64; 2], d: [i64; 2]| Layout::new(tuple(s.map(int)), tuple(d.map(int))).unwrap();
+        layouts.extend([
+            leaf(2, 1),
+            leaf(4, 1),
+            leaf(8, 1),
+            leaf(16, 1),
+            leaf(4, 2),
+            leaf(1, 5),
+        ]);
+        layouts.extend([
+            flat([4, 4], [4, 1]),
+            flat([2, 4], [1, 4]),
+            flat([2, 1], [1, 7]),
+        ]);
         layouts.push(flat([2, 4], [-1, 2]));
         layouts.push(Layout::identity(&tuple([int(4), int(3)])).unwrap());
         layouts.push(Layout::new(tuple([int(2)]), tuple([int(2)])).unwrap());
@@ -172,15 +189,30 @@ impl Lists {
                 }
             }
         }
-        layouts.push(Layout::new(tuple([int(4), int(4), int(4)]), tuple([int(1), int(16), int(4)])).unwrap());
+        layouts.push(
+            Layout::new(
+                tuple([int(4), int(4), int(4)]),
+                tuple([int(1), int(16), int(4)]),
+            )
+            .unwrap(),
+        );
         Lists { layouts }
     }
 
     fn of(&self, domain: Domain) -> Vec<Value> {
         let layouts = || self.layouts.iter().cloned().map(Value::Layout);
         let swizzles = || {
-            let some = [(1, 0, 1), (1, 1, 1), (2, 0, 2), (2, 1, 2), (1, 2, -1), (3, 0, 3), (0, 1, 1)];
-            some.into_iter().map(|(b, m, s)| Swizzle::new(b, m, s).unwrap())
+            let some = [
+                (1, 0, 1),
+                (1, 1, 1),
+                (2, 0, 2),
+                (2, 1, 2),
+                (1, 2, -1),
+                (3, 0, 3),
+                (0, 1, 1),
+            ];
+            some.into_iter()
+                .map(|(b, m, s)| Swizzle::new(b, m, s).unwrap())
         };
         let coords = |texts: &[IntTuple]| texts.iter().cloned().map(Value::Coord).collect();
         let any = IntTuple::underscore;
@@ -226,7 +258,10 @@ impl Lists {
                 all.extend([int(40), tuple([int(1), int(2)]), tuple([int(0), int(5)])]);
                 coords(&all)
             }
-            Domain::Offsets => [0, 1, 4].into_iter().map(|o| Value::IntTuple(int(o))).collect(),
+            Domain::Offsets => [0, 1, 4]
+                .into_iter()
+                .map(|o| Value::IntTuple(int(o)))
+                .collect(),
             Domain::Swizzles => swizzles().map(Value::Swizzle).collect(),
         }
     }
@@ -240,7 +275,11 @@ fn heads(op: &'static str) -> Vec<Head> {
     };
     match op {
         "group_modes" => vec![range((0, 1)), range((0, 2)), range((1, 2))],
-        _ => vec![Head::at(op, &[0]), Head::at(op, &[1]), Head::at(op, &[0, 1])],
+        _ => vec![
+            Head::at(op, &[0]),
+            Head::at(op, &[1]),
+            Head::at(op, &[0, 1]),
+        ],
     }
 }
 
@@ -250,8 +289,10 @@ fn evaluate(pat: &Pat, env: &Env, computed: Option<&Value>) -> Option<Value> {
         Pat::Var(name) => env.value(*name).cloned(),
         Pat::Computed => computed.cloned(),
         Pat::Op(spec, operands) => {
-            let operands: Option<Vec<Value>> =
-                operands.iter().map(|o| evaluate(o, env, computed)).collect();
+            let operands: Option<Vec<Value>> = operands
+                .iter()
+                .map(|o| evaluate(o, env, computed))
+                .collect();
             ideal(&spec.head(&env.heads)?, &operands?)
         }
     }
@@ -304,9 +345,12 @@ fn prove(rule: &Compiled) -> Result<usize, String> {
             })
             .collect();
     }
-    let mut values: Vec<(char, Vec<Value>)> =
-        vars.iter().map(|(name, domain)| (*name, lists.of(*domain))).collect();
-    let total = |values: &[(char, Vec<Value>)]| values.iter().map(|(_, v)| v.len()).product::<usize>();
+    let mut values: Vec<(char, Vec<Value>)> = vars
+        .iter()
+        .map(|(name, domain)| (*name, lists.of(*domain)))
+        .collect();
+    let total =
+        |values: &[(char, Vec<Value>)]| values.iter().map(|(_, v)| v.len()).product::<usize>();
     while values.len() > 1 && total(&values) > BUDGET {
         let longest = values.iter_mut().max_by_key(|(_, v)| v.len()).unwrap();
         // The first ones are there to stay.
@@ -364,18 +408,28 @@ fn compare(rule: &Compiled, env: &Env) -> Result<bool, String> {
     }
     let name = rule.rule.name;
     let shown = || -> String {
-        let values: Vec<String> = env.values.iter().map(|(n, v)| format!("?{n} = {v}")).collect();
+        let values: Vec<String> = env
+            .values
+            .iter()
+            .map(|(n, v)| format!("?{n} = {v}"))
+            .collect();
         values.join(", ")
     };
     let computed = rule.compute(env);
     let Some(right) = evaluate(&rule.rhs, env, computed.as_ref()) else {
         if rule.rule.narrows {
-            return Err(format!("{name}: the right side is not defined for {}", shown()));
+            return Err(format!(
+                "{name}: the right side is not defined for {}",
+                shown()
+            ));
         }
         return Ok(false);
     };
     match difference(&left, &right) {
-        Some(why) => Err(format!("{name}: {left} became {right}: {why}, for {}", shown())),
+        Some(why) => Err(format!(
+            "{name}: {left} became {right}: {why}, for {}",
+            shown()
+        )),
         None => Ok(true),
     }
 }
@@ -447,11 +501,19 @@ static WRONG: &[Rule] = &[
         "(coalesce (composition ?a (composition ?b ?c)))",
     ),
     // A coalesced layout goes on in another way beyond its domain.
-    Rule::new("coalesced-beyond", "(composition (coalesce ?a) ?b)", "(composition ?a ?b)"),
+    Rule::new(
+        "coalesced-beyond",
+        "(composition (coalesce ?a) ?b)",
+        "(composition ?a ?b)",
+    ),
     // The size of A is not that of A o B.
     Rule::new("size-of-left", "(size (composition ?a ?b))", "(size ?a)"),
     // A tile that does not divide rounds up.
-    Rule::new("size-of-any-divide", "(size (logical_divide ?a ?t))", "(size ?a)"),
+    Rule::new(
+        "size-of-any-divide",
+        "(size (logical_divide ?a ?t))",
+        "(size ?a)",
+    ),
     // The order is the other way round.
     Rule::new(
         "rest-before-tile",
@@ -461,26 +523,62 @@ static WRONG: &[Rule] = &[
     // A right inverse is no left inverse.
     Rule::new("right-for-left", "(left_inverse ?a)", "(right_inverse ?a)"),
     // A left inverse of what is reached twice gives the first index.
-    Rule::new("left-of-anything", "(coalesce (composition (left_inverse ?a) ?a))", "?k")
-        .k(|e| Some(Value::Layout(Layout::new(IntTuple::Leaf(Leaf::Static(e.layout('a')?.size().ok()?)), int(1)).ok()?))),
+    Rule::new(
+        "left-of-anything",
+        "(coalesce (composition (left_inverse ?a) ?a))",
+        "?k",
+    )
+    .k(|e| {
+        Some(Value::Layout(
+            Layout::new(
+                IntTuple::Leaf(Leaf::Static(e.layout('a')?.size().ok()?)),
+                int(1),
+            )
+            .ok()?,
+        ))
+    }),
     // The inverse of an inverse is as large as the inverse.
-    Rule::new("inverse-of-partial", "(right_inverse (right_inverse ?a))", "(coalesce ?a)"),
+    Rule::new(
+        "inverse-of-partial",
+        "(right_inverse (right_inverse ?a))",
+        "(coalesce ?a)",
+    ),
     // Copies of a block that has gaps do not stand behind it.
-    Rule::new("product-behind", "(logical_product ?a ?b)", "(cat ?a (composition (complement ?a ?a) ?b))"),
+    Rule::new(
+        "product-behind",
+        "(logical_product ?a ?b)",
+        "(cat ?a (composition (complement ?a ?a) ?b))",
+    ),
     // Filtering drops modes of stride 0.
     Rule::new("filter-is-coalesce", "(filter ?a)", "(coalesce ?a)"),
     Rule::new("size-filtered", "(size (filter ?a))", "(size ?a)"),
     // A swizzle moves what has bits that it reads.
-    Rule::new("swizzle-for-nothing", "(layout_eval ?i (swizzle ?s ?a))", "(layout_eval ?i ?a)"),
+    Rule::new(
+        "swizzle-for-nothing",
+        "(layout_eval ?i (swizzle ?s ?a))",
+        "(layout_eval ?i ?a)",
+    ),
     // The inner one of two swizzles counts too.
-    Rule::new("swizzle-absorbs", "(swizzle ?s (swizzle ?t ?a))", "(swizzle ?s ?a)"),
+    Rule::new(
+        "swizzle-absorbs",
+        "(swizzle ?s (swizzle ?t ?a))",
+        "(swizzle ?s ?a)",
+    ),
     // The second mode is not the first.
-    Rule::new("wrong-mode", "(get.1 (logical_divide ?a ?t))", "(composition ?a ?t)"),
+    Rule::new(
+        "wrong-mode",
+        "(get.1 (logical_divide ?a ?t))",
+        "(composition ?a ?t)",
+    ),
     // Equal as functions, but of another shape.
     Rule::new("flat-for-nested", "(flatten ?a)", "?a"),
     // Said to be a part of the left side, and not always defined.
-    Rule::new("claims-to-narrow", "(size (logical_product ?a ?b))", "(size (cat ?a (composition (complement ?a) ?b)))")
-        .narrowing(),
+    Rule::new(
+        "claims-to-narrow",
+        "(size (logical_product ?a ?b))",
+        "(size (cat ?a (composition (complement ?a) ?b)))",
+    )
+    .narrowing(),
 ];
 
 #[test]

@@ -1,7 +1,9 @@
 //! The driver: terms in, e-graph, rules until nothing changes or a limit is met, a DAG out.
 
 use crate::extract::extract;
-use crate::graph::{Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, values};
+use crate::graph::{
+    Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, values,
+};
 use crate::problem::{Error, Form, Kind, Limits, Made, Problem, Simplified, Stats};
 use crate::rules::{Compiled, Env, Pat, compiled};
 use crate::term::{Head, Sort};

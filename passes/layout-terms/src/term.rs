@@ -204,6 +204,8 @@ pub(crate) const SIGNATURES: &[Signature] = &[
     signature("tuple_add", &[TUPLE, TUPLE]),
     signature("tuple_sub", &[TUPLE, TUPLE]),
     signature("tuple_mul", &[TUPLE, TUPLE]),
+    signature("tuple_div", &[TUPLE, TUPLE]),
+    signature("tuple_mod", &[TUPLE, TUPLE]),
     signature("shape_div", &[TUPLE, TILER]),
     signature("ceil_div", &[TUPLE, TILER]),
     signature("cat", &[LAYOUT, LAYOUT]),

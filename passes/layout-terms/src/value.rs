@@ -2,11 +2,12 @@
 //! lowered.
 
 use crate::term::Head;
-use cute_arith::Op;
+use cute_arith::{Op, Predicate};
 use cute_layout::{
     BinOp, ComposedLayout, Dyn, Expr, Inner, IntTuple, Layout, Leaf, Term, int,
     ops::{self, Value},
-    symbolic::Poly,
+    record,
+    symbolic::{Poly, Proof},
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,9 +18,11 @@ pub fn ideal(head: &Head, operands: &[Value]) -> Option<Value> {
             let both = Layout::from_modes(&[a.clone(), b.clone()]);
             both.ok().map(Value::Layout)
         }
-        ("swizzle", [Value::Swizzle(s), Value::Layout(l)]) => ComposedLayout::swizzled(*s, l.clone())
-            .ok()
-            .map(Value::ComposedLayout),
+        ("swizzle", [Value::Swizzle(s), Value::Layout(l)]) => {
+            ComposedLayout::swizzled(*s, l.clone())
+                .ok()
+                .map(Value::ComposedLayout)
+        }
         ("swizzle", [Value::Swizzle(s), Value::ComposedLayout(c)]) => {
             let Inner::Swizzle(t) = c.inner() else {
                 return None;
@@ -127,6 +130,91 @@ fn poly_of(e: &Arc<Expr>, inputs: &[Poly], done: &mut Done) -> Option<Poly> {
     };
     done.insert(Arc::as_ptr(e), poly.clone());
     poly
+}
+
+/// A condition that an op asserts when it is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// The condition in polynomials, by which two of them are one.
+    pub(crate) text: String,
+    /// Tells whether it follows from what is known.
+    pub(crate) holds: bool,
+}
+
+/// The conditions that the dialect's op asserts on operands of open types; nothing where one is not about polynomials.
+pub(crate) fn conditions(head: &Head, operands: &[Value]) -> Option<Vec<Condition>> {
+    let (traced, inputs) = trace(operands)?;
+    let (results, checks) = record(|| ops::apply(head.op, &traced, &head.attrs()));
+    results.ok()?;
+    let mut done = HashMap::new();
+    let mut out = Vec::new();
+    for check in &checks {
+        condition(&check.condition, &inputs, &mut done, &mut out)?;
+    }
+    Some(out)
+}
+
+/// Adds the parts of a condition that have to hold each.
+fn condition(
+    e: &Arc<Expr>,
+    inputs: &[Poly],
+    done: &mut Done,
+    out: &mut Vec<Condition>,
+) -> Option<()> {
+    match &**e {
+        Expr::Const(v) => out.push(Condition {
+            text: v.to_string(),
+            holds: *v != 0,
+        }),
+        Expr::Binary {
+            op: BinOp::Arith(Op::And),
+            lhs,
+            rhs,
+            ..
+        } => {
+            condition(lhs, inputs, done, out)?;
+            condition(rhs, inputs, done, out)?;
+        }
+        Expr::Binary {
+            op: BinOp::Arith(Op::Or),
+            lhs,
+            rhs,
+            ..
+        } => {
+            let mut sides = [Vec::new(), Vec::new()];
+            condition(lhs, inputs, done, &mut sides[0])?;
+            condition(rhs, inputs, done, &mut sides[1])?;
+            let holds = sides.iter().any(|side| side.iter().all(|c| c.holds));
+            let text = |side: &Vec<Condition>| -> String {
+                let parts: Vec<&str> = side.iter().map(|c| &*c.text).collect();
+                parts.join(" and ")
+            };
+            out.push(Condition {
+                text: format!("({}) or ({})", text(&sides[0]), text(&sides[1])),
+                holds,
+            });
+        }
+        Expr::Binary {
+            op: BinOp::Compare(predicate),
+            lhs,
+            rhs,
+            ..
+        } => {
+            let (a, b) = (poly_of(lhs, inputs, done)?, poly_of(rhs, inputs, done)?);
+            let proof = match predicate {
+                Predicate::Eq => a.prove_eq(&b),
+                Predicate::Slt => a.prove_lt(&b),
+                Predicate::Sle => a.prove_le(&b),
+                _ => Proof::Unknown,
+            };
+            out.push(Condition {
+                text: format!("{predicate:?} {a}, {b}"),
+                holds: proof.holds(),
+            });
+        }
+        _ => return None,
+    }
+    Some(())
 }
 
 fn apply(op: BinOp, a: &Poly, b: &Poly) -> Option<Poly> {

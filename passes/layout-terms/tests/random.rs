@@ -9,7 +9,9 @@ use cute_layout::{
     record,
     symbolic::{Poly, Symbol},
 };
-use cute_layout_terms::{Form, Head, Kind, Limits, Problem, Simplified, actual, arithmetic, ideal, plain, simplify};
+use cute_layout_terms::{
+    Form, Head, Kind, Limits, Problem, Simplified, actual, arithmetic, ideal, plain, simplify,
+};
 use std::collections::BTreeMap;
 
 /// Numbers in an order that is the same every time.
@@ -17,7 +19,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         ((self.0 >> 33) % n as u64) as usize
     }
 
@@ -37,9 +42,13 @@ struct Symbols {
 impl Symbols {
     fn new(random: &mut Random) -> Symbols {
         let symbol = |i: usize, div| {
-            Symbol::new(&format!("n{i}")).with_div(div).with_range(1, Some(1 << 20))
+            Symbol::new(&format!("n{i}"))
+                .with_div(div)
+                .with_range(1, Some(1 << 20))
         };
-        let all = (0..4).map(|i| symbol(i, random.pick(&[1, 1, 2, 8]))).collect();
+        let all = (0..4)
+            .map(|i| symbol(i, random.pick(&[1, 1, 2, 8])))
+            .collect();
         Symbols { all }
     }
 
@@ -77,7 +86,8 @@ impl Symbols {
             let one = |mut leaves: Vec<Leaf>| IntTuple::Leaf(leaves.remove(0));
             return Layout::new(one(extents), one(strides)).unwrap();
         }
-        let tuple = |leaves: Vec<Leaf>| IntTuple::Tuple(leaves.into_iter().map(IntTuple::Leaf).collect());
+        let tuple =
+            |leaves: Vec<Leaf>| IntTuple::Tuple(leaves.into_iter().map(IntTuple::Leaf).collect());
         Layout::new(tuple(extents), tuple(strides)).unwrap()
     }
 }
@@ -134,7 +144,9 @@ fn problem(random: &mut Random, symbols: &Symbols) -> Problem {
         Swizzle::new(2, 1, 3).unwrap(),
     ])));
     let zero = p.leaf(Value::IntTuple(IntTuple::Leaf(Leaf::Static(0))));
-    let index = p.leaf(Value::Coord(IntTuple::Leaf(Leaf::Static(random.below(40) as i64))));
+    let index = p.leaf(Value::Coord(IntTuple::Leaf(Leaf::Static(
+        random.below(40) as i64
+    ))));
     let layouts = |p: &Problem| -> Vec<usize> {
         let is_layout = |i: &usize| size_of_sort(&p.nodes[*i].value);
         (0..p.nodes.len()).filter(is_layout).collect()
@@ -254,7 +266,8 @@ fn is_inside(head: &Head, operands: &[Value]) -> bool {
         }
         ("composition", [layout, Value::Layout(b)]) => {
             let size = size(layout);
-            size.zip(b.cosize().ok()).is_some_and(|(size, reach)| reach <= size)
+            size.zip(b.cosize().ok())
+                .is_some_and(|(size, reach)| reach <= size)
         }
         _ => true,
     }
@@ -278,22 +291,39 @@ fn random_terms_are_the_same_values() {
                 if !sound[old] {
                     continue;
                 }
-                let why = || format!("with {numbers:?} by {:?} in\n{}", simple.stats.applied, shown(&p));
+                let why = || {
+                    format!(
+                        "with {numbers:?} by {:?} in\n{}",
+                        simple.stats.applied,
+                        shown(&p)
+                    )
+                };
                 let is = at(&simple.nodes[new].value, &numbers).unwrap();
                 let was = at(&p.nodes[old].value, &numbers).unwrap();
-                assert!(!differ(&is, &was), "node {old}, {was}, became {is} {}", why());
+                assert!(
+                    !differ(&is, &was),
+                    "node {old}, {was}, became {is} {}",
+                    why()
+                );
                 compared += 1;
                 changed += usize::from(simple.nodes[new].form != Form::Given(old));
                 for made in cone(&simple, new) {
                     let Form::Op(head, operands) = &simple.nodes[made].form else {
                         continue;
                     };
-                    let symbolic: Vec<&Value> = operands.iter().map(|&o| &simple.nodes[o].value).collect();
+                    let symbolic: Vec<&Value> =
+                        operands.iter().map(|&o| &simple.nodes[o].value).collect();
                     // Nothing is asked for that was not.
-                    assert!(asserts(head, &symbolic, &numbers), "{} asserts more {}", head.op, why());
+                    assert!(
+                        asserts(head, &symbolic, &numbers),
+                        "{} asserts more {}",
+                        head.op,
+                        why()
+                    );
                     // What is said of it is what the static algebra gives. A mode that happens to have one element counts as
                     // one that has more, so that its stride makes other numbers.
-                    let known: Vec<Value> = symbolic.iter().filter_map(|v| at(v, &numbers)).collect();
+                    let known: Vec<Value> =
+                        symbolic.iter().filter_map(|v| at(v, &numbers)).collect();
                     if numbers.values().all(|n| *n > 1) && is_inside(head, &known) {
                         let is = ideal(head, &known).unwrap();
                         let said = at(&simple.nodes[made].value, &numbers).unwrap();
@@ -354,7 +384,13 @@ fn dynamic_operands_give_what_static_ones_give() {
             Value::Layout(l) => Value::Shape(IntTuple::Leaf(l.cosize_leaf().unwrap())),
             other => other.clone(),
         };
-        let op = random.pick(&["coalesce", "composition", "right_inverse", "left_inverse", "complement"]);
+        let op = random.pick(&[
+            "coalesce",
+            "composition",
+            "right_inverse",
+            "left_inverse",
+            "complement",
+        ]);
         let operands = match op {
             "composition" => vec![a, b],
             "complement" => vec![a, cotarget],
@@ -370,7 +406,9 @@ fn dynamic_operands_give_what_static_ones_give() {
                 continue;
             }
             let known: Vec<Value> = operands.iter().filter_map(|v| at(v, &numbers)).collect();
-            let (Ok(known), Some(open)) = (apply(op, &known, &Attrs::default()), at(&open, &numbers)) else {
+            let (Ok(known), Some(open)) =
+                (apply(op, &known, &Attrs::default()), at(&open, &numbers))
+            else {
                 continue;
             };
             // What is not known of a mode ends a right inverse early.
@@ -381,7 +419,9 @@ fn dynamic_operands_give_what_static_ones_give() {
                 assert!(same, "{open} for {}", known[0]);
             } else if op == "left_inverse" {
                 // Any is one that gives back the index of what is reached.
-                let (Value::Layout(l), Some(n)) = (at(&operands[0], &numbers).unwrap(), size(&open)) else {
+                let (Value::Layout(l), Some(n)) =
+                    (at(&operands[0], &numbers).unwrap(), size(&open))
+                else {
                     continue;
                 };
                 assert!(n >= 1);
@@ -394,18 +434,27 @@ fn dynamic_operands_give_what_static_ones_give() {
                 });
                 assert!(back, "{open} of {l}");
             } else {
-                assert!(!differ(&open, &known[0]), "{op}: {open} for {} of {operands:?}", known[0]);
+                assert!(
+                    !differ(&open, &known[0]),
+                    "{op}: {open} for {} of {operands:?}",
+                    known[0]
+                );
             }
             *counts.entry(op).or_default() += 1;
         }
     }
-    assert!(counts.len() == 5 && counts.values().all(|n| *n > 200), "{counts:?}");
+    assert!(
+        counts.len() == 5 && counts.values().all(|n| *n > 200),
+        "{counts:?}"
+    );
 }
 
 #[test]
 fn a_swizzle_that_reads_nothing_is_dropped() {
     let mut p = Problem::default();
-    let n = IntTuple::Leaf(Leaf::symbolic(Poly::symbol(Symbol::new("n").with_div(16)).unwrap()));
+    let n = IntTuple::Leaf(Leaf::symbolic(
+        Poly::symbol(Symbol::new("n").with_div(16)).unwrap(),
+    ));
     let wide = Layout::new(IntTuple::Tuple(vec![n.clone(), n.clone()]), {
         IntTuple::Tuple(vec![IntTuple::Leaf(Leaf::Static(16)), n])
     });
@@ -415,10 +464,13 @@ fn a_swizzle_that_reads_nothing_is_dropped() {
     let i = IntTuple::Leaf(Leaf::symbolic(Poly::symbol(Symbol::new("i")).unwrap()));
     let coord = p.leaf(Value::Coord(i));
     let composed = Head::new("make_composed_layout");
-    let value = ComposedLayout::swizzled(Swizzle::new(2, 0, 2).unwrap(), match &p.nodes[layout].value {
-        Value::Layout(l) => l.clone(),
-        _ => unreachable!("a layout was put there"),
-    });
+    let value = ComposedLayout::swizzled(
+        Swizzle::new(2, 0, 2).unwrap(),
+        match &p.nodes[layout].value {
+            Value::Layout(l) => l.clone(),
+            _ => unreachable!("a layout was put there"),
+        },
+    );
     let swizzled = p.push(
         Kind::Op(composed, vec![swizzle, zero, layout]),
         Value::ComposedLayout(value.unwrap()),
@@ -427,7 +479,11 @@ fn a_swizzle_that_reads_nothing_is_dropped() {
     // The bits are not known to polynomials, so that the value is one of its own.
     let out = IntTuple::Leaf(Leaf::symbolic(Poly::symbol(Symbol::new("out")).unwrap()));
     let eval = Head::new("layout_eval");
-    let root = p.push(Kind::Op(eval, vec![coord, swizzled]), Value::IntTuple(out), 80);
+    let root = p.push(
+        Kind::Op(eval, vec![coord, swizzled]),
+        Value::IntTuple(out),
+        80,
+    );
     p.roots.push(root);
     let simple = simplify(&p, &Limits::default()).unwrap();
     assert!(simple.stats.cost_after < simple.stats.cost_before);

@@ -69,7 +69,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
         if !algebra::derefines(new.r#type(), ty) {
             return Ok(None);
         }
-        self.op(at, |b| b.value(cute::DEREFINE, &[new], ty, &[])).map(Some)
+        self.op(at, |b| b.value(cute::DEREFINE, &[new], ty, &[]))
+            .map(Some)
     }
 
     fn op(
@@ -152,8 +153,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         operands: &[Val<'c>],
         at: Op<'c>,
     ) -> Result<Option<Val<'c>>, Failure> {
-        let types: Option<Vec<Value>> =
-            operands.iter().map(|v| type_value(v.r#type())).collect();
+        let types: Option<Vec<Value>> = operands.iter().map(|v| type_value(v.r#type())).collect();
         // Inference would say what is wrong.
         let Some(Ok(_)) = types.map(|types| ops::apply(head.op, &types, &head.attrs())) else {
             return Ok(None);
@@ -226,7 +226,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
     fn scalars(&mut self, value: Val<'c>, at: Op<'c>) -> Result<Vec<Val<'c>>, Failure> {
         let b = Builder::before(at);
         let scalars = b.infer_all(cute::GET_SCALARS, &[value], &[("only_dynamic", b.unit())])?;
-        self.made.extend(scalars.first().and_then(|s| defining_op(*s)));
+        self.made
+            .extend(scalars.first().and_then(|s| defining_op(*s)));
         Ok(scalars)
     }
 
@@ -253,7 +254,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 let (of_shape, of_stride) = leaves.split_at(shape.dynamic_leaves().len());
                 let shape = self.make(&shape, of_shape, at)?;
                 let stride = self.make(&stride, of_stride, at)?;
-                return self.op(at, |b| b.value(cute::MAKE_LAYOUT, &[shape, stride], ty, &[]));
+                return self.op(at, |b| {
+                    b.value(cute::MAKE_LAYOUT, &[shape, stride], ty, &[])
+                });
             }
             _ => cute::MAKE_INT_TUPLE,
         };
@@ -337,13 +340,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         self.op(at, |b| b.static_value(ty))
     }
 
-    fn pair(
-        &mut self,
-        name: &str,
-        a: Val<'c>,
-        b: Val<'c>,
-        at: Op<'c>,
-    ) -> Result<Val<'c>, Failure> {
+    fn pair(&mut self, name: &str, a: Val<'c>, b: Val<'c>, at: Op<'c>) -> Result<Val<'c>, Failure> {
         let (a, b) = (self.tuple(a, at)?, self.tuple(b, at)?);
         self.op(at, |builder| builder.infer(name, &[a, b], &[]))
     }

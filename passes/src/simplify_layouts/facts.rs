@@ -5,7 +5,7 @@
 use cute_ir::ops::{arith, cute};
 use cute_ir::{algebra, mlir::*, types::CuteType};
 use cute_layout::{
-    Dyn, Leaf, Truth,
+    Dyn, Leaf,
     ops::Value,
     symbolic::{Poly, Symbol},
 };
@@ -25,7 +25,7 @@ pub(super) struct Origin<'c> {
 pub(super) struct Facts<'c> {
     known: HashMap<ValueKey, Value>,
     origins: Vec<Origin<'c>>,
-    /// Integers that are extents somewhere.
+    /// Integers that are extents in the block where they are computed, so that they are at least 1.
     extents: HashSet<ValueKey>,
 }
 
@@ -45,7 +45,16 @@ impl<'c> Facts<'c> {
         let mut facts = Facts::default();
         for op in nested_ops(root) {
             if name_of(op) == cute::MAKE_SHAPE {
-                facts.extents.extend(operands_of(op).into_iter().map(key));
+                // Where it is not computed whenever its operand is, it says nothing of that elsewhere.
+                let here = |value: &Val<'c>| {
+                    let block = match defining_op(*value) {
+                        Some(op) => block_of(op),
+                        None => block_argument(*value).map(|(block, _)| block),
+                    };
+                    block.is_some() && block == block_of(op)
+                };
+                let extents = operands_of(op).into_iter().filter(here);
+                facts.extents.extend(extents.map(key));
             }
         }
         facts
@@ -233,10 +242,7 @@ pub(super) fn sharper(ty: &Value, value: &Value) -> Option<Value> {
     made.ok().filter(|_| sharper)
 }
 
-/// Tells whether the type is one that the algebra has and no condition.
+/// Tells whether the type is one of the dialect's that the algebra has.
 pub(super) fn is_value(ty: Type<'_>) -> bool {
-    CuteType::of(ty).is_some_and(|ty| {
-        ty.value()
-            .is_some_and(|v| !matches!(v, Value::Bool(Truth::Known(_) | Truth::Unknown(_))))
-    })
+    CuteType::of(ty).is_some_and(|ty| ty.value().is_some())
 }

@@ -39,8 +39,8 @@ use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
 pub use attributes::Place;
 pub(crate) use attributes::attribute;
-pub(crate) use facts::is_weaker;
 use cute_layout::atoms::CopyAtom;
+pub(crate) use facts::is_weaker;
 
 use crate::{
     diag::{self, Failure},

@@ -258,14 +258,20 @@ fn dice(args: &Operands<'_>) -> OpResult {
 fn inverse(args: &Operands<'_>) -> OpResult {
     let [input] = args.exactly()?;
     let l = args.layout("input", input)?;
-    if !l.shape().is_static() {
+    let (right, open) = (args.op == "right_inverse", !l.shape().is_static());
+    if open && (!right || l.stride().has_basis()) {
+        let expected = if right {
+            "a static shape beside basis strides"
+        } else {
+            "a static shape"
+        };
         return Err(args.refuse(
-            "a static shape",
+            expected,
             l,
             "take the inverse of a mode whose extents are known",
         ));
     }
-    let inverse = if args.op == "right_inverse" {
+    let inverse = if right {
         l.right_inverse()?
     } else {
         if !l.stride().is_static() {

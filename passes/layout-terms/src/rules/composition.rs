@@ -69,8 +69,12 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(lands),
     // A o (0, 1, .. size A) = coalesce A
-    Rule::new("composition-identity-right", "(composition ?a ?b)", "(coalesce ?a)")
-        .when(right_is_identity),
+    Rule::new(
+        "composition-identity-right",
+        "(composition ?a ?b)",
+        "(coalesce ?a)",
+    )
+    .when(right_is_identity),
     // (n:1) o B = B
     Rule::new("composition-identity-left", "(composition ?a ?b)", "?b").when(|e| {
         let holds = || Some(one_leaf(e.layout('a')?)?.1.is(1));
@@ -121,7 +125,8 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(|e| {
         let part = e.tuple('c').zip(e.layout('b'));
-        let is_part = part.is_some_and(|(c, b)| c.has_underscore() && c.weakly_congruent(b.shape()));
+        let is_part =
+            part.is_some_and(|(c, b)| c.has_underscore() && c.weakly_congruent(b.shape()));
         is_plain(e, 'a') && plain_right(e) && is_part
     })
     .narrowing()
@@ -141,10 +146,14 @@ pub(super) const RULES: &[Rule] = &[
     .when(|e| e.typed.contains(&'a') && lands_if_computed(e))
     .of_computed(),
     // The same at an index.
-    Rule::new("eval-computed", "(layout_eval ?i ?a)", "(layout_eval ?i (coalesce ?a))")
-        .when(|e| e.tuple('i').is_some_and(|i| !i.is_tuple()) && e.typed.contains(&'a'))
-        .of_computed()
-        .in_any_form(),
+    Rule::new(
+        "eval-computed",
+        "(layout_eval ?i ?a)",
+        "(layout_eval ?i (coalesce ?a))",
+    )
+    .when(|e| e.tuple('i').is_some_and(|i| !i.is_tuple()) && e.typed.contains(&'a'))
+    .of_computed()
+    .in_any_form(),
     // (A o B)(i) = A(B(i)) for i in B's domain.
     Rule::new(
         "eval-composition",
@@ -154,20 +163,39 @@ pub(super) const RULES: &[Rule] = &[
     .when(|e| {
         let inside = || {
             let (i, b) = (e.tuple('i')?.as_leaf()?, e.layout('b')?);
-            let within = Leaf::Static(0).at_most(i).ok()?.and(&i.less(&extents(b)?).ok()?);
+            let within = Leaf::Static(0)
+                .at_most(i)
+                .ok()?
+                .and(&i.less(&extents(b)?).ok()?);
             Some(within.is_true() && lands_in(b, e.layout('a')?))
         };
         plain_right(e) && is_plain(e, 'a') && inside().unwrap_or(false)
     })
     .in_any_form(),
     // The complement of a layout is that of its image.
-    Rule::new("complement-of-coalesced", "(complement (coalesce ?a) ?b)", "(complement ?a ?b)"),
-    Rule::new("complement-of-flat", "(complement (flatten ?a) ?b)", "(complement ?a ?b)"),
+    Rule::new(
+        "complement-of-coalesced",
+        "(complement (coalesce ?a) ?b)",
+        "(complement ?a ?b)",
+    ),
+    Rule::new(
+        "complement-of-flat",
+        "(complement (flatten ?a) ?b)",
+        "(complement ?a ?b)",
+    ),
     Rule::new(
         "complement-of-grouped",
         "(complement (group_modes.i ?a) ?b)",
         "(complement ?a ?b)",
     ),
-    Rule::new("complement-of-filtered", "(complement (filter ?a) ?b)", "(complement ?a ?b)"),
-    Rule::new("complement-in-layout", "(complement ?a ?b)", "(complement ?a (get_shape ?b))"),
+    Rule::new(
+        "complement-of-filtered",
+        "(complement (filter ?a) ?b)",
+        "(complement ?a ?b)",
+    ),
+    Rule::new(
+        "complement-in-layout",
+        "(complement ?a ?b)",
+        "(complement ?a (get_shape ?b))",
+    ),
 ];

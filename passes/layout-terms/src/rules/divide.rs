@@ -22,23 +22,39 @@ pub(super) const RULES: &[Rule] = &[
         "(logical_divide ?a ?t)",
         "(composition ?a (cat ?t (complement ?t (get_shape ?a))))",
     ),
-    Rule::new("zipped-divide-by-layout", "(zipped_divide ?a ?t)", "(logical_divide ?a ?t)")
-        .when(|e| e.layout('t').is_some())
-        .narrowing()
-        .in_any_form(),
+    Rule::new(
+        "zipped-divide-by-layout",
+        "(zipped_divide ?a ?t)",
+        "(logical_divide ?a ?t)",
+    )
+    .when(|e| e.layout('t').is_some())
+    .narrowing()
+    .in_any_form(),
     // The tile alone, without what is around it.
-    Rule::new("tile-of-divide", "(get.0 (logical_divide ?a ?t))", "(composition ?a ?t)")
-        .when(|e| e.layout('t').is_some())
-        .narrowing()
-        .in_any_form(),
-    Rule::new("tile-of-zipped-divide", "(get.0 (zipped_divide ?a ?t))", "(composition ?a ?t)")
-        .when(is_of_layouts)
-        .narrowing()
-        .in_any_form(),
-    Rule::new("tile-of-tiled-divide", "(get.0 (tiled_divide ?a ?t))", "(composition ?a ?t)")
-        .when(is_of_layouts)
-        .narrowing()
-        .in_any_form(),
+    Rule::new(
+        "tile-of-divide",
+        "(get.0 (logical_divide ?a ?t))",
+        "(composition ?a ?t)",
+    )
+    .when(|e| e.layout('t').is_some())
+    .narrowing()
+    .in_any_form(),
+    Rule::new(
+        "tile-of-zipped-divide",
+        "(get.0 (zipped_divide ?a ?t))",
+        "(composition ?a ?t)",
+    )
+    .when(is_of_layouts)
+    .narrowing()
+    .in_any_form(),
+    Rule::new(
+        "tile-of-tiled-divide",
+        "(get.0 (tiled_divide ?a ?t))",
+        "(composition ?a ?t)",
+    )
+    .when(is_of_layouts)
+    .narrowing()
+    .in_any_form(),
     // The rest alone.
     Rule::new(
         "rest-of-divide",

@@ -41,7 +41,8 @@ fn is_injective(e: &Env) -> bool {
         while !modes.is_empty() {
             // The mode whose stride is known to be the smallest.
             let smallest = (0..modes.len()).find(|&i| {
-                let below = |(_, d): &(Leaf, Leaf)| modes[i].1.at_most(d).is_ok_and(|t| t.is_true());
+                let below =
+                    |(_, d): &(Leaf, Leaf)| modes[i].1.at_most(d).is_ok_and(|t| t.is_true());
                 modes.iter().all(below)
             })?;
             let (extent, step) = modes.remove(smallest);
@@ -64,30 +65,62 @@ fn left_is_whole(e: &Env) -> bool {
 
 pub(super) const RULES: &[Rule] = &[
     // A(R(i)) = i for i in R's domain.
-    Rule::new("right-inverse-cancels", "(coalesce (composition ?a (right_inverse ?a)))", "?k")
-        .when(right_is_some)
-        .k(|e| identity(extents(&e.layout('a')?.right_inverse().ok()?)?)),
+    Rule::new(
+        "right-inverse-cancels",
+        "(coalesce (composition ?a (right_inverse ?a)))",
+        "?k",
+    )
+    .when(right_is_some)
+    .k(|e| identity(extents(&e.layout('a')?.right_inverse().ok()?)?)),
     // L(A(i)) = i where A reaches nothing twice.
-    Rule::new("left-inverse-cancels", "(coalesce (composition (left_inverse ?a) ?a))", "?k")
-        .when(left_is_whole)
-        .k(|e| identity(extents(e.layout('a')?)?)),
-    Rule::new("right-inverse-of-coalesced", "(right_inverse (coalesce ?a))", "(right_inverse ?a)"),
-    Rule::new("right-inverse-of-flat", "(right_inverse (flatten ?a))", "(right_inverse ?a)"),
+    Rule::new(
+        "left-inverse-cancels",
+        "(coalesce (composition (left_inverse ?a) ?a))",
+        "?k",
+    )
+    .when(left_is_whole)
+    .k(|e| identity(extents(e.layout('a')?)?)),
+    Rule::new(
+        "right-inverse-of-coalesced",
+        "(right_inverse (coalesce ?a))",
+        "(right_inverse ?a)",
+    ),
+    Rule::new(
+        "right-inverse-of-flat",
+        "(right_inverse (flatten ?a))",
+        "(right_inverse ?a)",
+    ),
     Rule::new(
         "right-inverse-of-grouped",
         "(right_inverse (group_modes.i ?a))",
         "(right_inverse ?a)",
     ),
-    Rule::new("left-inverse-of-coalesced", "(left_inverse (coalesce ?a))", "(left_inverse ?a)"),
-    Rule::new("left-inverse-of-flat", "(left_inverse (flatten ?a))", "(left_inverse ?a)"),
+    Rule::new(
+        "left-inverse-of-coalesced",
+        "(left_inverse (coalesce ?a))",
+        "(left_inverse ?a)",
+    ),
+    Rule::new(
+        "left-inverse-of-flat",
+        "(left_inverse (flatten ?a))",
+        "(left_inverse ?a)",
+    ),
     Rule::new(
         "left-inverse-of-grouped",
         "(left_inverse (group_modes.i ?a))",
         "(left_inverse ?a)",
     ),
     // The inverse of a permutation is one, and there is no other.
-    Rule::new("inverse-of-inverse", "(right_inverse (right_inverse ?a))", "(coalesce ?a)")
-        .when(is_permutation),
-    Rule::new("left-is-right-inverse", "(left_inverse ?a)", "(right_inverse ?a)")
-        .when(is_permutation),
+    Rule::new(
+        "inverse-of-inverse",
+        "(right_inverse (right_inverse ?a))",
+        "(coalesce ?a)",
+    )
+    .when(is_permutation),
+    Rule::new(
+        "left-is-right-inverse",
+        "(left_inverse ?a)",
+        "(right_inverse ?a)",
+    )
+    .when(is_permutation),
 ];

@@ -259,7 +259,10 @@ impl Compiled {
             |text| Pat::parse(text).map_err(|why| format!("rule {}: {why} in `{text}`", rule.name));
         let (lhs, rhs) = (side(rule.lhs)?, side(rule.rhs)?);
         if !matches!(lhs, Pat::Op(..)) {
-            return Err(format!("rule {}: `{}` is no operation", rule.name, rule.lhs));
+            return Err(format!(
+                "rule {}: `{}` is no operation",
+                rule.name, rule.lhs
+            ));
         }
         Ok(Compiled { rule, lhs, rhs })
     }
@@ -395,7 +398,9 @@ mod tests {
             let (used, used_heads) = compiled.rhs.vars();
             assert!(
                 used.iter().all(|v| bound.contains(v))
-                    && used_heads.iter().all(|(v, _)| heads.iter().any(|(w, _)| w == v)),
+                    && used_heads
+                        .iter()
+                        .all(|(v, _)| heads.iter().any(|(w, _)| w == v)),
                 "{name}: the right side invents a variable"
             );
         }

@@ -9,15 +9,26 @@ pub(super) const RULES: &[Rule] = &[
         "(logical_product ?a ?b)",
         "(cat ?a (composition (complement ?a) ?b))",
     ),
-    Rule::new("block-of-product", "(get.0 (logical_product ?a ?b))", "?a")
-        .in_any_form(),
-    Rule::new("block-of-zipped-product", "(get.0 (zipped_product ?a ?b))", "?a")
-        .in_any_form(),
-    Rule::new("block-of-tiled-product", "(get.0 (tiled_product ?a ?b))", "?a")
-        .in_any_form(),
-    Rule::new("zipped-product-by-layout", "(zipped_product ?a ?b)", "(logical_product ?a ?b)")
-        .narrowing()
-        .in_any_form(),
+    Rule::new("block-of-product", "(get.0 (logical_product ?a ?b))", "?a").in_any_form(),
+    Rule::new(
+        "block-of-zipped-product",
+        "(get.0 (zipped_product ?a ?b))",
+        "?a",
+    )
+    .in_any_form(),
+    Rule::new(
+        "block-of-tiled-product",
+        "(get.0 (tiled_product ?a ?b))",
+        "?a",
+    )
+    .in_any_form(),
+    Rule::new(
+        "zipped-product-by-layout",
+        "(zipped_product ?a ?b)",
+        "(logical_product ?a ?b)",
+    )
+    .narrowing()
+    .in_any_form(),
     // The same copies, side by side or between one another.
     Rule::new(
         "raked-product-of-blocked",

@@ -41,8 +41,12 @@ fn is_zero(e: &Env) -> bool {
 }
 
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("swizzle-behind", "(make_composed_layout ?s ?o ?a)", "(swizzle ?s ?a)")
-        .when(|e| is_zero(e) && moves(e)),
+    Rule::new(
+        "swizzle-behind",
+        "(make_composed_layout ?s ?o ?a)",
+        "(swizzle ?s ?a)",
+    )
+    .when(|e| is_zero(e) && moves(e)),
     // S o S = id
     Rule::new("swizzle-twice", "(swizzle ?s (swizzle ?s ?a))", "?a"),
     Rule::new(
@@ -54,12 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         let kept = || Some(e.swizzle('s')?.compose(e.swizzle('t')?).ok()?.b() > 0);
         e.layout('a').is_some() && kept().unwrap_or(false)
     }),
-    Rule::new(
-        "size-swizzled",
-        "(size (swizzle ?s ?a))",
-        "(size ?a)",
-    )
-    .in_any_form(),
+    Rule::new("size-swizzled", "(size (swizzle ?s ?a))", "(size ?a)").in_any_form(),
     // An offset that has none of the bits that are read stays.
     Rule::new(
         "eval-swizzled-for-nothing",
@@ -74,11 +73,23 @@ pub(super) const RULES: &[Rule] = &[
         "(swizzle ?s (composition ?a ?b))",
     )
     .when(moves),
-    Rule::new("swizzle-get", "(get.i (swizzle ?s ?a))", "(swizzle ?s (get.i ?a))"),
-    Rule::new("swizzle-coalesce", "(coalesce (swizzle ?s ?a))", "(swizzle ?s (coalesce ?a))")
-        .when(moves),
-    Rule::new("swizzle-flatten", "(flatten (swizzle ?s ?a))", "(swizzle ?s (flatten ?a))")
-        .when(moves),
+    Rule::new(
+        "swizzle-get",
+        "(get.i (swizzle ?s ?a))",
+        "(swizzle ?s (get.i ?a))",
+    ),
+    Rule::new(
+        "swizzle-coalesce",
+        "(coalesce (swizzle ?s ?a))",
+        "(swizzle ?s (coalesce ?a))",
+    )
+    .when(moves),
+    Rule::new(
+        "swizzle-flatten",
+        "(flatten (swizzle ?s ?a))",
+        "(swizzle ?s (flatten ?a))",
+    )
+    .when(moves),
     Rule::new(
         "swizzle-group",
         "(group_modes.i (swizzle ?s ?a))",
@@ -124,7 +135,11 @@ fn fits(coord: &IntTuple, shape: &IntTuple) -> bool {
         (None, shape) => {
             shape.is_tuple()
                 && coord.rank() == shape.rank()
-                && coord.modes().iter().zip(shape.modes()).all(|(c, s)| fits(c, s))
+                && coord
+                    .modes()
+                    .iter()
+                    .zip(shape.modes())
+                    .all(|(c, s)| fits(c, s))
         }
     }
 }
