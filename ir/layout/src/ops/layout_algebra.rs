@@ -258,8 +258,10 @@ fn dice(args: &Operands<'_>) -> OpResult {
 fn inverse(args: &Operands<'_>) -> OpResult {
     let [input] = args.exactly()?;
     let l = args.layout("input", input)?;
-    let (right, open) = (args.op == "right_inverse", !l.shape().is_static());
-    if open && (!right || l.stride().has_basis()) {
+    // Symbols are known, as far as facts go.
+    let identified = |t: &IntTuple| t.leaves().iter().all(|leaf| leaf.is_identified());
+    let right = args.op == "right_inverse";
+    if !identified(l.shape()) && (!right || l.stride().has_basis()) {
         let expected = if right {
             "a static shape beside basis strides"
         } else {
@@ -274,7 +276,7 @@ fn inverse(args: &Operands<'_>) -> OpResult {
     let inverse = if right {
         l.right_inverse()?
     } else {
-        if !l.stride().is_static() {
+        if !identified(l.stride()) {
             return Err(args.refuse(
                 "static strides",
                 l,
