@@ -191,11 +191,24 @@ func.func @wrapping(%m: i32, %n: i32, %p: i32, %i: i32) -> !cute.int_tuple<"?"> 
 
 // -----
 
-// A shape in a branch says nothing of its extents elsewhere: here they may be 0.
+// A shape in a branch says nothing of its extents elsewhere: there they may be 0.
 // CHECK-LABEL: func.func @guarded(
 // CHECK:         cute.tuple_mod
 // CHECK:         scf.if
-// CHECK-LABEL: func.func @always(%m: i32) -> !cute.int_tuple<"?"> {
+// CHECK-LABEL: func.func @always(
+// CHECK-NOT:     cute.tuple_mod
+// CHECK:         %[[Z:.*]] = cute.static : !cute.int_tuple<"0">
+// CHECK:         cute.derefine(%[[Z]])
+func.func @guarded(%m: i32, %p: i1) -> !cute.int_tuple<"?"> {
+  %x = cute.make_int_tuple(%m) : (i32) -> !cute.int_tuple<"?">
+  %r = cute.tuple_mod(%x, %x) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
+  scf.if %p {
+    %s = cute.make_shape(%m) : (i32) -> !cute.shape<"?">
+    cute.print(%s) : !cute.shape<"?">
+  }
+  return %r : !cute.int_tuple<"?">
+}
+func.func @always(%m: i32) -> !cute.int_tuple<"?"> {
   %s = cute.make_shape(%m) : (i32) -> !cute.shape<"?">
   %x = cute.to_int_tuple(%s) : !cute.shape<"?"> -> !cute.int_tuple<"?">
   %r = cute.tuple_mod(%x, %x) : (!cute.int_tuple<"?">, !cute.int_tuple<"?">) -> !cute.int_tuple<"?">
