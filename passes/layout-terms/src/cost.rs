@@ -128,7 +128,7 @@ mod tests {
         let composed = arithmetic(&Head::new("composition"), &[layout.clone(), eight]);
         assert!(composed > Some(2 * QUOTIENT), "{composed:?}");
         assert_eq!(
-            arithmetic(&Head::new("left_inverse"), &[layout.clone()]),
+            arithmetic(&Head::new("left_inverse"), std::slice::from_ref(&layout)),
             None
         );
         assert!(trace(&[layout]).is_none(), "a `?` is no symbol");

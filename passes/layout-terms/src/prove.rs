@@ -379,7 +379,7 @@ fn prove(rule: &Compiled) -> Result<usize, String> {
             }
             cases += usize::from(compare(rule, &env)?);
         }
-        let mut random = Random(0x1a40_07);
+        let mut random = Random(0x001a_4007);
         for _ in 0..RANDOM {
             let env = Env {
                 values: vars

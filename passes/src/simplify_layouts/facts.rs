@@ -27,7 +27,12 @@ pub(super) struct Facts<'c> {
     origins: Vec<Origin<'c>>,
     /// Integers that are extents in the block where they are computed, so that they are at least 1.
     extents: HashSet<ValueKey>,
+    /// The ops that are being looked at, each for the sake of the one before.
+    depth: usize,
 }
+
+/// The most ops that are looked at, one behind another, for what is known of one value: what comes before is a symbol.
+const DEPTH: usize = 128;
 
 /// The value of the algebra that a type describes, of integers too.
 pub(super) fn type_value(ty: Type<'_>) -> Option<Value> {
@@ -78,8 +83,13 @@ impl<'c> Facts<'c> {
         }
         let ty = type_value(value.r#type())?;
         let known = match defining_op(value) {
-            Some(op) => self.result(op, value),
-            None => None,
+            Some(op) if self.depth < DEPTH => {
+                self.depth += 1;
+                let known = self.result(op, value);
+                self.depth -= 1;
+                known
+            }
+            _ => None,
         };
         let known = match known {
             Some(known) => known,
