@@ -13,6 +13,7 @@ const CRATES: &[&str] = &[
     "ir/dialect",
     "passes",
     "passes/simplify",
+    "passes/layout-terms",
     "passes/measured",
     "lowering",
     "runtime",

@@ -21,6 +21,7 @@ pub mod plan;
 pub mod report;
 mod shared;
 pub mod simplify_indices;
+pub mod simplify_layouts;
 pub mod synchronize;
 mod testing;
 pub mod tile;
@@ -48,6 +49,7 @@ pub fn passes() -> Vec<PassSpec> {
         synchronize::PASS,
         fold_static::PASS,
         lower_layouts::PASS,
+        simplify_layouts::PASS,
         simplify_indices::PASS,
         report::PASS,
         testing::PASS,

@@ -216,9 +216,9 @@ func.func @inverse_of_negative_strides(%l: !cute.layout<"(4,4):(-1,4)">) {
 
 // -----
 
-func.func @inverse_of_dynamic_extents(%l: !cute.layout<"(?,4):(1,2)">) {
-  // expected-error @below {{'cute.right_inverse' op expected a static shape, found (?,4):(1,2)}}
-  cute.right_inverse(%l) : (!cute.layout<"(?,4):(1,2)">) -> !cute.layout<"4:1">
+func.func @inverse_of_dynamic_extents(%l: !cute.layout<"(?,4):(1@0,1@1)">) {
+  // expected-error @below {{'cute.right_inverse' op expected a static shape beside basis strides, found (?,4):(1@0,1@1)}}
+  cute.right_inverse(%l) : (!cute.layout<"(?,4):(1@0,1@1)">) -> !cute.layout<"4:1">
   return
 }
 

@@ -201,7 +201,11 @@ def Cute_RightInverseOp : Cute_AlgebraOp<"right_inverse"> {
     For as many i, from 0 on, as the layout reaches without a gap: the result may be
     smaller than the layout.
 
-    Precondition: a static shape. Modes of dynamic stride are passed over.
+    Modes of dynamic stride are passed over, and behind a mode of dynamic extent it is
+    not known which comes next: `(16,?):(1,16)` has itself as its inverse, `(?,16):(1,16)`
+    has `?:1`.
+
+    Precondition: a static shape where strides are basis elements.
 
     ```mlir
     // Given %l: !cute.layout<"(4,8):(8,1)">

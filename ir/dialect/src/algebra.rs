@@ -124,6 +124,19 @@ pub fn value_of(ty: Type) -> Option<Value> {
     }
 }
 
+/// The attributes of an op of the algebra.
+pub fn attributes(op: Op<'_>) -> Attrs {
+    attrs_of(|name| attribute_of(op, name))
+}
+
+/// Tells whether `cute.derefine` takes a value of the first type to one of the second: it says the same, or less.
+pub fn derefines(from: Type, to: Type) -> bool {
+    match (value_of(from), value_of(to)) {
+        (Some(from), Some(to)) => crate::verify::is_weaker(&from, &to),
+        _ => false,
+    }
+}
+
 /// The attributes of an op on values of the algebra.
 pub(crate) fn attrs_of<'c>(find: impl Fn(&str) -> Option<Attribute<'c>>) -> Attrs {
     let integer = |name| find(name).and_then(integer_value);

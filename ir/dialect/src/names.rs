@@ -38,7 +38,7 @@ pub fn is_cute(op: Op<'_>) -> bool {
 }
 
 /// The name of an op of the dialect `cute` without it; nothing of others.
-pub(crate) fn mnemonic(name: &str) -> Option<&str> {
+pub fn mnemonic(name: &str) -> Option<&str> {
     match name.split_once('.') {
         Some((dialect::CUTE, rest)) => Some(rest),
         _ => None,

@@ -92,7 +92,13 @@ fn inverses_by_example() {
         is(layout(l).left_inverse(), left);
     }
     is(layout("(4,2):(1,?)").right_inverse(), "4:1");
-    assert!(layout("(?,2):(1,4)").right_inverse().is_err());
+    // Behind a mode of open extent it is not known which mode comes next.
+    is(layout("(?,2):(1,4)").right_inverse(), "?:1");
+    is(layout("(16,?):(1,16)").right_inverse(), "(16,?):(1,16)");
+    is(layout("(?,4):(4,1)").right_inverse(), "(4,?):(?,1)");
+    is(layout("(?,4):(?,1)").right_inverse(), "4:?");
+    assert!(layout("(?,2):(1@0,1@1)").right_inverse().is_err());
+    assert!(layout("(?,2):(1,4)").left_inverse().is_err());
     assert!(layout("(4,2):(1,?)").left_inverse().is_err());
 }
 

@@ -78,7 +78,7 @@ fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
 }
 
 /// Tells whether `weak` is `strong` with some of what it says left out.
-fn weaker(strong: &Value, weak: &Value) -> bool {
+pub(crate) fn is_weaker(strong: &Value, weak: &Value) -> bool {
     let (a, b) = (strong.leaves(), weak.leaves());
     strong.kind() == weak.kind()
         && a.len() == b.len()
@@ -108,7 +108,7 @@ fn weaker_memref(from: &MemRef, to: &MemRef) -> bool {
         && from.swizzle == to.swizzle
         && from.inner == to.inner
         && from.align % to.align == 0
-        && weaker(
+        && is_weaker(
             &Value::Layout(from.layout.clone()),
             &Value::Layout(to.layout.clone()),
         )
@@ -126,14 +126,14 @@ pub(super) fn verify_derefine(op: cute::Derefine<'_>) -> Checked {
                 layout: l,
             }),
         ) => {
-            weaker(&Value::IntTuple(start), &Value::IntTuple(s))
-                && weaker(&Value::Layout(layout), &Value::Layout(l))
+            is_weaker(&Value::IntTuple(start), &Value::IntTuple(s))
+                && is_weaker(&Value::Layout(layout), &Value::Layout(l))
         }
         (Some(CuteType::ArithTupleIter(a)), Some(CuteType::ArithTupleIter(b))) => {
-            weaker(&Value::IntTuple(a), &Value::IntTuple(b))
+            is_weaker(&Value::IntTuple(a), &Value::IntTuple(b))
         }
         _ => match (algebra::value_of(from), algebra::value_of(to)) {
-            (Some(a), Some(b)) => weaker(&a, &b),
+            (Some(a), Some(b)) => is_weaker(&a, &b),
             _ => false,
         },
     };

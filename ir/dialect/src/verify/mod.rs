@@ -40,6 +40,7 @@ use crate::ops::{cute, cute_nvgpu};
 pub use attributes::Place;
 pub(crate) use attributes::attribute;
 use cute_layout::atoms::CopyAtom;
+pub(crate) use facts::is_weaker;
 
 use crate::{
     diag::{self, Failure},

@@ -20,16 +20,17 @@ impl Layout {
     ///
     /// It can be partial: `4:2` gives `1:0`. Of an injective layout of non-negative strides it is the longest there is; where
     /// modes overlap whole modes are taken, as in CuTe, though a longer one may exist (`(4,4):(1,2)` gives `4:1`). Modes of
-    /// dynamic stride are left out, as in CuTe. Of basis strides it takes coordinates: each is inverted alone. Errors:
-    /// dynamic extents.
+    /// dynamic stride are left out, as in CuTe, and behind a mode of dynamic extent it is not known which comes next:
+    /// `(16,?):(1,16)` gives itself, `(?,16):(1,16)` gives `?:1`. Of basis strides it takes coordinates: each is inverted alone.
+    /// Errors: dynamic extents beside basis strides.
     pub fn right_inverse(&self) -> Result<Layout> {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
 
     // Without the short cut.
     pub(super) fn right_inverse_general(&self) -> Result<Layout> {
-        if self.has_symbols() {
-            return self.right_inverse_symbolic();
+        if self.has_symbols() || !self.shape().is_static() {
+            return self.right_inverse_open();
         }
         if self.stride().has_basis() {
             return self.right_inverse_basis();
@@ -129,26 +130,31 @@ impl Layout {
     }
 
     /// Extent, stride and step of each mode of the coalesced layout.
-    fn symbolic_modes(&self, op: &'static str) -> Result<Vec<(Leaf, Leaf, Leaf)>> {
+    fn open_modes(&self) -> Result<Vec<(Leaf, Leaf, Leaf)>> {
         let mut step = Leaf::Static(1);
         let mut out = Vec::new();
         for (s, d) in coalesce_leaves(leaves(self))? {
-            if !s.is_identified() {
-                return Err(self.dynamic(op));
-            }
             let next = step.mul(&s)?;
             out.push((s, d, std::mem::replace(&mut step, next)));
         }
         Ok(out)
     }
 
+    fn open_basis(&self, op: &'static str) -> LayoutError {
+        if self.has_symbols() {
+            self.basis(op)
+        } else {
+            self.dynamic(op)
+        }
+    }
+
     // As far as it is known which mode comes next; what is not known ends it early, which is right too.
-    fn right_inverse_symbolic(&self) -> Result<Layout> {
+    fn right_inverse_open(&self) -> Result<Layout> {
         const OP: &str = "right_inverse";
         if self.stride().has_basis() {
-            return Err(self.basis(OP));
+            return Err(self.open_basis(OP));
         }
-        let mut modes = self.symbolic_modes(OP)?;
+        let mut modes = self.open_modes()?;
         modes.retain(|(s, _, _)| !s.is(1));
         let mut out = Leaves::new();
         let mut next = Leaf::Static(1);
@@ -165,7 +171,10 @@ impl Layout {
         if self.stride().has_basis() {
             return Err(self.basis(OP));
         }
-        let modes = self.symbolic_modes(OP)?;
+        let modes = self.open_modes()?;
+        if modes.iter().any(|(s, _, _)| !s.is_identified()) {
+            return Err(self.dynamic(OP));
+        }
         if modes.iter().any(|(_, d, _)| !d.is_identified()) {
             return Err(self.dynamic(OP));
         }

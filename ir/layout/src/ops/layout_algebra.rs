@@ -258,17 +258,25 @@ fn dice(args: &Operands<'_>) -> OpResult {
 fn inverse(args: &Operands<'_>) -> OpResult {
     let [input] = args.exactly()?;
     let l = args.layout("input", input)?;
-    if !l.shape().is_static() {
+    // Symbols are known, as far as facts go.
+    let identified = |t: &IntTuple| t.leaves().iter().all(|leaf| leaf.is_identified());
+    let right = args.op == "right_inverse";
+    if !identified(l.shape()) && (!right || l.stride().has_basis()) {
+        let expected = if right {
+            "a static shape beside basis strides"
+        } else {
+            "a static shape"
+        };
         return Err(args.refuse(
-            "a static shape",
+            expected,
             l,
             "take the inverse of a mode whose extents are known",
         ));
     }
-    let inverse = if args.op == "right_inverse" {
+    let inverse = if right {
         l.right_inverse()?
     } else {
-        if !l.stride().is_static() {
+        if !identified(l.stride()) {
             return Err(args.refuse(
                 "static strides",
                 l,

@@ -1,6 +1,7 @@
 //! Values whose dynamic leaves are inputs of a trace.
 
 use super::Value;
+use crate::error::Result;
 use crate::layout::Layout;
 use crate::leaf::{Dyn, Leaf};
 use crate::swizzle::{ComposedLayout, Inner};
@@ -55,37 +56,43 @@ impl Value {
         })
     }
 
-    // `f` sees the dynamic leaves in the order of `leaves`. Only numbers change, so that every form stays valid.
+    // Only numbers change, so that every form stays valid.
     fn map_dynamic(&self, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Value {
-        match self {
+        self.with_leaves(&mut |d| Leaf::Dynamic(f(d)))
+            .unwrap_or_else(|_| self.clone())
+    }
+
+    /// The same value with other integers, known or not, as its dynamic leaves: `f` sees these in the order of
+    /// [`Value::leaves`]. A condition stays as it is.
+    ///
+    /// Errors: an extent below 1, or one that is not known to be at least 1 although it is symbolic; numbers that do not fit.
+    pub fn with_leaves(&self, f: &mut dyn FnMut(&Dyn) -> Leaf) -> Result<Value> {
+        Ok(match self {
             Value::IntTuple(t) => Value::IntTuple(tuple(t, f)),
             Value::Shape(t) => Value::Shape(tuple(t, f)),
             Value::Stride(t) => Value::Stride(tuple(t, f)),
             Value::Coord(t) => Value::Coord(tuple(t, f)),
-            Value::Layout(l) => Value::Layout(layout(l, f)),
-            Value::Tile(t) => Value::Tile(tile(t, f)),
+            Value::Layout(l) => Value::Layout(layout(l, f)?),
+            Value::Tile(t) => Value::Tile(tile(t, f)?),
             Value::Swizzle(s) => Value::Swizzle(*s),
             Value::ComposedLayout(c) => {
-                let outer = layout(c.outer(), f);
+                let outer = layout(c.outer(), f)?;
                 let offset = tuple(c.offset(), f);
                 let inner = match c.inner() {
-                    Inner::Layout(l) => Inner::Layout(layout(l, f)),
+                    Inner::Layout(l) => Inner::Layout(layout(l, f)?),
                     Inner::Swizzle(s) => Inner::Swizzle(*s),
                 };
-                match ComposedLayout::new(inner, offset, outer) {
-                    Ok(c) => Value::ComposedLayout(c),
-                    Err(_) => self.clone(),
-                }
+                Value::ComposedLayout(ComposedLayout::new(inner, offset, outer)?)
             }
             Value::Scalar(l) => Value::Scalar(leaf(l, f)),
             Value::Bool(t) => Value::Bool(t.clone()),
-        }
+        })
     }
 }
 
-fn leaf(l: &Leaf, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Leaf {
+fn leaf(l: &Leaf, f: &mut dyn FnMut(&Dyn) -> Leaf) -> Leaf {
     match l {
-        Leaf::Dynamic(d) => Leaf::Dynamic(f(d)),
+        Leaf::Dynamic(d) => f(d),
         Leaf::Basis { value, path } => Leaf::Basis {
             value: Box::new(leaf(value, f)),
             path: path.clone(),
@@ -94,22 +101,22 @@ fn leaf(l: &Leaf, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Leaf {
     }
 }
 
-fn tuple(t: &IntTuple, f: &mut dyn FnMut(&Dyn) -> Dyn) -> IntTuple {
+fn tuple(t: &IntTuple, f: &mut dyn FnMut(&Dyn) -> Leaf) -> IntTuple {
     match t {
         IntTuple::Leaf(l) => IntTuple::Leaf(leaf(l, f)),
         IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| tuple(t, f)).collect()),
     }
 }
 
-fn layout(l: &Layout, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Layout {
+fn layout(l: &Layout, f: &mut dyn FnMut(&Dyn) -> Leaf) -> Result<Layout> {
     let (shape, stride) = (tuple(l.shape(), f), tuple(l.stride(), f));
-    Layout::new(shape, stride).unwrap_or_else(|_| l.clone())
+    Layout::new(shape, stride)
 }
 
-fn tile(t: &Tile, f: &mut dyn FnMut(&Dyn) -> Dyn) -> Tile {
-    match t {
-        Tile::Layout(l) => Tile::Layout(layout(l, f)),
+fn tile(t: &Tile, f: &mut dyn FnMut(&Dyn) -> Leaf) -> Result<Tile> {
+    Ok(match t {
+        Tile::Layout(l) => Tile::Layout(layout(l, f)?),
         Tile::Underscore => Tile::Underscore,
-        Tile::Modes(m) => Tile::Modes(m.iter().map(|t| tile(t, f)).collect()),
-    }
+        Tile::Modes(m) => Tile::Modes(m.iter().map(|t| tile(t, f)).collect::<Result<_>>()?),
+    })
 }

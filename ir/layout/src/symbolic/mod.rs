@@ -34,7 +34,7 @@ mod text;
 
 pub use facts::Scope;
 pub use parse::SymParseError;
-pub use poly::Poly;
+pub use poly::{Poly, Product};
 pub use prove::Proof;
 pub use symbol::Symbol;
 

@@ -45,6 +45,9 @@ impl std::fmt::Debug for Poly {
     }
 }
 
+/// A number times a product of powers of symbols.
+pub type Product = (i64, Vec<(Arc<Symbol>, u32)>);
+
 /// A sum that is being made.
 #[derive(Default)]
 pub(super) struct Sum(BTreeMap<Mono, i128>);
@@ -362,6 +365,29 @@ impl Poly {
                 Atom::Sign(p) => p.collect(into),
             }
         }
+    }
+
+    /// The terms as products of symbols: a coefficient, and each symbol with its power. Nothing where a term is opaque, or where
+    /// a symbol would have to be divided by a number or a symbol that divides it.
+    pub fn products(&self) -> Option<Vec<Product>> {
+        let term = |(mono, coefficient): &(Mono, i64)| {
+            let mut coefficient = *coefficient;
+            let mut factors = Vec::new();
+            for (atom, power) in &mono.0 {
+                let Atom::Unit(symbol) = atom else {
+                    return None;
+                };
+                for _ in 0..*power {
+                    if !symbol.of.is_empty() || coefficient % symbol.div != 0 {
+                        return None;
+                    }
+                    coefficient /= symbol.div;
+                }
+                factors.push((symbol.clone(), *power));
+            }
+            Some((coefficient, factors))
+        };
+        self.terms().iter().map(term).collect()
     }
 
     /// The value where the symbols have these values. None: a symbol has none, the facts do not hold, or something does

@@ -249,7 +249,10 @@ dice | layout (2,3):(1,2) ; coord (0,_,1) | error expected a coordinate whose pr
 dice | tile [4:1;_] ; coord (0,_) | error expected input to be !cute.shape, !cute.stride, !cute.int_tuple, !cute.coord, !cute.layout or !cute.composed_layout, found !cute.tile `[4:1;_]`
 right_inverse | layout (4,8):(8,1) | layout (8,4):(4,1)
 right_inverse | layout 4:2 | layout 1:0
-right_inverse | layout (4,8,?):(1,4,32) | error expected a static shape, found (4,8,?):(1,4,32)
+right_inverse | layout (4,8,?):(1,4,32) | layout (32,?):(1,32)
+right_inverse | layout (?,8):(8,1) | layout (8,?):(?,1)
+right_inverse | layout (?,?):(1,?) | layout ?:1
+right_inverse | layout (?,4):(1@0,1@1) | error expected a static shape beside basis strides, found (?,4):(1@0,1@1)
 right_inverse | layout (4,8):(1,?) | layout 4:1
 right_inverse | layout (4,5):(1@1,1@0) | layout (5,4):(4,1)
 right_inverse | layout ((2,3),4):((3@0,1@0),?@1) | layout ((3,2),1):((2,1),0)
