@@ -253,9 +253,9 @@ func.func @in_place(%X: !own) {
 
 // One column, as the output alone says.
 !some = !cute.memref<i8, gmem, align<16>, "(?,?):(?,1)">
-!one = !cute.memref<i8, gmem, align<16>, "(?,1):(?,1)">
-func.func @one_column(%X: !some, %Y: !one) {
-  cute.map ins(%X : !some) outs(%Y : !one) {
+!lone = !cute.memref<i8, gmem, align<16>, "(?,1):(?,1)">
+func.func @one_column(%X: !some, %Y: !lone) {
+  cute.map ins(%X : !some) outs(%Y : !lone) {
   ^bb0(%x: i8):
     %y = arith.addi %x, %x : i8
     cute.yield %y : i8

@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn problems_are_of_all_kinds() {
-        let all: Vec<Problem> = (0..600)
+        let all: Vec<Problem> = (0..1200)
             .map(|index| Problem::new(&mut Random::of(3, index), 1))
             .collect();
         let some = |part: &str| all.iter().filter(|one| one.text.contains(part)).count();
