@@ -60,8 +60,8 @@
 // INFO:         requires le(1, E0.shape[1]): expected at least one element along modes [1], which are reduced
 // INFO:         launch 0: layer_norm_kernel_0(
 // INFO-NEXT:      when and(v0, le(E0.shape[1], 1024))
-// INFO:         launch 5: layer_norm_kernel_5(
-// INFO-NOT:     launch 6
+// INFO:         launch 11: layer_norm_kernel_11(
+// INFO-NOT:     launch 12
 // INFO-LABEL: function rms_norm
 
 !x = !cute.memref<f32, gmem, align<16>, "(5,1000):(1000,1)">
