@@ -64,7 +64,7 @@ const SLOW: i64 = 200;
 const MOST_LIVES: i64 = 6;
 
 /// The most operations of such a turn.
-const MOST_WRITTEN: i64 = 800;
+const MOST_WRITTEN: i64 = 240;
 
 /// `op` as a loop of operations with stages.
 fn scheduled(op: Op<'_>) -> Option<scf::For<'_>> {
