@@ -4,8 +4,9 @@
 //! where some stages have no iteration, are written out; those between are a loop. The loop goes on
 //! while only what fills rings and loads ahead has run out of iterations, which costs less than the code of so many intervals
 //! without it. Copies then get a predicate, loads the last iteration's address, and a tail waits for the last copies. A value
-//! that is used in a later interval than it is made in is carried by that loop, once for each interval that it lives. Pure
-//! operations without a stage are made again wherever they are used.
+//! that is used in a later interval than it is made in is carried by that loop, once for each interval that it lives. Where a slow load
+//! brings it and a turn is short, the loop has as many intervals a turn as the value lives. Pure operations without a stage are made again
+//! wherever they are used.
 //!
 //! Where the number of iterations is not known, prologue and drain are written out for as many as they need, and a loop of fewer
 //! runs as it stands.

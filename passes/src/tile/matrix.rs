@@ -15,8 +15,28 @@ use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 /// The widest access to memory in bytes.
 pub(super) const WIDEST: i64 = 16;
 
+/// The layout with the extents and the strides of some modes multiples of a number, as far as a launch brings them; none where one that is known is no multiple.
+pub(super) fn with_multiples(
+    layout: &Layout,
+    of: i64,
+    of_shape: impl Fn(usize) -> bool,
+    of_stride: impl Fn(usize) -> bool,
+) -> Option<Layout> {
+    let modes = |all: &IntTuple, is_multiple: &dyn Fn(usize) -> bool| {
+        let modes = all.modes().iter().enumerate();
+        let modes = modes.map(|(at, mode)| match is_multiple(at) {
+            true => multiple(mode, of),
+            false => Some(mode.clone()),
+        });
+        Some(tuple(modes.collect::<Option<Vec<_>>>()?))
+    };
+    let shape = modes(layout.shape(), &of_shape)?;
+    let stride = modes(layout.stride(), &of_stride)?;
+    Layout::new(shape, stride).ok()
+}
+
 /// The tuple with all leaves multiples of a number: those that a launch brings are said to be, the others are none or it is nothing.
-pub(super) fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
+fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
     if all.is_tuple() {
         let modes = all.modes().iter().map(|mode| multiple(mode, of));
         return Some(tuple(modes.collect::<Option<Vec<_>>>()?));
@@ -292,20 +312,15 @@ impl<'c> Matrix<'c> {
         if vector <= self.access.vector || self.layout != self.memref.layout || self.is_whole() {
             return None;
         }
-        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        let stride = self.layout.stride();
         let is_along = |mode: &usize| stride.get(*mode).and_then(IntTuple::as_static) == Some(1);
         let major = (0..2).find(is_along)?;
-        let modes = |all: &IntTuple, divided: &dyn Fn(usize) -> bool| {
-            let modes = all.modes().iter().enumerate();
-            let modes = modes.map(|(at, mode)| match divided(at) {
-                true => multiple(mode, vector),
-                false => Some(mode.clone()),
-            });
-            Some(tuple(modes.collect::<Option<Vec<_>>>()?))
-        };
-        let shape = modes(shape, &|mode| mode == major)?;
-        let stride = modes(stride, &|mode| mode != major)?;
-        let layout = Layout::new(shape, stride).ok()?;
+        let layout = with_multiples(
+            &self.layout,
+            vector,
+            |mode| mode == major,
+            |mode| mode != major,
+        )?;
         let access = access(&self.memref, &layout, None).ok()?;
         let access = Access {
             vector: access.vector.min(self.most),

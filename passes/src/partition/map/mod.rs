@@ -368,7 +368,7 @@ fn word<'c>(b: Builder<'c>, name: &str, x: Val<'c>, y: Val<'c>) -> Result<Val<'c
     b.value(name, &[x, y], b.i32_type(), &[])
 }
 
-/// The two integers of a coordinate.
+/// The integers of a coordinate.
 pub(super) fn leaves_of<'c>(b: Builder<'c>, at: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
     let Some(CuteType::Coord(coord)) = CuteType::get(at.r#type()) else {
         return Err(b.error("expected a coordinate"));

@@ -6,7 +6,7 @@ use crate::{
     fused::{COLUMNS, Domain, Fused, INNER, OUTER, ROWS},
     plan::{ATOM_ROWS, Access, Avoid, Fused as Product},
     shared::ring_bytes,
-    tile::matrix::{WIDEST, divisor, multiple},
+    tile::matrix::{WIDEST, divisor, with_multiples},
 };
 use cute_ir::{
     fused::{Product as Sum, steps_along},
@@ -15,7 +15,7 @@ use cute_ir::{
     plan::Plan,
     types::element_bits,
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand, atoms::Completion, tuple};
+use cute_layout::{IntTuple, Leaf, Operand, atoms::Completion};
 use melior::ir::ValueLike;
 use std::collections::HashSet;
 
@@ -426,7 +426,7 @@ impl Whole<'_> {
     /// The same tensor where a launch brings multiples of as many elements as an access moves, the widest one to a factor and at most so many of others; none
     /// where nothing is gained by it, or where it cannot be so.
     pub(super) fn aligned(&self, is_factor: bool, most: i64) -> Option<Self> {
-        let (shape, stride) = (self.layout.shape(), self.layout.stride());
+        let stride = self.layout.stride();
         let is_next = |mode: &usize| {
             let leaf = stride.get(*mode).and_then(IntTuple::as_leaf);
             leaf == Some(&Leaf::Static(1))
@@ -437,17 +437,12 @@ impl Whole<'_> {
         if vector < 2 || along == ROWS && !is_factor {
             return None;
         }
-        let modes = |all: &IntTuple, divided: &dyn Fn(usize) -> bool| {
-            let modes = all.modes().iter().enumerate();
-            let modes = modes.map(|(at, mode)| match divided(at) {
-                true => multiple(mode, vector),
-                false => Some(mode.clone()),
-            });
-            Some(tuple(modes.collect::<Option<Vec<_>>>()?))
-        };
-        let shape = modes(shape, &|mode| mode == along)?;
-        let stride = modes(stride, &|mode| mode != along)?;
-        let layout = Layout::new(shape, stride).ok()?;
+        let layout = with_multiples(
+            &self.layout,
+            vector,
+            |mode| mode == along,
+            |mode| mode != along,
+        )?;
         (layout != self.layout).then(|| Self {
             layout,
             ..self.clone()

@@ -3,10 +3,10 @@
 use super::{Map, Whole, column};
 use crate::{
     arch::{REGISTERS, REGISTERS_PER_THREAD, WARP},
-    tile::matrix::{WIDEST, divisor, multiple},
+    tile::matrix::{WIDEST, divisor, with_multiples},
 };
 use cute_ir::maps::is_same_along;
-use cute_layout::{IntTuple, Layout, Leaf, tuple};
+use cute_layout::{IntTuple, Layout, Leaf};
 
 /// Elements of a row that a thread holds, where it is not too long.
 const HELD: i64 = 16;
@@ -253,23 +253,13 @@ impl<'c> Map<'c> {
     fn aligned(&self, known: &[Layout]) -> Option<Vec<Layout>> {
         let widest = self.full().map(|(_, whole)| whole.widest()).min()?;
         let aligned = |layout: &Layout| {
-            let (shape, stride) = (layout.shape(), layout.stride());
-            let is_along = column(stride) == Some(&Leaf::Static(1));
-            let mode = |of: &IntTuple, mode: usize, divided: bool| {
-                let of = of.get(mode)?;
-                match divided {
-                    true => multiple(of, widest),
-                    false => Some(of.clone()),
-                }
-            };
-            let rank = layout.rank();
-            let modes = |of: &IntTuple, divided: &dyn Fn(usize) -> bool| {
-                let modes = (0..rank).map(|at| mode(of, at, divided(at)));
-                Some(tuple(modes.collect::<Option<Vec<_>>>()?))
-            };
-            let shape = modes(shape, &|at| at == 1)?;
-            let stride = modes(stride, &|at| is_along && at != 1)?;
-            Layout::new(shape, stride).ok()
+            let is_along = column(layout.stride()) == Some(&Leaf::Static(1));
+            with_multiples(
+                layout,
+                widest,
+                |mode| mode == 1,
+                |mode| is_along && mode != 1,
+            )
         };
         let all: Vec<Layout> = known.iter().map(aligned).collect::<Option<_>>()?;
         (self.vector(&all) > self.vector(known)).then_some(all)

@@ -334,13 +334,13 @@ mod tests {
             assert!(some(part) > 2, "{part}");
         }
         let several = all.iter().filter(|one| one.launches.len() > 1).count();
-        assert!(several > 200, "{several}");
+        assert!(several > 400, "{several}");
         for feature in super::super::census::FEATURES {
             let count = all
                 .iter()
                 .filter(|one| one.features.contains(feature))
                 .count();
-            assert!(count > 5, "{feature}: {count}");
+            assert!(count > 10, "{feature}: {count}");
         }
     }
 }
