@@ -7,7 +7,7 @@
 // RUN: FileCheck %s --input-file=%t.mlir
 // CHECK:     spill_loads = 0 : i32
 // CHECK-NOT: spill_loads = {{[1-9]}}
-// RUN: cute-run %t.cutepkg --device=emulator --function gemm --shape A=31x95 --shape B=96x95 --shape C=31x96
+// RUN: cute-run %t.cutepkg --device=emulator --function gemm --shape A=31x95 --shape B=96x95 --shape C=31x96 --shape B0=96x95
 //
 // The same every time, and where it comes from the cache.
 // RUN: cute-opt %s --cute-compile="arch=sm_90" -o %t.again.mlir
@@ -33,7 +33,7 @@
 !A = !cute.memref<f16, gmem, align<2>, "(31,95):(103,1)">
 !B = !cute.memref<i8, gmem, align<128>, "(?,95):(?,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(?,?{div=16}):(?{div=8},1)">
-!S = !cute.memref<bf16, gmem, align<128>, "(96,95):(95,1)">
+!S = !cute.memref<bf16, gmem, align<2>, "(?,95):(?,1)">
 func.func @gemm(%A: !A, %B: !B, %C: !C, %scale: !S) {
   cute.contract ins(%A, %B : !A, !B) outs(%C : !C) accumulate f32 prologue B ins(%scale : !S) {
   ^bb0(%x: i8, %e: bf16):

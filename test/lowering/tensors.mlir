@@ -8,7 +8,7 @@
 
 // A kernel's tensor is its pointer, its extents and its stride.
 // CHECK-LABEL: gpu.func @tile(
-// CHECK-SAME:    %[[A:[^:]*]]: !cute.ptr<f32, gmem, align<16>>, %[[M:[^:]*]]: i32, %[[N:[^:]*]]: i32, %[[LD:[^:]*]]: i32, %[[I:[^:]*]]: i32, %[[V:[^:]*]]: f32)
+// CHECK-SAME:    %[[A:[^:]*]]: !cute.ptr<f32, gmem, align<16>>, %[[M:[^:]*]]: i32, %[[N:[^:]*]]: i32, %[[LD:[^:]*]]: i32 {cute.divisor = 4 : i64}, %[[I:[^:]*]]: i32, %[[V:[^:]*]]: f32)
 // CHECK-DAG:     %[[I64:.*]] = arith.extsi %[[I]] : i32 to i64
 // CHECK-DAG:     %[[LD64:.*]] = arith.extsi %[[LD]] : i32 to i64
 // CHECK-DAG:     %[[ROWS:.*]] = arith.muli %[[LD64]], %{{.*}} : i64

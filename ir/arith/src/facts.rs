@@ -96,6 +96,17 @@ impl Facts {
         }
     }
 
+    /// One of the two is true: those about a value that is one of two.
+    #[must_use]
+    pub fn or(self, other: Facts) -> Facts {
+        Facts {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+            zero_bits: self.zero_bits & other.zero_bits,
+            one_bits: self.one_bits & other.one_bits,
+        }
+    }
+
     /// Tells whether `value` fulfils the facts.
     pub fn contains(self, value: u64) -> bool {
         self.lo <= value
@@ -229,8 +240,8 @@ fn raw(op: Op, a: Facts, b: Facts, width: u32) -> Facts {
         ),
         Op::Shl => shifted_left(a, b, width),
         Op::ShrU => shifted_right(a, b, width),
-        Op::MinU => either(a, b).and(Facts::range(a.lo.min(b.lo), a.hi.min(b.hi))),
-        Op::MaxU => either(a, b).and(Facts::range(a.lo.max(b.lo), a.hi.max(b.hi))),
+        Op::MinU => a.or(b).and(Facts::range(a.lo.min(b.lo), a.hi.min(b.hi))),
+        Op::MaxU => a.or(b).and(Facts::range(a.lo.max(b.lo), a.hi.max(b.hi))),
         Op::DivS | Op::FloorDivS | Op::CeilDivS | Op::RemS | Op::MinS | Op::MaxS | Op::ShrS => any,
     }
 }
@@ -253,11 +264,6 @@ fn bits(zero_bits: u64, one_bits: u64) -> Facts {
         zero_bits,
         one_bits,
     }
-}
-
-/// Known of a value that is one of two.
-fn either(a: Facts, b: Facts) -> Facts {
-    bits(a.zero_bits & b.zero_bits, a.one_bits & b.one_bits)
 }
 
 fn sum(a: Facts, b: Facts, width: u32) -> Facts {

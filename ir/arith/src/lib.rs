@@ -1,13 +1,14 @@
 //! Integer arithmetic, as MLIR's `arith` has it.
 //!
 //! One row an operation ([`Op`]) and one a comparison ([`Predicate`]): its name, whether it reads its operands with a sign, its exact
-//! result over the integers, its result at a width, and what is known of results from what is known of operands ([`Facts`]). The
+//! result over the integers, its result at a width, and what is known of results from what is known of operands ([`Facts`]). [`Cast`] has the conversions between widths. The
 //! expressions of traced layouts, of launches, of the index simplifier and of the report are views of these rows. Operations on
 //! numbers of any type have rows of their own ([`ScalarOp`]): name, operands, ops of MLIR, and result in real arithmetic; so have
 //! reductions of them ([`ReduceOp`]).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
+mod cast;
 mod facts;
 mod gcd;
 mod op;
@@ -15,6 +16,7 @@ mod predicate;
 mod reduce;
 mod scalar;
 
+pub use cast::Cast;
 pub use facts::{Facts, cover, mask};
 pub use gcd::{Integer, gcd};
 pub use op::Op;

@@ -56,6 +56,10 @@ pub const DEFAULT: &str = "cute.default";
 pub const ACCESS: &str = "cute.access";
 /// A kernel's argument that is apart: what is written through it is reached through no other one, and the other way round.
 pub const NOALIAS: &str = "cute.noalias";
+/// The least value of a kernel's argument that is an integer, at least 0.
+pub const LEAST: &str = "cute.least";
+/// A divisor of a kernel's argument that is an integer.
+pub const DIVISOR: &str = "cute.divisor";
 
 //===-- Of MLIR's dialects -----------------------------------------------------===//
 

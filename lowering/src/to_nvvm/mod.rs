@@ -30,6 +30,7 @@ use address::Address;
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     args::{ElementArgs, at_of},
+    attributes::DIVISOR,
     diag::{self, each},
     interpret::{Place, Views},
     mlir::*,
@@ -168,7 +169,9 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 }
                 _ => {
                     inputs.push(value.r#type());
-                    attributes.push("{}".to_owned());
+                    let divisor = argument_attribute(self.kernel, i, DIVISOR);
+                    let divisor = divisor.map(|divisor| format!("{DIVISOR} = {divisor}"));
+                    attributes.push(format!("{{{}}}", divisor.unwrap_or_default()));
                 }
             }
         }

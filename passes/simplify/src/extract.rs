@@ -4,9 +4,10 @@
 //! a root's cone consists of are then settled and free for the roots that follow, which draws these to a common base.
 //! Roots are taken in their order and, as a second try, cheapest first; the better DAG wins.
 
-use crate::cost::{EPSILON, dag_cost, op_cost};
-use crate::graph::{Graph, Term, constant};
-use crate::node::{Node, Op, hash_cons};
+use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
+use crate::graph::{Graph, Term, constant, width};
+use crate::node::{Leaf, Node, hash_cons};
+use cute_arith::{Op, mask};
 use egg::Id;
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +18,11 @@ const MOST_CONES: usize = 8192;
 const WORK: usize = 4_000_000;
 
 /// Nodes and roots, or nothing if the classes cannot be put in order (then the caller has the input still).
-pub(crate) fn extract(graph: &Graph, roots: &[Id]) -> Option<(Vec<Node>, Vec<usize>)> {
+pub(crate) fn extract(
+    graph: &Graph,
+    leaves: &[Leaf],
+    roots: &[Id],
+) -> Option<(Vec<Node>, Vec<usize>)> {
     let problem = Problem::new(graph, roots);
     let in_order: Vec<usize> = (0..roots.len()).collect();
     let alone = problem.choose(&vec![None; problem.classes.len()]);
@@ -30,23 +35,25 @@ pub(crate) fn extract(graph: &Graph, roots: &[Id]) -> Option<(Vec<Node>, Vec<usi
     };
     let dags = tries.iter().filter_map(|order| {
         let (nodes, roots) = problem.build(&problem.settle(order, &alone)?)?;
-        Some((dag_cost(&nodes, &roots, problem.width), (nodes, roots)))
+        Some((dag_cost(leaves, &nodes, &roots), (nodes, roots)))
     });
     dags.min_by_key(|(cost, _)| *cost).map(|(_, dag)| dag)
 }
 
 /// A node that a class may be made from, its operands as positions of classes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Candidate {
     term: Term,
-    operands: Option<(usize, usize)>,
+    operands: Operands,
     cost: u64,
     /// Operation with a constant right operand, for the discount at a root.
     adds_constant: bool,
 }
 
+/// Positions of classes.
+type Operands = smallvec::SmallVec<[usize; 3]>;
+
 struct Problem {
-    width: u32,
     /// The candidates to make each class that the roots need from, operands roughly before users.
     classes: Vec<Vec<Candidate>>,
     roots: Vec<usize>,
@@ -100,30 +107,31 @@ impl Problem {
                 }
             }
         }
-        let width = graph.analysis.width;
-        let candidate = |term: &Term| match *term {
-            Term::Bin(op, [a, b]) => {
-                let right = constant(graph, b);
-                Candidate {
-                    term: *term,
-                    operands: Some((place[&graph.find(a)], place[&graph.find(b)])),
-                    cost: op_cost(op, right, width),
-                    adds_constant: op == Op::Add && right.is_some(),
-                }
-            }
-            _ => Candidate {
+        let candidate = |term: &Term| {
+            let children = egg::Language::children(term);
+            let right = children.get(1).and_then(|&b| constant(graph, b));
+            let of = |at: usize| children.get(at).map_or(64, |&id| width(graph, id));
+            let cost = match *term {
+                Term::Const(..) | Term::Leaf(_) => 0,
+                Term::Op(op, _) => op_cost(op, right, of(0)),
+                Term::Compare(predicate, _) => compare_cost(predicate, of(0)),
+                Term::Cast(cast, ..) => cast_cost(cast, of(0)),
+                Term::Select(_) => select_cost(of(1)),
+            };
+            let levels = children.iter().map(|&id| graph[id].data.level);
+            let cost = cost * turns(levels.max().unwrap_or(0));
+            Candidate {
                 term: *term,
-                operands: None,
-                cost: 0,
-                adds_constant: false,
-            },
+                operands: children.iter().map(|&c| place[&graph.find(c)]).collect(),
+                cost,
+                adds_constant: matches!(term, Term::Op(Op::Add, _)) && right.is_some(),
+            }
         };
         let classes = order
             .iter()
             .map(|&id| graph[id].nodes.iter().map(candidate).collect())
             .collect();
         Problem {
-            width,
             classes,
             roots: roots.iter().map(|&r| place[&graph.find(r)]).collect(),
         }
@@ -159,10 +167,10 @@ impl Problem {
                     let Some(below) = choice.cone(candidate, class, &mut scratch) else {
                         continue;
                     };
-                    let own = candidate.cost + EPSILON * u64::from(candidate.operands.is_some());
+                    let own = candidate.cost + EPSILON * u64::from(!candidate.operands.is_empty());
                     let cost = below.saturating_add(own);
                     if choice.of_class[class].is_none() || cost < choice.cones[class].cost {
-                        choice.of_class[class] = Some(*candidate);
+                        choice.of_class[class] = Some(candidate.clone());
                         choice.own[class] = own;
                         let cone = &mut choice.cones[class];
                         cone.cost = cost;
@@ -197,20 +205,21 @@ impl Problem {
                 choice = self.choose(&of_class);
                 best = self.choose_root(root, &of_class, &choice, &mut scratch)?;
             }
-            of_root[root] = Some(best.1);
+            let root_node = best.1;
+            let mut todo: Vec<usize> = root_node.operands.to_vec();
+            of_root[root] = Some(root_node.clone());
             // The root's node is there for others, too; but a constant added at a root is free there only.
             let class = self.roots[root];
-            if of_class[class].is_none() && !best.1.adds_constant {
-                of_class[class] = Some(best.1);
+            if of_class[class].is_none() && !root_node.adds_constant {
+                of_class[class] = Some(root_node);
                 stale = true;
             }
-            let mut todo: Vec<usize> = best.1.operands.iter().flat_map(|&(a, b)| [a, b]).collect();
             while let Some(class) = todo.pop() {
                 if of_class[class].is_none() {
-                    let chosen = choice.of_class[class]?;
+                    let chosen = choice.of_class[class].clone()?;
+                    todo.extend(&chosen.operands);
                     of_class[class] = Some(chosen);
                     stale = true;
-                    todo.extend(chosen.operands.iter().flat_map(|&(a, b)| [a, b]));
                 }
             }
         }
@@ -232,7 +241,9 @@ impl Problem {
         let mut best: Option<(u64, Candidate)> = None;
         for candidate in &self.classes[class] {
             // Settled on the way to another root: the same node serves, unless a constant is added here for nothing.
-            let same = settled[class].is_some_and(|s| s.term == candidate.term);
+            let same = settled[class]
+                .as_ref()
+                .is_some_and(|s| s.term == candidate.term);
             let Some(all_below) = choice.cone(candidate, class, scratch) else {
                 continue;
             };
@@ -254,8 +265,8 @@ impl Problem {
                 _ => candidate.cost,
             };
             let cost = below.saturating_add(own);
-            if best.is_none_or(|(before, _)| cost < before) {
-                best = Some((cost, *candidate));
+            if best.as_ref().is_none_or(|(before, _)| cost < *before) {
+                best = Some((cost, candidate.clone()));
             }
         }
         best
@@ -269,11 +280,7 @@ impl Problem {
         let mut roots = Vec::with_capacity(self.roots.len());
         for root in &settled.of_root {
             let mut todo: Vec<(usize, bool)> = Vec::new();
-            todo.extend(
-                root.operands
-                    .iter()
-                    .flat_map(|&(a, b)| [(b, false), (a, false)]),
-            );
+            todo.extend(root.operands.iter().rev().map(|&c| (c, false)));
             while let Some((class, left)) = todo.pop() {
                 if left {
                     place[class] = Some(spell(
@@ -287,8 +294,8 @@ impl Problem {
                         return None;
                     }
                     todo.push((class, true));
-                    let operands = settled.of_class[class]?.operands;
-                    todo.extend(operands.iter().flat_map(|&(a, b)| [(b, false), (a, false)]));
+                    let operands = &settled.of_class[class].as_ref()?.operands;
+                    todo.extend(operands.iter().rev().map(|&c| (c, false)));
                 }
             }
             roots.push(spell(&mut nodes, root, &place)?);
@@ -302,24 +309,20 @@ impl Choice {
     /// is not known yet, or is made from this very class.
     fn cone(&self, candidate: &Candidate, class: usize, members: &mut [u64]) -> Option<u64> {
         members.fill(0);
-        let Some((a, b)) = candidate.operands else {
-            return Some(0);
-        };
-        if self.of_class[a].is_none() || self.of_class[b].is_none() {
+        let operands = &candidate.operands;
+        if operands.iter().any(|&c| self.of_class[c].is_none()) {
             return None;
         }
         if members.is_empty() {
-            return Some(self.cones[a].cost.saturating_add(if a == b {
-                0
-            } else {
-                self.cones[b].cost
-            }));
+            let distinct = operands.iter().enumerate();
+            let distinct = distinct.filter(|(at, c)| !operands[..*at].contains(c));
+            let costs = distinct.map(|(_, &c)| self.cones[c].cost);
+            return Some(costs.fold(0, u64::saturating_add));
         }
-        for (member, (x, y)) in members
-            .iter_mut()
-            .zip(self.cones[a].members.iter().zip(&self.cones[b].members))
-        {
-            *member = x | y;
+        for &operand in operands {
+            for (member, more) in members.iter_mut().zip(&self.cones[operand].members) {
+                *member |= more;
+            }
         }
         if members[class / 64] >> (class % 64) & 1 == 1 {
             return None;
@@ -338,30 +341,29 @@ fn members_of(words: &[u64]) -> impl Iterator<Item = usize> {
 
 /// Writes a node out; products and quotients by powers of two as shifts, remainders as masks.
 fn spell(nodes: &mut Vec<Node>, candidate: &Candidate, place: &[Option<usize>]) -> Option<usize> {
-    let node = match (candidate.term, candidate.operands) {
-        (Term::Const(value), _) => Node::Const(value),
-        (Term::Leaf(leaf), _) => Node::Leaf(leaf),
-        (Term::Bin(op, _), Some((a, b))) => {
-            let (a, b) = (place[a]?, place[b]?);
-            let power = |i: usize| match nodes[i] {
-                Node::Const(c) if c.is_power_of_two() => Some(c),
-                _ => None,
-            };
-            let (op, constant, a) = match (op, power(b), power(a)) {
-                (Op::Mul, Some(c), _) => (Op::Shl, u64::from(c.trailing_zeros()), a),
-                (Op::Mul, None, Some(c)) => (Op::Shl, u64::from(c.trailing_zeros()), b),
-                (Op::DivU, Some(c), _) => (Op::ShrU, u64::from(c.trailing_zeros()), a),
-                (Op::RemU, Some(c), _) => (Op::And, c - 1, a),
-                _ => {
-                    nodes.push(op.node(a, b));
-                    return Some(nodes.len() - 1);
-                }
-            };
-            nodes.push(Node::Const(constant));
-            op.node(a, nodes.len() - 1)
+    let at: Option<Operands> = candidate.operands.iter().map(|&c| place[c]).collect();
+    let at = at?;
+    let mut node = candidate.term.node(&at)?;
+    if let Node::Op(op, a, b) = node {
+        let power = |i: usize| match nodes[i] {
+            Node::Const(c, width) if c.is_power_of_two() => Some((c, width)),
+            _ => None,
+        };
+        let shift = |(c, width): (u64, u32)| (u64::from(c.trailing_zeros()), width);
+        // The number of bits of a shift has to fit the width, as it does not at widths of one bit or two.
+        let fits = |c: u64, width: u32| u64::from(c.trailing_zeros()) <= mask(width);
+        let spelled = match (op, power(b), power(a)) {
+            (Op::Mul, Some(c), _) if fits(c.0, c.1) => Some((Op::Shl, shift(c), a)),
+            (Op::Mul, None, Some(c)) if fits(c.0, c.1) => Some((Op::Shl, shift(c), b)),
+            (Op::DivU, Some(c), _) if fits(c.0, c.1) => Some((Op::ShrU, shift(c), a)),
+            (Op::RemU, Some((c, width)), _) => Some((Op::And, (c - 1, width), a)),
+            _ => None,
+        };
+        if let Some((op, (value, width), a)) = spelled {
+            nodes.push(Node::Const(value, width));
+            node = Node::Op(op, a, nodes.len() - 1);
         }
-        (Term::Bin(..), None) => return None,
-    };
+    }
     nodes.push(node);
     Some(nodes.len() - 1)
 }

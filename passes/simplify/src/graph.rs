@@ -1,26 +1,32 @@
 //! The e-graph: egg's, over the terms of a region, with [`Facts`] about each class.
 
-use crate::node::Op;
-use cute_arith::Facts;
+use crate::node::{Leaf, Node};
+use cute_arith::{Cast, Facts, Op, Predicate, mask};
 use egg::{DidMerge, EGraph, Id, Language};
 
 /// A term of the e-graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Term {
-    Const(u64),
+    Const(u64, u32),
     Leaf(u32),
-    Bin(Op, [Id; 2]),
+    Op(Op, [Id; 2]),
+    Compare(Predicate, [Id; 2]),
+    Cast(Cast, u32, [Id; 1]),
+    Select([Id; 3]),
 }
 
 impl Language for Term {
-    /// Constants and leaves differ by value, operations by operation.
-    type Discriminant = (u8, u64);
+    /// Constants and leaves differ by value, operations by operation, and all by what makes their width.
+    type Discriminant = (u8, u64, u32);
 
     fn discriminant(&self) -> Self::Discriminant {
         match *self {
-            Term::Const(value) => (0, value),
-            Term::Leaf(leaf) => (1, u64::from(leaf)),
-            Term::Bin(op, _) => (2, op as u64),
+            Term::Const(value, width) => (0, value, width),
+            Term::Leaf(leaf) => (1, u64::from(leaf), 0),
+            Term::Op(op, _) => (2, op as u64, 0),
+            Term::Compare(predicate, _) => (3, predicate as u64, 0),
+            Term::Cast(cast, width, _) => (4, cast as u64, width),
+            Term::Select(_) => (5, 0, 0),
         }
     }
 
@@ -30,16 +36,35 @@ impl Language for Term {
 
     fn children(&self) -> &[Id] {
         match self {
-            Term::Bin(_, operands) => operands,
-            _ => &[],
+            Term::Op(_, operands) | Term::Compare(_, operands) => operands,
+            Term::Cast(_, _, operand) => operand,
+            Term::Select(operands) => operands,
+            Term::Const(..) | Term::Leaf(_) => &[],
         }
     }
 
     fn children_mut(&mut self) -> &mut [Id] {
         match self {
-            Term::Bin(_, operands) => operands,
-            _ => &mut [],
+            Term::Op(_, operands) | Term::Compare(_, operands) => operands,
+            Term::Cast(_, _, operand) => operand,
+            Term::Select(operands) => operands,
+            Term::Const(..) | Term::Leaf(_) => &mut [],
         }
+    }
+}
+
+impl Term {
+    /// The node of the term with operands at these places.
+    pub(crate) fn node(self, at: &[usize]) -> Option<Node> {
+        Some(match (self, at) {
+            (Term::Const(value, width), []) => Node::Const(value, width),
+            (Term::Leaf(leaf), []) => Node::Leaf(leaf),
+            (Term::Op(op, _), &[a, b]) => Node::Op(op, a, b),
+            (Term::Compare(predicate, _), &[a, b]) => Node::Compare(predicate, a, b),
+            (Term::Cast(cast, width, _), &[a]) => Node::Cast(cast, a, width),
+            (Term::Select(_), &[a, b, c]) => Node::Select(a, b, c),
+            _ => return None,
+        })
     }
 }
 
@@ -50,17 +75,19 @@ const MOST_TIGHTENINGS: u8 = 24;
 /// The facts about a class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Data {
+    pub(crate) width: u32,
     pub(crate) facts: Facts,
     /// One more than the highest leaf it has to depend on; 0 for constants. Orders sums.
     pub(crate) depth: u32,
+    /// The number of loops that it has to be computed in.
+    pub(crate) level: u32,
     tightened: u8,
 }
 
-/// The analysis: the region's width and the facts of its leaves.
+/// The analysis: the leaves of the region.
 #[derive(Clone, Debug)]
 pub(crate) struct Analysis {
-    pub(crate) width: u32,
-    pub(crate) leaves: Vec<Facts>,
+    pub(crate) leaves: Vec<Leaf>,
     /// Classes made or merged since this was last emptied: rules need to look at these and at what uses them.
     pub(crate) touched: Vec<Id>,
 }
@@ -71,20 +98,49 @@ impl egg::Analysis<Term> for Analysis {
     type Data = Data;
 
     fn make(graph: &mut Graph, term: &Term, _id: Id) -> Data {
-        let (facts, depth) = match *term {
-            Term::Const(value) => (Facts::constant(value), 0),
-            Term::Leaf(leaf) => (graph.analysis.leaves[leaf as usize], leaf.saturating_add(1)),
-            Term::Bin(op, [a, b]) => {
-                let (a, b) = (&graph[a].data, &graph[b].data);
-                (
-                    op.row().facts(a.facts, b.facts, graph.analysis.width),
-                    a.depth.max(b.depth),
-                )
+        let data = |id: Id| &graph[id].data;
+        let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
+        let level = match *term {
+            Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
+            _ => {
+                let operands = term.children().iter();
+                operands.map(|&id| data(id).level).max().unwrap_or(0)
+            }
+        };
+        let (width, facts, depth) = match *term {
+            Term::Const(value, width) => (width, Facts::constant(value), 0),
+            Term::Leaf(leaf) => {
+                let Leaf { width, facts, .. } = graph.analysis.leaves[leaf as usize];
+                (width, facts, leaf.saturating_add(1))
+            }
+            Term::Op(op, [a, b]) => {
+                let width = data(a).width;
+                let facts = op.facts(data(a).facts, data(b).facts, width);
+                (width, facts, depth(&[a, b]))
+            }
+            Term::Compare(predicate, [a, b]) => {
+                let decided = predicate.decided(data(a).facts, data(b).facts, data(a).width);
+                let facts = decided.map(|truth| Facts::constant(u64::from(truth)));
+                (1, facts.unwrap_or(Facts::any(1)), depth(&[a, b]))
+            }
+            Term::Cast(cast, width, [a]) => {
+                let facts = cast.facts(data(a).facts, data(a).width, width);
+                (width, facts, depth(&[a]))
+            }
+            Term::Select([condition, yes, no]) => {
+                let facts = match data(condition).facts.as_constant() {
+                    Some(0) => data(no).facts,
+                    Some(_) => data(yes).facts,
+                    None => data(yes).facts.or(data(no).facts),
+                };
+                (data(yes).width, facts, depth(&[condition, yes, no]))
             }
         };
         Data {
+            width,
             facts,
             depth,
+            level,
             tightened: 0,
         }
     }
@@ -92,7 +148,7 @@ impl egg::Analysis<Term> for Analysis {
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         let depth = a.depth.min(b.depth);
         let tightened = a.tightened.max(b.tightened);
-        let both = match a.facts.and(b.facts).tight(self.width) {
+        let both = match a.facts.and(b.facts).tight(a.width) {
             Some(both) if tightened < MOST_TIGHTENINGS => both,
             // The sharper of the two in a fixed order.
             _ if b.facts.as_constant().is_some() => b.facts,
@@ -100,11 +156,16 @@ impl egg::Analysis<Term> for Analysis {
         };
         let grew = u8::from(both != a.facts);
         let merged = Data {
+            width: a.width,
             facts: both,
             depth,
+            level: a.level.min(b.level),
             tightened: tightened.saturating_add(grew),
         };
-        let changed = |old: &Data| old.facts != merged.facts || old.depth != merged.depth;
+        let same = |old: &Data| {
+            old.facts == merged.facts && old.depth == merged.depth && old.level == merged.level
+        };
+        let changed = |old: &Data| !same(old);
         let did = DidMerge(changed(a), changed(&b));
         *a = merged;
         did
@@ -115,10 +176,11 @@ impl egg::Analysis<Term> for Analysis {
         let class = &graph[id];
         let leaf = |t: &Term| matches!(t, Term::Leaf(_));
         if let Some(value) = class.data.facts.as_constant() {
-            let constant = graph.add(Term::Const(value));
+            let constant = Term::Const(value, class.data.width);
+            let constant = graph.add(constant);
             graph.union(id, constant);
             // Nothing beats a constant: the other terms of the class would only be matched in vain.
-            graph[id].nodes.retain(|t| matches!(t, Term::Const(_)));
+            graph[id].nodes.retain(|t| matches!(t, Term::Const(..)));
         } else if class.nodes.len() > 1 && class.nodes.iter().any(leaf) {
             graph[id].nodes.retain(leaf);
         }
@@ -130,6 +192,16 @@ pub(crate) fn constant(graph: &Graph, id: Id) -> Option<u64> {
     graph[id].data.facts.as_constant()
 }
 
+/// The width of a class.
+pub(crate) fn width(graph: &Graph, id: Id) -> u32 {
+    graph[id].data.width
+}
+
+/// A constant of a width, wrapped to it.
+pub(crate) fn add_constant(graph: &mut Graph, value: u64, width: u32) -> Id {
+    graph.add(Term::Const(value & mask(width), width))
+}
+
 /// A term, with operands of commuting operations in order (constants right) and neutral right operands left out.
 pub(crate) fn add_op(graph: &mut Graph, op: Op, a: Id, b: Id) -> Id {
     let (mut a, mut b) = (graph.find(a), graph.find(b));
@@ -139,8 +211,25 @@ pub(crate) fn add_op(graph: &mut Graph, op: Op, a: Id, b: Id) -> Id {
             std::mem::swap(&mut a, &mut b);
         }
     }
-    match op.neutral(graph.analysis.width) {
+    match op.neutral(width(graph, a)) {
         Some(n) if constant(graph, b) == Some(n) => a,
-        _ => graph.add(Term::Bin(op, [a, b])),
+        _ => graph.add(Term::Op(op, [a, b])),
     }
+}
+
+/// A comparison, written with `<` and `<=`, and constants right where it is the same both ways round.
+pub(crate) fn add_compare(graph: &mut Graph, predicate: Predicate, a: Id, b: Id) -> Id {
+    use Predicate::{Eq, Ne, Sge, Sgt, Uge, Ugt};
+    let (a, b) = (graph.find(a), graph.find(b));
+    let key = |id: Id| (constant(graph, id).is_some(), id);
+    let swap = match predicate {
+        Sgt | Sge | Ugt | Uge => true,
+        Eq | Ne => key(a) > key(b),
+        _ => false,
+    };
+    graph.add(if swap {
+        Term::Compare(predicate.swapped(), [b, a])
+    } else {
+        Term::Compare(predicate, [a, b])
+    })
 }

@@ -1,24 +1,24 @@
 //! Equality saturation over the integer index arithmetic of a GPU kernel.
 //!
-//! A [`Region`] is a DAG of wrapping integer arithmetic of one width over *leaves*: thread and block indices, loop
-//! counters, arguments. About each leaf some [`Facts`] are known: a range, bits that are always zero. [`simplify`]
+//! A [`Region`] is a DAG of wrapping integer arithmetic over *leaves*: thread and block indices, loop counters, arguments.
+//! Each node has a width of its own; conversions lead from one to the other, comparisons give a number of one bit, and
+//! selections take one. About each leaf some [`Facts`] are known: a range, bits that are always zero. [`simplify`]
 //! finds a DAG for the same roots that costs a GPU less: divisions turned into shifts or removed by ranges, one base
 //! for a whole family of addresses, constants outermost, where they fold into the immediate of a load.
 //!
 //! ```
-//! use cute_simplify::{Facts, Limits, Node, Region, simplify};
+//! use cute_simplify::{Facts, Leaf, Limits, Node, Op, Region, simplify};
 //! // t / 128 for a thread index t below 128
 //! let region = Region {
-//!     width: 32,
-//!     leaves: vec![Facts::range(0, 127)],
-//!     nodes: vec![Node::Leaf(0), Node::Const(128), Node::DivU(0, 1)],
+//!     leaves: vec![Leaf::new(32, Facts::range(0, 127))],
+//!     nodes: vec![Node::Leaf(0), Node::Const(128, 32), Node::Op(Op::DivU, 0, 1)],
 //!     roots: vec![2],
 //! };
 //! let simple = simplify(&region, &Limits::default()).unwrap();
-//! assert_eq!(simple.nodes[simple.roots[0]], Node::Const(0));
+//! assert_eq!(simple.nodes[simple.roots[0]], Node::Const(0, 32));
 //! ```
 //!
-//! Numbers are unsigned and wrap at the width. What the hardware or MLIR leaves undefined has a value here, so that
+//! Numbers are unsigned and wrap at their width. What the hardware or MLIR leaves undefined has a value here, so that
 //! every law can be checked for every value: `x / 0` is all ones, `x % 0` is `x`, a shift by the width or more is 0.
 //! No rule brings in a division by what may be zero where there was none.
 //!
@@ -38,7 +38,7 @@ mod rules;
 mod saturate;
 
 pub use cost::dag_cost;
-pub use cute_arith::Facts;
-pub use node::{Error, Node, Region, eval};
+pub use cute_arith::{Cast, Facts, Op, Predicate};
+pub use node::{Error, Leaf, Node, Operands, Region, eval, facts_of, widths};
 pub use rules::rule_names;
 pub use saturate::{Limits, Simplified, Stats, simplify};

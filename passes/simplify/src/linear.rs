@@ -7,8 +7,8 @@
 //! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
 //! - the constant last.
 
-use crate::graph::{Data, Graph, Term, add_op, constant};
-use crate::node::Op;
+use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, width};
+use cute_arith::{Op, mask};
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,15 +60,7 @@ impl Form {
 
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
-    let is_linear = |graph: &Graph, id: Id| {
-        graph[id].nodes.iter().any(|t| match *t {
-            Term::Bin(Op::Add | Op::Sub, _) => true,
-            Term::Bin(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
-            _ => false,
-        })
-    };
     let mut forms = Forms {
-        all: cute_arith::mask(graph.analysis.width),
         known: BTreeMap::new(),
     };
     let sums: Vec<(Id, Form)> = classes
@@ -77,16 +69,25 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
         .map(|&id| (id, forms.of(graph, id, 0)))
         .collect();
     for (id, mut form) in sums {
-        forms.combine(graph, &mut form);
+        let width = width(graph, id);
+        forms.combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
-            let written = forms.write(graph, &form);
+            let written = write(graph, &form, width);
             graph.union(id, written);
         }
     }
 }
 
+/// Tells whether a class is a sum, or a product with a constant.
+fn is_linear(graph: &Graph, id: Id) -> bool {
+    graph[id].nodes.iter().any(|t| match *t {
+        Term::Op(Op::Add | Op::Sub, _) => true,
+        Term::Op(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
+        _ => false,
+    })
+}
+
 struct Forms {
-    all: u64,
     /// The forms of classes; nothing stands for a class that is being flattened: in a cycle, it is an atom.
     known: BTreeMap<Id, Option<Form>>,
 }
@@ -121,19 +122,20 @@ impl Forms {
     /// factor says most about the value.
     fn flatten(&mut self, graph: &Graph, id: Id, nesting: usize) -> Option<Form> {
         let nodes = &graph[id].nodes;
+        let all = mask(width(graph, id));
         let sum = nodes.iter().find_map(|t| match *t {
-            Term::Bin(op @ (Op::Add | Op::Sub), [a, b]) => Some((op, a, b)),
+            Term::Op(op @ (Op::Add | Op::Sub), [a, b]) => Some((op, a, b)),
             _ => None,
         });
         if let Some((op, a, b)) = sum {
             let mut form = self.of(graph, a, nesting);
-            let sign = if op == Op::Add { 1 } else { self.all };
+            let sign = if op == Op::Add { 1 } else { all };
             let other = self.of(graph, b, nesting);
-            form.add_scaled(&other, sign, self.all);
+            form.add_scaled(&other, sign, all);
             return Some(form);
         }
         let scaled = |t: &Term| match *t {
-            Term::Bin(Op::Mul, [a, b]) => constant(graph, b)
+            Term::Op(Op::Mul, [a, b]) => constant(graph, b)
                 .map(|c| (c, a))
                 .or(constant(graph, a).map(|c| (c, b))),
             _ => None,
@@ -141,20 +143,21 @@ impl Forms {
         let (scale, factor) = nodes.iter().filter_map(scaled).min()?;
         let mut form = Form::default();
         let factor = self.of(graph, factor, nesting);
-        form.add_scaled(&factor, scale, self.all);
+        form.add_scaled(&factor, scale, all);
         Some(form)
     }
 
     /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
-    fn combine(&mut self, graph: &mut Graph, form: &mut Form) {
-        while let Some((one, other, merged)) = self.fitting(graph, form) {
+    fn combine(&mut self, graph: &mut Graph, form: &mut Form, width: u32) {
+        while let Some((one, other, merged)) = self.fitting(graph, form, width) {
             form.terms.remove(&one);
             form.terms.remove(&other);
-            form.add_scaled(&merged, 1, self.all);
+            form.add_scaled(&merged, 1, mask(width));
         }
     }
 
-    fn fitting(&mut self, graph: &mut Graph, form: &Form) -> Option<(Id, Id, Form)> {
+    fn fitting(&mut self, graph: &mut Graph, form: &Form, width: u32) -> Option<(Id, Id, Form)> {
+        let all = mask(width);
         if form.terms.len() > MOST_TERMS {
             return None;
         }
@@ -166,74 +169,135 @@ impl Forms {
                 }
                 let mut merged = Form::default();
                 if let Some((x, c)) = quotient_and_remainder(graph, other, rest)
-                    && large == c.wrapping_mul(small) & self.all
+                    && large == c.wrapping_mul(small) & all
                 {
-                    merged.add_scaled(&Form::atom(x), small, self.all);
+                    merged.add_scaled(&Form::atom(x), small, all);
                     return Some((rest, other, merged));
                 }
                 if large == small
                     && let Some((x, bits)) = masks_of_one(graph, other, rest)
                 {
-                    let bits = graph.add(Term::Const(bits));
+                    let bits = add_constant(graph, bits, width);
                     let masked = add_op(graph, Op::And, x, bits);
-                    merged.add_scaled(&Form::atom(masked), small, self.all);
+                    merged.add_scaled(&Form::atom(masked), small, all);
                     return Some((rest, other, merged));
                 }
             }
         }
         None
     }
+}
 
-    fn write(&self, graph: &mut Graph, form: &Form) -> Id {
-        // Whatever is subtracted comes after whatever is added, if anything is added.
-        let negative = |c: u64| c > self.all / 2;
-        let mut groups: BTreeMap<(bool, u32, u64), Vec<Id>> = BTreeMap::new();
-        for (&atom, &coefficient) in &form.terms {
-            let Data { depth, .. } = graph[atom].data;
-            groups
-                .entry((negative(coefficient), depth, coefficient))
-                .or_default()
-                .push(atom);
+/// A sum without one of its terms: its width and the others.
+type Rest = (u32, Vec<(Id, u64)>);
+
+/// The sums that have others' terms in common, and what each has besides, if anything.
+type Alike = Vec<(Id, Option<(Id, u64)>)>;
+
+/// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
+/// tile are a distance from the first one, in whatever order sums are written else.
+pub(crate) fn group(graph: &mut Graph, most: usize) {
+    let classes: BTreeSet<Id> = graph.classes().map(|class| class.id).collect();
+    let mut forms = Forms {
+        known: BTreeMap::new(),
+    };
+    let mut rests: BTreeMap<Rest, Alike> = BTreeMap::new();
+    for &id in &classes {
+        if constant(graph, id).is_some() || !is_linear(graph, id) {
+            continue;
         }
-        let mut sum: Option<Id> = None;
-        for ((negative, _, coefficient), atoms) in groups {
-            let subtract = negative && sum.is_some();
-            let scale = if subtract {
-                coefficient.wrapping_neg() & self.all
-            } else {
-                coefficient
+        let width = width(graph, id);
+        let mut form = forms.of(graph, id, 0);
+        forms.combine(graph, &mut form, width);
+        if form.terms.len() < 2 || form.terms.len() > MOST_TERMS {
+            continue;
+        }
+        let terms: Vec<(Id, u64)> = form.terms.into_iter().collect();
+        for (at, &(atom, coefficient)) in terms.iter().enumerate() {
+            let mut rest = terms.clone();
+            rest.remove(at);
+            let alike = rests.entry((width, rest)).or_default();
+            alike.push((id, Some((atom, coefficient))));
+        }
+        rests.entry((width, terms)).or_default().push((id, None));
+    }
+    for ((width, terms), alike) in rests {
+        let differ = alike.iter().any(|(_, term)| *term != alike[0].1);
+        if !differ || graph.total_size() > most {
+            continue;
+        }
+        let form = Form {
+            constant: 0,
+            terms: terms.into_iter().collect(),
+        };
+        let common = write(graph, &form, width);
+        for (id, term) in alike {
+            let Some((atom, coefficient)) = term else {
+                continue;
             };
-            let group = atoms
-                .into_iter()
-                .reduce(|a, b| add_op(graph, Op::Add, a, b));
-            let Some(group) = group else { continue };
-            let scale = graph.add(Term::Const(scale));
-            let term = add_op(graph, Op::Mul, group, scale);
-            sum = Some(match sum {
-                None => term,
-                Some(before) if subtract => add_op(graph, Op::Sub, before, term),
-                Some(before) => add_op(graph, Op::Add, before, term),
-            });
+            let whole = forms.of(graph, id, 0);
+            let scale = add_constant(graph, coefficient, width);
+            let term = add_op(graph, Op::Mul, atom, scale);
+            let sum = add_op(graph, Op::Add, common, term);
+            let offset = add_constant(graph, whole.constant, width);
+            let sum = add_op(graph, Op::Add, sum, offset);
+            graph.union(id, sum);
         }
-        let offset = graph.add(Term::Const(form.constant));
-        match sum {
-            None => offset,
-            Some(sum) => add_op(graph, Op::Add, sum, offset),
-        }
+    }
+    graph.rebuild();
+}
+
+/// The class of a form, written in order.
+fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
+    let all = mask(width);
+    // Whatever is subtracted comes after whatever is added, if anything is added.
+    let negative = |c: u64| c > all / 2;
+    let mut groups: BTreeMap<(bool, u32, u64), Vec<Id>> = BTreeMap::new();
+    for (&atom, &coefficient) in &form.terms {
+        let Data { depth, .. } = graph[atom].data;
+        groups
+            .entry((negative(coefficient), depth, coefficient))
+            .or_default()
+            .push(atom);
+    }
+    let mut sum: Option<Id> = None;
+    for ((negative, _, coefficient), atoms) in groups {
+        let subtract = negative && sum.is_some();
+        let scale = if subtract {
+            coefficient.wrapping_neg() & all
+        } else {
+            coefficient
+        };
+        let group = atoms
+            .into_iter()
+            .reduce(|a, b| add_op(graph, Op::Add, a, b));
+        let Some(group) = group else { continue };
+        let scale = add_constant(graph, scale, width);
+        let term = add_op(graph, Op::Mul, group, scale);
+        sum = Some(match sum {
+            None => term,
+            Some(before) if subtract => add_op(graph, Op::Sub, before, term),
+            Some(before) => add_op(graph, Op::Add, before, term),
+        });
+    }
+    let offset = add_constant(graph, form.constant, width);
+    match sum {
+        None => offset,
+        Some(sum) => add_op(graph, Op::Add, sum, offset),
     }
 }
 
 /// `x` and `c`, if the classes are `x / c` and `x % c`.
 fn quotient_and_remainder(graph: &Graph, quotient: Id, remainder: Id) -> Option<(Id, u64)> {
     let divided = |t: &Term| match *t {
-        Term::Bin(Op::DivU, [x, c]) => {
+        Term::Op(Op::DivU, [x, c]) => {
             Some((graph.find(x), constant(graph, c).filter(|&c| c != 0)?))
         }
         _ => None,
     };
     let left = |t: &Term| match *t {
-        Term::Bin(Op::RemU, [x, c]) => Some((graph.find(x), constant(graph, c)?)),
-        Term::Bin(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?.checked_add(1)?))
+        Term::Op(Op::RemU, [x, c]) => Some((graph.find(x), constant(graph, c)?)),
+        Term::Op(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?.checked_add(1)?))
             .filter(|(_, c)| c.is_power_of_two()),
         _ => None,
     };
@@ -249,7 +313,7 @@ fn quotient_and_remainder(graph: &Graph, quotient: Id, remainder: Id) -> Option<
 fn masks_of_one(graph: &Graph, one: Id, other: Id) -> Option<(Id, u64)> {
     let masked = |id: Id| {
         graph[id].nodes.iter().filter_map(|t| match *t {
-            Term::Bin(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?)),
+            Term::Op(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?)),
             _ => None,
         })
     };

@@ -1,29 +1,134 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
-use cute_arith::{Facts, mask};
+use cute_arith::{Cast, Facts, Op, Predicate, mask};
 use std::collections::HashMap;
 
 /// Index arithmetic to simplify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Bits of every number in the region, 1 to 64.
-    pub width: u32,
-    /// The facts about each leaf.
-    pub leaves: Vec<Facts>,
+    /// The leaves: what is known of each.
+    pub leaves: Vec<Leaf>,
     /// The nodes, operands before their users.
     pub nodes: Vec<Node>,
     /// The nodes whose values are wanted, in the caller's order; one may stand twice.
     pub roots: Vec<usize>,
 }
 
+/// A value from outside of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// Its bits, 1 to 64.
+    pub width: u32,
+    /// The facts about it.
+    pub facts: Facts,
+    /// The number of loops around it: what depends on it is computed in each turn of the innermost.
+    pub level: u32,
+}
+
+impl Leaf {
+    /// A leaf of a width with these facts, outside of all loops.
+    pub fn new(width: u32, facts: Facts) -> Leaf {
+        Leaf {
+            width,
+            facts,
+            level: 0,
+        }
+    }
+
+    /// The same leaf within so many loops.
+    #[must_use]
+    pub fn within(self, level: u32) -> Leaf {
+        Leaf { level, ..self }
+    }
+
+    /// A leaf of a width of which nothing is known.
+    pub fn any(width: u32) -> Leaf {
+        Leaf::new(width, Facts::any(width))
+    }
+}
+
+/// A node of a region: a number, a leaf, or an operation on earlier nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    /// A constant and its width, which it has to fit.
+    Const(u64, u32),
+    /// A value from outside, by its number in [`Region::leaves`].
+    Leaf(u32),
+    /// An operation on two nodes of one width.
+    Op(Op, usize, usize),
+    /// A comparison of two nodes of one width; of width 1.
+    Compare(Predicate, usize, usize),
+    /// A conversion to a width.
+    Cast(Cast, usize, u32),
+    /// The second node where the first, of width 1, is 1, else the third.
+    Select(usize, usize, usize),
+}
+
+/// The operands of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Operands {
+    all: [usize; 3],
+    count: usize,
+}
+
+impl std::ops::Deref for Operands {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.all[..self.count]
+    }
+}
+
+impl Node {
+    /// The operands, in their order.
+    pub fn operands(self) -> Operands {
+        let (all, count) = match self {
+            Node::Const(..) | Node::Leaf(_) => ([0; 3], 0),
+            Node::Op(_, a, b) | Node::Compare(_, a, b) => ([a, b, 0], 2),
+            Node::Cast(_, a, _) => ([a, 0, 0], 1),
+            Node::Select(a, b, c) => ([a, b, c], 3),
+        };
+        Operands { all, count }
+    }
+
+    /// The node with other operands.
+    #[must_use]
+    pub fn with(self, of: impl Fn(usize) -> usize) -> Node {
+        match self {
+            Node::Const(..) | Node::Leaf(_) => self,
+            Node::Op(op, a, b) => Node::Op(op, of(a), of(b)),
+            Node::Compare(predicate, a, b) => Node::Compare(predicate, of(a), of(b)),
+            Node::Cast(cast, a, width) => Node::Cast(cast, of(a), width),
+            Node::Select(a, b, c) => Node::Select(of(a), of(b), of(c)),
+        }
+    }
+}
+
 /// Why a region cannot be simplified: it is not well formed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The width is not one of 1 to 64.
+    /// A width that is not one of 1 to 64.
     #[error(
-        "a region is 1 to 64 bits wide, this one {0}: split wider arithmetic before it gets here"
+        "node {node} is {width} bits wide, where 1 to 64 are possible: split wider arithmetic before it gets here"
     )]
-    Width(u32),
+    Width {
+        /// The node.
+        node: usize,
+        /// Its width.
+        width: u32,
+    },
+    /// Operands of other widths than the node takes.
+    #[error(
+        "node {node}, {kind:?}, has operands of {widths:?} bits: convert them before they get here"
+    )]
+    Widths {
+        /// The node.
+        node: usize,
+        /// The node itself.
+        kind: Node,
+        /// The widths of its operands.
+        widths: Vec<u32>,
+    },
     /// An operand does not come before its user.
     #[error("node {node} uses node {operand}: operands must come before their users")]
     Operand {
@@ -61,7 +166,7 @@ pub enum Error {
         node: usize,
         /// The constant.
         value: u64,
-        /// The width of the region.
+        /// Its width.
         width: u32,
     },
     /// Facts that no value fulfils.
@@ -71,113 +176,71 @@ pub enum Error {
         leaf: usize,
         /// The facts that were given about it.
         facts: Facts,
-        /// The width of the region.
+        /// The width of the leaf.
         width: u32,
     },
 }
 
-macro_rules! nodes {
-    ($($op:ident $doc:literal,)*) => {
-        /// A node of a region: a number, a leaf, or an operation on two earlier nodes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Node {
-            /// A constant; it has to fit the width of the region.
-            Const(u64),
-            /// A value from outside, by its number in [`Region::leaves`].
-            Leaf(u32),
-            $(#[doc = $doc] $op(usize, usize),)*
+/// The value of a node from the values and widths of its operands.
+pub(crate) fn apply(node: Node, values: &[u64], widths: &[u32]) -> u64 {
+    match (node, values, widths) {
+        (Node::Const(value, width), ..) => value & mask(width),
+        (Node::Op(op, ..), &[a, b], &[width, _]) => op.at_width(a, b, width),
+        (Node::Compare(predicate, ..), &[a, b], &[width, _]) => {
+            u64::from(predicate.at_width(a, b, width))
         }
-
-        /// The operation of a node, without its operands: one of those rows of [`cute_arith::Op`] for which there are rules.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* }
-
-        impl Op {
-            const ALL: &[Op] = &[$(Op::$op,)*];
-
-            /// The row of the table of operations, which says what it does.
-            pub(crate) fn row(self) -> cute_arith::Op {
-                match self { $(Op::$op => cute_arith::Op::$op,)* }
-            }
-
-            pub(crate) fn node(self, a: usize, b: usize) -> Node {
-                match self { $(Op::$op => Node::$op(a, b),)* }
+        (Node::Cast(cast, _, to), &[a], &[from]) => cast.at_widths(a, from, to),
+        (Node::Select(..), &[condition, yes, no], _) => {
+            if condition == 1 {
+                yes
+            } else {
+                no
             }
         }
-
-        impl Node {
-            pub(crate) fn parts(self) -> Option<(Op, usize, usize)> {
-                match self {
-                    Node::Const(_) | Node::Leaf(_) => None,
-                    $(Node::$op(a, b) => Some((Op::$op, a, b)),)*
-                }
-            }
-        }
-    };
-}
-
-nodes! {
-    Add "Wrapping sum.",
-    Sub "Wrapping difference.",
-    Mul "Wrapping product.",
-    DivU "Unsigned quotient; by zero, all ones.",
-    RemU "Unsigned remainder; by zero, the dividend.",
-    And "Bitwise and.",
-    Or "Bitwise or.",
-    Xor "Bitwise exclusive or.",
-    Shl "Shift to the left; by the width or more, zero.",
-    ShrU "Logical shift to the right; by the width or more, zero.",
-    MinU "The smaller of two unsigned numbers.",
-    MaxU "The larger of two unsigned numbers.",
-}
-
-impl Op {
-    pub(crate) fn apply(self, a: u64, b: u64, width: u32) -> u64 {
-        self.row().at_width(a, b, width)
-    }
-
-    pub(crate) fn commutes(self) -> bool {
-        self.row().commutes()
-    }
-
-    pub(crate) fn neutral(self, width: u32) -> Option<u64> {
-        self.row().neutral(width)
+        _ => 0,
     }
 }
 
-impl Node {
-    /// The node of an operation on two earlier nodes; nothing where regions do not have the operation.
-    pub fn of(op: cute_arith::Op, a: usize, b: usize) -> Option<Node> {
-        let op = *Op::ALL.iter().find(|known| known.row() == op)?;
-        Some(op.node(a, b))
+/// The width of a node from those of its operands.
+pub(crate) fn width_of(node: Node, leaves: &[Leaf], widths: &[u32]) -> u32 {
+    match node {
+        Node::Const(_, width) | Node::Cast(_, _, width) => width,
+        Node::Leaf(leaf) => leaves.get(leaf as usize).map_or(64, |leaf| leaf.width),
+        Node::Compare(..) => 1,
+        Node::Op(..) => widths.first().copied().unwrap_or(64),
+        Node::Select(..) => widths.get(1).copied().unwrap_or(64),
     }
+}
 
-    /// The operation and its operands, if the node is one.
-    pub fn operation(self) -> Option<(cute_arith::Op, usize, usize)> {
-        let (op, a, b) = self.parts()?;
-        Some((op.row(), a, b))
+/// The width of each node.
+///
+/// For regions that [`crate::simplify`] takes and for what it returns.
+pub fn widths(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
+    let mut widths: Vec<u32> = Vec::with_capacity(nodes.len());
+    for &node in nodes {
+        let at = |&i: &usize| widths.get(i).copied().unwrap_or(64);
+        let of: Vec<u32> = node.operands().iter().map(at).collect();
+        widths.push(width_of(node, leaves, &of));
     }
-
-    /// The node's operands, if it has any.
-    pub fn operands(self) -> Option<(usize, usize)> {
-        self.parts().map(|(_, a, b)| (a, b))
-    }
+    widths
 }
 
 /// The values of `roots` when leaf `i` has the value `leaf_values[i]`.
 ///
 /// For regions that [`crate::simplify`] takes and for what it returns. A leaf without a value, or an operand that does
 /// not come before its user, counts as zero.
-pub fn eval(nodes: &[Node], roots: &[usize], width: u32, leaf_values: &[u64]) -> Vec<u64> {
-    let all = mask(width);
+pub fn eval(leaves: &[Leaf], nodes: &[Node], roots: &[usize], leaf_values: &[u64]) -> Vec<u64> {
+    let widths = widths(leaves, nodes);
     let mut values: Vec<u64> = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let at = |i: usize| values.get(i).copied().unwrap_or(0);
-        let value = match (*node, node.parts()) {
-            (_, Some((op, a, b))) => op.apply(at(a), at(b), width),
-            (Node::Const(value), _) => value & all,
-            (Node::Leaf(leaf), _) => leaf_values.get(leaf as usize).copied().unwrap_or(0) & all,
-            _ => 0,
+    for (&node, &width) in nodes.iter().zip(&widths) {
+        let operands = node.operands();
+        let at = |&i: &usize| values.get(i).copied().unwrap_or(0);
+        let given: Vec<u64> = operands.iter().map(at).collect();
+        let of = |&i: &usize| widths.get(i).copied().unwrap_or(64);
+        let widths: Vec<u32> = operands.iter().map(of).collect();
+        let value = match node {
+            Node::Leaf(leaf) => leaf_values.get(leaf as usize).copied().unwrap_or(0) & mask(width),
+            _ => apply(node, &given, &widths),
         };
         values.push(value);
     }
@@ -187,44 +250,102 @@ pub fn eval(nodes: &[Node], roots: &[usize], width: u32, leaf_values: &[u64]) ->
         .collect()
 }
 
-/// Checks a region, and returns the facts of its leaves in their tightest form.
-pub(crate) fn validate(region: &Region) -> Result<Vec<Facts>, Error> {
+/// The number of loops that each node is computed in.
+pub(crate) fn levels(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
+    let mut levels: Vec<u32> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let at = |&i: &usize| levels.get(i).copied().unwrap_or(0);
+        levels.push(match node {
+            Node::Leaf(leaf) => leaves.get(*leaf as usize).map_or(0, |leaf| leaf.level),
+            _ => node.operands().iter().map(at).max().unwrap_or(0),
+        });
+    }
+    levels
+}
+
+/// The facts about each node that follow from those about the leaves.
+///
+/// For regions that [`crate::simplify`] takes and for what it returns.
+pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
+    let widths = widths(leaves, nodes);
+    let mut all: Vec<Facts> = Vec::with_capacity(nodes.len());
+    for (&node, &width) in nodes.iter().zip(&widths) {
+        let of = |i: usize| all.get(i).copied().unwrap_or(Facts::any(64));
+        let width_of = |i: usize| widths.get(i).copied().unwrap_or(64);
+        let facts = match node {
+            Node::Const(value, _) => Facts::constant(value),
+            Node::Leaf(leaf) => {
+                let known = leaves
+                    .get(leaf as usize)
+                    .map(|leaf| leaf.facts.tight(width));
+                known.flatten().unwrap_or(Facts::any(width))
+            }
+            Node::Op(op, a, b) => op.facts(of(a), of(b), width),
+            Node::Compare(predicate, a, b) => {
+                let decided = predicate.decided(of(a), of(b), width_of(a));
+                decided.map_or(Facts::any(1), |truth| Facts::constant(u64::from(truth)))
+            }
+            Node::Cast(cast, a, to) => cast.facts(of(a), width_of(a), to),
+            Node::Select(_, a, b) => of(a).or(of(b)),
+        };
+        all.push(facts);
+    }
+    all
+}
+
+/// Checks a region, and returns its leaves with their facts in their tightest form.
+pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
     let Region {
-        width,
         leaves,
         nodes,
         roots,
     } = region;
-    let width = *width;
-    if !(1..=64).contains(&width) {
-        return Err(Error::Width(width));
-    }
-    for (index, node) in nodes.iter().enumerate() {
-        match *node {
-            Node::Const(value) if value > mask(width) => {
-                return Err(Error::Constant {
-                    node: index,
-                    value,
-                    width,
-                });
-            }
-            Node::Leaf(leaf) if leaf as usize >= leaves.len() => {
-                return Err(Error::Leaf {
-                    node: index,
-                    leaf,
-                    leaves: leaves.len(),
-                });
-            }
-            _ => {}
-        }
-        if let Some((a, b)) = node.operands()
-            && a.max(b) >= index
+    let mut widths: Vec<u32> = Vec::with_capacity(nodes.len());
+    for (index, &node) in nodes.iter().enumerate() {
+        if let Node::Leaf(leaf) = node
+            && leaf as usize >= leaves.len()
         {
-            return Err(Error::Operand {
+            return Err(Error::Leaf {
                 node: index,
-                operand: a.max(b),
+                leaf,
+                leaves: leaves.len(),
             });
         }
+        let operands = node.operands();
+        if let Some(&operand) = operands.iter().find(|&&operand| operand >= index) {
+            return Err(Error::Operand {
+                node: index,
+                operand,
+            });
+        }
+        let of: Vec<u32> = operands.iter().map(|&i| widths[i]).collect();
+        let width = width_of(node, leaves, &of);
+        if !(1..=64).contains(&width) {
+            return Err(Error::Width { node: index, width });
+        }
+        let fits = match (node, &of[..]) {
+            (Node::Op(..) | Node::Compare(..), [a, b]) => a == b,
+            (Node::Cast(cast, ..), &[from]) => cast.leads(from, width),
+            (Node::Select(..), [condition, yes, no]) => *condition == 1 && yes == no,
+            _ => true,
+        };
+        if !fits {
+            return Err(Error::Widths {
+                node: index,
+                kind: node,
+                widths: of,
+            });
+        }
+        if let Node::Const(value, _) = node
+            && value > mask(width)
+        {
+            return Err(Error::Constant {
+                node: index,
+                value,
+                width,
+            });
+        }
+        widths.push(width);
     }
     for (root, &node) in roots.iter().enumerate() {
         if node >= nodes.len() {
@@ -235,12 +356,15 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Facts>, Error> {
             });
         }
     }
-    let tight = |(leaf, facts): (usize, &Facts)| {
-        facts.tight(width).ok_or(Error::Facts {
-            leaf,
-            facts: *facts,
+    let tight = |(number, leaf): (usize, &Leaf)| {
+        let Leaf { width, facts, .. } = *leaf;
+        let tight = (1..=64).contains(&width).then(|| facts.tight(width));
+        let facts = tight.flatten().ok_or(Error::Facts {
+            leaf: number,
+            facts,
             width,
-        })
+        })?;
+        Ok(Leaf { facts, ..*leaf })
     };
     leaves.iter().enumerate().map(tight).collect()
 }
@@ -250,19 +374,15 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
     let mut live = vec![false; nodes.len()];
     roots.iter().for_each(|&r| live[r] = true);
     for (index, node) in nodes.iter().enumerate().rev() {
-        if let (true, Some((a, b))) = (live[index], node.operands()) {
-            live[a] = true;
-            live[b] = true;
+        if live[index] {
+            node.operands().iter().for_each(|&i| live[i] = true);
         }
     }
     let mut out = Vec::new();
     let mut seen = HashMap::new();
     let mut place = vec![0; nodes.len()];
     for (index, node) in nodes.iter().enumerate().filter(|&(index, _)| live[index]) {
-        let node = match node.parts() {
-            Some((op, a, b)) => op.node(place[a], place[b]),
-            None => *node,
-        };
+        let node = node.with(|i| place[i]);
         place[index] = *seen.entry(node).or_insert_with(|| {
             out.push(node);
             out.len() - 1
@@ -278,10 +398,33 @@ mod tests {
 
     #[test]
     fn hash_consing_shares_and_drops() {
-        use Node::*;
-        let nodes = [Leaf(0), Leaf(0), Add(0, 1), Add(1, 0), Mul(0, 0), Sub(2, 3)];
+        use Node::{Leaf, Op as On};
+        let nodes = [
+            Leaf(0),
+            Leaf(0),
+            On(Op::Add, 0, 1),
+            On(Op::Add, 1, 0),
+            On(Op::Mul, 0, 0),
+            On(Op::Sub, 2, 3),
+        ];
         let (nodes, roots) = hash_cons(&nodes, &[5, 3]);
-        assert_eq!(nodes, [Leaf(0), Add(0, 0), Sub(1, 1)]);
+        assert_eq!(nodes, [Leaf(0), On(Op::Add, 0, 0), On(Op::Sub, 1, 1)]);
         assert_eq!(roots, [2, 1]);
+    }
+
+    #[test]
+    fn each_node_has_the_width_of_what_it_gives() {
+        let nodes = [
+            Node::Leaf(0),
+            Node::Cast(Cast::ZeroExtend, 0, 64),
+            Node::Const(7, 64),
+            Node::Op(Op::Add, 1, 2),
+            Node::Compare(Predicate::Ult, 1, 2),
+            Node::Select(4, 3, 2),
+        ];
+        let leaves = [Leaf::any(32)];
+        assert_eq!(widths(&leaves, &nodes), [32, 64, 64, 64, 1, 64]);
+        assert_eq!(eval(&leaves, &nodes, &[5, 4], &[3]), [10, 1]);
+        assert_eq!(eval(&leaves, &nodes, &[5, 4], &[1 << 32]), [7, 1]);
     }
 }

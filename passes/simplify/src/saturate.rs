@@ -5,10 +5,13 @@
 
 use crate::cost::dag_cost;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_op, constant};
+use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op, constant, width};
 use crate::linear;
-use crate::node::{Error, Node, Op, Region, hash_cons, validate};
-use crate::rules::{BOUND, Compiled, Env, Pat, TERMS, compiled, is_constant_slot, is_varying_slot};
+use crate::node::{Error, Node, Region, hash_cons, validate};
+use crate::rules::{
+    BOUND, COMPUTED, Compiled, Env, Kind, Pat, TERMS, Typed, WIDTHS, compiled, is_constant_slot,
+    is_varying_slot,
+};
 use cute_arith::Facts;
 use egg::Id;
 use std::cell::Cell;
@@ -68,33 +71,34 @@ pub struct Stats {
 /// The cheapest DAG found for a region's roots. Fails only if the region is not well formed.
 pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
-    let width = region.width;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
     let mut graph = Graph::new(Analysis {
-        width,
         leaves,
         touched: Vec::new(),
     });
     let mut ids: Vec<Id> = Vec::with_capacity(nodes.len());
-    for node in &nodes {
-        ids.push(match (*node, node.parts()) {
-            (_, Some((op, a, b))) => add_op(&mut graph, op, ids[a], ids[b]),
-            (Node::Leaf(leaf), _) => graph.add(Term::Leaf(leaf)),
-            (Node::Const(value), _) => graph.add(Term::Const(value)),
-            _ => continue,
+    for &node in &nodes {
+        ids.push(match node {
+            Node::Op(op, a, b) => add_op(&mut graph, op, ids[a], ids[b]),
+            Node::Compare(predicate, a, b) => add_compare(&mut graph, predicate, ids[a], ids[b]),
+            Node::Cast(cast, a, width) => graph.add(Term::Cast(cast, width, [ids[a]])),
+            Node::Select(a, b, c) => graph.add(Term::Select([ids[a], ids[b], ids[c]])),
+            Node::Leaf(leaf) => graph.add(Term::Leaf(leaf)),
+            Node::Const(value, width) => graph.add(Term::Const(value, width)),
         });
     }
     graph.rebuild();
     let mut stats = Stats {
-        cost_before: dag_cost(&nodes, &roots, width),
+        cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
     };
     saturate(&mut graph, limits, &mut stats);
+    linear::group(&mut graph, limits.nodes);
     let root_ids: Vec<Id> = roots.iter().map(|&r| graph.find(ids[r])).collect();
     let facts = root_ids.iter().map(|&id| graph[id].data.facts).collect();
     stats.e_nodes = graph.total_number_of_nodes();
-    let best = extract(&graph, &root_ids)
-        .map(|(nodes, roots)| (dag_cost(&nodes, &roots, width), nodes, roots))
+    let best = extract(&graph, &region.leaves, &root_ids)
+        .map(|(nodes, roots)| (dag_cost(&region.leaves, &nodes, &roots), nodes, roots))
         .filter(|(cost, ..)| *cost <= stats.cost_before);
     let (cost_after, nodes, roots) = best.unwrap_or((stats.cost_before, nodes, roots));
     stats.cost_after = cost_after;
@@ -111,10 +115,15 @@ struct Match {
     rule: usize,
     class: Id,
     bound: Bound,
-    computed: [u64; 2],
+    computed: [u64; COMPUTED],
 }
 
-type Bound = [Option<Id>; BOUND];
+/// The classes that the variables of a rule stand for, and its widths, 0 where none is known yet.
+#[derive(Clone, Copy, Default)]
+struct Bound {
+    classes: [Option<Id>; BOUND],
+    widths: [u32; WIDTHS],
+}
 
 fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
@@ -178,18 +187,17 @@ fn with_users(graph: &Graph, mut classes: BTreeSet<Id>, height: usize) -> BTreeS
 }
 
 fn search(graph: &Graph, rules: &[Compiled], class: Id, matches: &mut Vec<Match>) {
-    let mut ops = 0_u32;
-    for term in &graph[class].nodes {
-        if let Term::Bin(op, _) = term {
-            ops |= 1 << *op as u32;
-        }
-    }
+    let bits = |term: &Term| kind(term).map_or(0, Kind::bit);
+    let kinds = graph[class].nodes.iter().map(bits).fold(0, |a, b| a | b);
     for (index, rule) in rules.iter().enumerate() {
-        if ops >> rule.op as u32 & 1 == 0 {
+        if kinds & rule.kind.bit() == 0 {
             continue;
         }
-        walk(graph, &rule.lhs, class, [None; BOUND], &mut |bound| {
-            let env = env(graph, &bound);
+        walk(graph, &rule.lhs, class, Bound::default(), &mut |bound| {
+            if !rule.fits(&bound.widths) {
+                return;
+            }
+            let env = env(graph, rule, &bound);
             if rule.holds(&env) {
                 matches.push(Match {
                     rule: index,
@@ -202,9 +210,25 @@ fn search(graph: &Graph, rules: &[Compiled], class: Id, matches: &mut Vec<Match>
     }
 }
 
+fn kind(term: &Term) -> Option<Kind> {
+    match *term {
+        Term::Const(..) | Term::Leaf(_) => None,
+        Term::Op(op, _) => Some(Kind::Op(op)),
+        Term::Compare(predicate, _) => Some(Kind::Compare(predicate)),
+        Term::Cast(cast, ..) => Some(Kind::Cast(cast)),
+        Term::Select(_) => Some(Kind::Select),
+    }
+}
+
 /// Every way in which a pattern matches a class.
-fn walk(graph: &Graph, pat: &Pat, class: Id, mut bound: Bound, found: &mut dyn FnMut(Bound)) {
-    match pat {
+fn walk(graph: &Graph, typed: &Typed, class: Id, mut bound: Bound, found: &mut dyn FnMut(Bound)) {
+    let here = width(graph, class);
+    let known = &mut bound.widths[typed.width];
+    if *known != 0 && *known != here {
+        return;
+    }
+    *known = here;
+    match &typed.pat {
         Pat::Const(value) => {
             if constant(graph, class) == Some(*value) {
                 found(bound);
@@ -217,7 +241,7 @@ fn walk(graph: &Graph, pat: &Pat, class: Id, mut bound: Bound, found: &mut dyn F
                 return;
             }
             let class = graph.find(class);
-            if bound[*slot]
+            if bound.classes[*slot]
                 .replace(class)
                 .is_none_or(|before| before == class)
             {
@@ -225,32 +249,61 @@ fn walk(graph: &Graph, pat: &Pat, class: Id, mut bound: Bound, found: &mut dyn F
             }
         }
         Pat::Computed(_) => {}
-        Pat::Bin(op, left, right) => {
+        Pat::Op(..) | Pat::Compare(..) => {
+            let kind_here = typed.pat.kind();
             for term in &graph[class].nodes {
-                let Term::Bin(found_op, [a, b]) = *term else {
+                let (Term::Op(_, [a, b]) | Term::Compare(_, [a, b])) = *term else {
                     continue;
                 };
-                if found_op != *op {
+                if kind(term) != kind_here {
                     continue;
                 }
-                walk(graph, left, a, bound, &mut |bound| {
-                    walk(graph, right, b, bound, found)
-                });
-                if op.commutes() && a != b {
-                    walk(graph, left, b, bound, &mut |bound| {
-                        walk(graph, right, a, bound, found)
-                    });
+                walk_all(graph, typed.pat.parts(), &[a, b], bound, found);
+                let commutes = match *term {
+                    Term::Op(op, _) => op.commutes(),
+                    Term::Compare(predicate, _) => predicate.swapped() == predicate,
+                    _ => false,
+                };
+                if commutes && a != b {
+                    walk_all(graph, typed.pat.parts(), &[b, a], bound, found);
+                }
+            }
+        }
+        Pat::Cast(..) | Pat::Select(_) => {
+            let kind_here = typed.pat.kind();
+            for term in &graph[class].nodes {
+                if kind(term) == kind_here {
+                    let parts = typed.pat.parts();
+                    walk_all(graph, parts, egg::Language::children(term), bound, found);
                 }
             }
         }
     }
 }
 
-fn env(graph: &Graph, bound: &Bound) -> Env {
-    let width = graph.analysis.width;
-    let facts = |slot: usize| bound[slot].map_or(Facts::any(width), |id| graph[id].data.facts);
+/// Every way in which patterns match classes, one each.
+fn walk_all(
+    graph: &Graph,
+    parts: &[Typed],
+    classes: &[Id],
+    bound: Bound,
+    found: &mut dyn FnMut(Bound),
+) {
+    match (parts, classes) {
+        ([first, parts @ ..], [class, classes @ ..]) => {
+            walk(graph, first, *class, bound, &mut |bound| {
+                walk_all(graph, parts, classes, bound, found);
+            });
+        }
+        _ => found(bound),
+    }
+}
+
+fn env(graph: &Graph, rule: &Compiled, bound: &Bound) -> Env {
+    let facts = |slot: usize| bound.classes[slot].map_or(Facts::any(64), |id| graph[id].data.facts);
     Env {
-        width,
+        width: rule.width(&bound.widths),
+        widths: bound.widths,
         facts: std::array::from_fn(facts),
         consts: std::array::from_fn(|i| facts(TERMS + 1 + i).lo),
         seen: Cell::new(0),
@@ -258,15 +311,21 @@ fn env(graph: &Graph, bound: &Bound) -> Env {
 }
 
 /// The right side of a rule, in the e-graph.
-fn build(graph: &mut Graph, pat: &Pat, found: &Match) -> Id {
-    match pat {
-        Pat::Const(value) => graph.add(Term::Const(*value)),
-        Pat::Computed(index) => graph.add(Term::Const(found.computed[*index])),
+fn build(graph: &mut Graph, typed: &Typed, found: &Match) -> Id {
+    let here = found.bound.widths[typed.width];
+    let mut ids = [found.class; 3];
+    for (id, part) in ids.iter_mut().zip(typed.pat.parts()) {
+        *id = build(graph, part, found);
+    }
+    let [a, b, c] = ids;
+    match &typed.pat {
+        Pat::Const(value) => add_constant(graph, *value, here),
+        Pat::Computed(index) => add_constant(graph, found.computed[*index], here),
         // Right sides use only what left sides bind: a test of the rules says so.
-        Pat::Var(slot) => found.bound[*slot].unwrap_or(found.class),
-        Pat::Bin(op, a, b) => {
-            let (a, b): (Id, Id) = (build(graph, a, found), build(graph, b, found));
-            add_op(graph, Op::clone(op), a, b)
-        }
+        Pat::Var(slot) => found.bound.classes[*slot].unwrap_or(found.class),
+        Pat::Op(op, _) => add_op(graph, *op, a, b),
+        Pat::Compare(predicate, _) => add_compare(graph, *predicate, a, b),
+        Pat::Cast(cast, _) => graph.add(Term::Cast(*cast, here, [a])),
+        Pat::Select(_) => graph.add(Term::Select([a, b, c])),
     }
 }

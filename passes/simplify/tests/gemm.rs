@@ -3,15 +3,15 @@
 mod common;
 
 use common::{Build, base_and_offset, gemm_region, show, show_all};
-use cute_simplify::{Facts, Limits, Node, eval, simplify};
+use cute_simplify::{Facts, Limits, Node, Op, eval, simplify};
 use std::collections::BTreeSet;
 
 /// The same values before and after, for every value of the leaves given.
 fn same_values(b: &Build, leaf_values: impl Iterator<Item = Vec<u64>>) {
     let simple = b.simplify();
     for values in leaf_values {
-        let before = eval(&b.region.nodes, &b.region.roots, b.region.width, &values);
-        let after = eval(&simple.nodes, &simple.roots, b.region.width, &values);
+        let before = eval(&b.region.leaves, &b.region.nodes, &b.region.roots, &values);
+        let after = eval(&b.region.leaves, &simple.nodes, &simple.roots, &values);
         assert_eq!(before, after, "leaves {values:?}");
     }
 }
@@ -75,12 +75,12 @@ fn k_slices_are_one_exclusive_or_each() {
     let simple = b.simplify();
     let base = simple.roots[0];
     for (slice, &root) in simple.roots.iter().enumerate().skip(1) {
-        let Node::Xor(from, by) = simple.nodes[root] else {
+        let Node::Op(Op::Xor, from, by) = simple.nodes[root] else {
             panic!("{:#?}", show_all(&simple))
         };
         assert_eq!(
             (from, simple.nodes[by]),
-            (base, Node::Const(slice as u64 * 32)),
+            (base, Node::Const(slice as u64 * 32, 32)),
             "{:#?}",
             show_all(&simple)
         );
@@ -129,7 +129,7 @@ fn the_slot_of_a_ring_buffer_is_added_last() {
     }
     let simple = b.simplify();
     let (shared, _) = base_and_offset(&simple, simple.roots[0]);
-    let Node::Add(one, other) = simple.nodes[shared] else {
+    let Node::Op(Op::Add, one, other) = simple.nodes[shared] else {
         panic!("{:#?}", show_all(&simple))
     };
     let texts = [show(&simple.nodes, one), show(&simple.nodes, other)];
@@ -153,7 +153,7 @@ fn a_leading_dimension_that_is_an_argument() {
         let first = b.mul(block, 128);
         let row = b.add(first, row);
         let row = b.addc(row, 32 * i);
-        let at = b.push(Node::Mul(row, ld));
+        let at = b.push(Node::Op(Op::Mul, row, ld));
         let col = b.rem(t, 4);
         let col = b.mul(col, 8);
         let at = b.add(at, col);
@@ -161,7 +161,7 @@ fn a_leading_dimension_that_is_an_argument() {
         b.root(at);
     }
     let simple = b.simplify();
-    let by_variable = |n: &&Node| matches!(n, Node::Mul(..));
+    let by_variable = |n: &&Node| matches!(n, Node::Op(Op::Mul, ..));
     let products = simple.nodes.iter().filter(by_variable).count();
     // ld * 96 may be a product; the row times ld is there once.
     assert!(
@@ -193,15 +193,20 @@ fn the_addresses_of_a_kernel() {
         "{:?}",
         simple.stats
     );
-    let dear = |n: &&Node| matches!(n, Node::DivU(..) | Node::RemU(..) | Node::Mul(..));
+    let dear = |n: &&Node| {
+        matches!(
+            n,
+            Node::Op(Op::DivU, ..) | Node::Op(Op::RemU, ..) | Node::Op(Op::Mul, ..)
+        )
+    };
     assert_eq!(simple.nodes.iter().filter(dear).count(), 0);
     for t in 0..128 {
         for rest in [[0, 0, 0, 0], [31, 30, 127, 2], [5, 17, 64, 1]] {
             let values: Vec<u64> = std::iter::once(t).chain(rest).collect();
-            let before = eval(&region.nodes, &region.roots, 32, &values);
+            let before = eval(&region.leaves, &region.nodes, &region.roots, &values);
             assert_eq!(
                 before,
-                eval(&simple.nodes, &simple.roots, 32, &values),
+                eval(&region.leaves, &simple.nodes, &simple.roots, &values),
                 "{values:?}"
             );
         }
@@ -239,7 +244,10 @@ fn limits_leave_an_answer() {
         );
         assert!(simple.stats.cost_after <= simple.stats.cost_before);
         let values = [77, 3, 9, 12, 2];
-        let before = eval(&region.nodes, &region.roots, 32, &values);
-        assert_eq!(before, eval(&simple.nodes, &simple.roots, 32, &values));
+        let before = eval(&region.leaves, &region.nodes, &region.roots, &values);
+        assert_eq!(
+            before,
+            eval(&region.leaves, &simple.nodes, &simple.roots, &values)
+        );
     }
 }

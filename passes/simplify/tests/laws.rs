@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Build, show_all};
-use cute_simplify::{Error, Facts, Limits, Node, Region, eval, simplify};
+use cute_simplify::{
+    Cast, Error, Facts, Leaf, Limits, Node, Op, Predicate, Region, eval, simplify,
+};
 
 /// One root over `t` with the facts given, as text.
 fn becomes(facts: Facts, make: impl Fn(&mut Build, usize) -> usize) -> String {
@@ -114,9 +116,9 @@ fn what_is_subtracted_again_is_gone() {
         let other = b.leaf(Facts::any(32));
         let sum = b.add(t, other);
         let sum = b.addc(sum, 100);
-        let back = b.push(Node::Sub(sum, other));
+        let back = b.push(Node::Op(Op::Sub, sum, other));
         let c = b.c(40);
-        b.push(Node::Sub(back, c))
+        b.push(Node::Op(Op::Sub, back, c))
     };
     assert_eq!(becomes(Facts::any(32), gone), "(t + 60)");
 }
@@ -126,12 +128,12 @@ fn disjoint_bits_are_sums() {
     let or = |b: &mut Build, t| {
         let high = b.mul(t, 32);
         let c = b.c(5);
-        b.push(Node::Or(high, c))
+        b.push(Node::Op(Op::Or, high, c))
     };
     assert_eq!(becomes(thread(), or), "((t << 5) + 5)");
     let aligned = |b: &mut Build, t| {
         let c = b.c(5);
-        b.push(Node::Xor(t, c))
+        b.push(Node::Op(Op::Xor, t, c))
     };
     assert_eq!(becomes(Facts::multiple_of(8), aligned), "(t + 5)");
     assert_eq!(becomes(Facts::any(32), aligned), "(t ^ 5)");
@@ -142,7 +144,7 @@ fn minima_by_ranges() {
     let min = |limit| {
         move |b: &mut Build, t| {
             let c = b.c(limit);
-            b.push(Node::MinU(t, c))
+            b.push(Node::Op(Op::MinU, t, c))
         }
     };
     assert_eq!(becomes(thread(), min(127)), "t");
@@ -154,13 +156,13 @@ fn minima_by_ranges() {
 fn a_divisor_that_may_be_zero_keeps_its_division() {
     let mut b = Build::new(32);
     let x = b.leaf(Facts::any(32));
-    let by = b.push(Node::DivU(x, x));
-    let left = b.push(Node::RemU(x, x));
+    let by = b.push(Node::Op(Op::DivU, x, x));
+    let left = b.push(Node::Op(Op::RemU, x, x));
     b.root(by);
     b.root(left);
     // Both are asked for, so the remainder is made from the quotient.
     assert_eq!(show_all(&b.simplify()), ["(t / t)", "(t - (t * (t / t)))"]);
-    b.region.leaves[0] = Facts::range(1, 9);
+    b.region.leaves[0].facts = Facts::range(1, 9);
     assert_eq!(show_all(&b.simplify()), ["1", "0"]);
 }
 
@@ -200,42 +202,162 @@ fn deep_regions_do_not_overflow_the_stack() {
     let mut node = leaves[0];
     for i in 0..4000 {
         node = b.push(if i % 3 == 0 {
-            Node::Xor(node, leaves[i % 64])
+            Node::Op(Op::Xor, node, leaves[i % 64])
         } else {
-            Node::Add(node, leaves[i % 64])
+            Node::Op(Op::Add, node, leaves[i % 64])
         });
     }
     b.root(node);
     let simple = b.simplify();
     let values: Vec<u64> = (0..64).map(|i| (i * 0x1234_5677) & 0xffff_ffff).collect();
-    let before = eval(&b.region.nodes, &b.region.roots, 32, &values);
-    assert_eq!(before, eval(&simple.nodes, &simple.roots, 32, &values));
+    let before = eval(&b.region.leaves, &b.region.nodes, &b.region.roots, &values);
+    assert_eq!(
+        before,
+        eval(&b.region.leaves, &simple.nodes, &simple.roots, &values)
+    );
+}
+
+/// An argument that a kernel asserts to be at least 1.
+fn extent() -> Facts {
+    Facts::range(1, i32::MAX as u64)
+}
+
+#[test]
+fn signs_that_nothing_has_are_gone() {
+    let by_64 = |op| {
+        move |b: &mut Build, t| {
+            let c = b.c(64);
+            b.op(op, t, c)
+        }
+    };
+    assert_eq!(becomes(extent(), by_64(Op::DivS)), "(t >> 6)");
+    assert_eq!(becomes(extent(), by_64(Op::RemS)), "(t & 63)");
+    assert_eq!(becomes(extent(), by_64(Op::MinS)), "(t min 64)");
+    // What may be negative keeps them.
+    assert_eq!(becomes(Facts::any(32), by_64(Op::DivS)), "(t divsi 64)");
+    assert_eq!(becomes(extent(), |b, t| b.sext(t)), "u64(t)");
+    assert_eq!(becomes(Facts::any(32), |b, t| b.sext(t)), "s64(t)");
+}
+
+/// A quotient, and one more where something is left.
+#[test]
+fn a_quotient_that_is_rounded_up_is_a_sum_and_a_shift() {
+    let tiles = |b: &mut Build, t| {
+        let c = b.c(64);
+        let quotient = b.op(Op::DivS, t, c);
+        let whole = b.op(Op::Mul, quotient, c);
+        let more = b.compare(Predicate::Sgt, t, whole);
+        let more = b.push(Node::Cast(Cast::ZeroExtend, more, 32));
+        b.add(quotient, more)
+    };
+    assert_eq!(becomes(Facts::range(1, 1 << 30), tiles), "((t + 63) >> 6)");
+}
+
+#[test]
+fn comparisons_are_decided_by_ranges() {
+    let below = |limit| {
+        move |b: &mut Build, t| {
+            let at = b.addc(t, 16);
+            let limit = b.c(limit);
+            b.compare(Predicate::Slt, at, limit)
+        }
+    };
+    assert_eq!(becomes(thread(), below(144)), "1");
+    assert_eq!(becomes(thread(), below(16)), "0");
+    assert_eq!(becomes(thread(), below(100)), "(t ult 84)");
+}
+
+/// Columns of a thread in a tile, eight at a time, of a matrix whose extent is a multiple of 8: the tile decides.
+#[test]
+fn a_predicate_of_a_vector_is_one_of_its_tile() {
+    let mut b = Build::new(32);
+    let (t, n) = (
+        b.leaf(thread()),
+        b.leaf(extent().and(Facts::multiple_of(8))),
+    );
+    let tile = b.mul(t, 8);
+    let predicates: Vec<usize> = (0..4)
+        .map(|i| {
+            let at = b.addc(tile, 2 * i);
+            b.compare(Predicate::Slt, at, n)
+        })
+        .collect();
+    b.region.roots = predicates;
+    let simple = b.simplify();
+    assert_eq!(simple.roots, [simple.roots[0]; 4]);
+    assert_eq!(show_all(&simple)[0], "((t << 3) ult v1)");
+}
+
+#[test]
+fn comparisons_are_made_at_the_narrow_width() {
+    let wide = |b: &mut Build, t| {
+        let (t, limit) = (b.sext(t), b.wide(40));
+        b.compare(Predicate::Slt, t, limit)
+    };
+    assert_eq!(becomes(Facts::any(32), wide), "(t slt 40)");
+    assert_eq!(becomes(thread(), wide), "(t ult 40)");
+}
+
+/// Offsets of 64 bits of rows and columns of 32: the constant is added last, and narrow arithmetic stays narrow.
+#[test]
+fn sums_see_through_conversions() {
+    let wide = |b: &mut Build, t| {
+        let row = b.addc(t, 16);
+        let row = b.sext(row);
+        let bytes = b.wide(48);
+        b.op(Op::Mul, row, bytes)
+    };
+    assert_eq!(becomes(thread(), wide), "(u64((t * 48)) + 768)");
+}
+
+#[test]
+fn selections_that_are_decided_or_something_else() {
+    let smaller = |b: &mut Build, t| {
+        let c = b.c(40);
+        let less = b.compare(Predicate::Slt, t, c);
+        b.push(Node::Select(less, t, c))
+    };
+    assert_eq!(becomes(thread(), smaller), "(t min 40)");
+    assert_eq!(becomes(Facts::range(0, 39), smaller), "t");
+    assert_eq!(becomes(Facts::any(32), smaller), "(t minsi 40)");
 }
 
 #[test]
 fn regions_that_are_not_well_formed() {
     let good = Region {
-        width: 8,
-        leaves: vec![Facts::any(8)],
-        nodes: vec![Node::Leaf(0), Node::Add(0, 0)],
+        leaves: vec![Leaf::any(8)],
+        nodes: vec![Node::Leaf(0), Node::Op(Op::Add, 0, 0)],
         roots: vec![1],
     };
     let refused = |region: Region| simplify(&region, &Limits::default()).unwrap_err();
     assert!(simplify(&good, &Limits::default()).is_ok());
-    assert_eq!(
-        refused(Region {
-            width: 65,
+    for width in [0, 65] {
+        let leaves = vec![Leaf::new(width, Facts::range(0, 0))];
+        let region = Region {
+            leaves,
             ..good.clone()
-        }),
-        Error::Width(65)
-    );
-    assert_eq!(
-        refused(Region {
-            width: 0,
-            ..good.clone()
-        }),
-        Error::Width(0)
-    );
+        };
+        assert_eq!(refused(region), Error::Width { node: 0, width });
+    }
+    let with = |node| Region {
+        nodes: vec![Node::Leaf(0), Node::Const(1, 16), Node::Const(1, 1), node],
+        ..good.clone()
+    };
+    for (kind, widths) in [
+        (Node::Op(Op::Add, 0, 1), vec![8, 16]),
+        (Node::Compare(Predicate::Ult, 0, 1), vec![8, 16]),
+        (Node::Cast(Cast::ZeroExtend, 0, 8), vec![8]),
+        (Node::Cast(Cast::Truncate, 0, 16), vec![8]),
+        (Node::Select(0, 0, 0), vec![8, 8, 8]),
+        (Node::Select(2, 0, 1), vec![1, 8, 16]),
+    ] {
+        let error = Error::Widths {
+            node: 3,
+            kind,
+            widths,
+        };
+        assert_eq!(refused(with(kind)), error);
+    }
     assert_eq!(
         refused(Region {
             leaves: vec![],
@@ -258,7 +380,7 @@ fn regions_that_are_not_well_formed() {
             nodes: 2
         }
     );
-    let forward = vec![Node::Leaf(0), Node::Add(0, 1)];
+    let forward = vec![Node::Leaf(0), Node::Op(Op::Add, 0, 1)];
     assert_eq!(
         refused(Region {
             nodes: forward,
@@ -269,7 +391,7 @@ fn regions_that_are_not_well_formed() {
             operand: 1
         }
     );
-    let wide = vec![Node::Const(256), Node::Leaf(0)];
+    let wide = vec![Node::Const(256, 8), Node::Leaf(0)];
     assert_eq!(
         refused(Region {
             nodes: wide,
@@ -284,7 +406,7 @@ fn regions_that_are_not_well_formed() {
     let facts = Facts::range(3, 5).and(Facts::multiple_of(8));
     assert_eq!(
         refused(Region {
-            leaves: vec![facts],
+            leaves: vec![Leaf::new(8, facts)],
             ..good.clone()
         }),
         Error::Facts {

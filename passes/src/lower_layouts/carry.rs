@@ -1,8 +1,14 @@
 //! Functions, calls, branches and loops: each value of a layout type becomes its dynamic leaves.
 
 use super::{Lowering, parts, value_of};
+use cute_ir::attributes::DIVISOR;
 use cute_ir::ops::{arith, cf, func, gpu, scf};
-use cute_ir::{Failure, diag, mlir::*, types::int_type};
+use cute_ir::{
+    Failure, diag,
+    mlir::*,
+    types::{CuteType, int_type},
+};
+use cute_layout::ops::Value;
 use melior::ir::{Attribute, BlockLike, Type, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 
@@ -329,6 +335,59 @@ fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
     }
     let new = function_type(b.context, &flat_inputs.concat(), &flat_results.concat());
     set_attribute(op, "function_type", b.type_attribute(new));
+    if name_of(op) == gpu::FUNC {
+        note_divisors(
+            op,
+            b,
+            &inputs
+                .iter()
+                .map(|ty| divisors(*ty))
+                .collect::<Vec<_>>()
+                .concat(),
+        )?;
+    }
+    Ok(())
+}
+
+/// The divisors of what stands for an argument, 1 where a type says none.
+fn divisors(ty: Type<'_>) -> Vec<i64> {
+    let of = |value: &Value| -> Vec<i64> {
+        let leaves = value.dynamic_leaves();
+        leaves.into_iter().map(|leaf| leaf.div).collect()
+    };
+    if parts::is_lowered(ty) {
+        let numbers = CuteType::of(ty).map(|ty| parts::numbers(&ty));
+        let leaves = numbers
+            .unwrap_or_default()
+            .iter()
+            .map(of)
+            .collect::<Vec<_>>();
+        let pointer = parts::is_memory(ty).then_some(1);
+        return pointer.into_iter().chain(leaves.concat()).collect();
+    }
+    value_of(ty).map_or(vec![1], |value| of(&value))
+}
+
+/// Notes what types said of a kernel's arguments that are integers now.
+fn note_divisors<'c>(op: Op<'c>, b: Builder<'c>, divisors: &[i64]) -> Result<(), Failure> {
+    if divisors.iter().all(|divisor| *divisor == 1) {
+        return Ok(());
+    }
+    let given = attribute_of(op, "arg_attrs").and_then(array_of);
+    let given = given.unwrap_or_else(|| vec![empty_dictionary(b.context); divisors.len()]);
+    let mut all = Vec::new();
+    for (attributes, divisor) in given.into_iter().zip(divisors) {
+        let mut entries: Vec<String> = entries_of(attributes)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        if *divisor > 1 {
+            entries.push(format!("{DIVISOR} = {divisor} : i64"));
+        }
+        all.push(b.attribute(&format!("{{{}}}", entries.join(", ")))?);
+    }
+    set_attribute(op, "arg_attrs", array_attribute(b.context, &all));
     Ok(())
 }
 

@@ -20,6 +20,11 @@ const CODE_MODEL_DEFAULT: c_uint = 0;
 const ASSEMBLY: c_uint = 0;
 
 unsafe extern "C" {
+    fn LLVMParseCommandLineOptions(
+        count: c_int,
+        arguments: *const *const c_char,
+        overview: *const c_char,
+    );
     fn LLVMInstallFatalErrorHandler(handler: unsafe extern "C" fn(*const c_char));
     fn LLVMInitializeNVPTXTargetInfo();
     fn LLVMInitializeNVPTXTarget();
@@ -107,6 +112,12 @@ impl Drop for Owned {
     }
 }
 
+/// The options that LLVM has no other way to be given, behind a name of a program.
+///
+/// Strength reduction in loops gives each address a counter of its own, where addresses that share a base would do with an
+/// addition; with this option it keeps what there was where its own is not cheaper.
+const OPTIONS: [&CStr; 2] = [c"cute", c"--lsr-drop-solution"];
+
 fn initialize() {
     static ONCE: Once = Once::new();
     // SAFETY: once in a process.
@@ -115,6 +126,12 @@ fn initialize() {
         LLVMInitializeNVPTXTarget();
         LLVMInitializeNVPTXTargetMC();
         LLVMInitializeNVPTXAsmPrinter();
+        let arguments = OPTIONS.map(CStr::as_ptr);
+        LLVMParseCommandLineOptions(
+            OPTIONS.len() as c_int,
+            arguments.as_ptr(),
+            c"options of LLVM".as_ptr(),
+        );
     });
 }
 

@@ -65,6 +65,8 @@ enum Home {
     HostArgument,
     /// An argument of a kernel that is a tensor or a pointer in global memory.
     KernelMemory,
+    /// An argument of a kernel that is an integer.
+    KernelInteger,
     /// The allocation of a tensor in shared memory.
     SharedTensor,
     /// A reduction in a region, which may be a sum of products.
@@ -144,6 +146,16 @@ const KNOWN: &[Known] = &[
     known(attributes::DEFAULT, Form::Number, &[Home::HostArgument]),
     known(attributes::ACCESS, Form::Text, &[Home::HostArgument]),
     known(attributes::NOALIAS, Form::Unit, &[Home::KernelMemory]),
+    known(
+        attributes::LEAST,
+        Form::Integer(0, i64::MAX),
+        &[Home::KernelInteger],
+    ),
+    known(
+        attributes::DIVISOR,
+        Form::Integer(1, i64::MAX),
+        &[Home::KernelInteger],
+    ),
 ];
 
 const fn known(name: &'static str, form: Form, homes: &'static [Home]) -> Known {
@@ -255,6 +267,9 @@ impl Home {
             (Home::KernelMemory, Place::Argument(i)) => {
                 name == gpu::FUNC && argument_type(op, i).is_some_and(is_global)
             }
+            (Home::KernelInteger, Place::Argument(i)) => {
+                name == gpu::FUNC && argument_type(op, i).is_some_and(|ty| int_width(ty).is_some())
+            }
             (Home::SharedTensor, Place::Op) => is_shared_tensor(op),
             (Home::Product, Place::Op) => {
                 name == cute::ALL_REDUCE && parent_op(op).map(name_of) == Some(cute::BLOCK_FUSE)
@@ -276,6 +291,7 @@ impl Home {
             Home::GpuModule => "a gpu.module",
             Home::HostArgument => "an argument of a func.func",
             Home::KernelMemory => "an argument of a gpu.func that is a tensor or a pointer in gmem",
+            Home::KernelInteger => "an argument of a gpu.func that is an integer",
         }
     }
 }

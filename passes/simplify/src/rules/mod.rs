@@ -2,12 +2,19 @@
 
 mod add_mul;
 mod bits;
+mod casts;
+mod compare;
 mod div_rem;
 mod min_max;
+mod pattern;
+mod select;
+mod signed;
 mod swizzle;
 
-use crate::node::Op;
+pub(crate) use pattern::{Kind, Pat, Typed};
+
 use cute_arith::{Facts, mask};
+use pattern::Typing;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
@@ -21,6 +28,8 @@ pub(crate) const CONSTANTS: usize = 3;
 pub(crate) const BOUND: usize = SLOT_U + 1 + CONSTANTS;
 /// The constants that a rule computes: `?k ?l`.
 pub(crate) const COMPUTED: usize = 2;
+/// The number of different widths that a rule can have.
+pub(crate) const WIDTHS: usize = 5;
 
 /// A law: `lhs = rhs` for all values of the variables whose facts fulfil the guard.
 pub(crate) struct Rule {
@@ -81,7 +90,10 @@ fn unguarded(_: &Env) -> bool {
 
 /// The values that a guard and a computed constant may look at.
 pub(crate) struct Env {
+    /// The width of what a rule is about: of its root, and where that is a comparison, of what it compares.
     pub(crate) width: u32,
+    /// The widths of the rule, numbered in the order in which its left side names them: that of its root is 0.
+    pub(crate) widths: [u32; WIDTHS],
     pub(crate) facts: [Facts; TERMS + 1],
     pub(crate) consts: [u64; CONSTANTS],
     /// The facts that were looked at, for the prover: facts that are not looked at need not be tried.
@@ -111,6 +123,18 @@ impl Env {
     pub(crate) fn m(&self) -> u64 {
         self.consts[2]
     }
+    /// All ones at a width of the rule, by its number.
+    pub(crate) fn ones(&self, width: usize) -> u64 {
+        mask(self.widths[width])
+    }
+    /// All ones below the sign at a width of the rule, by its number.
+    pub(crate) fn half(&self, width: usize) -> u64 {
+        self.ones(width) >> 1
+    }
+    /// Tells whether none of these numbers is negative at the width of the rule.
+    pub(crate) fn not_negative<const N: usize>(&self, numbers: [Facts; N]) -> bool {
+        numbers.iter().all(|facts| facts.hi <= self.all() >> 1)
+    }
     /// All ones.
     pub(crate) fn all(&self) -> u64 {
         mask(self.width)
@@ -134,17 +158,6 @@ pub(crate) fn divides(d: u64, c: u64) -> bool {
     d != 0 && c.is_multiple_of(d)
 }
 
-/// One side of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Pat {
-    Const(u64),
-    /// A variable that the left side binds, by slot.
-    Var(usize),
-    /// A computed constant.
-    Computed(usize),
-    Bin(Op, Box<Pat>, Box<Pat>),
-}
-
 /// Tells whether a slot takes constants only.
 pub(crate) fn is_constant_slot(slot: usize) -> bool {
     slot > SLOT_U
@@ -158,25 +171,38 @@ pub(crate) fn is_varying_slot(slot: usize) -> bool {
 /// A rule ready for matching.
 pub(crate) struct Compiled {
     pub(crate) rule: &'static Rule,
-    pub(crate) lhs: Pat,
-    pub(crate) rhs: Pat,
+    pub(crate) lhs: Typed,
+    pub(crate) rhs: Typed,
     /// The number of computed constants that the right side names.
     pub(crate) computed: usize,
     /// The operation at the root of the left side: every law is about one.
-    pub(crate) op: Op,
+    pub(crate) kind: Kind,
+    /// The number of widths that the rule has.
+    #[cfg(test)]
+    pub(crate) widths: usize,
+    /// The widths that are 1.
+    pub(crate) ones: Vec<usize>,
+    /// Pairs of widths of which the first is smaller.
+    pub(crate) rising: Vec<(usize, usize)>,
 }
 
 impl Compiled {
     pub(crate) fn new(rule: &'static Rule) -> Result<Compiled, String> {
-        let side =
-            |text| Pat::parse(text).map_err(|why| format!("rule {}: {why} in `{text}`", rule.name));
+        let wrong = |why: String| format!("rule {}: {why}", rule.name);
+        let side = |text| Pat::parse(text).map_err(|why| wrong(format!("{why} in `{text}`")));
         let (lhs, rhs) = (side(rule.lhs)?, side(rule.rhs)?);
-        let Pat::Bin(op, ..) = lhs else {
-            return Err(format!(
-                "rule {}: `{}` is no operation",
-                rule.name, rule.lhs
-            ));
-        };
+        let kind = lhs
+            .kind()
+            .ok_or_else(|| wrong(format!("`{}` is no operation", rule.lhs)))?;
+        let Typing {
+            lhs,
+            rhs,
+            #[cfg(test)]
+            widths,
+            ones,
+            rising,
+            ..
+        } = Typing::of(&lhs, &rhs).map_err(wrong)?;
         let computed = rhs
             .slots(&|p| {
                 if let Pat::Computed(i) = p {
@@ -192,8 +218,26 @@ impl Compiled {
             lhs,
             rhs,
             computed: computed.unwrap_or(0),
-            op,
+            kind,
+            #[cfg(test)]
+            widths,
+            ones,
+            rising,
         })
+    }
+
+    /// The width that guards call that of the rule.
+    pub(crate) fn width(&self, widths: &[u32; WIDTHS]) -> u32 {
+        widths[match &self.lhs.pat {
+            Pat::Compare(_, sides) => sides[0].width,
+            _ => self.lhs.width,
+        }]
+    }
+
+    /// Tells whether widths are such as the rule takes.
+    pub(crate) fn fits(&self, widths: &[u32; WIDTHS]) -> bool {
+        self.ones.iter().all(|&one| widths[one] == 1)
+            && self.rising.iter().all(|&(a, b)| widths[a] < widths[b])
     }
 
     /// Tells whether the guard holds.
@@ -201,102 +245,27 @@ impl Compiled {
         (self.rule.guard)(env)
     }
 
-    /// The computed constants; only where the guard holds.
+    /// The computed constants; only where the guard holds. Wrapped to the width of their place by whoever writes them.
     pub(crate) fn compute(&self, env: &Env) -> [u64; COMPUTED] {
-        let wrap = |f: fn(&Env) -> u64, used: bool| if used { f(env) & env.all() } else { 0 };
+        let ask = |f: fn(&Env) -> u64, used: bool| if used { f(env) } else { 0 };
         [
-            wrap(self.rule.k, self.computed > 0),
-            wrap(self.rule.l, self.computed > 1),
+            ask(self.rule.k, self.computed > 0),
+            ask(self.rule.l, self.computed > 1),
         ]
     }
 }
 
-impl Pat {
-    pub(crate) fn parse(text: &str) -> Result<Pat, String> {
-        let spaced = text.replace('(', " ( ").replace(')', " ) ");
-        let mut tokens = spaced.split_whitespace();
-        let pat = Pat::from_tokens(&mut tokens)?;
-        match tokens.next() {
-            None => Ok(pat),
-            Some(more) => Err(format!("`{more}` after the end")),
-        }
-    }
-
-    fn from_tokens<'a>(tokens: &mut impl Iterator<Item = &'a str>) -> Result<Pat, String> {
-        let token = tokens.next().ok_or("it ends too early")?;
-        if let Some(name) = token.strip_prefix('?') {
-            let of = |names: &str| names.find(name).filter(|_| name.len() == 1);
-            return of("xyzucdm")
-                .map(Pat::Var)
-                .or_else(|| of("kl").map(Pat::Computed))
-                .ok_or(format!("no variable `{name}`"));
-        }
-        if token != "(" {
-            return token
-                .parse()
-                .map(Pat::Const)
-                .map_err(|_| format!("`{token}` is no number"));
-        }
-        let op = match tokens.next().ok_or("it ends too early")? {
-            "+" => Op::Add,
-            "-" => Op::Sub,
-            "*" => Op::Mul,
-            "/" => Op::DivU,
-            "%" => Op::RemU,
-            "&" => Op::And,
-            "|" => Op::Or,
-            "^" => Op::Xor,
-            "<<" => Op::Shl,
-            ">>" => Op::ShrU,
-            "min" => Op::MinU,
-            "max" => Op::MaxU,
-            other => return Err(format!("no operation `{other}`")),
-        };
-        let (a, b) = (Pat::from_tokens(tokens)?, Pat::from_tokens(tokens)?);
-        match tokens.next() {
-            Some(")") => Ok(Pat::Bin(op, Box::new(a), Box::new(b))),
-            _ => Err("a `)` is missing".to_string()),
-        }
-    }
-
-    /// Returns what `pick` finds in the pattern, in order.
-    pub(crate) fn slots(&self, pick: &dyn Fn(&Pat) -> Option<usize>) -> Vec<usize> {
-        let mut found: Vec<usize> = pick(self).into_iter().collect();
-        if let Pat::Bin(_, a, b) = self {
-            found.extend(a.slots(pick));
-            found.extend(b.slots(pick));
-        }
-        found
-    }
-
-    /// The variables of the pattern.
-    #[cfg(test)]
-    pub(crate) fn vars(&self) -> Vec<usize> {
-        self.slots(&|p| {
-            if let Pat::Var(slot) = p {
-                Some(*slot)
-            } else {
-                None
-            }
-        })
-    }
-
-    /// The number of levels that a match can look below its root.
-    pub(crate) fn height(&self) -> usize {
-        match self {
-            Pat::Bin(_, a, b) => 1 + a.height().max(b.height()),
-            _ => 0,
-        }
-    }
-}
-
 /// The files of rules, by topic.
-pub(crate) const TOPICS: [(&str, &[Rule]); 5] = [
+pub(crate) const TOPICS: [(&str, &[Rule]); 9] = [
     ("add_mul", add_mul::RULES),
     ("div_rem", div_rem::RULES),
     ("bits", bits::RULES),
     ("swizzle", swizzle::RULES),
     ("min_max", min_max::RULES),
+    ("casts", casts::RULES),
+    ("compare", compare::RULES),
+    ("select", select::RULES),
+    ("signed", signed::RULES),
 ];
 
 /// Every rule, ready for matching.
@@ -352,21 +321,5 @@ mod tests {
             );
         }
         assert_eq!(names.len(), compiled().len());
-    }
-
-    #[test]
-    fn what_is_no_pattern_is_refused() {
-        for text in [
-            "",
-            "(+ ?x",
-            "(+ ?x ?y) ?z",
-            "(? ?x ?y)",
-            "?w",
-            "?xy",
-            "(+ ?x ?y ?z)",
-            "one",
-        ] {
-            assert!(Pat::parse(text).is_err(), "`{text}` was taken");
-        }
     }
 }

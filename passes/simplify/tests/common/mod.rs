@@ -2,22 +2,24 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use cute_simplify::{Facts, Limits, Node, Region, Simplified, simplify};
+use cute_simplify::{Cast, Facts, Leaf, Limits, Node, Op, Predicate, Region, Simplified, simplify};
 
 /// A region under construction.
 pub struct Build {
     pub region: Region,
+    /// The width of leaves and constants.
+    pub width: u32,
 }
 
 impl Build {
     pub fn new(width: u32) -> Build {
         Build {
             region: Region {
-                width,
                 leaves: vec![],
                 nodes: vec![],
                 roots: vec![],
             },
+            width,
         }
     }
     pub fn push(&mut self, node: Node) -> usize {
@@ -25,38 +27,51 @@ impl Build {
         self.region.nodes.len() - 1
     }
     pub fn leaf(&mut self, facts: Facts) -> usize {
-        self.region.leaves.push(facts);
+        self.region.leaves.push(Leaf::new(self.width, facts));
         self.push(Node::Leaf(self.region.leaves.len() as u32 - 1))
     }
     pub fn c(&mut self, value: u64) -> usize {
-        self.push(Node::Const(value))
+        self.push(Node::Const(value, self.width))
     }
     pub fn add(&mut self, a: usize, b: usize) -> usize {
-        self.push(Node::Add(a, b))
+        self.push(Node::Op(Op::Add, a, b))
     }
     pub fn addc(&mut self, a: usize, c: u64) -> usize {
         let c = self.c(c);
-        self.push(Node::Add(a, c))
+        self.push(Node::Op(Op::Add, a, c))
     }
     pub fn mul(&mut self, a: usize, c: u64) -> usize {
         let c = self.c(c);
-        self.push(Node::Mul(a, c))
+        self.push(Node::Op(Op::Mul, a, c))
     }
     pub fn div(&mut self, a: usize, c: u64) -> usize {
         let c = self.c(c);
-        self.push(Node::DivU(a, c))
+        self.push(Node::Op(Op::DivU, a, c))
     }
     pub fn rem(&mut self, a: usize, c: u64) -> usize {
         let c = self.c(c);
-        self.push(Node::RemU(a, c))
+        self.push(Node::Op(Op::RemU, a, c))
     }
     /// `x ^ ((x & m) >> s)` of S<b,base,s> on a byte address.
     pub fn swizzle(&mut self, x: usize, bits: u32, base: u32, shift: u32) -> usize {
         let m = self.c(((1 << bits) - 1) << (base + shift));
         let s = self.c(u64::from(shift));
-        let masked = self.push(Node::And(x, m));
-        let moved = self.push(Node::ShrU(masked, s));
-        self.push(Node::Xor(x, moved))
+        let masked = self.push(Node::Op(Op::And, x, m));
+        let moved = self.push(Node::Op(Op::ShrU, masked, s));
+        self.push(Node::Op(Op::Xor, x, moved))
+    }
+    pub fn compare(&mut self, predicate: Predicate, a: usize, b: usize) -> usize {
+        self.push(Node::Compare(predicate, a, b))
+    }
+    pub fn sext(&mut self, a: usize) -> usize {
+        self.push(Node::Cast(Cast::SignExtend, a, 64))
+    }
+    /// A constant of 64 bits.
+    pub fn wide(&mut self, value: u64) -> usize {
+        self.push(Node::Const(value, 64))
+    }
+    pub fn op(&mut self, op: Op, a: usize, b: usize) -> usize {
+        self.push(Node::Op(op, a, b))
     }
     pub fn root(&mut self, node: usize) {
         self.region.roots.push(node);
@@ -68,24 +83,40 @@ impl Build {
 
 /// A root as text, the first `n` nodes of other roots by name.
 pub fn show(nodes: &[Node], root: usize) -> String {
-    let (op, a, b) = match nodes[root] {
-        Node::Const(c) => return c.to_string(),
-        Node::Leaf(0) => return "t".to_string(),
-        Node::Leaf(leaf) => return format!("v{leaf}"),
-        Node::Add(a, b) => ("+", a, b),
-        Node::Sub(a, b) => ("-", a, b),
-        Node::Mul(a, b) => ("*", a, b),
-        Node::DivU(a, b) => ("/", a, b),
-        Node::RemU(a, b) => ("%", a, b),
-        Node::And(a, b) => ("&", a, b),
-        Node::Or(a, b) => ("|", a, b),
-        Node::Xor(a, b) => ("^", a, b),
-        Node::Shl(a, b) => ("<<", a, b),
-        Node::ShrU(a, b) => (">>", a, b),
-        Node::MinU(a, b) => ("min", a, b),
-        Node::MaxU(a, b) => ("max", a, b),
-    };
-    format!("({} {op} {})", show(nodes, a), show(nodes, b))
+    let at = |i| show(nodes, i);
+    match nodes[root] {
+        Node::Const(c, _) => c.to_string(),
+        Node::Leaf(0) => "t".to_string(),
+        Node::Leaf(leaf) => format!("v{leaf}"),
+        Node::Op(op, a, b) => {
+            let word = match op {
+                Op::Add => "+",
+                Op::Sub => "-",
+                Op::Mul => "*",
+                Op::DivU => "/",
+                Op::RemU => "%",
+                Op::And => "&",
+                Op::Or => "|",
+                Op::Xor => "^",
+                Op::Shl => "<<",
+                Op::ShrU => ">>",
+                Op::MinU => "min",
+                Op::MaxU => "max",
+                other => other.name().trim_start_matches("arith."),
+            };
+            format!("({} {word} {})", at(a), at(b))
+        }
+        Node::Compare(predicate, a, b) => format!("({} {} {})", at(a), predicate.name(), at(b)),
+        Node::Cast(cast, a, width) => {
+            let word = match cast {
+                Cast::SignExtend => "s",
+                Cast::ZeroExtend => "u",
+                Cast::Truncate => "i",
+            };
+            format!("{word}{width}({})", at(a))
+        }
+        Node::Select(a, b, c) => format!("({} ? {} : {})", at(a), at(b), at(c)),
+    }
 }
 
 /// Every root as text.
@@ -100,8 +131,8 @@ pub fn show_all(simple: &Simplified) -> Vec<String> {
 /// A root as `base + constant`.
 pub fn base_and_offset(simple: &Simplified, root: usize) -> (usize, u64) {
     match simple.nodes[root] {
-        Node::Add(base, offset) => match simple.nodes[offset] {
-            Node::Const(c) => (base, c),
+        Node::Op(Op::Add, base, offset) => match simple.nodes[offset] {
+            Node::Const(c, _) => (base, c),
             _ => (root, 0),
         },
         _ => (root, 0),

@@ -1,0 +1,247 @@
+//! `cute-simplify-indices`: egg over the index arithmetic of a kernel.
+//!
+//! All integer arithmetic of a kernel is one graph: operations of all widths, with and without signs, conversions between
+//! them, comparisons and selections. Its leaves are what it is computed from, with what is known of them (`facts.rs`). Its roots
+//! are the values that anything else uses. Each root is computed anew as `cute-simplify` gives it (`emit.rs`): once, where all
+//! that use it have it, and as far out of loops as its leaves allow; a constant that is added last moves from an address's
+//! offset into the address itself, where instructions have room for it.
+
+mod emit;
+mod facts;
+
+use cute_arith::{Cast, Op as Arith, mask};
+use cute_ir::names::builtin;
+use cute_ir::ops::{arith, gpu};
+use cute_ir::{Anchor, Failure, PassSpec, diag, mlir::*};
+use cute_simplify::{Leaf, Limits, Node, Region, simplify};
+use facts::{Known, predicate_of, width_of};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::{HashMap, HashSet};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-simplify-indices",
+    description: "Simplify the index arithmetic of kernels by equality saturation",
+    anchor: Anchor::Kernel,
+    options: &[],
+    run,
+};
+
+/// The bounds of a kernel's graph.
+const LIMITS: Limits = Limits {
+    nodes: 24_000,
+    iterations: 24,
+};
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let Some(body) = body_of(kernel, 0) else {
+        return Ok(());
+    };
+    // Where control jumps from block to block, nothing is known of who comes before whom: LLVM has it.
+    let regions = std::iter::once(kernel).chain(nested_ops(kernel));
+    if regions.into_iter().any(has_jumps) {
+        return Ok(());
+    }
+    let indices = Indices::collect(kernel, body);
+    if indices.roots.is_empty() {
+        return Ok(());
+    }
+    let simple = simplify(&indices.region, &LIMITS)
+        .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
+    emit::rewrite(rewriter, &indices, &simple)
+}
+
+fn has_jumps(op: Op) -> bool {
+    blocks_of(op)
+        .into_iter()
+        .any(|block| next_block(block).is_some())
+}
+
+/// The arithmetic of a kernel.
+struct Indices<'c> {
+    kernel: Op<'c>,
+    region: Region,
+    /// The value of each leaf: an integer, or an index.
+    leaves: Vec<Val<'c>>,
+    /// Each root: its value, and what uses it that is not arithmetic, in program order.
+    roots: Vec<(Val<'c>, Vec<Op<'c>>)>,
+    /// Operations that the graph replaces, in program order.
+    old: Vec<Op<'c>>,
+    /// The place of each operation in the program.
+    order: HashMap<OpKey, usize>,
+}
+
+/// What an operation is in the graph.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Constant(u64),
+    /// A node of its operands, which stand at 0, 1 and 2.
+    Node(Node),
+    /// An index as an integer of a width.
+    Index(u32),
+}
+
+fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning> {
+    if op.result_count() != 1 || known.sources.contains(&op_key(op)) {
+        return None;
+    }
+    let result = result_of(op, 0);
+    let width = int_width(result.r#type()).filter(|width| (1..=64).contains(width))?;
+    let name = name_of(op);
+    if name == arith::CONSTANT {
+        let value = integer_of(op, "value")?;
+        return Some(Meaning::Constant(value as u64 & mask(width)));
+    }
+    let operands = operands_of(op);
+    if let (arith::INDEX_CAST | arith::INDEX_CASTUI, [index]) = (name, &operands[..]) {
+        // An index of 64 bits and one of 32 are the same where it is not negative.
+        let fits = is_index(index.r#type()) && known.value(*index).hi <= mask(31);
+        return fits.then_some(Meaning::Index(width));
+    }
+    if operands
+        .iter()
+        .any(|operand| int_width(operand.r#type()).is_none_or(|width| !(1..=64).contains(&width)))
+    {
+        return None;
+    }
+    let node = match (Arith::named(name), Cast::named(name), predicate_of(op)) {
+        (Some(op), ..) => {
+            // What may divide by zero or overflow with a sign stays where it is.
+            let divides = matches!(
+                op,
+                Arith::DivS | Arith::RemS | Arith::FloorDivS | Arith::CeilDivS
+            );
+            if divides {
+                let divisor = known.value(operands[1]);
+                if divisor.lo == 0 || divisor.hi > mask(width) >> 1 {
+                    return None;
+                }
+            }
+            Node::Op(op, 0, 1)
+        }
+        (_, Some(cast), _) => Node::Cast(cast, 0, width),
+        (.., Some(predicate)) => Node::Compare(predicate, 0, 1),
+        _ if name == arith::SELECT => Node::Select(0, 1, 2),
+        _ => return None,
+    };
+    Some(Meaning::Node(node))
+}
+
+/// The number of loops around a value.
+fn level_of(value: Val, repeats: &mut HashMap<OpKey, bool>) -> u32 {
+    let mut around = match (defining_op(value), block_argument(value)) {
+        (Some(op), _) => parent_op(op),
+        (_, Some((block, _))) => owner_of(block),
+        _ => None,
+    };
+    let mut level = 0;
+    while let Some(op) = around {
+        let repeats = repeats.entry(op_key(op));
+        let is_loop = *repeats.or_insert_with(|| is_loop(op));
+        level += u32::from(is_loop);
+        around = parent_op(op);
+    }
+    level
+}
+
+/// Tells whether what is within an operation may be executed again, in one thread.
+fn is_loop(op: Op) -> bool {
+    !matches!(name_of(op), gpu::FUNC | gpu::MODULE | builtin::MODULE) && may_repeat(op)
+}
+
+impl<'c> Indices<'c> {
+    fn collect(kernel: Op<'c>, body: Blk<'c>) -> Self {
+        let mut known = Known::of(kernel, body);
+        let all = nested_ops(kernel);
+        let mut ours: Vec<(Op<'c>, Meaning)> = Vec::new();
+        for op in &all {
+            if let Some(meaning) = meaning(*op, &mut known) {
+                ours.push((*op, meaning));
+            }
+        }
+        let ids: HashSet<OpKey> = ours.iter().map(|(op, _)| op_key(*op)).collect();
+
+        // Leaves: what changes least first, so that sums put it first.
+        let mut leaves: Vec<Val<'c>> = Vec::new();
+        let mut seen: HashSet<ValueKey> = HashSet::new();
+        for (op, _) in &ours {
+            for operand in operands_of(*op) {
+                let inner = defining_op(operand).is_some_and(|op| ids.contains(&op_key(op)));
+                if !inner && seen.insert(key(operand)) {
+                    leaves.push(operand);
+                }
+            }
+        }
+        let mut repeats = HashMap::new();
+        let levels = leaves
+            .iter()
+            .map(|leaf| (key(*leaf), level_of(*leaf, &mut repeats)));
+        let levels: HashMap<ValueKey, u32> = levels.collect();
+        leaves.sort_by_key(|leaf| levels[&key(*leaf)]);
+        let mut nodes: HashMap<ValueKey, usize> = HashMap::new();
+        let mut region = Region {
+            leaves: Vec::new(),
+            nodes: Vec::new(),
+            roots: Vec::new(),
+        };
+        for (number, value) in leaves.iter().enumerate() {
+            let width = width_of(*value).unwrap_or(64);
+            let leaf = Leaf::new(width, known.value(*value));
+            region.leaves.push(leaf.within(levels[&key(*value)]));
+            nodes.insert(key(*value), number);
+            region.nodes.push(Node::Leaf(number as u32));
+        }
+        for (op, meaning) in &ours {
+            let operands: Vec<usize> = operands_of(*op)
+                .iter()
+                .map(|operand| nodes[&key(*operand)])
+                .collect();
+            let result = result_of(*op, 0);
+            let node = match *meaning {
+                Meaning::Constant(value) => Node::Const(value, width_of(result).unwrap_or(64)),
+                Meaning::Node(node) => node.with(|at| operands[at]),
+                Meaning::Index(32) => {
+                    nodes.insert(key(result), operands[0]);
+                    continue;
+                }
+                Meaning::Index(width) if width > 32 => {
+                    Node::Cast(Cast::ZeroExtend, operands[0], width)
+                }
+                Meaning::Index(width) => Node::Cast(Cast::Truncate, operands[0], width),
+            };
+            nodes.insert(key(result), region.nodes.len());
+            region.nodes.push(node);
+        }
+        let order: HashMap<OpKey, usize> = all
+            .iter()
+            .enumerate()
+            .map(|(i, op)| (op_key(*op), i))
+            .collect();
+        let mut roots = Vec::new();
+        for (op, meaning) in &ours {
+            // Constants are where they are wanted already.
+            if matches!(meaning, Meaning::Constant(_)) {
+                continue;
+            }
+            let value = result_of(*op, 0);
+            let mut users: Vec<_> = users_of(value)
+                .into_iter()
+                .filter(|user| !ids.contains(&op_key(*user)))
+                .collect();
+            users.sort_by_key(|user| order[&op_key(*user)]);
+            users.dedup_by_key(|user| op_key(*user));
+            if !users.is_empty() {
+                region.roots.push(nodes[&key(value)]);
+                roots.push((value, users));
+            }
+        }
+        Self {
+            kernel,
+            region,
+            leaves,
+            roots,
+            old: ours.into_iter().map(|(op, _)| op).collect(),
+            order,
+        }
+    }
+}
