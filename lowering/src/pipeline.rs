@@ -155,7 +155,9 @@ impl CompileOptions {
             "cute-to-nvvm".to_owned(),
         ];
         if self.simplify {
-            passes.push("gpu.module(gpu.func(cute-simplify-indices))".to_owned());
+            passes.push(
+                "gpu.module(gpu.func(cute-carry-remainders,cute-simplify-indices))".to_owned(),
+            );
         }
         passes.push("cse".to_owned());
         passes.push(

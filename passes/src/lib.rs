@@ -5,6 +5,7 @@
 pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
+pub mod carry_remainders;
 pub mod check;
 mod divergence;
 pub mod fold_static;
@@ -12,6 +13,7 @@ mod fused;
 pub mod kernel;
 pub mod launch;
 mod lives;
+mod loops;
 pub mod lower_layouts;
 pub mod memory;
 pub mod order;
@@ -50,6 +52,7 @@ pub fn passes() -> Vec<PassSpec> {
         fold_static::PASS,
         lower_layouts::PASS,
         simplify_layouts::PASS,
+        carry_remainders::PASS,
         simplify_indices::PASS,
         report::PASS,
         testing::PASS,

@@ -6,6 +6,7 @@
 //! share a pipeline. The loop still is the loop that it was: only read from top to bottom, each turn works on its own place.
 
 use crate::{
+    loops,
     memory::{is_memory, root_of},
     shared::{in_shared, ring_stride},
     synchronize::{COPIES, THREADS, is_asynchronous},
@@ -436,7 +437,7 @@ impl<'c> Rings<'c> {
                 }
             }
         }
-        self.carry(&initial, &yielded)?;
+        loops::carry(self.rewriter, self.op, &initial, &yielded)?;
         for buffer in &self.buffers {
             erase_views(self.rewriter, buffer.tensor)?;
             if let Some(made) = defining_op(buffer.tensor)
@@ -502,26 +503,6 @@ impl<'c> Rings<'c> {
             Some(_) => b.value(arith::TRUNCI, &[turn], b.i32_type(), &[]),
             None => b.value(arith::INDEX_CAST, &[turn], b.i32_type(), &[]),
         }
-    }
-
-    /// Lets the loop carry tokens as well.
-    fn carry(&self, initial: &[Val<'c>], yielded: &[Val<'c>]) -> Result<(), Failure> {
-        let op = self.op.op();
-        let end = *self.ops.last().expected(op, "an op that ends the block")?;
-        let all = [&operands_of(end)[..], yielded].concat();
-        let b = Builder::before(end);
-        b.op(scf::YIELD, &all, &[], &attributes_of(end))?;
-        self.rewriter.erase(end)?;
-        let operands = [&operands_of(op)[..], initial].concat();
-        let types = self.op.results().into_iter().chain(initial.iter().copied());
-        let types: Vec<_> = types.map(|v| v.r#type()).collect();
-        let new = self
-            .rewriter
-            .recreate(op, &operands, &types, &attributes_of(op))?;
-        for (old, new) in self.op.results().into_iter().zip(results_of(new)) {
-            replace_uses(old, new);
-        }
-        self.rewriter.erase(op)
     }
 }
 

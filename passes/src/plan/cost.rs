@@ -111,7 +111,7 @@ pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String
         (Strides::Open, [1, 1, 1]) => copies * 6,
         (Strides::Placed, [1, 1, 1]) => (copies + loads) * 6,
         (Strides::Known, _) => far * 2 + loads * 2,
-        (Strides::Open, _) => far * 4 + loads * 4,
+        (Strides::Open, _) => far * 4 + loads * 5,
         (Strides::Placed, _) => far * 6 + loads * 6,
     };
     Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)
