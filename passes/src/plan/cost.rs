@@ -29,6 +29,8 @@ pub(super) enum Strides {
     Known,
     /// Some only a launch knows.
     Open,
+    /// Only a launch knows of any neighbours: addresses have a product for each mode. The plan for which less was added (32x32x32 by two warps) spilled.
+    Apart,
     /// Each access has an address of its own, and a condition of several coordinates. No measurement: with less than is added here, 2 of 700 random problems spilled, with it none of 400.
     Placed,
 }
@@ -108,10 +110,11 @@ pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String
     let addresses = match (sources.strides, atom.shape_mnk) {
         // Of products of single threads nothing is left of those registers: each load of an element has an address, too.
         (Strides::Known, [1, 1, 1]) => copies * 2,
-        (Strides::Open, [1, 1, 1]) => copies * 6,
+        (Strides::Open | Strides::Apart, [1, 1, 1]) => copies * 6,
         (Strides::Placed, [1, 1, 1]) => (copies + loads) * 6,
         (Strides::Known, _) => far * 2 + loads * 2,
-        (Strides::Open, _) => far * 4 + loads * 5,
+        (Strides::Open, _) => far * 4 + loads * 4,
+        (Strides::Apart, _) => far * 4 + loads * 5,
         (Strides::Placed, _) => far * 6 + loads * 6,
     };
     Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)

@@ -148,6 +148,8 @@ pub struct Access {
     pub major: usize,
     /// Tells whether all strides are known.
     pub known: bool,
+    /// Tells whether no elements are known to lie side by side.
+    pub apart: bool,
     /// Tells whether each access has an address of its own, and a condition: of modes of several leaves, coordinates, rows by index.
     pub placed: bool,
     /// Elements that can be moved at once: as many as lie side by side, are all there or all not, and are aligned together.

@@ -316,6 +316,7 @@ impl<'c> Builder<'c> {
                 strides: match &accesses[..2] {
                     factors if factors.iter().any(|access| access.placed) => Strides::Placed,
                     factors if factors.iter().all(|access| access.known) => Strides::Known,
+                    factors if factors.iter().all(|access| access.apart) => Strides::Apart,
                     _ => Strides::Open,
                 },
                 fed,
@@ -343,6 +344,7 @@ impl<'c> Builder<'c> {
             Some(Access {
                 major: plan.major(operand).ok()?,
                 known: true,
+                apart: false,
                 placed: false,
                 vector: row.num_val,
             })

@@ -460,6 +460,7 @@ fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<A
     Ok(Access {
         major,
         known: layout.stride().is_static(),
+        apart: !is_along(0) && !is_along(1),
         placed: places.is_some(),
         vector: [rows, columns][major],
     })

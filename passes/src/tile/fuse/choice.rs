@@ -255,6 +255,7 @@ impl<'c> Fuse<'c> {
         let computed = Access {
             major: 1,
             known: true,
+            apart: false,
             vector: WIDEST / 2,
             placed: false,
         };
@@ -289,6 +290,7 @@ impl<'c> Fuse<'c> {
                 Access {
                     major: 1,
                     known: access.known,
+                    apart: access.apart,
                     vector: match access.major {
                         1 => access.vector.min(widest),
                         _ => 1,
@@ -472,6 +474,7 @@ impl Whole<'_> {
         Access {
             major,
             known: stride.is_static(),
+            apart: !is_next(along),
             vector,
             placed: false,
         }
