@@ -443,6 +443,14 @@ pub(super) enum Special {
     Ntid(u8),
     Ctaid(u8),
     Nctaid(u8),
+    /// Rank of the block in its cluster, and blocks of that.
+    ClusterRank,
+    ClusterBlocks,
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    /// Of clusters in the grid.
+    ClusterId(u8),
+    Nclusters(u8),
     LaneId,
     WarpId,
     NwarpId,
@@ -512,6 +520,8 @@ pub(super) struct Kernel {
     /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
     pub touches: Vec<Box<[(Reg, bool)]>>,
     pub max_threads: Option<u64>,
+    /// Blocks of a cluster, if the kernel says.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl Kernel {

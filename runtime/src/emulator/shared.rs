@@ -2,7 +2,7 @@
 
 mod history;
 
-use super::address::SHARED_START;
+use super::address::{RANK_BITS, SHARED_START, block_of_place};
 use super::clocks::{Agent, Clocks};
 use history::{Access, Histories};
 
@@ -133,8 +133,11 @@ impl By<'_> {
 }
 
 pub(super) struct Shared {
-    /// Bytes that the block has; `bytes` is a little longer.
+    /// Bytes that each block of the cluster has.
     size: u64,
+    /// The same, a little longer, and the blocks.
+    padded: usize,
+    ranks: u64,
     bytes: Vec<u8>,
     granule_bits: u32,
     granules: Vec<Granule>,
@@ -146,11 +149,14 @@ pub(super) struct Shared {
 
 impl Shared {
     /// `end` is where the window ends; `granule` the smallest access.
-    pub(super) fn new(end: u64, granule: u32) -> Shared {
-        let length = (end - SHARED_START).next_multiple_of(16) as usize;
+    pub(super) fn new(end: u64, granule: u32, ranks: u32) -> Shared {
+        let padded = (end - SHARED_START).next_multiple_of(16) as usize;
+        let length = padded * ranks as usize;
         let granule_bits = granule.trailing_zeros();
         Shared {
             size: end - SHARED_START,
+            padded,
+            ranks: ranks.into(),
             bytes: vec![0xff; length],
             granule_bits,
             granules: vec![Granule::default(); length >> granule_bits],
@@ -165,13 +171,17 @@ impl Shared {
         self.size
     }
 
-    fn offset(at: u64) -> usize {
-        (at - SHARED_START) as usize
+    /// The place of what [`Shared::holds`].
+    fn offset(&self, at: u64) -> usize {
+        let (rank, at) = block_of_place(at);
+        rank as usize * self.padded + (at - SHARED_START) as usize
     }
 
     /// Tells whether an access lies inside.
     pub(super) fn holds(&self, at: u64, bytes: u64) -> bool {
-        at >= SHARED_START
+        let (rank, at) = block_of_place(at);
+        rank < self.ranks
+            && at >= SHARED_START
             && (at - SHARED_START)
                 .checked_add(bytes)
                 .is_some_and(|end| end <= self.len())
@@ -179,17 +189,23 @@ impl Shared {
 
     /// The memory of an access that [`Shared::holds`].
     pub(super) fn get(&self, at: u64, bytes: usize) -> &[u8] {
-        let start = Self::offset(at);
+        let start = self.offset(at);
         &self.bytes[start..start + bytes]
     }
 
     pub(super) fn get_mut(&mut self, at: u64, bytes: usize) -> &mut [u8] {
-        let start = Self::offset(at);
+        let start = self.offset(at);
         &mut self.bytes[start..start + bytes]
     }
 
+    /// The thread or agent that wrote last what lies there; none where nobody did, or strong operations are kept.
+    pub(super) fn writer(&self, at: u64) -> Option<u32> {
+        let write = self.granules[self.offset(at) >> self.granule_bits].write;
+        (write != 0 && write & HISTORY == 0).then(|| thread_of(write))
+    }
+
     fn range(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
-        let start = Self::offset(at) >> self.granule_bits;
+        let start = self.offset(at) >> self.granule_bits;
         start..start + (bytes >> self.granule_bits).max(1)
     }
 
@@ -222,8 +238,11 @@ impl Shared {
     }
 
     fn placed(&self, granule: usize, conflict: Conflict) -> Conflict {
+        let byte = granule << self.granule_bits;
         Conflict {
-            at: ((granule as u64) << self.granule_bits) + SHARED_START,
+            at: (((byte / self.padded) as u64) << RANK_BITS)
+                + (byte % self.padded) as u64
+                + SHARED_START,
             ..conflict
         }
     }
@@ -410,7 +429,7 @@ mod tests {
     #[test]
     fn accesses_need_a_barrier_between_them() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         assert_eq!(
             trouble(shared.read(AT, 4, by(&clocks, 0))),
             Some(Trouble::Uninitialized)
@@ -436,7 +455,7 @@ mod tests {
     #[test]
     fn every_reader_is_remembered() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         shared.write(AT, 4, by(&clocks, 0));
         meet(&mut clocks, &[0, 1, 2, 3]);
         for thread in [1, 2, 3] {
@@ -451,7 +470,7 @@ mod tests {
     #[test]
     fn a_copy_is_under_way_until_it_is_waited_for() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 16);
+        let mut shared = Shared::new(SHARED_START + 64, 16, 1);
         assert_eq!(shared.start_copy(AT, 16, by(&clocks, 0)), None);
         assert_eq!(
             trouble(shared.read(AT, 16, by(&clocks, 0))),
@@ -480,7 +499,7 @@ mod tests {
     #[test]
     fn atomics_do_not_race_with_each_other() {
         let clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         let strong = |thread| By {
             strong: 4,
             ..by(&clocks, thread)

@@ -178,17 +178,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
             Op::Atomic(atomic) => atomic.space != Space::Shared,
             _ => false,
         });
-        for directive in &function.directives {
-            if let ptx::Directive::Limit { name, values } = directive
-                && *name == "reqnctapercluster"
-                && values.iter().any(|&blocks| blocks > 1)
-            {
-                return self.error(format!(
-                    "the emulator runs clusters of one block, and {} asks for {values:?} blocks a cluster; compile it without clusters",
-                    function.name
-                ));
+        let cluster = function.directives.iter().find_map(|d| match d {
+            ptx::Directive::Limit { name, values } if *name == "reqnctapercluster" => {
+                let extent = |d: usize| values.get(d).map_or(1, |&n| n as u32);
+                Some([0, 1, 2].map(extent))
             }
-        }
+            _ => None,
+        });
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
                 Some(
@@ -219,6 +215,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             asynchronous,
             touches,
             max_threads,
+            cluster,
         })
     }
 

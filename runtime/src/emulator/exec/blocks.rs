@@ -1,4 +1,4 @@
-//! Fences between proxies, registers that warps hand over, and what a cluster of one block needs.
+//! Fences between proxies, registers that warps hand over, and clusters.
 
 use super::*;
 use crate::emulator::clocks::{Knowledge, Release};
@@ -12,14 +12,14 @@ const WARPGROUP: u32 = 4;
 /// The registers of a block that no warp has (PTX ISA, `setmaxnreg`: the per-CTA-maximum-register-pool).
 #[derive(Default)]
 pub(in crate::emulator) struct RegisterPool {
-    free: u32,
+    free: BTreeMap<u32, u32>,
     /// Registers of a thread by warp, where they are not those of the launch.
     counts: BTreeMap<u32, u32>,
     /// The last instruction of each warp.
     last: BTreeMap<u32, u32>,
 }
 
-/// The barrier of a cluster of one block.
+/// The barrier of a cluster.
 #[derive(Default)]
 pub(in crate::emulator) struct ClusterState {
     release: Option<Release>,
@@ -44,7 +44,7 @@ impl Context<'_> {
 
     /// Registers that each thread begins with: what the machine says, else the most that so many threads can have.
     fn registers_at_start(&self) -> u32 {
-        let threads = self.clocks.threads() as u32;
+        let threads = self.threads;
         match self.launch.registers {
             0 => (REGISTER_FILE / threads.max(1) / 8 * 8).min(255),
             known => known,
@@ -81,14 +81,15 @@ impl Context<'_> {
             });
         } else if increases {
             let needed = (count - have) * LANES as u32;
-            if self.registers.free < needed {
+            let free = self.registers.free.entry(warp.rank).or_default();
+            if *free < needed {
                 self.uncount(pc, mask);
                 warp.groups[at].wait = Wait::Registers(needed);
                 return Next::Stop(Stop::Blocked);
             }
-            self.registers.free -= needed;
+            *free -= needed;
         } else {
-            self.registers.free += (have - count) * LANES as u32;
+            *self.registers.free.entry(warp.rank).or_default() += (have - count) * LANES as u32;
         }
         self.progress += 1;
         if !wrong {
@@ -101,40 +102,53 @@ impl Context<'_> {
 
     /// Registers that are free, for those who wait for them.
     pub(crate) fn wake_for_registers(&self, warps: &mut [Warp]) {
-        for group in warps.iter_mut().flat_map(|warp| &mut warp.groups) {
-            if let Wait::Registers(needed) = group.wait
-                && needed <= self.registers.free
-            {
-                group.wait = Wait::Nothing;
+        for warp in warps {
+            let free = self.free_registers(warp.rank);
+            for group in &mut warp.groups {
+                if let Wait::Registers(needed) = group.wait
+                    && needed <= free
+                {
+                    group.wait = Wait::Nothing;
+                }
             }
         }
     }
 
-    /// Registers in the pool.
-    pub(crate) fn free_registers(&self) -> u32 {
-        self.registers.free
+    /// Registers in the pool of a block.
+    pub(crate) fn free_registers(&self, rank: u32) -> u32 {
+        self.registers.free.get(&rank).copied().unwrap_or(0)
+    }
+
+    /// Tells whether all threads of a block have ended.
+    pub(super) fn has_ended(&self, rank: u32) -> bool {
+        self.ended.get(rank as usize) == Some(&self.threads)
+    }
+
+    pub(crate) fn threads_of_cluster(&self) -> u32 {
+        self.threads * self.blocks.len() as u32
     }
 
     /// Notes warpgroups whose warps have not all asked for the same registers, as the block ends.
     pub(crate) fn end_registers(&mut self) {
-        let warps = (self.clocks.threads() as u32).div_ceil(LANES as u32);
+        let warps = self.warps;
         let start = self.registers_at_start();
         let pool = std::mem::take(&mut self.registers);
         for (warp, inst) in &pool.last {
             let has = |warp: u32| pool.counts.get(&warp).copied().unwrap_or(start);
-            let group = warp / WARPGROUP * WARPGROUP;
-            let whole = group..(group + WARPGROUP).min(warps);
+            let (block, local) = (warp / warps * warps, warp % warps);
+            let group = local / WARPGROUP * WARPGROUP;
+            let whole = block + group..block + (group + WARPGROUP).min(warps);
             if let Some(other) = whole.into_iter().find(|&other| has(other) != has(*warp)) {
                 let thread = warp * LANES as u32;
                 self.find_at_end(Kind::Undefined, *inst, thread, None, || {
-                    format!("expected one setmaxnreg from all warps of a warpgroup, found {} registers in warp {warp} and {} in warp {other}", has(*warp), has(other))
+                    format!("expected one setmaxnreg from all warps of a warpgroup, found {} registers in warp {local} and {} in warp {}", has(*warp), has(other), other % warps)
                 });
                 return;
             }
         }
     }
 
-    /// `barrier.cluster`: all threads of the block, which is the cluster, come to it.
+    /// `barrier.cluster`: all threads of the cluster come to it.
     pub(super) fn cluster_barrier(
         &mut self,
         warp: &mut Warp,
@@ -214,6 +228,7 @@ impl Context<'_> {
 
     /// Threads end, and nobody waits for them any more.
     pub(super) fn leave_cluster(&mut self, warp: &Warp, active: Mask) {
+        self.ended[warp.rank as usize] += active.count_ones();
         for lane in lanes(active) {
             let count = self.cluster.threads.get(&warp.thread(lane)).copied();
             let arrived =
@@ -229,7 +244,7 @@ impl Context<'_> {
     /// Ends the phase if all threads that are there have arrived.
     fn end_cluster_phase(&mut self) {
         let arrived = self.cluster.arrived;
-        if arrived == 0 || arrived + self.cluster.gone < self.clocks.threads() as u32 {
+        if arrived == 0 || arrived + self.cluster.gone < self.threads_of_cluster() {
             return;
         }
         self.cluster.arrived = 0;
@@ -260,7 +275,7 @@ impl Context<'_> {
         self.cluster.arrived
     }
 
-    /// `mapa`, where the only block of the cluster is this one.
+    /// `mapa`: the same variable in another block of the cluster.
     pub(super) fn map_address(
         &mut self,
         warp: &mut Warp,
@@ -271,13 +286,21 @@ impl Context<'_> {
         self.check(warp, s, active, pc);
         self.check(warp, rank, active, pc);
         let ranks = warp.rows[rank as usize];
-        if let Some(lane) = lanes(active).find(|&lane| ranks[lane] & 0xffff_ffff != 0) {
-            let found = ranks[lane] & 0xffff_ffff;
+        let blocks = self.blocks.len() as u64;
+        let rank_of = |lane: usize| ranks[lane] & 0xffff_ffff;
+        if let Some(lane) = lanes(active).find(|&lane| rank_of(lane) >= blocks) {
+            let found = rank_of(lane);
             self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                format!("expected the rank of a block of the cluster, which has one block, found {found}")
+                format!("expected the rank of a block of the cluster, which is below {blocks}, found {found}")
             });
         }
-        let value = warp.rows[s as usize];
+        let mut value = warp.rows[s as usize];
+        for lane in lanes(active) {
+            // The bits of a generic address stay.
+            let generic = value[lane] & address::SHARED;
+            let (_, at) = address::block_of_place(value[lane] & !address::SHARED);
+            value[lane] = generic | (rank_of(lane) % blocks + 1) << address::RANK_BITS | at;
+        }
         Self::set(warp, d, &value, active);
     }
 }

@@ -4,6 +4,7 @@
 //! until `cp.async.bulk.wait_group.read`, and writes at any time until `wait_group`. (PTX ISA, "Data Movement and Conversion
 //! Instructions: Asynchronous copy".)
 
+mod landing;
 mod pieces;
 mod reduce;
 
@@ -12,11 +13,14 @@ use crate::emulator::clocks::Agent;
 use crate::emulator::global::Accessor;
 use crate::emulator::program::{At, Bulk, BulkKind, Order};
 use crate::emulator::shared::By;
+use crate::tensor_map::MapSwizzle;
 use pieces::{Boxed, Fill, Piece};
 use reduce::Reduction;
 
 /// Bytes that addresses and sizes of bulk copies are multiples of.
 const GRANULE: u64 = 16;
+/// Bytes that repeat in every swizzle.
+const LINE: u64 = 128;
 /// The most bytes that an `mbarrier` object counts (PTX ISA, "Contents of the mbarrier object").
 pub(super) const MOST_BYTES: i64 = (1 << 20) - 1;
 
@@ -28,6 +32,8 @@ pub(in crate::emulator) struct Bulks {
     groups: BTreeMap<u32, Groups>,
     /// Tells whether copies land as late as they can, mostly.
     lazy: bool,
+    /// The pattern in which a load with a map writes 128 bytes, and the load.
+    patterns: HashMap<u64, (MapSwizzle, u32)>,
 }
 
 impl Bulks {
@@ -95,13 +101,15 @@ impl Context<'_> {
     fn bulk_of_lane(&mut self, warp: &mut Warp, op: &Bulk, lane: usize, pc: u32) {
         let value = |reg: Reg| warp.rows[reg as usize][lane];
         let place = |at: At| value(at.base).wrapping_add_signed(at.offset);
-        if let Some(mask) = op.mask
-            && value(mask) & 0xffff != 1
-        {
-            let found = value(mask) & 0xffff;
+        let blocks = self.blocks.len();
+        let mask = op.mask.map(|mask| value(mask) & 0xffff);
+        if let Some(found) = mask.filter(|mask| *mask == 0 || mask >> blocks != 0) {
             self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                format!("expected a mask of blocks that are in the cluster, which has one block, so 1; found {found:#x}")
+                format!(
+                    "expected a mask of blocks of the cluster, which has {blocks}, found {found:#x}"
+                )
             });
+            return;
         }
         let boxed = match &op.coordinates {
             Some(coordinates) => {
@@ -116,7 +124,7 @@ impl Context<'_> {
         };
         let shared = match op.shared {
             Some(at) => {
-                let (space, to) = Self::resolve(at.space, place(at));
+                let (space, to) = Self::resolve(warp.rank, at.space, place(at));
                 let align = if boxed.is_some() { 128 } else { GRANULE };
                 if space != Space::Shared {
                     self.outside(warp, lane, pc, space, to, 16, "copies");
@@ -136,7 +144,7 @@ impl Context<'_> {
             }
             None => {
                 let bytes = op.bytes.map_or(0, value) & 0xffff_ffff;
-                let (_, from) = Self::resolve(op.global.space, place(op.global));
+                let (_, from) = Self::resolve(warp.rank, op.global.space, place(op.global));
                 if !bytes.is_multiple_of(GRANULE) {
                     self.find(Kind::Misaligned, pc, None, warp.index, lane, None, || {
                         format!("expected a number of bytes that is a multiple of 16, found {bytes}; copy the rest by ld and st")
@@ -169,12 +177,32 @@ impl Context<'_> {
         match &op.kind {
             BulkKind::Load => {
                 let Some(at) = op.barrier else { return };
-                let (space, barrier) = Self::resolve(at.space, place(at));
+                let (space, barrier) = Self::resolve(warp.rank, at.space, place(at));
                 if space != Space::Shared {
                     self.outside(warp, lane, pc, space, barrier, 8, "uses a barrier");
                     return;
                 }
-                self.start_load(warp, lane, pc, (barrier, bytes), pieces, fill);
+                let (to, _) = address::block_of_place(shared);
+                if mask.is_none() && address::block_of_place(barrier).0 != to {
+                    self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                        "expected destination and mbarrier in one block of the cluster, found them in two".into()
+                    });
+                    return;
+                }
+                // The same places in each block that it is for.
+                let blocks = match mask {
+                    Some(mask) => (0..16).filter(|rank| mask >> rank & 1 != 0).collect(),
+                    None => vec![to],
+                };
+                for rank in blocks {
+                    let there =
+                        |place: u64| rank << address::RANK_BITS | address::block_of_place(place).1;
+                    let mut pieces = pieces.clone();
+                    for piece in &mut pieces {
+                        piece.shared = there(piece.shared);
+                    }
+                    self.start_load(warp, lane, pc, (there(barrier), bytes), pieces, fill);
+                }
             }
             kind => {
                 let reduction = match kind {
@@ -219,6 +247,14 @@ impl Context<'_> {
         let as_agent = Some((agent, self.clocks.now(agent)));
         self.touch_pieces(warp, lane, pc, &pieces, as_agent, true);
         self.note_global(warp, lane, pc, &pieces, as_agent, false);
+        if let Some(swizzle) = fill.swizzle() {
+            for piece in &pieces {
+                let lines =
+                    piece.shared / LINE..=(piece.shared + u64::from(piece.bytes) - 1) / LINE;
+                let patterns = lines.map(|line| (line, (swizzle, pc)));
+                self.bulks.patterns.extend(patterns);
+            }
+        }
         self.bulks.pending.push(Pending {
             inst: pc,
             thread,
@@ -360,234 +396,6 @@ impl Context<'_> {
                 self.global_conflict(warp, lane, pc, at, conflict);
             }
         }
-    }
-
-    /// Lets the newest copy land at once, by chance.
-    fn land_early(&mut self) {
-        if !self.bulks.lazy && self.random.below(3) == 0 {
-            let last = self.bulks.pending.len() - 1;
-            self.land_bulk(last);
-        }
-    }
-
-    /// Lets some copy go on that nobody waits for yet.
-    pub(crate) fn land_some_bulk(&mut self) {
-        let pending = self.bulks.pending.len() as u64;
-        let rarely = if self.bulks.lazy { 64 } else { 2 };
-        if pending == 0 || self.random.below(rarely) != 0 {
-            return;
-        }
-        let at = self.random.below(pending) as usize;
-        // A source may be read long before it is written to its destination.
-        if let Way::Store { data: None, .. } = self.bulks.pending[at].way
-            && self.random.below(2) == 0
-        {
-            self.read_source(at);
-        } else {
-            self.land_bulk(at);
-        }
-    }
-
-    /// Lets one copy land where nobody can go on. Returns whether there was one.
-    pub(super) fn land_any_bulk(&mut self) -> bool {
-        let pending = self.bulks.pending.len() as u64;
-        if pending != 0 {
-            let at = self.random.below(pending) as usize;
-            self.land_bulk(at);
-        }
-        pending != 0
-    }
-
-    fn land_bulk(&mut self, at: usize) {
-        if matches!(self.bulks.pending[at].way, Way::Store { data: None, .. }) {
-            self.read_source(at);
-        }
-        let copy = self.bulks.pending.swap_remove(at);
-        match copy.way {
-            Way::Load {
-                agent,
-                barrier,
-                bytes,
-                fill,
-            } => {
-                let time = self.clocks.now(agent);
-                for piece in &copy.pieces {
-                    let bytes = piece.bytes as usize;
-                    let to = self.shared.get_mut(piece.shared, bytes);
-                    fill.write(piece, to, |from, out| {
-                        if let Some((buffer, offset)) =
-                            self.launch.global.range(from, out.len() as u64)
-                        {
-                            buffer.copy_out(offset, out);
-                        }
-                    });
-                    self.shared
-                        .finish_copy_as(piece.shared, bytes, agent, (agent, time));
-                }
-                self.complete_bytes(barrier, bytes, agent);
-            }
-            Way::Store {
-                group,
-                data,
-                reduction,
-            } => {
-                self.progress += 1;
-                let data = data.unwrap_or_default();
-                let clock = self.clocks.agents.clock(Agent::Groups(copy.thread));
-                let by = Accessor {
-                    block: self.linear,
-                    thread: copy.thread,
-                    order: Order::default(),
-                    agent: clock.map(|clock| (clock, written_time(group))),
-                    clocks: &self.clocks,
-                };
-                let mut rest = data.as_slice();
-                let mut raced = None;
-                for piece in &copy.pieces {
-                    let (part, others) = rest.split_at(piece.bytes as usize);
-                    rest = others;
-                    let part = &part[piece.first as usize..piece.last as usize];
-                    let global = self.launch.global;
-                    let Some((buffer, offset)) = global.range(piece.global, part.len() as u64)
-                    else {
-                        continue;
-                    };
-                    if !buffer.writable || part.is_empty() {
-                        continue;
-                    }
-                    match &reduction {
-                        None => buffer.copy_in(offset, part),
-                        Some(reduction) => {
-                            let conflict = reduction.apply(buffer, offset, part, &by);
-                            raced = raced.or(conflict.map(|conflict| (piece.global, conflict)));
-                        }
-                    }
-                }
-                if let Some((at, conflict)) = raced {
-                    self.global_conflict_of(copy.thread, copy.inst, at, conflict);
-                }
-            }
-        }
-    }
-
-    /// Reads the source of a store.
-    fn read_source(&mut self, at: usize) {
-        let copy = &mut self.bulks.pending[at];
-        let mut source = Vec::new();
-        for piece in &copy.pieces {
-            source.extend_from_slice(self.shared.get(piece.shared, piece.bytes as usize));
-        }
-        if let Way::Store { data, .. } = &mut copy.way {
-            *data = Some(source);
-        }
-    }
-
-    pub(super) fn bulk_commit(&mut self, warp: &Warp, active: Mask) {
-        for lane in lanes(active) {
-            let groups = self.bulks.groups.entry(warp.thread(lane)).or_default();
-            groups.committed += 1;
-            groups.open = false;
-        }
-    }
-
-    /// Waits for all groups but the `newest`, of each thread by itself.
-    pub(super) fn bulk_wait(
-        &mut self,
-        warp: &Warp,
-        active: Mask,
-        pc: u32,
-        (newest, read): (u32, bool),
-    ) {
-        let has = |lane: &usize| {
-            let groups = self.bulks.groups.get(&warp.thread(*lane));
-            groups.is_some_and(|groups| groups.committed != 0)
-        };
-        if !lanes(active).any(|lane| has(&lane)) {
-            let lane = first(active);
-            self.find(Kind::MissingWait, pc, None, warp.index, lane, None, || {
-                "waits for bulk groups of which these threads have none: groups belong to the thread that issued the copies; \
-                 let that thread commit and wait, and put a barrier after its wait"
-                    .into()
-            });
-            return;
-        }
-        for lane in lanes(active) {
-            let thread = warp.thread(lane);
-            let Some(groups) = self.bulks.groups.get_mut(&thread) else {
-                continue;
-            };
-            let done = groups.committed.saturating_sub(newest);
-            if done == 0 {
-                continue;
-            }
-            groups.read = groups.read.max(done);
-            let mut at = 0;
-            while at < self.bulks.pending.len() {
-                let copy = &self.bulks.pending[at];
-                match copy.way {
-                    Way::Store {
-                        group, ref data, ..
-                    } if copy.thread == thread && group < done => {
-                        if !read {
-                            self.land_bulk(at);
-                            continue;
-                        }
-                        if data.is_none() {
-                            self.read_source(at);
-                        }
-                    }
-                    _ => {}
-                }
-                at += 1;
-            }
-            if let Some(agent) = self.clocks.agents.clock(Agent::Groups(thread)) {
-                let time = match read {
-                    true => read_time(done - 1),
-                    false => written_time(done - 1),
-                };
-                self.clocks.learn(thread, agent, time);
-            }
-        }
-    }
-
-    /// Lets everything land as the block ends, and notes what nobody waited for.
-    pub(crate) fn end_bulks(&mut self) {
-        while let Some(copy) = self.bulks.pending.last() {
-            if let Way::Load { barrier, .. } = copy.way {
-                let (thread, inst) = (copy.thread, copy.inst);
-                let address = Some((Space::Shared, barrier));
-                self.find_at_end(Kind::MissingWait, inst, thread, address, || {
-                    "the block ends while this copy may still write its shared memory; wait for its mbarrier's phase before the end".into()
-                });
-            }
-            let last = self.bulks.pending.len() - 1;
-            self.land_bulk(last);
-        }
-        for (thread, groups) in std::mem::take(&mut self.bulks.groups) {
-            let inst = groups.last;
-            if groups.open {
-                self.find_at_end(Kind::MissingWait, inst, thread, None, || {
-                    "the block ends and this copy is in no group, so that nothing waits for it; execute cp.async.bulk.commit_group after it, and wait".into()
-                });
-            } else if groups.read < groups.committed {
-                self.find_at_end(Kind::MissingWait, inst, thread, None, || {
-                    "the block ends while this copy may still read its shared memory; execute cp.async.bulk.wait_group.read 0 in the thread that issued it".into()
-                });
-            }
-        }
-    }
-
-    /// Notes a finding about an earlier instruction of a thread.
-    pub(super) fn find_at_end(
-        &mut self,
-        kind: Kind,
-        inst: u32,
-        thread: u32,
-        address: Option<(Space, u64)>,
-        message: impl FnOnce() -> String,
-    ) {
-        let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
-        self.find(kind, inst, None, warp, lane, address, message);
     }
 
     /// Reads a tensor map, and notes what is wrong with it or with the coordinates.

@@ -32,11 +32,18 @@ impl<'a> Context<'a> {
 
     /// Names the thing that lies at an address.
     pub(crate) fn describe(launch: &Launch<'_>, space: Space, at: u64) -> String {
-        match Self::resolve(space, at) {
-            (Space::Shared, at) => match at.checked_sub(address::SHARED_START) {
-                Some(offset) => format!("shared memory at byte {offset}"),
-                None => format!("shared memory at address {at:#x}"),
-            },
+        match Self::space_of(space, at) {
+            (Space::Shared, at) => {
+                let (rank, at) = address::block_of_place(at);
+                let text = match at.checked_sub(address::SHARED_START) {
+                    Some(offset) => format!("shared memory at byte {offset}"),
+                    None => format!("shared memory at address {at:#x}"),
+                };
+                match rank {
+                    0 => text,
+                    _ => format!("{text} of block {rank} of the cluster"),
+                }
+            }
             (Space::Local, at) => format!("local memory at byte {at}"),
             (Space::Param, at) => format!("parameters at byte {at}"),
             (_, at) => match launch.global.find(at) {
@@ -82,6 +89,13 @@ impl<'a> Context<'a> {
         what: &str,
     ) -> bool {
         if self.shared.holds(at, u64::from(bytes)) {
+            let (rank, _) = address::block_of_place(at);
+            if rank as u32 != warp.rank && self.has_ended(rank as u32) {
+                let address = Some((Space::Shared, at));
+                self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
+                    format!("{what} shared memory of block {rank} of the cluster, which has ended; let no block end before others are done with it (barrier.cluster)")
+                });
+            }
             return true;
         }
         let have = self.shared.len();
@@ -209,15 +223,16 @@ impl<'a> Context<'a> {
             _ => Kind::GlobalRace,
         };
         let near = who.block == self.linear;
+        let warps = self.warps;
         let self_agent = self.clocks.agents.of(who.thread);
         let address = Some((Space::Global, at));
         self.find(kind, pc, None, warp, lane, address, || {
             let agent = self_agent.filter(|_| near);
             let them = match near {
-                true if agent.is_some() => agent.map(Self::agent_text).unwrap_or_default(),
+                true if agent.is_some() => agent.map(|agent| Self::agent_text(agent, warps)).unwrap_or_default(),
                 true => format!(
                     "warp {}, lane {} of the block",
-                    who.thread / 32,
+                    who.thread / 32 % warps,
                     who.thread % 32
                 ),
                 false => format!("block number {}", who.block),
@@ -255,16 +270,24 @@ impl<'a> Context<'a> {
     }
 
     /// Names operations of the asynchronous proxy.
-    fn agent_text(agent: Agent) -> String {
+    fn agent_text(agent: Agent, warps: u32) -> String {
         match agent {
             Agent::Groups(thread) => {
-                format!("bulk copies of warp {}, lane {}", thread / 32, thread % 32)
+                format!(
+                    "bulk copies of warp {}, lane {}",
+                    thread / 32 % warps,
+                    thread % 32
+                )
             }
             Agent::Mbarrier(at) => format!(
                 "bulk copies that complete at the mbarrier at byte {}",
-                at.saturating_sub(address::SHARED_START)
+                address::block_of_place(at)
+                    .1
+                    .saturating_sub(address::SHARED_START)
             ),
-            Agent::Warpgroup(index) => format!("wgmma of warps {} to {}", 4 * index, 4 * index + 3),
+            Agent::Warpgroup(first) => {
+                format!("wgmma of warps {} to {}", first % warps, first % warps + 3)
+            }
         }
     }
 
@@ -339,8 +362,10 @@ impl<'a> Context<'a> {
             Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
         };
         let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
+        let warps = self.warps;
+        let agents = |agent| Self::agent_text(agent, warps);
         self.find(kind, pc, with, warp.index, lane, address, || {
-            let (warp, lane) = (conflict.thread / 32, conflict.thread % 32);
+            let (warp, lane) = (conflict.thread / 32 % warps, conflict.thread % 32);
             let other = format!("warp {warp}, lane {lane}");
             match conflict.trouble {
                 Trouble::Uninitialized => {
@@ -352,12 +377,12 @@ impl<'a> Context<'a> {
                 ),
                 Trouble::Arriving(agent) => format!(
                     "{what} shared memory that {} may still write; wait for their completion first: {}",
-                    Self::agent_text(agent),
+                    agents(agent),
                     Self::completion_of(agent)
                 ),
                 Trouble::BeingRead(agent) => format!(
                     "{what} shared memory that {} may still read; wait for their completion first: {}",
-                    Self::agent_text(agent),
+                    agents(agent),
                     Self::completion_of(agent)
                 ),
                 Trouble::Unfenced => format!(

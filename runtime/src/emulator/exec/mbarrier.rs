@@ -67,7 +67,7 @@ impl Context<'_> {
         // Where lanes wait; a group can only sleep if it is one place.
         let (mut waits_at, mut places) = (None, 0);
         for lane in lanes(active) {
-            let (space, at) = Self::resolve(op.space, addresses[lane]);
+            let (space, at) = Self::resolve(warp.rank, op.space, addresses[lane]);
             if space != Space::Shared {
                 self.outside(warp, lane, pc, space, at, 8, "uses a barrier");
                 continue;
@@ -76,6 +76,12 @@ impl Context<'_> {
                 continue;
             }
             let value = |reg: Reg| warp.rows[reg as usize][lane];
+            let (rank, _) = address::block_of_place(at);
+            if rank as u32 != warp.rank && !is_for_others(op.op) {
+                self.misuse(warp, lane, pc, at, || {
+                    format!("expected an mbarrier of the own block, found one of block {rank} of the cluster; only arrivals, expect_tx and complete_tx reach others")
+                });
+            }
             match op.op {
                 MbarrierOp::Init { count } => {
                     let expected = value(count) & 0xffff_ffff;
@@ -464,6 +470,16 @@ impl Context<'_> {
         }
         woken
     }
+}
+
+/// Tells whether an operation may be on an object of another block of the cluster.
+fn is_for_others(op: MbarrierOp) -> bool {
+    matches!(
+        op,
+        MbarrierOp::Arrive { state: None, .. }
+            | MbarrierOp::ExpectTx { .. }
+            | MbarrierOp::CompleteTx { .. }
+    )
 }
 
 /// Registers that an operation reads.

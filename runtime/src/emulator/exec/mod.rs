@@ -58,10 +58,15 @@ pub(super) enum Wait {
     Registers(u32),
     /// The barrier of the cluster.
     Cluster,
+    /// The other warps of the warpgroup, which have not issued the products that it waits for.
+    Products,
 }
 
 pub(super) struct Warp {
+    /// Its number in the cluster.
     pub index: u32,
+    /// The rank of its block in the cluster.
+    pub rank: u32,
     /// Lanes that the block has threads for.
     pub exists: Mask,
     pub groups: Vec<Group>,
@@ -125,6 +130,8 @@ pub(super) struct Launch<'a> {
     pub params: &'a [u8],
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Blocks of a cluster, which divide those of the grid.
+    pub cluster: [u32; 3],
     pub dynamic_smem: u32,
     pub arch: Arch,
     /// Registers of a thread as the machine has them, 0 if not known.
@@ -164,8 +171,14 @@ pub(super) enum Stop {
 pub(super) struct Context<'a> {
     pub launch: &'a Launch<'a>,
     pub gathered: Gathered,
-    pub block: [u32; 3],
-    /// Number of the block.
+    /// The blocks of the cluster, by rank.
+    pub blocks: Vec<[u32; 3]>,
+    /// Threads and warps of each of them.
+    pub threads: u32,
+    pub warps: u32,
+    /// Threads of each that have ended.
+    pub ended: Vec<u32>,
+    /// Number of the cluster; a block without one is one by itself.
     pub linear: u64,
     pub shared: Shared,
     pub clocks: Clocks,
@@ -214,9 +227,7 @@ pub(super) enum Next {
 impl Context<'_> {
     pub(super) fn warp(&self, index: u32) -> Warp {
         let kernel = self.launch.kernel;
-        let [x, y, z] = self.launch.block;
-        let threads = x * y * z;
-        let here = (threads - index * 32).min(32);
+        let here = (self.threads - index % self.warps * 32).min(32);
         let exists = if here == 32 {
             Mask::MAX
         } else {
@@ -225,6 +236,7 @@ impl Context<'_> {
         let rows = kernel.rows as usize;
         let mut warp = Warp {
             index,
+            rank: index / self.warps,
             exists,
             groups: vec![Group {
                 pc: 0,
@@ -263,18 +275,28 @@ impl Context<'_> {
 
     fn special(&self, special: Special, warp: u32, lane: usize) -> u64 {
         let [x, y, _] = self.launch.block;
+        let (rank, warp) = (warp / self.warps, warp % self.warps);
         let thread = warp * 32 + lane as u32;
+        let block = self.blocks[rank as usize];
+        let [cx, cy, _] = self.launch.cluster;
+        let in_cluster = [rank % cx, rank / cx % cy, rank / (cx * cy)];
         let tid = [thread % x, thread / x % y, thread / (x * y)];
         let lane = lane as u32;
         let value = match special {
             Special::Tid(d) => tid[d as usize],
             Special::Ntid(d) => self.launch.block[d as usize],
-            Special::Ctaid(d) => self.block[d as usize],
+            Special::Ctaid(d) => block[d as usize],
+            Special::ClusterRank => rank,
+            Special::ClusterBlocks => self.blocks.len() as u32,
+            Special::ClusterCtaid(d) => in_cluster[d as usize],
+            Special::ClusterNctaid(d) => self.launch.cluster[d as usize],
+            Special::ClusterId(d) => block[d as usize] / self.launch.cluster[d as usize],
+            Special::Nclusters(d) => self.launch.grid[d as usize] / self.launch.cluster[d as usize],
             Special::Nctaid(d) => self.launch.grid[d as usize],
             Special::LaneId => lane,
             Special::WarpId => warp,
             Special::NwarpId => self.launch.block.iter().product::<u32>().div_ceil(32),
-            Special::SmId => self.linear as u32,
+            Special::SmId => self.linear as u32 * self.blocks.len() as u32 + rank,
             Special::NsmId => self
                 .launch
                 .grid
@@ -425,8 +447,8 @@ impl Context<'_> {
     ) {
         let launch = self.launch;
         let thread = Thread {
-            block: self.block,
-            warp,
+            block: self.blocks[(warp / self.warps) as usize],
+            warp: warp % self.warps,
             lane: lane as u32,
         };
         // To say what lies at an address takes longer than to execute the instruction.

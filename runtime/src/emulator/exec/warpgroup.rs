@@ -10,6 +10,7 @@ use crate::emulator::clocks::Agent;
 use crate::emulator::mma::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
 use crate::emulator::program::{WarpgroupOperand, Wgmma};
 use crate::emulator::shared::By;
+use crate::tensor_map::MapSwizzle;
 
 /// Warps of a warpgroup.
 const WARPS: u32 = 4;
@@ -17,6 +18,11 @@ const WARPS: u32 = 4;
 /// The `wgmma` of a warp.
 #[derive(Default)]
 pub(super) struct Products {
+    /// Products that it has issued, and how many they were as each group was committed that it has not waited for.
+    issued: u64,
+    marks: VecDeque<u64>,
+    /// Products that all warps of the warpgroup have to issue for the wait to end.
+    needs: u64,
     /// Groups that it has committed, and those that it has waited for.
     committed: u32,
     done: u32,
@@ -59,6 +65,9 @@ struct Issue {
 impl Context<'_> {
     pub(super) fn warpgroup(&mut self, warp: &mut Warp, at: usize, op: &Op, active: Mask) -> Next {
         let pc = warp.groups[at].pc;
+        if let Op::WgmmaWait(newest) = op {
+            return self.wait_for_products(warp, at, active, *newest);
+        }
         self.with_lanes(
             warp,
             at,
@@ -72,27 +81,73 @@ impl Context<'_> {
                     warp.products.fenced.resize(rows, true);
                 }
                 Op::WgmmaCommit => {
-                    warp.products.committed += 1;
-                    warp.products.open = false;
+                    let products = &mut warp.products;
+                    products.committed += 1;
+                    products.marks.push_back(products.issued);
+                    products.open = false;
                 }
-                Op::WgmmaWait(newest) => context.wait_for_products(warp, mask, *newest),
                 _ => {}
             },
         )
     }
 
-    fn wait_for_products(&mut self, warp: &mut Warp, mask: Mask, newest: u32) {
-        let done = warp.products.committed.saturating_sub(newest);
-        if done <= warp.products.done {
-            return;
+    /// A product is complete once all four warps have issued it.
+    fn wait_for_products(&mut self, warp: &mut Warp, at: usize, active: Mask, newest: u32) -> Next {
+        let pc = warp.groups[at].pc;
+        let Some(mask) = self.gather(warp, at, active, Mask::MAX) else {
+            return Next::Stop(Stop::Turn);
+        };
+        let at = Self::group_at(warp, pc, mask);
+        let products = &mut warp.products;
+        let done = products.committed.saturating_sub(newest);
+        let covers = done.saturating_sub(products.done) as usize;
+        if let Some(needs) = covers
+            .checked_sub(1)
+            .and_then(|last| products.marks.get(last))
+        {
+            products.needs = *needs;
+            if !self.have_issued(warp) {
+                self.uncount(pc, mask);
+                warp.groups[at].wait = Wait::Products;
+                return Next::Stop(Stop::Blocked);
+            }
+            self.complete_products(warp, mask, done);
         }
+        warp.groups[at].pc = pc + 1;
+        Next::Stop(Stop::Turn)
+    }
+
+    /// Tells whether all warps of the warpgroup have issued what a warp waits for.
+    fn have_issued(&self, warp: &Warp) -> bool {
+        let issued = self.issued.get(&self.first_of_group(warp));
+        let needs = warp.products.needs;
+        issued.is_none_or(|issued| issued.counts.iter().all(|&count| count >= needs))
+    }
+
+    /// Warps whose products all others have issued go on.
+    pub(crate) fn wake_for_products(&self, warps: &mut [Warp]) {
+        for warp in warps {
+            let waits = warp.groups.iter().any(|group| group.wait == Wait::Products);
+            if waits && self.have_issued(warp) {
+                for group in &mut warp.groups {
+                    if group.wait == Wait::Products {
+                        group.wait = Wait::Nothing;
+                    }
+                }
+            }
+        }
+    }
+
+    fn complete_products(&mut self, warp: &mut Warp, mask: Mask, done: u32) {
+        let before = warp.products.done;
+        warp.products.marks.drain(..(done - before) as usize);
         warp.products.done = done;
         for lock in &mut warp.products.locks {
             if lock.is_some_and(|lock| lock.group < done) {
                 *lock = None;
             }
         }
-        let group = Agent::Warpgroup(warp.index / WARPS);
+        let group = Agent::Warpgroup(self.first_of_group(warp));
         if let Some(agent) = self.clocks.agents.clock(group) {
             for lane in lanes(mask) {
                 self.clocks.learn(warp.thread(lane), agent, done);
@@ -141,9 +196,10 @@ impl Context<'_> {
 
     fn product(&mut self, warp: &mut Warp, op: &Wgmma, mask: Mask, pc: u32) {
         let lane = first(mask);
-        let warps = (self.clocks.threads() as u32).div_ceil(LANES as u32);
-        let index = warp.index / WARPS;
-        if (index + 1) * WARPS > warps {
+        let warps = self.warps;
+        let local = warp.index % warps;
+        let index = self.first_of_group(warp);
+        if local / WARPS * WARPS + WARPS > warps {
             self.find(Kind::BarrierDivergence, pc, None, warp.index, lane, None, || {
                 format!("wgmma needs four warps, of which the first is a multiple of 4, and the block has {warps} warps; launch whole warpgroups of 128 threads")
             });
@@ -172,7 +228,7 @@ impl Context<'_> {
         let mut a = vec![0.0; WARP_ROWS * mma.k];
         match &op.a {
             WarpgroupOperand::Descriptor(_) => {
-                let rows = warp.index as usize % WARPS as usize * WARP_ROWS;
+                let rows = (local % WARPS) as usize * WARP_ROWS;
                 let place = (mma.transpose[0], rows, WARP_ROWS, mma.k);
                 match self.chunks_of(warp, lane, pc, a_bits, place, agent) {
                     Some(chunks) => mma.a_of_chunks(&chunks, &mut a),
@@ -211,6 +267,11 @@ impl Context<'_> {
         warp.products.open = true;
     }
 
+    /// The first warp of a warp's warpgroup, by its number in the cluster.
+    fn first_of_group(&self, warp: &Warp) -> u32 {
+        warp.index - warp.index % self.warps % WARPS
+    }
+
     /// The value of an operand that all lanes have in common.
     fn same_in_lanes(&mut self, warp: &Warp, reg: Reg, mask: Mask, pc: u32) -> u64 {
         self.check(warp, reg, mask, pc);
@@ -226,11 +287,13 @@ impl Context<'_> {
     }
 
     /// Compares a product with what the other warps of the warpgroup issue in its place.
-    fn note_issue(&mut self, warp: &Warp, lane: usize, pc: u32, operands: [u64; 3]) {
-        let index = warp.index / WARPS;
+    fn note_issue(&mut self, warp: &mut Warp, lane: usize, pc: u32, operands: [u64; 3]) {
+        let index = self.first_of_group(warp);
+        let place = (warp.index - index) as usize;
         let issued = self.issued.entry(index).or_default();
-        let number = issued.counts[(warp.index % WARPS) as usize];
-        issued.counts[(warp.index % WARPS) as usize] += 1;
+        let number = issued.counts[place];
+        issued.counts[place] += 1;
+        warp.products.issued += 1;
         let at = (number - issued.first) as usize;
         let first = match issued.products.get(at) {
             Some(issue) => *issue,
@@ -247,10 +310,11 @@ impl Context<'_> {
             issued.first += 1;
             issued.products.pop_front();
         }
+        let warps = self.warps;
         if first.inst != pc {
             let other = Some(first.inst);
             self.find(Kind::BarrierDivergence, pc, other, warp.index, lane, None, || {
-                format!("expected the same wgmma from all four warps of a warpgroup, found another one in warp {}; let all of them take the same way", first.warp)
+                format!("expected the same wgmma from all four warps of a warpgroup, found another one in warp {}; let all of them take the same way", first.warp % warps)
             });
         } else if first.operands != operands {
             self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
@@ -258,7 +322,7 @@ impl Context<'_> {
                 let [other_a, other_b, other_scale] = first.operands;
                 format!(
                     "expected the same descriptors and scale-d in all four warps of a warpgroup, found A {a:#x}, B {b:#x}, scale-d {scale} and, in warp {}, A {other_a:#x}, B {other_b:#x}, scale-d {other_scale}",
-                    first.warp
+                    first.warp % warps
                 )
             });
         }
@@ -336,7 +400,9 @@ impl Context<'_> {
         };
         let mut chunks = Vec::with_capacity(extent * 2);
         let mut worst = None;
+        let mut other = None;
         for at in descriptor.chunks(transposed, start, extent, k) {
+            let at = address::shared_place(warp.rank, at);
             if !self.holds_shared(warp, lane, pc, at, CHUNK as u32, "multiplies") {
                 return None;
             }
@@ -348,6 +414,11 @@ impl Context<'_> {
                 clocks: &self.clocks,
             };
             worst = worst.or(self.shared.read(at, CHUNK, by));
+            // Patterns are those of whole groups of rows.
+            if chunks.len() % 16 == 0 && other.is_none() {
+                let pattern = self.loaded_pattern(at);
+                other = pattern.filter(|(loaded, _)| *loaded != descriptor.swizzle);
+            }
             let mut chunk = [0; CHUNK];
             chunk.copy_from_slice(self.shared.get(at, CHUNK));
             chunks.push(chunk);
@@ -355,11 +426,26 @@ impl Context<'_> {
         if let Some(conflict) = worst {
             self.shared_conflict(warp, lane, pc, conflict, "multiplies");
         }
+        if let Some((loaded, inst)) = other {
+            let reads = descriptor.swizzle;
+            self.find(Kind::Undefined, pc, Some(inst), warp.index, lane, None, || {
+                let text = |swizzle: MapSwizzle| match swizzle.span() {
+                    Some(span) => format!("the swizzle of {span} bytes"),
+                    None => "no swizzle".to_string(),
+                };
+                format!(
+                    "expected an operand that lies as its descriptor says, with {}, found one that was loaded with {}; give map and descriptor one swizzle",
+                    text(reads),
+                    text(loaded)
+                )
+            });
+        }
         Some(chunks)
     }
 
     /// Notes products that nobody waited for, or that some warps have not issued, as the block ends.
     pub(crate) fn end_products(&mut self) {
+        let warps = self.warps;
         for (index, issued) in std::mem::take(&mut self.issued) {
             if let Some(issue) = issued.products.front() {
                 let found: Vec<String> = issued
@@ -370,7 +456,8 @@ impl Context<'_> {
                 let thread = issue.warp * LANES as u32;
                 self.find_at_end(Kind::BarrierDivergence, issue.inst, thread, None, || {
                     format!(
-                        "expected as many wgmma from all warps of warpgroup {index}, found {}",
+                        "expected as many wgmma from the four warps from warp {} on, found {}",
+                        index % warps,
                         found.join(", ")
                     )
                 });

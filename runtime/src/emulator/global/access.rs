@@ -11,9 +11,9 @@ pub(in crate::emulator) struct Who {
     pub time: u32,
 }
 
-const TIME_BITS: u32 = 25;
+const TIME_BITS: u32 = 24;
 /// Threads of a block, and the clocks behind them.
-const THREAD_BITS: u32 = 12;
+const THREAD_BITS: u32 = 13;
 /// The bit that says, in place of a writer, that there is a [`Record`].
 pub(super) const RECORD: u64 = 1 << 63;
 

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod bulk;
+mod cluster;
 mod gemm;
 mod llvm;
 mod tma;
@@ -23,6 +24,7 @@ pub(super) struct Hopper {
     threads: u32,
     grid: u32,
     smem: u32,
+    cluster: u32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -45,6 +47,7 @@ pub(super) fn hopper(body: &str) -> Hopper {
         threads: 32,
         grid: 1,
         smem: 4096,
+        cluster: 1,
     }
 }
 
@@ -77,6 +80,12 @@ impl Hopper {
 
     pub(super) fn smem(mut self, bytes: u32) -> Self {
         self.smem = bytes;
+        self
+    }
+
+    /// Clusters of so many blocks, and as many of them as blocks are asked for.
+    pub(super) fn cluster(mut self, blocks: u32) -> Self {
+        (self.cluster, self.grid) = (blocks, self.grid * blocks);
         self
     }
 
@@ -135,6 +144,7 @@ impl Hopper {
             params: &params,
             grid: [self.grid, 1, 1],
             block: [self.threads, 1, 1],
+            cluster: [self.cluster, 1, 1],
             dynamic_smem: self.smem,
             arch: "sm_90a".parse().unwrap(),
             registers: 0,

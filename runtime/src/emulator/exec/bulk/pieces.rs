@@ -105,6 +105,7 @@ impl Boxed {
 pub(super) struct Fill {
     element: MapElement,
     nan: bool,
+    swizzle: Option<MapSwizzle>,
 }
 
 impl Fill {
@@ -112,6 +113,7 @@ impl Fill {
         Fill {
             element: MapElement::U8,
             nan: false,
+            swizzle: None,
         }
     }
 
@@ -119,7 +121,13 @@ impl Fill {
         Fill {
             element: map.element,
             nan: map.oob_fill == OobFill::Nan,
+            swizzle: Some(map.swizzle),
         }
+    }
+
+    /// The swizzle of the map; none without one.
+    pub(super) fn swizzle(self) -> Option<MapSwizzle> {
+        self.swizzle
     }
 
     /// The type that `cp.reduce` computes with.
@@ -187,7 +195,7 @@ impl Context<'_> {
             ));
         }
         let mut bytes = [0; TENSOR_MAP_BYTES];
-        let (space, offset) = Self::resolve(Space::Generic, at);
+        let (space, offset) = Self::space_of(Space::Generic, at);
         match space {
             Space::Param => {
                 let params = self.launch.params.get(offset as usize..);

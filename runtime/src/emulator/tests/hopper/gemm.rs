@@ -194,7 +194,7 @@ fn mistakes_of_roles_are_found() {
     assert!(with("wgmma.wait_group.sync.aligned 0;", "").contains(&Kind::MissingWait));
     // Half of the bytes are expected; too few arrivals release a stage.
     let expects = format!("[%s10], {STAGE};");
-    assert!(with(&expects, "[%s10], 16384;").contains(&Kind::Deadlock));
+    assert!(with(&expects, "[%s10], 16384;").contains(&Kind::MissingWait));
     let counts = "[%s0+64], 2; mbarrier.init.shared::cta.b64 [%s0+72], 2; mbarrier.init.shared::cta.b64 [%s0+80], 2;";
     let many = with(counts, &counts.replace(", 2;", ", 3;"));
     assert!(many.contains(&Kind::Deadlock), "{many:?}");
@@ -205,11 +205,17 @@ fn mistakes_of_roles_are_found() {
     );
     // The pool of registers is too small.
     assert!(with("aligned.u32 40;", "aligned.u32 160;").contains(&Kind::Deadlock));
-    // Tiles lie otherwise than the products read them.
+    // A box is smaller than what is expected.
     let mut run = small.run();
-    run.maps[1].swizzle = MapSwizzle::B64;
     run.maps[1].box_sizes = vec![32, 128];
     run.finds(Kind::Deadlock, "8192 bytes");
+    // Tiles lie otherwise than the products read them.
+    run.maps[1].swizzle = MapSwizzle::B64;
+    run.body = body.replace(&expects, "[%s10], 24576;");
+    run.finds(
+        Kind::Undefined,
+        "with the swizzle of 128 bytes, found one that was loaded with the swizzle of 64 bytes",
+    );
 }
 
 /// What the emulator takes for it is measured by `cargo test --release -p cute-runtime --lib -- --ignored a_gemm_of_512 --nocapture`.

@@ -503,7 +503,18 @@ fn all_four_warps_issue_the_same() {
         "setp.ge.u32 %p9, %r0, 96; @%p9 bra LEAVE; wgmma.fence",
     )
     .body_then("ret;", "LEAVE: ret;")
-    .finds(Kind::BarrierDivergence, "as many wgmma from all warps");
+    .finds(
+        Kind::Deadlock,
+        "other warps of the warpgroup have not issued",
+    );
+    // Nobody waits, so that the end finds it.
+    let left = "setp.ge.u32 %p9, %r0, 96; @%p9 bra LEAVE; wgmma.fence";
+    let body = F16
+        .body()
+        .replace("wgmma.fence", left)
+        .replace("ret;", "LEAVE: ret;");
+    F16.with(&body.replace("wgmma.wait_group.sync.aligned 0;", "bar.sync 1, 96;"))
+        .finds(Kind::BarrierDivergence, "as many wgmma from the four warps");
 }
 
 impl Hopper {
