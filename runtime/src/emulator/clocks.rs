@@ -344,13 +344,16 @@ fn raise(times: &mut Rc<[u32]>, new: &[u32]) {
     }
 }
 
+/// Times, and those that were joined to them.
+type Joined = (Vec<u32>, Vec<Rc<[u32]>>);
+
 /// The knowledge that threads hand each other where they meet.
 pub(super) struct Release {
     times: Vec<u32>,
     /// The times that were joined last: most threads of a block know the same.
     joined: Vec<Rc<[u32]>>,
     /// The same for the asynchronous proxy.
-    proxied: Option<(Vec<u32>, Vec<Rc<[u32]>>)>,
+    proxied: Option<Joined>,
     others: Option<Others>,
 }
 

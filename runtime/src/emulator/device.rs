@@ -199,7 +199,7 @@ fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), Dev
             "emulate a smaller problem",
         ));
     }
-    check_cluster(launch, kernel, threads)?;
+    check_cluster(launch, kernel, threads, arch)?;
     let have = kernel.shared_bytes(launch.dynamic_smem);
     if have > u64::from(arch.max_smem()) {
         return Err(unsupported(
@@ -224,9 +224,22 @@ fn cluster_of(launch: &Planned, kernel: &Kernel) -> [u32; 3] {
 }
 
 /// Checks the clusters of a launch with blocks of so many threads.
-fn check_cluster(launch: &Planned, kernel: &Kernel, threads: u64) -> Result<(), DeviceError> {
+fn check_cluster(
+    launch: &Planned,
+    kernel: &Kernel,
+    threads: u64,
+    arch: Arch,
+) -> Result<(), DeviceError> {
     let cluster = cluster_of(launch, kernel);
     let place = || format!("launch of {}", launch.kernel);
+    if cluster != [1; 3] && arch.major < 9 {
+        return Err(unsupported(
+            place(),
+            format!("no clusters, which {arch} does not have"),
+            format!("{cluster:?}"),
+            "compile it for sm_90 or later, or launch it without clusters",
+        ));
+    }
     if let Some(compiled) = kernel.cluster.filter(|compiled| *compiled != cluster) {
         return Err(unsupported(
             place(),

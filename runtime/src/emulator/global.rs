@@ -236,7 +236,7 @@ impl Buffer {
             let line = (32 - at % 32).min(rest.len() as u64);
             let length = match (at % 4, line) {
                 (0, 4..) => line / 4 * 4,
-                (_, 2..) if at % 2 == 0 => 2,
+                (_, 2..) if at.is_multiple_of(2) => 2,
                 _ => 1,
             } as usize;
             let (part, others) = rest.split_at(length);

@@ -61,7 +61,7 @@ pub(super) struct Access {
 /// The threads that a strong access or a fence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Scope {
-    /// The threads of the block: `.cta`, and `.cluster`, as each block is a cluster of its own.
+    /// The threads of the block, `.cta`, and of its cluster, `.cluster`, which are not told apart.
     Block,
     /// All of the launch: `.gpu`, `.sys`.
     #[default]

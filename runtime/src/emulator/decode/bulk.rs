@@ -56,7 +56,7 @@ impl<'a> Decoder<'_, 'a> {
             ([Space::Global], None) if names.prefetch => BulkKind::Prefetch,
             ([Space::Shared, Space::Shared], _) => {
                 return self.error(
-                    "the emulator knows no bulk copies from shared to shared memory; its clusters have one block, so copy by ld.shared and st.shared",
+                    "the emulator knows no bulk copies from shared to shared memory; copy by ld.shared and st.shared::cluster",
                 );
             }
             _ => return self.unknown(i),

@@ -30,7 +30,7 @@ impl<'a> Decoder<'_, 'a> {
         for &name in &i.modifiers {
             match name {
                 "global" => m.space = Some(Space::Global),
-                // Clusters have one block.
+                // The address says which block of the cluster is meant.
                 "shared" | "shared::cta" | "shared::cluster" => m.space = Some(Space::Shared),
                 "const" => m.space = Some(Space::Const),
                 "local" => m.space = Some(Space::Local),

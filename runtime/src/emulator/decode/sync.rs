@@ -206,7 +206,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let mut no_complete = false;
         for &name in rest {
             match name {
-                // Clusters have one block.
+                // The address says which block of the cluster is meant.
                 "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
                 "noComplete" if matches!(operation, "arrive" | "arrive_drop") => no_complete = true,
                 "b64" | "release" | "acquire" | "cta" | "cluster" => {}

@@ -164,7 +164,7 @@ impl Context<'_> {
                     let thread = warp.thread(lane);
                     let count = self.cluster.threads.entry(thread).or_default();
                     *count += 1;
-                    if *count % 2 == 0 {
+                    if count.is_multiple_of(2) {
                         *count -= 1;
                         self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
                             "expected barrier.cluster.wait between two barrier.cluster.arrive of a thread, found none".into()

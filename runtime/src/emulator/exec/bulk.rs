@@ -137,9 +137,19 @@ impl Context<'_> {
             }
             None => address::SHARED_START,
         };
+        let what = match op.kind {
+            BulkKind::Load => "writes",
+            _ => "reads",
+        };
         let (pieces, bytes, fill) = match boxed {
+            Some(_) if op.kind == BulkKind::Prefetch => return,
             Some(boxed) => {
                 let bytes = boxed.map.box_bytes();
+                // Boxes may be larger than any memory.
+                let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+                if !self.holds_shared(warp, lane, pc, shared, size, what) {
+                    return;
+                }
                 (boxed.pieces(shared), bytes, Fill::of(&boxed.map))
             }
             None => {
@@ -165,11 +175,6 @@ impl Context<'_> {
             .map(|piece| piece.shared + u64::from(piece.bytes))
             .max();
         let extent = end.map_or(0, |end| end.saturating_sub(shared)).max(bytes);
-        let what = if op.kind == BulkKind::Load {
-            "writes"
-        } else {
-            "reads"
-        };
         let size = u32::try_from(extent).unwrap_or(u32::MAX);
         if !self.holds_shared(warp, lane, pc, shared, size, what) {
             return;

@@ -25,6 +25,7 @@ pub(super) struct Hopper {
     grid: u32,
     smem: u32,
     cluster: u32,
+    cores: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -48,6 +49,7 @@ pub(super) fn hopper(body: &str) -> Hopper {
         grid: 1,
         smem: 4096,
         cluster: 1,
+        cores: 1,
     }
 }
 
@@ -150,7 +152,7 @@ impl Hopper {
             registers: 0,
             seed,
             limit: 2_000_000,
-            cores: 1,
+            cores: self.cores,
         });
         Ran {
             findings: outcome.findings,

@@ -67,9 +67,9 @@ impl Boxed {
         for row in 0..rows {
             let mut inside = true;
             let mut at = map.address.wrapping_add_signed(start * element as i64);
-            for mode in 1..copied.len() {
+            for (mode, &index) in index.iter().enumerate().skip(1) {
                 let step = i64::from(map.element_strides[mode]);
-                let place = i64::from(self.coordinates[mode]) + i64::from(index[mode]) * step;
+                let place = i64::from(self.coordinates[mode]) + i64::from(index) * step;
                 inside &= (0..map.sizes[mode] as i64).contains(&place);
                 at = at.wrapping_add_signed(place.wrapping_mul(map.strides[mode - 1] as i64));
             }

@@ -227,7 +227,8 @@ fn a_gemm_of_512() {
         n: 512,
         k: 256,
     };
-    let run = gemm.run();
+    let mut run = gemm.run();
+    run.cores = std::thread::available_parallelism().map_or(1, usize::from);
     let start = std::time::Instant::now();
     let ran = run.seeded(0);
     println!("{:?}", start.elapsed());

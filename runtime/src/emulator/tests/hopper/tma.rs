@@ -152,8 +152,8 @@ fn tensors_have_one_to_five_modes() {
         let mut expected = Vec::new();
         for index in 0..map.copied().iter().product::<u32>() {
             let (mut rest, mut place) = (index, 0);
-            for mode in 0..rank {
-                let here = rest % map.box_sizes[mode] + at[mode] as u32;
+            for (mode, &first) in at.iter().enumerate() {
+                let here = rest % map.box_sizes[mode] + first as u32;
                 rest /= map.box_sizes[mode];
                 place += here
                     * if mode == 0 {
@@ -292,6 +292,21 @@ impl Hopper {
             "as many coordinates as the tensor map has modes, 2, found 1",
         );
     }
+}
+
+#[test]
+fn boxes_fit_into_shared_memory() {
+    let huge = TensorMap {
+        sizes: vec![1 << 20; 5],
+        strides: vec![1 << 21; 4],
+        box_sizes: vec![256; 5],
+        element_strides: vec![1; 5],
+        ..map([8, 8], MapSwizzle::None)
+    };
+    let mut run = load(map([16, 8], MapSwizzle::None), &[0, 0, 0, 0, 0]);
+    run.maps = vec![huge];
+    run.tensors = vec![(tensor(), Way::In), (vec![0; 256], Way::Out)];
+    run.finds(Kind::OutOfBounds, "outside of shared memory");
 }
 
 #[test]
