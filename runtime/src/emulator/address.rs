@@ -35,6 +35,25 @@ pub(super) fn skew(base: u64) -> u64 {
     base % (1 << WINDOW_BITS)
 }
 
+/// Bits of an address in the shared memory of one block. Above them, an address of `.shared::cluster` has the rank of the block and one
+/// more; 0 is the thread's own block.
+pub(super) const RANK_BITS: u32 = 24;
+
+/// The place in the shared memory of a cluster of what lies at an address of `.shared::cta` or `.shared::cluster`, for a thread of the block of
+/// that rank.
+pub(super) fn shared_place(rank: u32, address: u64) -> u64 {
+    let rank = match address >> RANK_BITS {
+        0 => u64::from(rank),
+        other => other - 1,
+    };
+    rank << RANK_BITS | address & ((1 << RANK_BITS) - 1)
+}
+
+/// The block of a place in the shared memory of a cluster, and the address there.
+pub(super) fn block_of_place(place: u64) -> (u64, u64) {
+    (place >> RANK_BITS, place & ((1 << RANK_BITS) - 1))
+}
+
 /// Generic addresses of a kernel's parameters start here.
 pub(super) const PARAM: u64 = 1 << 60;
 

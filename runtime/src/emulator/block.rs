@@ -1,11 +1,13 @@
 //! A block at work: its warps take turns, and meet at barriers.
 
+use std::collections::BTreeMap;
+
 use super::address;
 use super::clocks::{Clocks, Release};
-use super::exec::{Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
+use super::exec::{Bulks, Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
 use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
-use super::program::{Barrier, BarrierKind, Op, Space};
+use super::program::{Barrier, BarrierKind, Kernel, Op, Space};
 use super::report::Counts;
 use super::shared::Shared;
 use crate::tensor::{SplitMix, mix};
@@ -14,7 +16,13 @@ use crate::tensor::{SplitMix, mix};
 const BARRIERS: usize = 16;
 
 #[derive(Default)]
-pub(super) struct Barriers([State; BARRIERS]);
+pub(super) struct Barriers(Vec<State>);
+
+impl Barriers {
+    fn of(blocks: usize) -> Barriers {
+        Barriers((0..blocks * BARRIERS).map(|_| State::default()).collect())
+    }
+}
 
 /// A barrier that threads have arrived at.
 #[derive(Default)]
@@ -51,7 +59,7 @@ impl Context<'_> {
                 format!("expected a barrier below {BARRIERS}, found {id}")
             });
         }
-        let id = id as usize % BARRIERS;
+        let id = id as usize % BARRIERS + warp.rank as usize * BARRIERS;
         if let Some(count) = expected
             && (count == 0 || count % LANES as u32 != 0)
         {
@@ -86,7 +94,7 @@ impl Context<'_> {
             }
         }
         // All threads of the block may be meant by their number, too.
-        let all = (self.clocks.threads() as u32).next_multiple_of(LANES as u32);
+        let all = self.threads.next_multiple_of(LANES as u32);
         if first_expected.unwrap_or(all) != expected.unwrap_or(all) {
             let other = self.barriers.0[id].inst;
             self.find(
@@ -141,31 +149,56 @@ pub(super) struct Block<'a> {
 
 impl<'a> Block<'a> {
     pub(super) fn start(launch: &'a Launch<'a>, linear: u64) -> Block<'a> {
-        let [gx, gy, _] = launch.grid.map(u64::from);
-        let block = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
+        let [cx, cy, cz] = launch.cluster;
+        let [gx, gy] = [0, 1].map(|d| u64::from(launch.grid[d] / launch.cluster[d]));
+        let cluster = [linear % gx, linear / gx % gy, linear / (gx * gy)].map(|index| index as u32);
+        let ranks = cx * cy * cz;
+        let blocks: Vec<[u32; 3]> = (0..ranks)
+            .map(|rank| [rank % cx, rank / cx % cy, rank / (cx * cy)])
+            .map(|at| [0, 1, 2].map(|d| cluster[d] * launch.cluster[d] + at[d]))
+            .collect();
         let threads = launch.block.iter().product::<u32>();
+        let warps = threads.div_ceil(LANES as u32);
+        // Threads are numbered through the cluster, those that the last warp of a block lacks too.
+        let numbers = match ranks {
+            1 => threads,
+            _ => ranks * warps * LANES as u32,
+        };
         let kernel = launch.kernel;
         let end = kernel.shared_end(launch.dynamic_smem);
         let mut random = SplitMix(mix(launch.seed, linear));
         // Some blocks switch at almost every instruction, others let a warp run far ahead.
         let turn = [4, 32, 256, 4096][random.below(4) as usize];
+        // Where copies come late, more is seen that does not wait for them.
+        let lazy = kernel.asynchronous && random.below(3) == 0;
         let context = Context {
             launch,
             gathered: Gathered::default(),
-            block,
+            blocks,
+            threads,
+            warps,
+            ended: vec![0; ranks as usize],
             linear,
-            shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
-            clocks: Clocks::new(threads as usize, kernel.copies_arrive),
+            shared: Shared::new(end.max(address::SHARED_START), kernel.granule, ranks),
+            clocks: Clocks::with_agents(
+                numbers as usize,
+                kernel.copies_arrive,
+                kernel.asynchronous,
+            ),
             random,
             executed: 0,
-            barriers: Barriers::default(),
+            barriers: Barriers::of(ranks as usize),
             released: Default::default(),
             mbarriers: Default::default(),
+            bulks: Bulks::new(lazy),
+            registers: Default::default(),
+            cluster: Default::default(),
+            issued: Default::default(),
             progress: 0,
             fences: Default::default(),
             printed: String::new(),
         };
-        let warps = (0..threads.div_ceil(LANES as u32))
+        let warps = (0..warps * ranks)
             .map(|index| context.warp(index))
             .collect();
         Block {
@@ -202,13 +235,18 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
         ready.clear();
         ready.extend((0..warps.len()).filter(|&warp| warps[warp].is_ready()));
         if ready.is_empty() {
-            if context.wake(warps) {
+            let waits = warps.iter().any(|warp| !warp.groups.is_empty());
+            if waits && context.wake(warps) {
                 continue;
             }
-            if warps.iter().any(|warp| !warp.groups.is_empty()) {
+            if waits {
                 stuck(context, warps);
                 return Some(End::Halted);
             }
+            context.end_registers();
+            context.end_bulks();
+            context.end_products();
+            context.end_mbarriers();
             return Some(End::Finished);
         }
         let at = ready[context.random.below(ready.len() as u64) as usize];
@@ -220,12 +258,16 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
             let other = context.random.below(warps.len() as u64) as usize;
             context.land_some(&mut warps[other]);
         }
+        context.land_some_bulk();
         context.wake_completed(warps);
+        context.wake_for_registers(warps);
+        context.wake_at_cluster(warps);
+        context.wake_for_products(warps);
         match stop {
             Stop::Turn | Stop::Blocked => {}
             Stop::Arrived(id) => complete(context, warps, id as usize),
             Stop::Exited => {
-                for id in 0..BARRIERS {
+                for id in 0..context.barriers.0.len() {
                     complete(context, warps, id);
                 }
             }
@@ -241,15 +283,18 @@ fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
     if state.release.is_none() {
         return;
     }
-    let live: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
-    let all = context.clocks.threads() as u32;
+    let rank = (id / BARRIERS) as u32;
+    let of_block = warps.iter().filter(|warp| warp.rank == rank);
+    let live: u32 = of_block.map(|warp| warp.live().count_ones()).sum();
+    let all = context.threads;
     let inst = state.inst;
     match state.expected {
         None if state.threads < live => return,
         Some(expected) if state.counted < expected => return,
         None if state.threads < all => {
             let missing = all - state.threads;
-            context.find(Kind::BarrierDivergence, inst, None, 0, 0, None, || {
+            let warp = rank * context.warps;
+            context.find(Kind::BarrierDivergence, inst, None, warp, 0, None, || {
                 format!(
                     "expected all {all} threads of the block at the barrier, but {missing} ended before it; let no thread leave early"
                 )
@@ -257,7 +302,8 @@ fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
         }
         Some(expected) if state.counted > expected => {
             let found = state.counted;
-            context.find(Kind::Undefined, inst, None, 0, 0, None, || {
+            let warp = rank * context.warps;
+            context.find(Kind::Undefined, inst, None, warp, 0, None, || {
                 format!("expected {expected} threads at the barrier, found {found}")
             });
         }
@@ -302,6 +348,30 @@ fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
     }
 }
 
+/// The places where the other warps are, in words.
+fn rest(warps: &[Warp], kernel: &Kernel, but: u32) -> String {
+    let mut places: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for warp in warps.iter().filter(|warp| warp.index != but) {
+        for group in &warp.groups {
+            places
+                .entry(group.pc)
+                .or_default()
+                .push(warp.index.to_string());
+        }
+    }
+    let mut text = String::new();
+    for (pc, warps) in places {
+        let origin = &kernel.origins[pc as usize];
+        text += &format!(
+            "; warps {} wait at {} (PTX line {})",
+            warps.join(", "),
+            origin.text,
+            origin.line
+        );
+    }
+    text
+}
+
 /// Says who waits for whom where nobody can go on.
 fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
     let kernel = context.launch.kernel;
@@ -337,6 +407,7 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                 }
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);
+                    let rest = rest(warps, kernel, warp.index);
                     let address = Some((Space::Shared, at));
                     context.find(
                         Kind::Deadlock,
@@ -345,18 +416,44 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                         warp.index,
                         lane,
                         address,
-                        || format!("waits for ever for a phase of this mbarrier, which {missing}"),
+                        || {
+                            format!(
+                                "waits for ever for a phase of this mbarrier, which {missing}{rest}"
+                            )
+                        },
                     );
+                }
+                Wait::Registers(needed) => {
+                    let free = context.free_registers(warp.rank);
+                    let rest = rest(warps, kernel, warp.index);
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!("waits for ever for {needed} registers, of which {free} are free; let other warps give up more by setmaxnreg.dec{rest}")
+                    });
+                }
+                Wait::Products => {
+                    let rest = rest(warps, kernel, warp.index);
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!("waits for ever for wgmma that other warps of the warpgroup have not issued; let all four warps take the same way{rest}")
+                    });
+                }
+                Wait::Cluster => {
+                    let (have, want) = (context.at_cluster(), context.threads_of_cluster());
+                    let rest = rest(warps, kernel, warp.index);
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!("threads wait at the cluster's barrier for ever: {have} of {want} arrived{rest}")
+                    });
                 }
                 Wait::Barrier(id) => {
                     let state = &context.barriers.0[id as usize];
                     let (have, want) = match state.expected {
                         Some(expected) => (state.counted, expected),
-                        None => (state.threads, context.clocks.threads() as u32),
+                        None => (state.threads, context.threads),
                     };
+                    let id = id % BARRIERS as u32;
+                    let rest = rest(warps, kernel, warp.index);
                     context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
                         format!(
-                            "threads wait at barrier {id} for ever: {have} of {want} arrived, and the others wait elsewhere or have ended"
+                            "threads wait at barrier {id} for ever: {have} of {want} arrived, and the others wait elsewhere or have ended{rest}"
                         )
                     });
                 }

@@ -53,6 +53,10 @@ const MAX_THREADS: u64 = cute_target::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
 const MAX_BLOCKS: u128 = 1 << 25;
+/// Blocks of a cluster, the sizes that are not portable included (CUDA programming guide, "Thread Block Clusters").
+const MAX_CLUSTER: u64 = 16;
+/// Threads of a cluster whose order the emulator follows: with the clocks of what is asynchronous, fewer than 2^13.
+const MAX_CLUSTER_THREADS: u64 = 2560;
 
 /// Bytes of a workspace, at most: what is known of each byte takes many times as much.
 const MAX_WORKSPACE: u64 = 1 << 30;
@@ -195,14 +199,7 @@ fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), Dev
             "emulate a smaller problem",
         ));
     }
-    if launch.cluster != [1, 1, 1] {
-        return Err(unsupported(
-            place(),
-            "no clusters, which the emulator does not have",
-            format!("{:?}", launch.cluster),
-            "run it on a GPU",
-        ));
-    }
+    check_cluster(launch, kernel, threads, arch)?;
     let have = kernel.shared_bytes(launch.dynamic_smem);
     if have > u64::from(arch.max_smem()) {
         return Err(unsupported(
@@ -213,6 +210,65 @@ fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), Dev
             ),
             have.to_string(),
             "choose smaller tiles or fewer stages",
+        ));
+    }
+    Ok(())
+}
+
+/// The blocks of a cluster: those that the launch asks for, or those that the kernel was compiled for.
+fn cluster_of(launch: &Planned, kernel: &Kernel) -> [u32; 3] {
+    match kernel.cluster {
+        Some(cluster) if launch.cluster == [1; 3] => cluster,
+        _ => launch.cluster,
+    }
+}
+
+/// Checks the clusters of a launch with blocks of so many threads.
+fn check_cluster(
+    launch: &Planned,
+    kernel: &Kernel,
+    threads: u64,
+    arch: Arch,
+) -> Result<(), DeviceError> {
+    let cluster = cluster_of(launch, kernel);
+    let place = || format!("launch of {}", launch.kernel);
+    if cluster != [1; 3] && arch.major < 9 {
+        return Err(unsupported(
+            place(),
+            format!("no clusters, which {arch} does not have"),
+            format!("{cluster:?}"),
+            "compile it for sm_90 or later, or launch it without clusters",
+        ));
+    }
+    if let Some(compiled) = kernel.cluster.filter(|compiled| *compiled != cluster) {
+        return Err(unsupported(
+            place(),
+            format!("clusters of {compiled:?} blocks, as the kernel says"),
+            format!("{cluster:?}"),
+            "launch it with the clusters that it was compiled for",
+        ));
+    }
+    let blocks: u64 = cluster.iter().map(|&n| u64::from(n)).product();
+    let fits = |d: usize| cluster[d] != 0 && launch.grid[d].is_multiple_of(cluster[d]);
+    if !(1..=MAX_CLUSTER).contains(&blocks) || !(0..3).all(fits) {
+        return Err(unsupported(
+            place(),
+            format!(
+                "clusters of 1 to {MAX_CLUSTER} blocks that divide the grid {:?}",
+                launch.grid
+            ),
+            format!("{cluster:?}"),
+            "choose a grid of whole clusters",
+        ));
+    }
+    if blocks * threads.next_multiple_of(32) > MAX_CLUSTER_THREADS && blocks > 1 {
+        return Err(unsupported(
+            place(),
+            format!(
+                "at most {MAX_CLUSTER_THREADS} threads in a cluster, as many as the emulator follows"
+            ),
+            format!("{blocks} blocks of {threads}"),
+            "emulate a kernel with smaller clusters",
         ));
     }
     Ok(())
@@ -465,6 +521,7 @@ impl Emulated {
                 params: &params,
                 grid: launch.grid,
                 block: launch.block,
+                cluster: cluster_of(launch, kernel),
                 dynamic_smem: launch.dynamic_smem,
                 arch: self.arch,
                 registers,

@@ -38,7 +38,10 @@ struct Core {
 /// Runs all blocks of a launch.
 pub(super) fn run(launch: &Launch<'_>) -> Outcome {
     let kernel = launch.kernel;
-    let blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+    // What runs as one: blocks, or clusters of them.
+    let blocks: u64 = (0..3)
+        .map(|d| u64::from(launch.grid[d] / launch.cluster[d]))
+        .product();
     // Blocks after one that cannot go on need not run.
     let halted = AtomicU64::new(u64::MAX);
     let next = AtomicU64::new(0);
@@ -78,7 +81,11 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
     }
     printed.sort_by_key(|(block, _)| *block);
     Outcome {
-        report: report(launch, blocks, &counts),
+        report: report(
+            launch,
+            launch.grid.iter().map(|&n| u64::from(n)).product(),
+            &counts,
+        ),
         findings: findings(kernel, all),
         printed: printed.into_iter().map(|(_, text)| text).collect(),
         halted: last != u64::MAX,
@@ -211,6 +218,9 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
         instructions.entry(origin.class).or_default().add(counts);
         if let Op::Mma(op) = &inst.op {
             // All lanes of a warp take part.
+            multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
+        }
+        if let Op::Wgmma(op) = &inst.op {
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }
     }

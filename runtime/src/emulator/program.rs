@@ -1,10 +1,16 @@
 //! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
 
+mod asynchronous;
+mod registers;
+
 use super::address::SHARED_START;
 use super::alu::Kind as AluKind;
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
 use crate::ptx::{Class, Place};
+pub(super) use asynchronous::{
+    At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, WarpgroupOperand, Wgmma,
+};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -55,7 +61,7 @@ pub(super) struct Access {
 /// The threads that a strong access or a fence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Scope {
-    /// The threads of the block: `.cta`, and `.cluster`, as each block is a cluster of its own.
+    /// The threads of the block, `.cta`, and of its cluster, `.cluster`, which are not told apart.
     Block,
     /// All of the launch: `.gpu`, `.sys`.
     #[default]
@@ -135,6 +141,8 @@ pub(super) enum MbarrierOp {
         /// Bytes that the phase is to wait for besides.
         expect: Option<Reg>,
         drop: bool,
+        /// Tells whether the phase must not end by it.
+        no_complete: bool,
         release: bool,
     },
     ExpectTx {
@@ -266,6 +274,35 @@ pub(super) enum Op {
         members: Reg,
     },
     Fence(Scope),
+    /// `fence.proxy.async`
+    FenceProxy,
+    /// `fence.mbarrier_init`
+    FenceMbarrierInit,
+    /// `mbarrier.pending_count`
+    PendingCount {
+        d: Reg,
+        s: Reg,
+    },
+    Bulk(Box<Bulk>),
+    BulkCommit,
+    /// Waits for all but the newest groups; `read` for their reads alone.
+    BulkWait {
+        newest: u32,
+        read: bool,
+    },
+    Wgmma(Box<Wgmma>),
+    WgmmaFence,
+    WgmmaCommit,
+    /// Waits for all but the newest groups.
+    WgmmaWait(u32),
+    MaxRegisters(MaxRegisters),
+    ClusterBarrier(ClusterBarrier),
+    /// `mapa`
+    MapAddress {
+        d: Reg,
+        s: Reg,
+        rank: Reg,
+    },
     Shuffle {
         kind: Shuffle,
         d: Reg,
@@ -339,6 +376,13 @@ pub(super) enum Op {
     Hint,
 }
 
+impl Op {
+    /// Tells whether it is of the asynchronous proxy.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        matches!(self, Op::Bulk(_) | Op::Wgmma(_))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct AluOp {
     pub kind: AluKind,
@@ -399,6 +443,14 @@ pub(super) enum Special {
     Ntid(u8),
     Ctaid(u8),
     Nctaid(u8),
+    /// Rank of the block in its cluster, and blocks of that.
+    ClusterRank,
+    ClusterBlocks,
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    /// Of clusters in the grid.
+    ClusterId(u8),
+    Nclusters(u8),
     LaneId,
     WarpId,
     NwarpId,
@@ -463,7 +515,13 @@ pub(super) struct Kernel {
     pub waits: bool,
     /// Tells whether copies arrive at `mbarrier` objects.
     pub copies_arrive: bool,
+    /// Tells whether there is anything of the asynchronous proxy.
+    pub asynchronous: bool,
+    /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
+    pub touches: Vec<Box<[(Reg, bool)]>>,
     pub max_threads: Option<u64>,
+    /// Blocks of a cluster, if the kernel says.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl Kernel {

@@ -2,8 +2,8 @@
 
 mod history;
 
-use super::address::SHARED_START;
-use super::clocks::Clocks;
+use super::address::{RANK_BITS, SHARED_START, block_of_place};
+use super::clocks::{Agent, Clocks};
 use history::{Access, Histories};
 
 /// A thread and its time: `thread << 32 | time`, times start at 1. 0 is nobody.
@@ -46,6 +46,12 @@ pub(super) enum Trouble {
     AfterWrite,
     /// The access, a write, and a read before it have no order.
     AfterRead,
+    /// The access is one of the asynchronous proxy, and no proxy fence stands between it and what a thread did before.
+    Unfenced,
+    /// An asynchronous operation writes there, and its completion was not waited for.
+    Arriving(Agent),
+    /// An asynchronous operation reads there, and its completion was not waited for.
+    BeingRead(Agent),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,22 +72,52 @@ pub(super) struct By<'c> {
     /// Bytes of an element if the access is strong, else 0. Strong operations of one width never race with each
     /// other; of several widths they overlap in part. (PTX ISA, "Morally Strong Operations".)
     pub strong: u8,
+    /// The clock and the time of the agent in the asynchronous proxy for which the thread acts; none for the thread itself.
+    pub agent: Option<(u32, u32)>,
     pub clocks: &'c Clocks,
 }
 
 impl By<'_> {
     fn epoch(&self) -> Epoch {
-        epoch(self.thread, self.clocks.now(self.thread))
+        match self.agent {
+            Some((agent, time)) => epoch(agent, time),
+            None => epoch(self.thread, self.clocks.now(self.thread)),
+        }
     }
 
     fn knows(&self, epoch: Epoch) -> bool {
-        self.clocks
-            .ordered(self.thread, thread_of(epoch), time_of(epoch))
+        let (other, time) = (thread_of(epoch), time_of(epoch));
+        match self.agent {
+            Some(_) => self.clocks.ordered_proxied(self.thread, other, time),
+            None => self.clocks.ordered(self.thread, other, time),
+        }
     }
 
     fn conflict(&self, trouble: Trouble, epoch: Epoch, inst: u32) -> Conflict {
-        // What a copy wrote that arrives somewhere, where nobody has waited for it.
         let thread = thread_of(epoch);
+        if let Some(agent) = self.clocks.agents.of(thread) {
+            let is_read = trouble == Trouble::AfterRead;
+            return Conflict {
+                trouble: match is_read {
+                    true => Trouble::BeingRead(agent),
+                    false => Trouble::Arriving(agent),
+                },
+                at: 0,
+                thread: self.thread,
+                inst,
+            };
+        }
+        let fenced = |trouble| match trouble {
+            Trouble::AfterWrite | Trouble::AfterRead
+                if self.agent.is_some()
+                    && self.clocks.ordered(self.thread, thread, time_of(epoch)) =>
+            {
+                Trouble::Unfenced
+            }
+            trouble => trouble,
+        };
+        let trouble = fenced(trouble);
+        // What a copy wrote that arrives somewhere, where nobody has waited for it.
         let copier = thread.checked_sub(self.clocks.threads() as u32);
         let trouble = match copier {
             Some(_) => Trouble::InFlight,
@@ -97,8 +133,11 @@ impl By<'_> {
 }
 
 pub(super) struct Shared {
-    /// Bytes that the block has; `bytes` is a little longer.
+    /// Bytes that each block of the cluster has.
     size: u64,
+    /// The same, a little longer, and the blocks.
+    padded: usize,
+    ranks: u64,
     bytes: Vec<u8>,
     granule_bits: u32,
     granules: Vec<Granule>,
@@ -110,11 +149,14 @@ pub(super) struct Shared {
 
 impl Shared {
     /// `end` is where the window ends; `granule` the smallest access.
-    pub(super) fn new(end: u64, granule: u32) -> Shared {
-        let length = (end - SHARED_START).next_multiple_of(16) as usize;
+    pub(super) fn new(end: u64, granule: u32, ranks: u32) -> Shared {
+        let padded = (end - SHARED_START).next_multiple_of(16) as usize;
+        let length = padded * ranks as usize;
         let granule_bits = granule.trailing_zeros();
         Shared {
             size: end - SHARED_START,
+            padded,
+            ranks: ranks.into(),
             bytes: vec![0xff; length],
             granule_bits,
             granules: vec![Granule::default(); length >> granule_bits],
@@ -129,13 +171,17 @@ impl Shared {
         self.size
     }
 
-    fn offset(at: u64) -> usize {
-        (at - SHARED_START) as usize
+    /// The place of what [`Shared::holds`].
+    fn offset(&self, at: u64) -> usize {
+        let (rank, at) = block_of_place(at);
+        rank as usize * self.padded + (at - SHARED_START) as usize
     }
 
     /// Tells whether an access lies inside.
     pub(super) fn holds(&self, at: u64, bytes: u64) -> bool {
-        at >= SHARED_START
+        let (rank, at) = block_of_place(at);
+        rank < self.ranks
+            && at >= SHARED_START
             && (at - SHARED_START)
                 .checked_add(bytes)
                 .is_some_and(|end| end <= self.len())
@@ -143,17 +189,23 @@ impl Shared {
 
     /// The memory of an access that [`Shared::holds`].
     pub(super) fn get(&self, at: u64, bytes: usize) -> &[u8] {
-        let start = Self::offset(at);
+        let start = self.offset(at);
         &self.bytes[start..start + bytes]
     }
 
     pub(super) fn get_mut(&mut self, at: u64, bytes: usize) -> &mut [u8] {
-        let start = Self::offset(at);
+        let start = self.offset(at);
         &mut self.bytes[start..start + bytes]
     }
 
+    /// The thread or agent that wrote last what lies there; none where nobody did, or strong operations are kept.
+    pub(super) fn writer(&self, at: u64) -> Option<u32> {
+        let write = self.granules[self.offset(at) >> self.granule_bits].write;
+        (write != 0 && write & HISTORY == 0).then(|| thread_of(write))
+    }
+
     fn range(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
-        let start = Self::offset(at) >> self.granule_bits;
+        let start = self.offset(at) >> self.granule_bits;
         start..start + (bytes >> self.granule_bits).max(1)
     }
 
@@ -186,8 +238,11 @@ impl Shared {
     }
 
     fn placed(&self, granule: usize, conflict: Conflict) -> Conflict {
+        let byte = granule << self.granule_bits;
         Conflict {
-            at: ((granule as u64) << self.granule_bits) + SHARED_START,
+            at: (((byte / self.padded) as u64) << RANK_BITS)
+                + (byte % self.padded) as u64
+                + SHARED_START,
             ..conflict
         }
     }
@@ -360,6 +415,7 @@ mod tests {
             thread,
             inst: thread,
             strong: 0,
+            agent: None,
             clocks,
         }
     }
@@ -373,7 +429,7 @@ mod tests {
     #[test]
     fn accesses_need_a_barrier_between_them() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         assert_eq!(
             trouble(shared.read(AT, 4, by(&clocks, 0))),
             Some(Trouble::Uninitialized)
@@ -399,7 +455,7 @@ mod tests {
     #[test]
     fn every_reader_is_remembered() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         shared.write(AT, 4, by(&clocks, 0));
         meet(&mut clocks, &[0, 1, 2, 3]);
         for thread in [1, 2, 3] {
@@ -414,7 +470,7 @@ mod tests {
     #[test]
     fn a_copy_is_under_way_until_it_is_waited_for() {
         let mut clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 16);
+        let mut shared = Shared::new(SHARED_START + 64, 16, 1);
         assert_eq!(shared.start_copy(AT, 16, by(&clocks, 0)), None);
         assert_eq!(
             trouble(shared.read(AT, 16, by(&clocks, 0))),
@@ -443,7 +499,7 @@ mod tests {
     #[test]
     fn atomics_do_not_race_with_each_other() {
         let clocks = Clocks::new(4, false);
-        let mut shared = Shared::new(SHARED_START + 64, 4);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
         let strong = |thread| By {
             strong: 4,
             ..by(&clocks, thread)

@@ -313,10 +313,10 @@ fn packages_without_ptx_that_can_be_run() {
         err.contains("line 11") && err.contains("frobnicate.sync.b32"),
         "{err}"
     );
-    bench.kernel("wgmma.fence.sync.aligned;\nret;");
+    bench.kernel("tcgen05.fence::before_thread_sync;\nret;");
     let (_, err) = bench.ends(2, &[]);
     assert!(
-        err.contains("line 11") && err.contains("wgmma.fence.sync.aligned"),
+        err.contains("line 11") && err.contains("tcgen05.fence::before_thread_sync"),
         "{err}"
     );
 
@@ -431,7 +431,7 @@ fn launches_that_no_device_has() {
     );
     bench.refuses(
         &[],
-        "launch of kernel: expected no clusters, which the emulator does not have, found [2, 1, 1]",
+        "launch of kernel: expected no clusters, which sm_80 does not have, found [2, 1, 1]",
     );
     launch(
         &|launch| launch.grid = Expr::all([1 << 20, 1 << 10, 1]),

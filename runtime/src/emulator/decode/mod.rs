@@ -1,12 +1,15 @@
 //! PTX to a [`Kernel`]: names become rows and addresses, labels become indices. Whatever is not
 //! known is an error here, before anything runs.
 
+mod blocks;
+mod bulk;
 mod control;
 mod memory;
 mod names;
 mod operands;
 mod statements;
 mod sync;
+mod warpgroup;
 
 use std::collections::HashMap;
 
@@ -167,10 +170,20 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let copies_arrive = insts.iter().any(|inst| {
             matches!(&inst.op, Op::Mbarrier(m) if matches!(m.op, MbarrierOp::CopiesArrive { .. }))
         });
+        let constants: Vec<Reg> = initial.iter().map(|(reg, _)| *reg).collect();
+        let touches = warpgroup::touches(&insts, &constants);
+        let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
             Op::Load(access) => access.order.strong() && access.space != Space::Shared,
             Op::Atomic(atomic) => atomic.space != Space::Shared,
             _ => false,
+        });
+        let cluster = function.directives.iter().find_map(|d| match d {
+            ptx::Directive::Limit { name, values } if *name == "reqnctapercluster" => {
+                let extent = |d: usize| values.get(d).map_or(1, |&n| n as u32);
+                Some([0, 1, 2].map(extent))
+            }
+            _ => None,
         });
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
@@ -199,7 +212,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             global_granule: self.global_granule,
             waits,
             copies_arrive,
+            asynchronous,
+            touches,
             max_threads,
+            cluster,
         })
     }
 

@@ -219,14 +219,12 @@ impl<'a> Decoder<'_, 'a> {
             ("%ctaid", Some(d)) => Special::Ctaid(d),
             ("%nctaid", Some(d)) => Special::Nctaid(d),
             // Without clusters every block is a cluster of its own.
-            ("%clusterid", Some(d)) => Special::Ctaid(d),
-            ("%nclusterid", Some(d)) => Special::Nctaid(d),
-            ("%cluster_ctaid", Some(_)) | ("%cluster_ctarank", None) => {
-                return Ok(Initial::Value(0));
-            }
-            ("%cluster_nctaid", Some(_)) | ("%cluster_nctarank", None) => {
-                return Ok(Initial::Value(1));
-            }
+            ("%clusterid", Some(d)) => Special::ClusterId(d),
+            ("%nclusterid", Some(d)) => Special::Nclusters(d),
+            ("%cluster_ctaid", Some(d)) => Special::ClusterCtaid(d),
+            ("%cluster_ctarank", None) => Special::ClusterRank,
+            ("%cluster_nctaid", Some(d)) => Special::ClusterNctaid(d),
+            ("%cluster_nctarank", None) => Special::ClusterBlocks,
             ("%laneid", None) => Special::LaneId,
             ("%warpid", None) => Special::WarpId,
             ("%nwarpid", None) => Special::NwarpId,

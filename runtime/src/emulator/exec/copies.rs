@@ -59,7 +59,9 @@ impl Copies {
 
 impl Context<'_> {
     pub(super) fn async_copy(&mut self, warp: &mut Warp, op: &AsyncCopy, active: Mask, pc: u32) {
+        let rank = warp.rank;
         let to = self.addresses(warp, op.dst.0, op.dst.1, active, pc);
+        let to = to.map(|at| address::shared_place(rank, at));
         let from = self.addresses(warp, op.src.0, op.src.1, active, pc);
         let mut source_bytes = [op.bytes; LANES];
         if let Some(reg) = op.source_bytes {
@@ -98,6 +100,7 @@ impl Context<'_> {
                 thread,
                 inst: pc,
                 strong: 0,
+                agent: None,
                 clocks: &self.clocks,
             };
             if let Some(conflict) = self.shared.start_copy(to[lane], bytes, by) {
@@ -246,6 +249,7 @@ impl Context<'_> {
                     thread,
                     inst: copy.inst,
                     strong: 0,
+                    agent: None,
                     clocks: &self.clocks,
                 };
                 self.shared.finish_copy(to, bytes, by);

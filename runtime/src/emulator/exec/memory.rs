@@ -72,8 +72,16 @@ impl Context<'_> {
         }
     }
 
+    /// The state space of an access, and the address in it; in shared memory, the place in that of the cluster.
+    pub(super) fn resolve(rank: u32, space: Space, at: u64) -> (Space, u64) {
+        match Self::space_of(space, at) {
+            (Space::Shared, at) => (Space::Shared, address::shared_place(rank, at)),
+            found => found,
+        }
+    }
+
     /// The state space of an access, and the address in it.
-    pub(super) fn resolve(space: Space, at: u64) -> (Space, u64) {
+    pub(super) fn space_of(space: Space, at: u64) -> (Space, u64) {
         if space != Space::Generic {
             return (space, at);
         }
@@ -95,7 +103,7 @@ impl Context<'_> {
         data: &mut [u8],
         order: Order,
     ) {
-        let (space, at) = Self::resolve(space, at);
+        let (space, at) = Self::resolve(warp.rank, space, at);
         if !self.aligned(warp, lane, pc, space, at, data.len()) {
             return;
         }
@@ -158,6 +166,7 @@ impl Context<'_> {
             thread: warp.thread(lane),
             inst: pc,
             strong: order.width,
+            agent: None,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.read(at, data.len(), by) {
@@ -178,7 +187,7 @@ impl Context<'_> {
         data: &[u8],
         order: Order,
     ) {
-        let (space, at) = Self::resolve(space, at);
+        let (space, at) = Self::resolve(warp.rank, space, at);
         self.progress += 1;
         if !self.aligned(warp, lane, pc, space, at, data.len()) {
             return;
@@ -223,6 +232,7 @@ impl Context<'_> {
             block: self.linear,
             thread: warp.thread(lane),
             order,
+            agent: None,
             clocks: &self.clocks,
         }
     }
@@ -242,6 +252,7 @@ impl Context<'_> {
             thread,
             inst: pc,
             strong: order.width,
+            agent: None,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.write(at, data.len(), by) {

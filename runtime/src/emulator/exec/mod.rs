@@ -1,6 +1,8 @@
 //! Warps at work: which threads go next, and what each instruction does.
 
 mod alu;
+mod blocks;
+mod bulk;
 mod checks;
 mod copies;
 mod count;
@@ -12,10 +14,12 @@ mod memory;
 mod strong;
 mod system;
 mod warp_wide;
+mod warpgroup;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::address;
 use super::clocks::{Clocks, View};
 use super::finding::{Collector, Kind, Thread};
 use super::global::{Global, Handed, Seen};
@@ -24,10 +28,13 @@ use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
 use crate::tensor::SplitMix;
+use blocks::{ClusterState, RegisterPool};
+pub(super) use bulk::Bulks;
 use copies::Copies;
 use cute_target::Arch;
 use groups::split;
 use mbarrier::Mbarriers;
+use warpgroup::{Issued, Products};
 
 /// Threads of a warp that are at one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +54,19 @@ pub(super) enum Wait {
     Barrier(u32),
     /// A phase of the `mbarrier` object at that address.
     Phase(u64),
+    /// So many registers, which others have to give up.
+    Registers(u32),
+    /// The barrier of the cluster.
+    Cluster,
+    /// The other warps of the warpgroup, which have not issued the products that it waits for.
+    Products,
 }
 
 pub(super) struct Warp {
+    /// Its number in the cluster.
     pub index: u32,
+    /// The rank of its block in the cluster.
+    pub rank: u32,
     /// Lanes that the block has threads for.
     pub exists: Mask,
     pub groups: Vec<Group>,
@@ -65,6 +81,7 @@ pub(super) struct Warp {
     carry: Mask,
     carry_defined: Mask,
     copies: Copies,
+    products: Products,
     local: Vec<u8>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
@@ -113,6 +130,8 @@ pub(super) struct Launch<'a> {
     pub params: &'a [u8],
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Blocks of a cluster, which divide those of the grid.
+    pub cluster: [u32; 3],
     pub dynamic_smem: u32,
     pub arch: Arch,
     /// Registers of a thread as the machine has them, 0 if not known.
@@ -152,8 +171,14 @@ pub(super) enum Stop {
 pub(super) struct Context<'a> {
     pub launch: &'a Launch<'a>,
     pub gathered: Gathered,
-    pub block: [u32; 3],
-    /// Number of the block.
+    /// The blocks of the cluster, by rank.
+    pub blocks: Vec<[u32; 3]>,
+    /// Threads and warps of each of them.
+    pub threads: u32,
+    pub warps: u32,
+    /// Threads of each that have ended.
+    pub ended: Vec<u32>,
+    /// Number of the cluster; a block without one is one by itself.
     pub linear: u64,
     pub shared: Shared,
     pub clocks: Clocks,
@@ -164,6 +189,11 @@ pub(super) struct Context<'a> {
     /// The knowledge that strong writes to places in shared memory hand on, and their bytes.
     pub released: BTreeMap<u64, (u8, Arc<View>)>,
     pub mbarriers: Mbarriers,
+    pub bulks: Bulks,
+    pub registers: RegisterPool,
+    pub cluster: ClusterState,
+    /// Products that not all warps have issued, by warpgroup.
+    pub issued: BTreeMap<u32, Issued>,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,
     /// The fences of each thread.
@@ -197,9 +227,7 @@ pub(super) enum Next {
 impl Context<'_> {
     pub(super) fn warp(&self, index: u32) -> Warp {
         let kernel = self.launch.kernel;
-        let [x, y, z] = self.launch.block;
-        let threads = x * y * z;
-        let here = (threads - index * 32).min(32);
+        let here = (self.threads - index % self.warps * 32).min(32);
         let exists = if here == 32 {
             Mask::MAX
         } else {
@@ -208,6 +236,7 @@ impl Context<'_> {
         let rows = kernel.rows as usize;
         let mut warp = Warp {
             index,
+            rank: index / self.warps,
             exists,
             groups: vec![Group {
                 pc: 0,
@@ -222,6 +251,7 @@ impl Context<'_> {
             carry: 0,
             carry_defined: 0,
             copies: Copies::default(),
+            products: Products::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
@@ -245,18 +275,28 @@ impl Context<'_> {
 
     fn special(&self, special: Special, warp: u32, lane: usize) -> u64 {
         let [x, y, _] = self.launch.block;
+        let (rank, warp) = (warp / self.warps, warp % self.warps);
         let thread = warp * 32 + lane as u32;
+        let block = self.blocks[rank as usize];
+        let [cx, cy, _] = self.launch.cluster;
+        let in_cluster = [rank % cx, rank / cx % cy, rank / (cx * cy)];
         let tid = [thread % x, thread / x % y, thread / (x * y)];
         let lane = lane as u32;
         let value = match special {
             Special::Tid(d) => tid[d as usize],
             Special::Ntid(d) => self.launch.block[d as usize],
-            Special::Ctaid(d) => self.block[d as usize],
+            Special::Ctaid(d) => block[d as usize],
+            Special::ClusterRank => rank,
+            Special::ClusterBlocks => self.blocks.len() as u32,
+            Special::ClusterCtaid(d) => in_cluster[d as usize],
+            Special::ClusterNctaid(d) => self.launch.cluster[d as usize],
+            Special::ClusterId(d) => block[d as usize] / self.launch.cluster[d as usize],
+            Special::Nclusters(d) => self.launch.grid[d as usize] / self.launch.cluster[d as usize],
             Special::Nctaid(d) => self.launch.grid[d as usize],
             Special::LaneId => lane,
             Special::WarpId => warp,
             Special::NwarpId => self.launch.block.iter().product::<u32>().div_ceil(32),
-            Special::SmId => self.linear as u32,
+            Special::SmId => self.linear as u32 * self.blocks.len() as u32 + rank,
             Special::NsmId => self
                 .launch
                 .grid
@@ -318,6 +358,9 @@ impl Context<'_> {
         counts.threads += u64::from(active.count_ones());
         if warp.groups.len() > 1 && sees_others(&inst.op) {
             warp.spins = warp.spins.wrapping_add(1);
+        }
+        if !kernel.touches.is_empty() && !kernel.touches[pc as usize].is_empty() && active != 0 {
+            self.check_touched(warp, pc, active);
         }
         let next = match &inst.op {
             Op::Branch(target) => {
@@ -404,8 +447,8 @@ impl Context<'_> {
     ) {
         let launch = self.launch;
         let thread = Thread {
-            block: self.block,
-            warp,
+            block: self.blocks[(warp / self.warps) as usize],
+            warp: warp % self.warps,
             lane: lane as u32,
         };
         // To say what lies at an address takes longer than to execute the instruction.

@@ -13,7 +13,7 @@ impl Context<'_> {
         let bytes = op.bytes as usize;
         // Lanes one by one, in their order.
         for lane in lanes(active) {
-            let (space, at) = Self::resolve(op.space, at[lane]);
+            let (space, at) = Self::resolve(warp.rank, op.space, at[lane]);
             if !self.aligned(warp, lane, pc, space, at, bytes * op.a.len()) {
                 continue;
             }

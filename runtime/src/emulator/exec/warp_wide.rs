@@ -286,6 +286,8 @@ impl Context<'_> {
             at = at.map(|at| at.wrapping_sub(crate::emulator::address::SHARED));
         }
         self.count_matrix(pc, &at, matrices.count as u32);
+        let rank = warp.rank;
+        let at = at.map(|at| crate::emulator::address::shared_place(rank, at));
         (at, used)
     }
 
