@@ -107,7 +107,8 @@ fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> {
             .arg(downloads.path())
             .arg(folder.join("tvm")),
     )?;
-    std::fs::write(&stamp, versions).with_context(|| format!("{} cannot be written", stamp.display()))
+    std::fs::write(&stamp, versions)
+        .with_context(|| format!("{} cannot be written", stamp.display()))
 }
 
 /// The number that follows a text at the start of a line.
@@ -124,7 +125,10 @@ mod tests {
     #[test]
     fn closing_lines_are_counted() {
         assert_eq!(count("Ran 9 tests in 31.357s", "Ran "), Some(9));
-        assert_eq!(count("FAILED (failures=2, errors=1)", "FAILED (failures="), Some(2));
+        assert_eq!(
+            count("FAILED (failures=2, errors=1)", "FAILED (failures="),
+            Some(2)
+        );
         assert_eq!(count("OK", "Ran "), None);
     }
 }

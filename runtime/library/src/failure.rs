@@ -12,6 +12,8 @@ pub(crate) enum Class {
     Value,
     /// The device, or the library itself.
     Runtime,
+    /// The kernel did what it must not do, and the emulator saw it.
+    Findings,
 }
 
 impl Class {
@@ -21,6 +23,7 @@ impl Class {
             Class::Type => 1,
             Class::Value => 2,
             Class::Runtime => 3,
+            Class::Findings => 4,
         }
     }
 
@@ -29,7 +32,7 @@ impl Class {
         match self {
             Class::Type => c"TypeError",
             Class::Value => c"ValueError",
-            Class::Runtime => c"RuntimeError",
+            Class::Runtime | Class::Findings => c"RuntimeError",
         }
     }
 }
@@ -74,12 +77,16 @@ impl From<DeviceError> for Failure {
 
 impl From<&DeviceError> for Failure {
     fn from(error: &DeviceError) -> Failure {
+        let class = match error {
+            DeviceError::Findings(_) => Class::Findings,
+            _ => Class::Runtime,
+        };
         let text = match error {
             DeviceError::NoDriver => "no CUDA driver found (libcuda.so.1); install an NVIDIA driver, or run on a machine that has one; without a \
                  GPU, tensors of the host run on the emulator"
                 .to_owned(),
             other => other.to_string(),
         };
-        Failure::new(Class::Runtime, text)
+        Failure::new(class, text)
     }
 }

@@ -100,7 +100,7 @@ pub unsafe extern "C" fn cute_describe(handle: u64, text: *mut c_char, size: usi
 }
 
 /// Calls a function of a package on a stream. Returns 0, or a number (1 another type, 2 an argument that the function does not take, 3
-/// the device) and the reason in `error`.
+/// the device, 4 findings of the emulator) and the reason in `error`.
 ///
 /// # Safety
 /// `arguments` are `count` values; tensors in them are there until the work is done; `error` is null or a buffer of `size` bytes.

@@ -221,7 +221,7 @@ fn the_library_needs_libc_alone() {
         .map(|symbol| symbol.name.to_string())
         .collect();
     defined.sort();
-    let functions = ["add_one_cpu", "scale", "through"];
+    let functions = ["add_one_cpu", "beyond", "scale", "through"];
     let tvm = functions.map(|name| format!("__tvm_ffi_{name}"));
     let c = functions.map(|name| format!("cute_kernels_{name}"));
     assert_eq!(defined, [tvm, c].concat());

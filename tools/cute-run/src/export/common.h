@@ -45,7 +45,8 @@ enum {
   CUTE_OK = 0,          /* The work is queued on the stream; with tensors of the host it is done. */
   CUTE_WRONG_TYPE = 1,  /* An argument of another kind or type, or another number of arguments. Nothing was launched. */
   CUTE_WRONG_VALUE = 2, /* An argument that the function does not take. Nothing was launched. */
-  CUTE_FAILED = 3       /* No driver, no code for the GPU, an error of the driver's, a finding of the emulator. */
+  CUTE_FAILED = 3,      /* No driver, no code for the GPU, an error of the driver's. */
+  CUTE_FINDINGS = 4     /* The emulator ran the kernels, and saw them do what they must not do. */
 };
 
 /* An argument. It is what TVM-FFI calls TVMFFIAny. */

@@ -73,6 +73,10 @@ static void host(void) {
   cute_value values[] = {cute_tensor(&a.dl), cute_tensor(&b.dl), cute_default()};
   CHECK(cute_kernels_through(values, 3, NULL, error, sizeof error) == 0);
   for (int i = 0; i < 20; i++) CHECK(y[i] == x[i]);
+  // What a kernel must not do is told.
+  CHECK(kernels_beyond(&a.dl, &b.dl, NULL, error, sizeof error) == CUTE_FINDINGS);
+  SAYS("ld.global.f32");
+  SAYS("kernel add_one");
   // From an offset on, and nothing.
   a.dl.byte_offset = 8;
   a.shape[0] = b.shape[0] = 5;

@@ -161,6 +161,15 @@ fn add_one() -> Function {
     }
 }
 
+/// `y = x + 1`, of one more than there are.
+fn beyond() -> Function {
+    let more = Expr::apply(Op::Add, vec![Expr::Leaf(0, 0), Expr::Constant(1)]);
+    let mut function = add_one();
+    function.name = "beyond".into();
+    function.launches[0].params[2] = Param::Integer(more, 32);
+    function
+}
+
 /// The package for an architecture; `add_one_cpu` adds `step`.
 pub fn package(arch: &str, step: f32) -> Package {
     let kernel = |name: &str| KernelInfo {
@@ -178,7 +187,7 @@ pub fn package(arch: &str, step: f32) -> Package {
         kernels: ["scale", "keep", "back", "add_one"].map(kernel).into(),
     };
     let builder = Package::builder("test");
-    let builder = [scale(), through(), add_one()]
+    let builder = [scale(), through(), add_one(), beyond()]
         .into_iter()
         .fold(builder, |builder, function| builder.function(function));
     builder.image(image).build().unwrap()
