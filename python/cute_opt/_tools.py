@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Dict, List, NoReturn
+from typing import Dict, List, NoReturn, Optional
 
 from ._errors import CuteError
 
@@ -39,7 +39,19 @@ def environment() -> Dict[str, str]:
     libraries = os.path.join(_HERE, "lib")
     if os.path.isdir(libraries):
         own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [libraries, own.get("LD_LIBRARY_PATH", "")]))
+    ptxas = None if own.get("CUTE_PTXAS") else _ptxas()
+    if ptxas:
+        own["CUTE_PTXAS"] = ptxas
     return own
+
+
+def _ptxas() -> Optional[str]:
+    """NVIDIA's assembler, if PyPI's nvidia-cuda-nvcc is installed: `pip install cute-opt[ptxas]`."""
+    for folder in sys.path:
+        path = os.path.join(folder, "nvidia", "cu13", "bin", "ptxas")
+        if os.path.isfile(path):
+            return path
+    return None
 
 
 def _become(name: str) -> NoReturn:

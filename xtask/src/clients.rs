@@ -15,7 +15,9 @@ const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
 /// The tests: each is a file that says how it went.
-const TESTS: [&str; 1] = ["test/clients/clients.py"];
+const TESTS: [&str; 2] = ["test/clients/clients.py", MODULE];
+/// The tests of the Python module.
+pub const MODULE: &str = "python/tests/test_module.py";
 
 /// Tests of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub struct Clients {
 /// Runs the tests alone.
 pub fn run(workspace: &Workspace) -> Result<bool> {
     let setup = setup::run(workspace)?;
-    workspace.build(Profile::Dev, &["cute-opt", "cute-run"])?;
+    workspace.build(Profile::Dev, &["cute-opt", "cute-run", "cute-layout-cli"])?;
     Ok(check(workspace, &setup)?.ok)
 }
 
@@ -74,7 +76,7 @@ pub fn check(workspace: &Workspace, setup: &Setup) -> Result<Clients> {
 }
 
 /// Downloads what is not there.
-fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> {
+pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> {
     let stamp = folder.join("versions.txt");
     let versions = format!("{}\n{SOURCE}\n", PACKAGES.join("\n"));
     if std::fs::read_to_string(&stamp).is_ok_and(|found| found == versions) {
