@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _tools
 from ._errors import CuteError, LayoutError
@@ -109,6 +109,12 @@ class Value:
         function.__name__ = name
         return function
 
+    def __dir__(self) -> List[str]:
+        """Names of methods, those that are functions of `cute-layout`, too."""
+        lines = _run("functions").stdout.splitlines()
+        names = {line.split("(", 1)[0] for line in lines if "(" in line and not line.startswith(" ")}
+        return sorted({*super().__dir__(), *names})
+
     def _picture(self, form: str) -> str:
         words = [form] if self._where is None else [form, "--where", self._where]
         done = _run(*words, "--", str(self))
@@ -160,7 +166,7 @@ class Layout(Value):
 
     def __call__(self, *coordinate: Union[int, str, Tuple[Any, ...], None]) -> Any:
         """Returns the offset of a coordinate; with None for modes that stay, the layout that is left (its start is a note)."""
-        of: Operand = coordinate[0] if len(coordinate) == 1 and coordinate[0] is not None else tuple(coordinate)  # type: ignore[assignment]
+        of: Operand = coordinate[0] if len(coordinate) == 1 and coordinate[0] is not None else tuple(coordinate)
         if _has_none(of):
             return evaluate(f"slice({_text(of)}, {self})", self._where)
         return self.apply_function("apply", of).value

@@ -31,13 +31,13 @@ def _cute() -> ctypes.CDLL:
     global _library
     if _library is None:
         library = ctypes.CDLL(_tools.find("libcute.so"))
-        text = [ctypes.c_char_p, ctypes.c_size_t]
+        text: List[Any] = [ctypes.c_char_p, ctypes.c_size_t]
         library.cute_open.argtypes = [ctypes.c_char_p, ctypes.c_size_t, *text]
         library.cute_open.restype = ctypes.c_uint64
         library.cute_close.argtypes = [ctypes.c_uint64, *text]
         library.cute_describe.argtypes = [ctypes.c_uint64, *text]
         library.cute_describe.restype = ctypes.c_size_t
-        call = [ctypes.c_uint64, ctypes.c_size_t, ctypes.POINTER(_Value), ctypes.c_int32, ctypes.c_void_p]
+        call: List[Any] = [ctypes.c_uint64, ctypes.c_size_t, ctypes.POINTER(_Value), ctypes.c_int32, ctypes.c_void_p]
         library.cute_call.argtypes = [*call, *text]
         _library = library
     return _library

@@ -199,6 +199,10 @@ class Layouts(unittest.TestCase):
         with self.assertRaises(cute_opt.LayoutError):
             cute_opt.layout("8:1").no_such_function()
 
+    def test_methods_are_listed(self):
+        names = dir(cute_opt.layout("8:1"))
+        self.assertTrue({"coalesce", "right_inverse", "zipped_divide", "tile_to_shape", "shape"} <= set(names))
+
     def test_pictures(self):
         found = cute_opt.layout("(4,8):(8,1)")
         self.assertTrue(found._repr_svg_().startswith("<svg"))
