@@ -3,6 +3,7 @@
 CUTE_TOOLS_DIR has cute-opt, cute-run, cute-layout and libcute.so; without it, the module's own (of a wheel) are tested.
 """
 
+import doctest
 import os
 import pathlib
 import re
@@ -219,6 +220,11 @@ class Module(unittest.TestCase):
         took = [float(subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True).stdout) for _ in range(5)]
         print(f"the import takes {1e3 * min(took):.1f} ms")
         self.assertLess(min(took), 0.05)
+
+    def test_the_page_says_what_comes_out(self):
+        failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False, globs={"cute_opt": cute_opt})
+        self.assertEqual(failed, 0)
+        self.assertGreaterEqual(tried, 4)
 
     def test_names_and_version(self):
         for name in cute_opt.__all__:

@@ -1,6 +1,6 @@
 //! Tensors of a GPU on the emulator: their memory is copied to the host, and what may have been written back.
 
-use cute_runtime::call::{Argument, Entry, Memory, Stream, Workspace};
+use cute_runtime::call::{Argument, Entry, Memory, Stream, TensorView, Workspace};
 use cute_runtime::cuda::Copies;
 
 use crate::failure::{Class, Failure};
@@ -25,6 +25,15 @@ pub(crate) unsafe fn call(
     gpu: u32,
     stream: Stream,
 ) -> Result<(), Failure> {
+    for argument in arguments {
+        if let Argument::Tensor(view) = argument
+            && view.memory() != Memory::Cuda(gpu)
+        {
+            let expected = format!("a tensor in memory of {}", Memory::Cuda(gpu));
+            let found = format!("a tensor of {}", view.memory());
+            return Err(refused(entry, arguments, view, expected, found));
+        }
+    }
     // Tensors that overlap keep doing so.
     let mut parts: Vec<Part> = Vec::new();
     let views = || {
@@ -35,8 +44,14 @@ pub(crate) unsafe fn call(
     };
     for view in views() {
         let bytes = view.bytes().ok_or_else(|| {
-            let text = format!("expected a tensor of at most 2^40 elements, found {view}");
-            Failure::new(Class::Value, text)
+            let expected = "a shape and strides that are not negative, and at most 2^40 elements";
+            refused(
+                entry,
+                arguments,
+                view,
+                expected.to_owned(),
+                view.to_string(),
+            )
         })?;
         let (mut from, mut to) = (view.address(), view.address().saturating_add(bytes));
         parts.retain(|part| {
@@ -91,6 +106,26 @@ pub(crate) unsafe fn call(
         unsafe { copies.write(part.from, part.host_bytes())? };
     }
     Ok(result?)
+}
+
+/// Why a tensor cannot be copied, in the words of other refusals.
+fn refused(
+    entry: &Entry,
+    arguments: &[Argument],
+    view: &TensorView,
+    expected: String,
+    found: String,
+) -> Failure {
+    let function = entry.function();
+    let is_it =
+        |argument: &Argument| matches!(argument, Argument::Tensor(one) if std::ptr::eq(one, view));
+    let index = arguments.iter().position(is_it).unwrap_or_default();
+    let name = function.args.get(index).map_or("", |arg| arg.name());
+    let text = format!(
+        "{}: argument {index} ({name}): expected {expected}, found {found}",
+        function.name
+    );
+    Failure::new(Class::Value, text)
 }
 
 /// The largest alignment that a tensor may be promised to have: that of the driver's allocations.

@@ -294,6 +294,13 @@ static void emulated(void) {
   matrix(&a, x, 4, 3, 8, kDLCUDA), matrix(&b, x + 4, 4, 3, 8, kDLCUDA);
   CHECK(kernels_scale(&a.dl, &b.dl, 2, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
   SAYS("overlap, but the kernel was compiled for tensors that do not");
+  b.dl.device.device_type = kDLCPU;
+  CHECK(kernels_scale(&a.dl, &b.dl, 2, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
+  SAYS("scale: argument 1 (y): expected a tensor in memory of GPU 0, found a tensor of the host");
+  a.strides[0] = -8;
+  b.dl.device.device_type = kDLCUDA;
+  CHECK(kernels_scale(&a.dl, &b.dl, 2, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
+  SAYS("scale: argument 0 (x): expected a shape and strides that are not negative");
   // Columns of one matrix, where nothing is said of aliasing; and elements that are in both.
   DLTensor *both[] = {vector(&a, x, 8, kDLCUDA), vector(&b, x + 8, 8, kDLCUDA)};
   CHECK(kernels_add_one_cpu(both[0], both[1], NULL, error, sizeof error) == 0 && x[8] == 1 && x[15] == 8 && x[16] == 16);
