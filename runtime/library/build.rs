@@ -2,6 +2,9 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+        return;
+    }
     for option in [
         // The export writes another name over it.
         "-Wl,-soname,libcute.so",

@@ -134,7 +134,10 @@ static void bad(int device, uint64_t (*launches)(void)) {
   SAYS("expected a list of arguments, found -1 of them");
   CHECK(cute_kernels_scale(NULL, 3, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
   SAYS("expected a list of arguments, found a null pointer");
-  values[2] = cute_tensor(&a.dl);
+  values[0].as.tensor = (const DLTensor *)((const char *)&a.dl + 1);
+  CHECK(cute_kernels_scale(values, 3, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
+  SAYS("scale: argument 0 (x): expected a pointer to a DLTensor, found the address 0x");
+  values[0] = cute_tensor(&a.dl), values[2] = cute_tensor(&a.dl);
   CHECK(cute_kernels_scale(values, 3, NULL, error, sizeof error) == CUTE_WRONG_TYPE);
   SAYS("scale: argument 2 (alpha): expected a number of type f32, found a tensor of f32");
   values[2].kind = 11;
