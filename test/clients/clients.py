@@ -29,16 +29,16 @@ def run(*command, **how):
     return done.stdout
 
 
-def exported(name, text):
+def exported(name, text, options="", stem="add_one"):
     """The library of a package of some IR."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    source, package = folder / "add_one.mlir", folder / "add_one.cutepkg"
+    source, package = folder / f"{stem}.mlir", folder / f"{stem}.cutepkg"
     source.write_text(text)
-    run(TOOLS / "cute-opt", source, f"--cute-compile=arch=sm_80 package={package}", "-o", os.devnull)
+    run(TOOLS / "cute-opt", source, f"--cute-compile=arch=sm_80 {options} package={package}", "-o", os.devnull)
     run(TOOLS / "cute-run", package, "--export", folder)
-    return folder / "libadd_one.so"
+    return folder / f"lib{stem}.so"
 
 
 def digest(path):
@@ -188,7 +188,12 @@ class Streams(unittest.TestCase):
         flags = ["-std=c11", "-Wall", "-Werror", f"-I{own}/include", f"-L{own}/lib", f"-Wl,-rpath,{own}/lib"]
         run("cc", source, *flags, "-ltvm_ffi", "-ldl", "-o", folder / "stream")
         where = {**os.environ, "LD_LIBRARY_PATH": str(folder / "driver")}
-        said = run(folder / "stream", OURS, env=where)
+        matrix = '!cute.memref<{}, gmem, align<16>, "(64,64):(64,1)">'
+        a, c = matrix.format("f16"), matrix.format("f32")
+        contract = f"cute.contract ins(%A, %B : {a}, {a}) outs(%C : {c}) accumulate f32"
+        text = f"func.func @gemm(%A: {a}, %B: {a}, %C: {c}) {{\n  {contract}\n  return\n}}\n"
+        split = exported("split", text, "tile=32x32x32 warps=1x1 stages=1 split=2", "gemm")
+        said = run(folder / "stream", OURS, split, env=where)
         self.assertEqual(said.strip(), "ValueError: add_one_cpu: argument 1 (D0): expected a tensor in memory of GPU 0, found a tensor of GPU 1; "
                          "load the function for that device, or copy the tensor")
 

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::embedded;
 use crate::failure::{Class, Failure};
+use crate::functions::Given;
 use crate::value::Value;
 
 /// Calls the function with that number of the package of this library, on a stream, and says in a buffer why it did not.
@@ -21,7 +22,7 @@ pub(crate) unsafe fn call(
     let result = guarded(|| {
         let loaded = embedded::loaded()?;
         // SAFETY: the caller's.
-        unsafe { loaded.call(number, list(arguments, count)?, |_| stream) }
+        unsafe { loaded.call(number, list(arguments, count)?, &Given(stream)) }
     });
     // SAFETY: the caller's.
     unsafe { finish(result, error, size) }

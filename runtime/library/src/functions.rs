@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use cute_runtime::call::{Argument, Entry, Memory, Stream, Workspace};
+use cute_runtime::call::{Argument, CallError, Entry, Memory, Stream, Workspace};
 use cute_runtime::package::Function;
 use cute_runtime::{Package, emulator};
 use smallvec::SmallVec;
@@ -21,6 +21,40 @@ pub(crate) struct Loaded {
     package: Package,
     /// In the order of the package's functions.
     functions: Box<[Places]>,
+}
+
+/// What a caller has besides arguments.
+pub(crate) trait Environment {
+    /// Memory of a GPU, which is given back by dropping it.
+    type Memory;
+
+    /// The stream of a GPU.
+    fn stream(&self, gpu: u32) -> *mut c_void;
+
+    /// So many bytes of a GPU for the work of its stream; none where the driver is to give them.
+    fn allocate(&self, gpu: u32, bytes: u64) -> Option<Self::Memory>;
+
+    /// The address of memory.
+    fn address(memory: &Self::Memory) -> u64;
+}
+
+/// The environment of C: a stream.
+pub(crate) struct Given(pub(crate) *mut c_void);
+
+impl Environment for Given {
+    type Memory = std::convert::Infallible;
+
+    fn stream(&self, _gpu: u32) -> *mut c_void {
+        self.0
+    }
+
+    fn allocate(&self, _gpu: u32, _bytes: u64) -> Option<Self::Memory> {
+        None
+    }
+
+    fn address(memory: &Self::Memory) -> u64 {
+        match *memory {}
+    }
 }
 
 /// A function on devices.
@@ -74,19 +108,19 @@ impl Loaded {
         &self.package
     }
 
-    /// Calls the function with that number; `stream` gives the stream for the GPU with a number.
+    /// Calls the function with that number, in the environment that the caller has.
     ///
     /// # Safety
-    /// Of the values, as of [`Value::argument`]; the stream is one of that GPU, and there until its work is done.
+    /// Of the values, as of [`Value::argument`]; the environment's stream is one of that GPU, and there until its work is done.
     ///
     /// # Errors
     /// [`Failure`]; nothing was launched, unless a launch itself went wrong.
     #[inline]
-    pub(crate) unsafe fn call(
+    pub(crate) unsafe fn call<E: Environment>(
         &self,
         number: usize,
         values: &[Value],
-        stream: impl Fn(u32) -> *mut c_void,
+        environment: &E,
     ) -> Result<(), Failure> {
         let functions = &self.package.manifest().functions;
         let (Some(function), Some(places)) = (functions.get(number), self.functions.get(number))
@@ -124,10 +158,24 @@ impl Loaded {
                     ));
                 }
                 // SAFETY: the caller's.
-                let stream = unsafe { Stream::from_raw(stream(gpu)) };
+                let stream = unsafe { Stream::from_raw(environment.stream(gpu)) };
                 match Device::wanted() {
                     Device::OfTensors => {
                         let entry = self.on_gpu(function, places, gpu)?;
+                        if function.workspace.is_some() {
+                            // Given back when the launches are queued: their memory is used in the order of the stream.
+                            let mut given = None;
+                            let mut allocate = |bytes| {
+                                given = environment.allocate(gpu, bytes);
+                                given.as_ref().map(E::address)
+                            };
+                            // SAFETY: the environment's memory is there, for the work of its stream, until it is dropped.
+                            let workspace = unsafe { Workspace::allocator(&mut allocate) };
+                            match entry.launch(&arguments, workspace, stream) {
+                                Err(CallError::Workspace { .. }) => {}
+                                other => return Ok(other?),
+                            }
+                        }
                         Ok(entry.launch(&arguments, Workspace::of_stream(), stream)?)
                     }
                     Device::Emulator => {

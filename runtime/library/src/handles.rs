@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::entry::{finish, guarded, list};
 use crate::failure::{Class, Failure};
-use crate::functions::Loaded;
+use crate::functions::{Given, Loaded};
 use crate::value::Value;
 
 type Open = RwLock<HashMap<u64, Arc<Loaded>>>;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn cute_call(
     let result = guarded(|| {
         let loaded = find(handle)?;
         // SAFETY: the caller's.
-        unsafe { loaded.call(function, list(arguments, count)?, |_| stream) }
+        unsafe { loaded.call(function, list(arguments, count)?, &Given(stream)) }
     });
     // SAFETY: the caller's.
     unsafe { finish(result, error, size) }

@@ -4,10 +4,14 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
+use cute_runtime::Element;
+use cute_runtime::call::{DLDataType, DLDevice, DLTensor};
+
 use crate::embedded;
 use crate::entry::{guarded, list};
 use crate::failure::Failure;
-use crate::value::Value;
+use crate::functions::Environment;
+use crate::value::{HEADER, Value};
 
 /// DLPack's number of CUDA.
 const CUDA: i32 = 2;
@@ -30,7 +34,7 @@ pub(crate) unsafe fn call(
     let done = guarded(|| {
         let loaded = embedded::loaded()?;
         // SAFETY: the caller's.
-        unsafe { loaded.call(number, list(arguments, count)?, stream) }
+        unsafe { loaded.call(number, list(arguments, count)?, &Tvm) }
     });
     match done {
         Ok(()) => {
@@ -47,18 +51,129 @@ pub(crate) unsafe fn call(
     }
 }
 
-/// The environment's stream of a GPU; the default one without TVM-FFI.
-fn stream(gpu: u32) -> *mut c_void {
-    static FOUND: OnceLock<Option<GetStream>> = OnceLock::new();
-    let get = FOUND.get_or_init(|| {
-        let address = find(c"TVMFFIEnvGetStream")?;
-        // SAFETY: the function of that name has this type.
-        Some(unsafe { std::mem::transmute::<*mut c_void, GetStream>(address) })
-    });
-    // A number of a GPU that was read from an i32.
-    let number = i32::try_from(gpu).unwrap_or(i32::MAX);
-    // SAFETY: it takes any numbers.
-    get.map_or(std::ptr::null_mut(), |get| unsafe { get(CUDA, number) })
+/// The environment of TVM-FFI: a stream of each GPU, and maybe somebody, such as PyTorch, who allocates tensors.
+struct Tvm;
+
+impl Environment for Tvm {
+    type Memory = Tensor;
+
+    /// The default stream without TVM-FFI.
+    fn stream(&self, gpu: u32) -> *mut c_void {
+        static FOUND: OnceLock<Option<GetStream>> = OnceLock::new();
+        let get = FOUND.get_or_init(|| {
+            let address = find(c"TVMFFIEnvGetStream")?;
+            // SAFETY: the function of that name has this type.
+            Some(unsafe { std::mem::transmute::<*mut c_void, GetStream>(address) })
+        });
+        // SAFETY: it takes any numbers.
+        get.map_or(std::ptr::null_mut(), |get| unsafe {
+            get(CUDA, number_of(gpu))
+        })
+    }
+
+    fn allocate(&self, gpu: u32, bytes: u64) -> Option<Tensor> {
+        let functions = Allocation::found()?;
+        // SAFETY: it takes nothing.
+        if unsafe { (functions.allocator)() }.is_null() {
+            return None;
+        }
+        let mut shape = [i64::try_from(bytes).ok()?];
+        let prototype = DLTensor {
+            data: std::ptr::null_mut(),
+            device: DLDevice {
+                device_type: CUDA,
+                device_id: number_of(gpu),
+            },
+            ndim: 1,
+            dtype: DLDataType::of(Element::U8),
+            shape: shape.as_mut_ptr(),
+            strides: std::ptr::null_mut(),
+            byte_offset: 0,
+        };
+        let mut object = std::ptr::null_mut();
+        // SAFETY: both pointers are to live variables, and the prototype's to its shape.
+        let code = unsafe { (functions.allocate)(&prototype, &mut object) };
+        if code == 0 && !object.is_null() {
+            let release = functions.release;
+            return Some(Tensor { object, release });
+        }
+        // The driver is asked instead, and says what is wrong.
+        let mut error = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live variable; what was raised is owned then.
+        unsafe {
+            (functions.take_error)(&mut error);
+            if !error.is_null() {
+                (functions.release)(error);
+            }
+        }
+        None
+    }
+
+    fn address(memory: &Tensor) -> u64 {
+        // SAFETY: the object is a tensor, and lives; its struct is behind its header.
+        let tensor = unsafe { &*memory.object.byte_add(HEADER).cast::<DLTensor>() };
+        (tensor.data as u64).wrapping_add(tensor.byte_offset)
+    }
+}
+
+/// A tensor that the environment has allocated.
+struct Tensor {
+    object: *mut c_void,
+    release: Release,
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        // SAFETY: the object is owned, and is released once.
+        unsafe { (self.release)(self.object) };
+    }
+}
+
+/// The functions by which the environment allocates.
+#[derive(Clone, Copy)]
+struct Allocation {
+    allocator: unsafe extern "C" fn() -> *mut c_void,
+    allocate: unsafe extern "C" fn(*const DLTensor, *mut *mut c_void) -> c_int,
+    take_error: unsafe extern "C" fn(*mut *mut c_void),
+    release: Release,
+}
+
+/// `int TVMFFIObjectDecRef(TVMFFIObjectHandle obj)`.
+type Release = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+impl Allocation {
+    fn found() -> Option<Allocation> {
+        static FOUND: OnceLock<Option<Allocation>> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            // SAFETY: the functions of these names have the types of the fields (`c_env_api.h`, `c_api.h`).
+            unsafe {
+                Some(Allocation {
+                    allocator: std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn() -> *mut c_void,
+                    >(find(
+                        c"TVMFFIEnvGetDLPackManagedTensorAllocator",
+                    )?),
+                    allocate: std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn(*const DLTensor, *mut *mut c_void) -> c_int,
+                    >(find(c"TVMFFIEnvTensorAlloc")?),
+                    take_error: std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn(*mut *mut c_void),
+                    >(find(c"TVMFFIErrorMoveFromRaised")?),
+                    release: std::mem::transmute::<*mut c_void, Release>(find(
+                        c"TVMFFIObjectDecRef",
+                    )?),
+                })
+            }
+        })
+    }
+}
+
+/// The number of a GPU, which was read from an `i32`.
+fn number_of(gpu: u32) -> i32 {
+    i32::try_from(gpu).unwrap_or(i32::MAX)
 }
 
 /// Hands a failure to the environment.

@@ -21,7 +21,7 @@ const TENSOR: i32 = 7;
 const TENSOR_OBJECT: i32 = 70;
 
 /// Bytes of the header of an object of TVM-FFI.
-const HEADER: usize = 24;
+pub(crate) const HEADER: usize = 24;
 
 /// An argument.
 #[repr(C)]
