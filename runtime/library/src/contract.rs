@@ -15,11 +15,11 @@ pub const TVM_PREFIX: &str = "__tvm_ffi_";
 /// The first bytes of a [`Package`]: another version has others.
 pub const MAGIC: [u8; 16] = *b"cute package  1\0";
 
-/// Where the package is. All numbers are little endian.
+/// The place of the package in the library. All numbers are little endian.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// [`MAGIC`].
+    /// The bytes of [`MAGIC`].
     pub magic: [u8; 16],
     /// Bytes from this struct to the package; 0 where there is none.
     pub offset: i64,

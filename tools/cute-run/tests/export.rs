@@ -303,6 +303,11 @@ fn what_cannot_be_exported_is_said() {
         &same,
         "functions `a.b` and `a-b` are both a_b in C; rename one",
     );
+    let zero = functions(&["a\0b".into()]);
+    refused(
+        &zero,
+        "expected a function's name without zero bytes, found `a\\0b`",
+    );
     let all: Vec<String> = (0..257).map(|at| format!("f{at}")).collect();
     refused(
         &functions(&all),

@@ -151,5 +151,6 @@ fn comment(named: &Named) -> String {
             requirement.message.replace('\n', " ")
         );
     }
-    text
+    // Such a line would go on with the next one.
+    text.replace('\\', "/")
 }

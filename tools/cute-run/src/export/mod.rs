@@ -96,6 +96,13 @@ impl<'p> Library<'p> {
         let mut seen: HashMap<String, &str> = HashMap::new();
         let mut functions = Vec::new();
         for (index, function) in all.iter().enumerate() {
+            if function.name.contains('\0') {
+                bail!(
+                    "{}: expected a function's name without zero bytes, found `{}`; rename it",
+                    path.display(),
+                    function.name.escape_debug()
+                );
+            }
             let own = names::name(&function.name).unwrap_or_else(|| format!("function{index}"));
             if let Some(other) = seen.insert(own.clone(), &function.name) {
                 bail!(
