@@ -292,7 +292,12 @@ fn workspaces_are_the_callers() {
     let workspace = unsafe { Workspace::allocator(&mut allocate) };
     entry.launch(&call, workspace, Stream::DEFAULT).unwrap();
     assert_eq!(asked, [336]);
-    assert!(y.iter().zip(&x).all(|(y, x)| *y == 2.0 * x));
+    // The emulator has memory of its own.
+    let call = [call[0], call[1], 3f32.into()];
+    entry
+        .launch(&call, Workspace::of_stream(), Stream::DEFAULT)
+        .unwrap();
+    assert!(y.iter().zip(&x).all(|(y, x)| *y == 3.0 * x));
 }
 
 /// What the emulator finds is an error, and so is memory that it would have twice.
@@ -688,6 +693,26 @@ mod driver_without_a_gpu {
                 "{error}"
             );
         }
+        // Memory of the stream, which it has back behind the launches, those that are refused, too.
+        for (stream, refused) in [(0x77, false), (0xbad, true)] {
+            // SAFETY: the driver does not look at it.
+            let stream = unsafe { Stream::from_raw(stream as *mut c_void) };
+            let before = last(&library).launches;
+            let result = entry.launch(&call, Workspace::of_stream(), stream);
+            let launched = last(&library).launches - before;
+            assert_eq!(
+                (result.is_err(), launched),
+                (refused, if refused { 0 } else { 2 })
+            );
+            assert_eq!(count(&library, b"fake_on_streams\0"), 0);
+        }
+        assert_eq!(last(&library).values[0] % 256, 0);
+        let bound = entry.bind(&call, Workspace::of_stream(), Stream::DEFAULT);
+        let error = bound.err().unwrap().to_string();
+        assert!(
+            error.contains("found memory of a stream, which each call has for itself"),
+            "{error}"
+        );
         let mut bound = entry
             .bind(&call, memory(0x20000, 400, 0), Stream::DEFAULT)
             .unwrap();

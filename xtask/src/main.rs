@@ -1,6 +1,7 @@
 //! `cargo xtask`: what a newcomer and CI run. Needs no LLVM, so that it can install it.
 
 mod bench;
+mod clients;
 mod demo;
 mod docs;
 mod fuzz;
@@ -13,6 +14,7 @@ mod setup;
 mod test;
 mod tune;
 mod ui;
+mod wheel;
 mod workspace;
 
 use anyhow::Result;
@@ -38,6 +40,10 @@ enum Task {
     Test,
     /// Fuzzes the compiler, the package reader, the PTX parser and the emulator: docs/fuzzing.md.
     Fuzz(fuzz::Options),
+    /// Calls exported libraries from programs of others and from the examples: TVM-FFI's own, Python, C, C++. Needs PyPI once.
+    Clients,
+    /// Makes the wheel of the Python module with the tools, installs it into a folder, and tests it there.
+    Wheel,
     /// Compiles the kernels of test/gpu, and runs them if there is a GPU.
     GpuTest,
     /// Benchmarks of the crates, and how long compiling the example takes.
@@ -70,6 +76,8 @@ fn run(task: &Task) -> Result<bool> {
         Task::Demo => demo::run(&workspace).map(|()| true),
         Task::Test => test::run(&workspace),
         Task::Fuzz(options) => fuzz::run(&workspace, options),
+        Task::Clients => clients::run(&workspace),
+        Task::Wheel => wheel::run(&workspace),
         Task::GpuTest => gpu_test::run(&workspace),
         Task::Bench => bench::run(&workspace).map(|()| true),
         Task::Tune(options) => tune::run(&workspace, options),

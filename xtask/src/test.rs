@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running.
 
+use crate::clients;
 use crate::fuzz;
 use crate::memory;
 use crate::outside;
@@ -68,6 +69,11 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
                 &workspace.programs(Profile::Dev),
                 &[folder],
             )
+        });
+        stage(&mut stages, "clients", || {
+            let count = clients::check(workspace, setup)?;
+            let (passed, failed) = (count.passed, count.failed);
+            Ok((count.ok, Count { passed, failed }))
         });
         stage(&mut stages, "valgrind", || {
             let programs = memory::programs(workspace, setup, &PROGRAMS)?;

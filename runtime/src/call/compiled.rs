@@ -110,6 +110,15 @@ pub(crate) struct Prepared {
     pub(crate) workspace: u64,
 }
 
+impl Prepared {
+    /// Makes offsets into the workspace addresses.
+    pub(crate) fn place(&mut self, workspace: u64) {
+        for at in &self.into_workspace {
+            self.params[*at] += workspace;
+        }
+    }
+}
+
 impl Compiled {
     /// Compiles a function for tensors in a device's memory.
     ///

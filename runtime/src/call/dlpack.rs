@@ -143,9 +143,15 @@ impl DLDataType {
     /// # Errors
     /// A type that no function takes.
     pub fn element(self) -> Result<Element, ViewError> {
+        // Programs of TVM-FFI, its own `examples/stable_c_abi` among them, say `kTVMFFIFloat` for DLPack's `kDLFloat`. DLPack's 3 is a
+        // handle, which has 64 bits.
+        let code = match (self.code, self.bits) {
+            (3, 16 | 32) => 2,
+            (code, _) => code,
+        };
         let row = TYPES
             .iter()
-            .find(|(code, bits, _)| (*code, *bits, 1) == (self.code, self.bits, self.lanes));
+            .find(|(found, bits, _)| (*found, *bits, 1) == (code, self.bits, self.lanes));
         row.map(|(_, _, element)| *element).ok_or_else(|| {
             ViewError::new(
                 "elements of type f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i8, u8, i32 or i64",

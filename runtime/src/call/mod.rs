@@ -110,12 +110,19 @@ enum Kind<'a> {
         memory: Memory,
     },
     Allocate(&'a mut dyn FnMut(u64) -> Option<u64>),
+    OfStream,
 }
 
 impl<'a> Workspace<'a> {
     /// No memory, for functions that need none.
     pub fn none() -> Workspace<'static> {
         Workspace(Kind::None)
+    }
+
+    /// Memory that the driver allocates in the order of the call's stream, if the call needs any, and takes back behind its work
+    /// (`cuMemAllocAsync`), in graphs, too. The emulator has memory of its own.
+    pub fn of_stream() -> Workspace<'static> {
+        Workspace(Kind::OfStream)
     }
 
     /// Memory of the host, for the emulator: what a call needs is checked against it, and nothing is written there, as the emulator keeps
@@ -262,10 +269,25 @@ impl Entry {
         stream: Stream,
     ) -> Result<(), CallError> {
         let mut prepared = Prepared::default();
-        self.prepare(arguments, workspace, &mut prepared)?;
+        let is_of_stream = matches!(workspace.0, Kind::OfStream);
         match &self.target {
-            Target::Cuda(target) => target.launch(&mut prepared, stream.handle())?,
-            Target::Emulator(emulated) => host::run(&self.compiled, emulated, arguments)?,
+            Target::Cuda(target) => {
+                self.compiled.prepare(arguments, &mut prepared)?;
+                if prepared.workspace > 0 && is_of_stream {
+                    let memory = target.allocate(prepared.workspace, stream.handle())?;
+                    prepared.place(memory.address());
+                    return Ok(target.launch(&mut prepared, stream.handle())?);
+                }
+                self.give(workspace, &mut prepared)?;
+                target.launch(&mut prepared, stream.handle())?;
+            }
+            Target::Emulator(emulated) => {
+                self.compiled.prepare(arguments, &mut prepared)?;
+                if !is_of_stream {
+                    self.give(workspace, &mut prepared)?;
+                }
+                host::run(&self.compiled, emulated, arguments)?;
+            }
         }
         Ok(())
     }
@@ -282,7 +304,8 @@ impl Entry {
         stream: Stream<'e>,
     ) -> Result<Bound<'e>, CallError> {
         let mut prepared = Prepared::default();
-        self.prepare(arguments, workspace, &mut prepared)?;
+        self.compiled.prepare(arguments, &mut prepared)?;
+        self.give(workspace, &mut prepared)?;
         Ok(Bound {
             entry: self,
             prepared,
@@ -291,20 +314,12 @@ impl Entry {
         })
     }
 
-    /// The launches of a call, with the addresses of its workspace.
+    /// Gives the launches of a call the addresses of its workspace, where they need one.
     #[inline]
-    fn prepare(
-        &self,
-        arguments: &[Argument],
-        workspace: Workspace,
-        prepared: &mut Prepared,
-    ) -> Result<(), CallError> {
-        self.compiled.prepare(arguments, prepared)?;
+    fn give(&self, workspace: Workspace, prepared: &mut Prepared) -> Result<(), CallError> {
         if prepared.workspace > 0 {
             let address = self.workspace(prepared.workspace, workspace)?;
-            for at in &prepared.into_workspace {
-                prepared.params[*at] += address;
-            }
+            prepared.place(address);
         }
         Ok(())
     }
@@ -322,6 +337,10 @@ impl Entry {
         };
         let address = match workspace.0 {
             Kind::None => return Err(refused("none".to_owned())),
+            Kind::OfStream => {
+                let found = "memory of a stream, which each call has for itself";
+                return Err(refused(found.to_owned()));
+            }
             Kind::Memory {
                 address,
                 bytes,

@@ -139,3 +139,20 @@ fn what_is_no_tensor_is_refused() {
         "expected a shape, found a null pointer"
     );
 }
+
+/// Programs of TVM-FFI give its number of reals where DLPack's belongs.
+#[test]
+fn reals_by_the_number_of_tvm_ffi_are_taken() {
+    let element = |code, bits| {
+        DLDataType {
+            code,
+            bits,
+            lanes: 1,
+        }
+        .element()
+    };
+    assert_eq!(element(3, 32), Ok(Element::F32));
+    assert_eq!(element(3, 16), Ok(Element::F16));
+    // A handle stays none.
+    assert!(element(3, 64).is_err());
+}

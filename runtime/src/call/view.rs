@@ -186,6 +186,24 @@ impl<'a> TensorView<'a> {
         }
     }
 
+    /// The bytes from the first element to the end of the last; none of what is negative or larger than a tensor can be.
+    pub fn bytes(&self) -> Option<u64> {
+        Some(self.span()? * self.element.size() as u64)
+    }
+
+    /// The same tensor in other memory, a copy.
+    ///
+    /// # Safety
+    /// As of [`TensorView::from_raw`].
+    #[must_use]
+    pub unsafe fn at(self, address: u64, memory: Memory) -> TensorView<'a> {
+        TensorView {
+            address,
+            memory,
+            ..self
+        }
+    }
+
     /// Returns the memory that it lies in.
     pub fn memory(&self) -> Memory {
         self.memory

@@ -3,6 +3,7 @@
 //! The driver library is looked for when a device is opened, never at start-up: everything else
 //! works without one.
 
+mod copies;
 mod driver;
 mod launches;
 mod memory;
@@ -16,6 +17,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program};
 use crate::package::{Function, Package};
+pub use copies::Copies;
 use driver::{check, fits};
 pub use launches::LaunchTimes;
 pub(crate) use target::CudaTarget;

@@ -106,6 +106,27 @@ impl CudaTarget {
         self.note.as_deref()
     }
 
+    /// Memory of so many bytes, for work that the stream is given while this is held.
+    ///
+    /// # Errors
+    /// [`DeviceError`]: the driver's, such as no memory.
+    pub(crate) fn allocate(
+        &self,
+        bytes: u64,
+        stream: *mut std::ffi::c_void,
+    ) -> Result<StreamMemory, DeviceError> {
+        let _current = Current::enter(self.context)?;
+        let mut address = 0;
+        // SAFETY: the pointer is to a live variable, and the context is current. The stream is the caller's. (Sizes are below 2^63.)
+        let result = unsafe { sys::cuMemAllocAsync(&mut address, bytes as usize, stream.cast()) };
+        check("cuMemAllocAsync", result)?;
+        Ok(StreamMemory {
+            address,
+            stream: stream.cast(),
+            context: self.context,
+        })
+    }
+
     /// Queues the launches of a call.
     ///
     /// # Errors
@@ -154,6 +175,27 @@ impl Drop for CudaTarget {
     }
 }
 
+/// Memory that a stream allocated; it is given back in the stream's order.
+pub(crate) struct StreamMemory {
+    address: u64,
+    stream: sys::CUstream,
+    context: sys::CUcontext,
+}
+
+impl StreamMemory {
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl Drop for StreamMemory {
+    fn drop(&mut self) {
+        let _current = Current::enter(self.context);
+        // SAFETY: the memory is the stream's, and is given back once. An error here is one of an earlier launch.
+        unsafe { sys::cuMemFreeAsync(self.address, self.stream) };
+    }
+}
+
 /// Dynamic shared memory that a kernel may have without opt-in, in bytes.
 fn within_default(kernel: &Kernel, info: &DeviceInfo) -> Result<u32, DeviceError> {
     let own = kernel.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
@@ -187,13 +229,13 @@ impl Loaded {
 }
 
 /// A context that is current on this thread for as long.
-struct Current {
+pub(super) struct Current {
     pushed: bool,
 }
 
 impl Current {
     #[inline]
-    fn enter(context: sys::CUcontext) -> Result<Current, DeviceError> {
+    pub(super) fn enter(context: sys::CUcontext) -> Result<Current, DeviceError> {
         let mut found = ptr::null_mut();
         // SAFETY: the pointer is to a live variable; the driver is initialised. What fails is told by the next call.
         unsafe { sys::cuCtxGetCurrent(&mut found) };

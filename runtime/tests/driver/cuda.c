@@ -205,6 +205,20 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
   return *pointer = (CUdeviceptr)memory, SUCCESS;
 }
 CUresult cuMemFree_v2(CUdeviceptr pointer) { return free((void *)pointer), SUCCESS; }
+static int on_streams;
+int fake_on_streams(void) { return on_streams; }
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+  if (!depth) return INVALID_CONTEXT;
+  if (stream == (CUstream)0xbad) return INVALID_VALUE;
+  __atomic_add_fetch(&on_streams, 1, __ATOMIC_SEQ_CST);
+  return cuMemAlloc_v2(pointer, bytes);
+}
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+  (void)stream;
+  if (!depth) return INVALID_CONTEXT;
+  __atomic_sub_fetch(&on_streams, 1, __ATOMIC_SEQ_CST);
+  return cuMemFree_v2(pointer);
+}
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { return *free_bytes = *total = (size_t)1 << 30, SUCCESS; }
 CUresult cuMemsetD8_v2(CUdeviceptr pointer, unsigned char value, size_t bytes) {
   return memset((void *)pointer, value, bytes), SUCCESS;

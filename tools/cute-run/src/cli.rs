@@ -146,6 +146,11 @@ pub struct Cli {
     #[arg(long, value_name = "FILE", requires = "emit")]
     pub to: Option<PathBuf>,
 
+    /// Writes a package as a library into a folder: libNAME.so with functions for C and for TVM-FFI (Python, PyTorch, JAX, Rust), its
+    /// headers for C and C++, and a description, with NAME from the package's file; see docs/export.md.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["arch", "bench", "bench_launch", "emit", "function", "info", "input", "shape", "layout", "set", "output", "no_verify", "json", "report", "seeds", "sms", "max_instructions", "tune"])]
+    pub export: Option<PathBuf>,
+
     /// The architecture whose code --emit takes (needed where a package has several), or whose PTX
     /// the emulator runs (by default the newest).
     #[arg(long, value_name = "SM")]

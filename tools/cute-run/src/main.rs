@@ -7,6 +7,7 @@
 mod cli;
 mod emit;
 mod emulated;
+mod export;
 mod info;
 mod job;
 mod launches;
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     if let Some(kind) = cli.emit {
         emit::emit(cli, kind)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(folder) = &cli.export {
+        export::export(cli, folder)?;
         return Ok(ExitCode::SUCCESS);
     }
     if cli.info {

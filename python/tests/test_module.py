@@ -1,0 +1,249 @@
+"""Tests of the module: with numpy, and no GPU.
+
+CUTE_TOOLS_DIR has cute-opt, cute-run, cute-layout and libcute.so; without it, the module's own (of a wheel) are tested.
+"""
+
+import doctest
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("CUTE_TOOLS_DIR"):
+    sys.path.insert(0, str(ROOT / "python"))
+
+import cute_opt  # noqa: E402
+
+ADD_ONE = ROOT / "examples/add_one.mlir"
+GEMM = """
+func.func @gemm(%A: !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">, %B: !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">,
+                %C: !cute.memref<f32, gmem, align<16>, "(?,?{div=4}):(?{div=4},1)">) {
+  cute.contract ins(%A, %B : !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">, !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">)
+    outs(%C : !cute.memref<f32, gmem, align<16>, "(?,?{div=4}):(?{div=4},1)">) accumulate f32
+  return
+}
+"""
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.package = cute_opt.compile(ADD_ONE, arch="sm_80", cache=False)
+
+    def test_arrays_of_numpy(self):
+        add_one = self.package["add_one_cpu"]
+        for count in [0, 1, 1000]:
+            x, y = np.arange(count, dtype=np.float32), np.full(count, -1, dtype=np.float32)
+            self.assertIsNone(add_one(x, y))
+            np.testing.assert_array_equal(y, x + 1)
+        self.assertEqual(repr(add_one), "add_one_cpu(E0: f32 (?):(1), D0: f32 (?):(1))")
+        self.assertEqual((len(self.package), list(self.package), self.package.architectures), (1, ["add_one_cpu"], ("sm_80",)))
+
+    def test_a_product_of_a_text(self):
+        random = np.random.default_rng(0)
+        package = cute_opt.compile(GEMM, arch="sm_80", tile="64x64x32", warps="2x2", stages=2, cache=False)
+        for m, n, k in [(64, 64, 32), (33, 20, 40)]:
+            a, b = (random.integers(-4, 4, shape).astype(np.float16) for shape in [(m, k), (n, k)])
+            c = np.zeros((m, n), dtype=np.float32)
+            package["gemm"](a, b, c)
+            np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+        with self.assertRaisesRegex(ValueError, r"gemm: argument 0 \(A\): expected .*multiple of 8"):
+            package["gemm"](np.zeros((8, 9), np.float16), np.zeros((8, 9), np.float16), np.zeros((8, 8), np.float32))
+
+    def test_arguments_that_are_refused(self):
+        add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
+        fixed = np.zeros(4, dtype=np.float32)
+        fixed.flags.writeable = False
+        for error, arguments, text in [
+            (TypeError, [x.astype(np.float64), x], r"add_one_cpu: argument 0 \(E0\): expected elements of type f32, found f64"),
+            (TypeError, [x], "add_one_cpu: expected 2 arguments, found 1"),
+            (TypeError, ["x", x], r"argument 0 \(E0\): expected a tensor \(anything with __dlpack__\), a number or None, found str"),
+            (TypeError, [3, x], r"argument 0 \(E0\): expected a tensor of f32, found the number 3"),
+            (TypeError, [2.5, x], r"argument 0 \(E0\): expected a tensor of f32, found the number 2.5"),
+            (TypeError, [None, x], r"argument 0 \(E0\): expected a tensor of f32"),
+            (ValueError, [1 << 63, x], r"argument 0 \(E0\): expected an integer of 64 bits"),
+            (ValueError, [np.zeros((4, 2), np.float32), x], r"argument 0 \(E0\): expected 1 dimensions"),
+            (ValueError, [np.zeros(8, np.float32)[::2], x], r"argument 0 \(E0\): expected stride\[0\] of 1"),
+            (ValueError, [np.zeros(5, np.float32), x], "expected all tensors of one shape"),
+            (TypeError, [np.zeros(4, dtype=np.complex64), x], r"argument 0 \(E0\): expected elements of type"),
+            (TypeError, [np.zeros(4, dtype="U3"), x], r"argument 0 \(E0\): expected a tensor that can be handed over by DLPack"),
+            ((TypeError, ValueError), [x, fixed], r"argument 1 \(D0\): expected a tensor that (may be written|can be handed over)"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, text) as caught:
+                add_one(*arguments)
+            self.assertIsInstance(caught.exception, cute_opt.CuteError)
+        # What is only read may be read-only.
+        add_one(fixed, x)
+        with self.assertRaisesRegex(KeyError, "expected one of the package's functions, add_one_cpu; found 'other'"):
+            self.package["other"]
+
+    def test_packages_are_closed_saved_and_exported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "add.cutepkg")
+            self.package.save(path)
+            x = np.zeros(4, dtype=np.float32)
+            with cute_opt.Package.load(path) as loaded:
+                function = loaded["add_one_cpu"]
+                function(x, x.copy())
+            with self.assertRaisesRegex(cute_opt.CuteError, "expected a package that is open, found one that was closed"):
+                function(x, x.copy())
+            loaded.close()
+            library = self.package.export(folder, "add")
+            self.assertTrue(os.path.samefile(library, os.path.join(folder, "libadd.so")))
+            with self.assertRaisesRegex(cute_opt.CuteError, "expected a name with a letter or digit"):
+                self.package.export(folder, "--")
+            damaged = bytearray(pathlib.Path(path).read_bytes())
+            damaged[-1] ^= 1
+            with self.assertRaisesRegex(cute_opt.CuteError, "checksum"):
+                cute_opt.Package(bytes(damaged))
+
+    def test_threads(self):
+        wrong = []
+
+        def calls(thread):
+            for turn in range(1, 20):
+                x, y = np.full(turn, thread, dtype=np.float32), np.zeros(turn, dtype=np.float32)
+                self.package["add_one_cpu"](x, y)
+                if not (y == thread + 1).all():
+                    wrong.append((thread, turn))
+
+        threads = [threading.Thread(target=calls, args=[thread]) for thread in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_calls_keep_no_array(self):
+        x, y = np.zeros(4, dtype=np.float32), np.zeros(4, dtype=np.float32)
+        before = sys.getrefcount(x), sys.getrefcount(y)
+        for _ in range(100):
+            self.package["add_one_cpu"](x, y)
+        self.assertEqual((sys.getrefcount(x), sys.getrefcount(y)), before)
+
+
+class Compiling(unittest.TestCase):
+    def test_diagnostics_have_places(self):
+        text = ADD_ONE.read_text().replace("cute.yield %b", "cute.yield %other")
+        with self.assertRaisesRegex(cute_opt.CompileError, "use of undeclared SSA value name") as caught:
+            cute_opt.compile(text, arch="sm_80", cache=False)
+        [error] = [one for one in caught.exception.diagnostics if one.severity == "error"]
+        line = next(at for at, line in enumerate(text.splitlines(), 1) if "%other" in line)
+        self.assertEqual((error.file, error.line, error.column), ("<stdin>", line, 16))
+        with self.assertRaises(cute_opt.CompileError) as caught:
+            cute_opt.compile(ADD_ONE, arch="sm_1", cache=False)
+        self.assertIn("sm_1", str(caught.exception))
+
+    def test_what_is_no_source_or_option(self):
+        with self.assertRaisesRegex(cute_opt.CuteError, "expected IR, or the path of a file with IR, found 'missing.mlir'"):
+            cute_opt.compile("missing.mlir")
+        for value in ["a b", "x=1'", ""]:
+            with self.assertRaisesRegex(cute_opt.CuteError, "expected an option's name and a value without spaces or quotes"):
+                cute_opt.compile(ADD_ONE, arch="sm_80", tile=value)
+        with self.assertRaises(cute_opt.CompileError):
+            cute_opt.compile(ADD_ONE, arch="sm_80", no_such_option=1, cache=False)
+
+    def test_the_cache_is_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = cute_opt.compile(ADD_ONE, arch="sm_80", cache=folder)
+            kept = sorted(str(path) for path in pathlib.Path(folder).rglob("*"))
+            self.assertTrue(kept)
+            again = cute_opt.compile(ADD_ONE, arch="sm_80", cache=folder)
+            self.assertEqual(first.manifest, again.manifest)
+            self.assertEqual(kept, sorted(str(path) for path in pathlib.Path(folder).rglob("*")))
+
+
+class Layouts(unittest.TestCase):
+    def test_layouts_are_read_and_asked(self):
+        found = cute_opt.layout("((2,2),8):((1,4),2)")
+        self.assertEqual((str(found), repr(found)), ("((2,2),8):((1,4),2)", "cute_opt.layout('((2,2),8):((1,4),2)')"))
+        self.assertEqual((found.shape, found.stride, found.size, found.cosize), (((2, 2), 8), ((1, 4), 2), 32, 20))
+        offsets = [found(i) for i in range(8)]
+        self.assertEqual(offsets, [(i & 1) + 4 * (i >> 1 & 1) + 2 * (i >> 2) for i in range(8)])
+        self.assertEqual(found((1, 0), 3), 7)
+        self.assertEqual(str(cute_opt.layout("(4,8):(8,1)")(None, 1)), "(4):(8)")
+        self.assertEqual(str(cute_opt.layout((4, (2, 3)))), "(4,(2,3)):(1,(4,8))")
+        self.assertEqual(found, cute_opt.layout("((2,2),8):((1,4),2)"))
+        self.assertNotEqual(found, cute_opt.layout("8:1"))
+
+    def test_the_algebra(self):
+        a = cute_opt.layout("(6,2):(8,2)")
+        self.assertEqual(str(a @ "(4,3):(3,1)"), "((2,2),3):((24,2),8)")
+        self.assertEqual(str(a.compose(cute_opt.layout("(4,3):(3,1)"))), "((2,2),3):((24,2),8)")
+        self.assertEqual(str(cute_opt.layout("(4096,4096):(4096,1)").zipped_divide("<128,32>")), "((128,32),(32,128)):((4096,1),(524288,32))")
+        self.assertEqual(str(cute_opt.layout("(2,4):(1,2)").coalesce()), "8:1")
+        self.assertEqual(cute_opt.evaluate("product_each((2,(3,4)))").value, (2, 12))
+        self.assertEqual(str(cute_opt.layout("4:2").complement(24)), "(2,3):(1,8)")
+        self.assertTrue(cute_opt.layout("10:1").logical_divide(4).notes[0].startswith("4:1 does not divide 10:1"))
+
+    def test_symbols(self):
+        matrix = cute_opt.layout("(M,K):(K,1)", where="M % 128 == 0, K % 32 == 0")
+        self.assertEqual(str(matrix.logical_divide((128, 32))), "((128,M/128),(32,K/32)):((K,128*K),(1,32))")
+        self.assertEqual(str(cute_opt.layout("(M,N):(1,M)").coalesce()), "M*N:1")
+        with self.assertRaises(cute_opt.LayoutError) as caught:
+            cute_opt.evaluate("1 + M/32")
+        self.assertEqual((caught.exception.needs, caught.exception.start), ("M % 32 == 0", 4))
+
+    def test_errors_point_at_the_part(self):
+        with self.assertRaises(cute_opt.LayoutError) as caught:
+            cute_opt.evaluate("coalesce(composition((6,2):(1,100), 4:4))")
+        error = caught.exception
+        self.assertEqual(error.expression[error.start : error.end], "composition((6,2):(1,100), 4:4)")
+        self.assertIn("choose sizes and strides that divide the left side's modes", str(error))
+        with self.assertRaises(cute_opt.LayoutError):
+            cute_opt.layout("8:1").no_such_function()
+
+    def test_methods_are_listed(self):
+        names = dir(cute_opt.layout("8:1"))
+        self.assertTrue({"coalesce", "right_inverse", "zipped_divide", "tile_to_shape", "shape"} <= set(names))
+
+    def test_pictures(self):
+        found = cute_opt.layout("(4,8):(8,1)")
+        self.assertTrue(found._repr_svg_().startswith("<svg"))
+        self.assertEqual(found._repr_latex_(), "$(4,8):(8,1)$")
+        self.assertIn("tikzpicture", found.tikz())
+        self.assertIsNone(cute_opt.layout("(M,4):(4,1)")._repr_svg_())
+
+
+class Module(unittest.TestCase):
+    def test_it_is_there_at_once(self):
+        code = "import time; t = time.perf_counter(); import cute_opt; print(time.perf_counter() - t)"
+        path = [str(ROOT / "python")] if os.environ.get("CUTE_TOOLS_DIR") else []
+        where = {**os.environ, "PYTHONPATH": os.pathsep.join(path + [os.environ.get("PYTHONPATH", "")])}
+        took = [float(subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+        print(f"the import takes {1e3 * min(took):.1f} ms")
+        self.assertLess(min(took), 0.05)
+
+    def test_the_page_says_what_comes_out(self):
+        failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False, globs={"cute_opt": cute_opt})
+        self.assertEqual(failed, 0)
+        self.assertGreaterEqual(tried, 4)
+
+    def test_names_and_version(self):
+        for name in cute_opt.__all__:
+            self.assertTrue(hasattr(cute_opt, name), name)
+        with self.assertRaises(AttributeError):
+            cute_opt.no_such_name
+        version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)
+        self.assertEqual(cute_opt.__version__, version.group(1))
+
+    def test_tools_that_are_missing_are_said(self):
+        code = "import cute_opt; cute_opt.layout('8:1')"
+        path = [str(ROOT / "python")] if os.environ.get("CUTE_TOOLS_DIR") else []
+        if not path:
+            self.skipTest("a wheel has its tools")
+        where = {"PATH": "/nowhere", "PYTHONPATH": path[0], "CUTE_TOOLS_DIR": "/nowhere"}
+        done = subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True)
+        self.assertIn("expected cute-layout in /nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    # Where `cargo xtask` reads it.
+    unittest.main(testRunner=unittest.TextTestRunner(stream=sys.stdout, verbosity=2))
