@@ -3,6 +3,7 @@
 //! - [`package`]: the file that carries kernels, their launch plan and what they mean.
 //! - [`plan`]: what the launches of a function are for some arguments.
 //! - [`ptx`]: the text of a kernel as a tree, and its instructions by kind.
+//! - [`tensor_map`]: what TMA has to know of a tensor.
 //! - [`tensor`]: host tensors over CuTe layouts, `.npy` files, generated data.
 //! - [`verify`]: whether a result is right, and how sure that is.
 //! - [`device`]: the boundary between a plan and what executes it.
@@ -24,6 +25,7 @@ mod parallel;
 pub mod plan;
 pub mod ptx;
 pub mod tensor;
+pub mod tensor_map;
 pub mod verify;
 
 pub use cute_target::Arch;
@@ -35,3 +37,4 @@ pub use package::{
     Region, RegionOp, RegionValue,
 };
 pub use tensor::HostTensor;
+pub use tensor_map::TensorMap;

@@ -1,0 +1,241 @@
+//! The rules of `cuTensorMapEncodeTiled` (CUDA driver API, "Tensor Map Object Management").
+
+use super::{Interleave, MAX_RANK, MapSwizzle, OobFill, TensorMap};
+
+/// The most elements along a mode.
+const MAX_SIZE: u64 = 1 << 32;
+/// Strides are below this.
+const MAX_STRIDE: u64 = 1 << 40;
+/// The most elements of a box along a mode.
+const MAX_BOX: u32 = 256;
+/// The largest element stride.
+const MAX_ELEMENT_STRIDE: u32 = 8;
+/// Bytes that addresses, strides and rows of a box are multiples of.
+const GRANULE: u64 = 16;
+
+/// A rule that a tensor map breaks. Each text says what the rule is, what was found, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TensorMapError {
+    /// A tensor with no or too many modes.
+    #[error(
+        "a tensor map has 1 to {MAX_RANK} modes, not {found}; merge modes that are contiguous, or give some to the grid"
+    )]
+    Rank {
+        /// Modes of the tensor.
+        found: usize,
+    },
+    /// A list that has not one entry for each mode.
+    #[error(
+        "a tensor map of {rank} modes has {expected} {list}, not {found}; give one for each mode{}", if *list == "strides" { " but the first" } else { "" }
+    )]
+    Length {
+        /// The list's name.
+        list: &'static str,
+        /// Modes of the tensor.
+        rank: usize,
+        /// Entries that the list should have.
+        expected: usize,
+        /// Entries that it has.
+        found: usize,
+    },
+    /// An address that is not aligned.
+    #[error(
+        "the tensor of a map begins at a multiple of 16 bytes, not at {found:#x} ({} bytes too many); align the tensor, or copy it by another way", found % GRANULE
+    )]
+    Address {
+        /// The address.
+        found: u64,
+    },
+    /// A mode that is empty or too long.
+    #[error(
+        "mode {mode} of a tensor map has 1 to 2^32 elements, not {found}; leave an empty tensor out of the launch, split a longer one"
+    )]
+    Size {
+        /// The mode.
+        mode: usize,
+        /// Its elements.
+        found: u64,
+    },
+    /// A stride that is no multiple of 16 bytes.
+    #[error(
+        "the stride of mode {mode} of a tensor map is a multiple of 16 bytes, not {found}; pad rows to a multiple of {} elements, or copy the tensor by cp.async", GRANULE / *element
+    )]
+    StrideGranule {
+        /// The mode.
+        mode: usize,
+        /// Its stride in bytes.
+        found: u64,
+        /// Bytes of an element.
+        element: u64,
+    },
+    /// A stride that is too long.
+    #[error(
+        "the stride of mode {mode} of a tensor map is below 2^40 bytes, not {found}; move the base of the tensor instead"
+    )]
+    StrideLimit {
+        /// The mode.
+        mode: usize,
+        /// Its stride in bytes.
+        found: u64,
+    },
+    /// A box that is empty or too long along a mode.
+    #[error(
+        "the box of a tensor map has 1 to 256 elements along mode {mode}, not {found}; copy a longer tile in several boxes"
+    )]
+    Box {
+        /// The mode.
+        mode: usize,
+        /// Elements of the box.
+        found: u32,
+    },
+    /// A row of the box that is no multiple of 16 bytes.
+    #[error(
+        "a row of a tensor map's box is a multiple of 16 bytes; {found} elements of {element} bytes are {}; take a multiple of {} elements", u64::from(*found) * element, GRANULE / *element
+    )]
+    BoxGranule {
+        /// Elements of the box along the first mode.
+        found: u32,
+        /// Bytes of an element.
+        element: u64,
+    },
+    /// A row of the box that is wider than the swizzle.
+    #[error(
+        "with a swizzle of {span} bytes a row of a tensor map's box has at most {span} bytes, not {found}; take a box of {span} bytes along the first mode and copy several of them"
+    )]
+    BoxSpan {
+        /// Bytes of the swizzle.
+        span: u64,
+        /// Bytes of a row of the box.
+        found: u64,
+    },
+    /// An element stride of 0 or above 8.
+    #[error(
+        "the element stride of mode {mode} of a tensor map is 1 to 8, not {found}; fold a longer one into the tensor's stride"
+    )]
+    ElementStride {
+        /// The mode.
+        mode: usize,
+        /// The element stride.
+        found: u32,
+    },
+    /// An interleaved tensor.
+    #[error(
+        "tensor maps here are not interleaved, but this one is by {bytes} bytes; make the slice a mode of its own"
+    )]
+    Interleave {
+        /// Bytes of a slice.
+        bytes: u32,
+    },
+    /// NaN as a fill of integers.
+    #[error(
+        "only elements of a floating-point type are filled with NaN, not {element}; fill with zero"
+    )]
+    Fill {
+        /// The element's name.
+        element: &'static str,
+    },
+}
+
+impl TensorMap {
+    /// Enforces the driver's rules.
+    ///
+    /// # Errors
+    /// The first rule that is broken: the number of modes, then what is not per mode, then mode by mode.
+    pub fn check(&self) -> Result<(), TensorMapError> {
+        self.check_lengths()?;
+        if !self.address.is_multiple_of(GRANULE) {
+            return Err(TensorMapError::Address {
+                found: self.address,
+            });
+        }
+        let bytes = match self.interleave {
+            Interleave::None => 0,
+            Interleave::B16 => 16,
+            Interleave::B32 => 32,
+        };
+        if bytes != 0 {
+            return Err(TensorMapError::Interleave { bytes });
+        }
+        if self.oob_fill == OobFill::Nan && !self.element.is_float() {
+            let element = self.element.name();
+            return Err(TensorMapError::Fill { element });
+        }
+        self.check_tensor()?;
+        self.check_box()
+    }
+
+    fn check_lengths(&self) -> Result<(), TensorMapError> {
+        let rank = self.rank();
+        if !(1..=MAX_RANK).contains(&rank) {
+            return Err(TensorMapError::Rank { found: rank });
+        }
+        let lists = [
+            ("strides", rank - 1, self.strides.len()),
+            ("extents of the box", rank, self.box_sizes.len()),
+            ("element strides", rank, self.element_strides.len()),
+        ];
+        for (list, expected, found) in lists {
+            if expected != found {
+                return Err(TensorMapError::Length {
+                    list,
+                    rank,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_tensor(&self) -> Result<(), TensorMapError> {
+        for (mode, &found) in self.sizes.iter().enumerate() {
+            if !(1..=MAX_SIZE).contains(&found) {
+                return Err(TensorMapError::Size { mode, found });
+            }
+        }
+        for (mode, &found) in self.strides.iter().enumerate() {
+            let mode = mode + 1;
+            if !found.is_multiple_of(GRANULE) {
+                let element = self.element.bytes() as u64;
+                return Err(TensorMapError::StrideGranule {
+                    mode,
+                    found,
+                    element,
+                });
+            }
+            if found >= MAX_STRIDE {
+                return Err(TensorMapError::StrideLimit { mode, found });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_box(&self) -> Result<(), TensorMapError> {
+        for (mode, &found) in self.box_sizes.iter().enumerate() {
+            if !(1..=MAX_BOX).contains(&found) {
+                return Err(TensorMapError::Box { mode, found });
+            }
+        }
+        // The first mode's is ignored where nothing is interleaved, but has to be a legal number all the same.
+        for (mode, &found) in self.element_strides.iter().enumerate() {
+            if !(1..=MAX_ELEMENT_STRIDE).contains(&found) {
+                return Err(TensorMapError::ElementStride { mode, found });
+            }
+        }
+        let element = self.element.bytes() as u64;
+        let row = u64::from(self.box_sizes[0]) * element;
+        if !row.is_multiple_of(GRANULE) {
+            return Err(TensorMapError::BoxGranule {
+                found: self.box_sizes[0],
+                element,
+            });
+        }
+        match MapSwizzle::span(self.swizzle) {
+            Some(span) if row > span as u64 => Err(TensorMapError::BoxSpan {
+                span: span as u64,
+                found: row,
+            }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Tensor maps as the emulator's kernels take them: 128 bytes with a magic number and a checksum, so that what is no map is recognised.
+
+use super::{
+    Interleave, L2Promotion, MAX_RANK, MapElement, MapSwizzle, OobFill, TENSOR_MAP_BYTES,
+    TensorMap, TensorMapError,
+};
+
+const MAGIC: [u8; 8] = *b"CuTeMap1";
+/// The checksum stands last, of all that is before it.
+const CHECKED: usize = TENSOR_MAP_BYTES - 4;
+
+/// 128 bytes that are no tensor map of the emulator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmulatedMapError {
+    /// Bytes that do not begin as a map does.
+    #[error(
+        "these 128 bytes are no tensor map; pass the address of a parameter that is one, of 128 bytes with .align 64"
+    )]
+    NoMap,
+    /// A map that was written over.
+    #[error(
+        "these 128 bytes begin as a tensor map but were changed since the host made them; pass the parameter's own address"
+    )]
+    Changed,
+    /// A map that breaks the driver's rules.
+    #[error(transparent)]
+    Rule(#[from] TensorMapError),
+}
+
+/// The fields in their order, little-endian.
+struct Writer {
+    bytes: [u8; TENSOR_MAP_BYTES],
+    at: usize,
+}
+
+impl Writer {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+}
+
+struct Reader<'b> {
+    bytes: &'b [u8; TENSOR_MAP_BYTES],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut part = [0; N];
+        part.copy_from_slice(&self.bytes[self.at..self.at + N]);
+        self.at += N;
+        part
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.take::<1>()[0]
+    }
+}
+
+impl TensorMap {
+    /// Returns the map as the emulator's kernels take it by value.
+    ///
+    /// # Errors
+    /// If the map breaks a rule of [`TensorMap::check`].
+    pub fn to_emulated(&self) -> Result<[u8; TENSOR_MAP_BYTES], TensorMapError> {
+        self.check()?;
+        let mut out = Writer {
+            bytes: [0; TENSOR_MAP_BYTES],
+            at: 0,
+        };
+        out.put(&MAGIC);
+        let small = [
+            self.element.driver(),
+            self.rank() as u32,
+            self.swizzle.driver(),
+            self.l2_promotion.driver(),
+            self.oob_fill.driver(),
+        ];
+        // `check` bounds them all.
+        out.put(&small.map(|number| number as u8));
+        out.put(&self.address.to_le_bytes());
+        for mode in 0..MAX_RANK {
+            // 2^32 has no room in four bytes, 0 is no size.
+            let size = self.sizes.get(mode).map_or(0, |size| size - 1) as u32;
+            out.put(&size.to_le_bytes());
+        }
+        for mode in 0..MAX_RANK - 1 {
+            let stride = self.strides.get(mode).copied().unwrap_or(0);
+            out.put(&stride.to_le_bytes());
+        }
+        for mode in 0..MAX_RANK {
+            let size = self.box_sizes.get(mode).copied().unwrap_or(0) as u16;
+            out.put(&size.to_le_bytes());
+        }
+        for mode in 0..MAX_RANK {
+            out.put(&[self.element_strides.get(mode).copied().unwrap_or(0) as u8]);
+        }
+        let sum = crc32fast::hash(&out.bytes[..CHECKED]);
+        out.bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
+        Ok(out.bytes)
+    }
+
+    /// Reads what [`TensorMap::to_emulated`] made.
+    ///
+    /// # Errors
+    /// If the bytes are no map, were changed, or say what no map may.
+    pub fn from_emulated(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, EmulatedMapError> {
+        if bytes[..MAGIC.len()] != MAGIC {
+            return Err(EmulatedMapError::NoMap);
+        }
+        if bytes[CHECKED..] != crc32fast::hash(&bytes[..CHECKED]).to_le_bytes() {
+            return Err(EmulatedMapError::Changed);
+        }
+        let mut from = Reader {
+            bytes,
+            at: MAGIC.len(),
+        };
+        let changed = EmulatedMapError::Changed;
+        let element = MapElement::ALL.get(usize::from(from.byte()));
+        let element = *element.ok_or(changed.clone())?;
+        let rank = usize::from(from.byte());
+        if !(1..=MAX_RANK).contains(&rank) {
+            return Err(TensorMapError::Rank { found: rank }.into());
+        }
+        let swizzle = MapSwizzle::ALL.get(usize::from(from.byte()));
+        let swizzle = *swizzle.ok_or(changed.clone())?;
+        let l2_promotion = L2Promotion::ALL.get(usize::from(from.byte()));
+        let l2_promotion = *l2_promotion.ok_or(changed.clone())?;
+        let oob_fill = match from.byte() {
+            0 => OobFill::Zero,
+            1 => OobFill::Nan,
+            _ => return Err(changed),
+        };
+        let address = u64::from_le_bytes(from.take());
+        let sizes: [u64; MAX_RANK] =
+            std::array::from_fn(|_| u64::from(u32::from_le_bytes(from.take())) + 1);
+        let strides: [u64; MAX_RANK - 1] = std::array::from_fn(|_| u64::from_le_bytes(from.take()));
+        let boxes: [u32; MAX_RANK] =
+            std::array::from_fn(|_| u32::from(u16::from_le_bytes(from.take())));
+        let steps: [u32; MAX_RANK] = std::array::from_fn(|_| u32::from(from.byte()));
+        let map = TensorMap {
+            element,
+            address,
+            sizes: sizes[..rank].to_vec(),
+            strides: strides[..rank - 1].to_vec(),
+            box_sizes: boxes[..rank].to_vec(),
+            element_strides: steps[..rank].to_vec(),
+            interleave: Interleave::None,
+            swizzle,
+            l2_promotion,
+            oob_fill,
+        };
+        map.check()?;
+        Ok(map)
+    }
+}
