@@ -196,7 +196,11 @@ pub(crate) fn refused<'k>(
             .filter(|other| *other != kernel)
             .collect();
         match assemble(&without(ptx, &others)) {
-            Err(error @ (PtxasError::Rejected { .. } | PtxasError::Warned { .. })) => {
+            Err(
+                error @ (PtxasError::Rejected { .. }
+                | PtxasError::Warned { .. }
+                | PtxasError::Remarked { .. }),
+            ) => {
                 Some(Trouble {
                     kernel: kernel.to_owned(),
                     why: error.to_string(),

@@ -59,6 +59,7 @@ fn passes(ty: Type<'_>) -> bool {
         Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => {
             matches!(memref.space, Space::Gmem | Space::Generic)
         }
+        Some(CuteType::Tma { .. }) => true,
         Some(other) => other.value().is_some() || other.tensor_layout().is_some(),
         None => {
             let text = ty.to_string();

@@ -33,7 +33,7 @@ pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{
     Access, Arg, Blob, Compute, Epilogue, Expr, Factor, Function, Gemm, Image, ImageSource,
-    KernelInfo, Launch, Manifest, Map, Number, Package, PackageBuilder, PackageError, Param,
+    KernelInfo, Launch, Manifest, Map, MapParam, Number, Package, PackageBuilder, PackageError, Param,
     Region, RegionOp, RegionValue,
 };
 pub use tensor::HostTensor;

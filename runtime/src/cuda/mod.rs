@@ -5,6 +5,7 @@
 
 mod driver;
 mod launches;
+mod maps;
 mod memory;
 mod program;
 mod stopwatch;

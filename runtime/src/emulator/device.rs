@@ -10,6 +10,7 @@ use super::memory;
 use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
+use crate::tensor_map::TensorMap;
 use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
 use crate::plan::{self, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
@@ -456,6 +457,14 @@ impl Emulated {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
+                    Value::TensorMap(arg, map) => {
+                        let map = TensorMap {
+                            address: global.tensors[*arg].base,
+                            ..map.clone()
+                        };
+                        // It was checked when it was planned, and tensors begin at whole granules.
+                        map.to_emulated().map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+                    }
                 };
                 params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
             }
