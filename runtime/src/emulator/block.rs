@@ -1,11 +1,13 @@
 //! A block at work: its warps take turns, and meet at barriers.
 
+use std::collections::BTreeMap;
+
 use super::address;
 use super::clocks::{Clocks, Release};
-use super::exec::{Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
+use super::exec::{Bulks, Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
 use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
-use super::program::{Barrier, BarrierKind, Op, Space};
+use super::program::{Barrier, BarrierKind, Kernel, Op, Space};
 use super::report::Counts;
 use super::shared::Shared;
 use crate::tensor::{SplitMix, mix};
@@ -149,18 +151,28 @@ impl<'a> Block<'a> {
         let mut random = SplitMix(mix(launch.seed, linear));
         // Some blocks switch at almost every instruction, others let a warp run far ahead.
         let turn = [4, 32, 256, 4096][random.below(4) as usize];
+        // Where copies come late, more is seen that does not wait for them.
+        let lazy = kernel.asynchronous && random.below(3) == 0;
         let context = Context {
             launch,
             gathered: Gathered::default(),
             block,
             linear,
             shared: Shared::new(end.max(address::SHARED_START), kernel.granule),
-            clocks: Clocks::new(threads as usize, kernel.copies_arrive),
+            clocks: Clocks::with_agents(
+                threads as usize,
+                kernel.copies_arrive,
+                kernel.asynchronous,
+            ),
             random,
             executed: 0,
             barriers: Barriers::default(),
             released: Default::default(),
             mbarriers: Default::default(),
+            bulks: Bulks::new(lazy),
+            registers: Default::default(),
+            cluster: Default::default(),
+            issued: Default::default(),
             progress: 0,
             fences: Default::default(),
             printed: String::new(),
@@ -202,13 +214,18 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
         ready.clear();
         ready.extend((0..warps.len()).filter(|&warp| warps[warp].is_ready()));
         if ready.is_empty() {
-            if context.wake(warps) {
+            let waits = warps.iter().any(|warp| !warp.groups.is_empty());
+            if waits && context.wake(warps) {
                 continue;
             }
-            if warps.iter().any(|warp| !warp.groups.is_empty()) {
+            if waits {
                 stuck(context, warps);
                 return Some(End::Halted);
             }
+            context.end_registers();
+            context.end_bulks();
+            context.end_products();
+            context.end_mbarriers();
             return Some(End::Finished);
         }
         let at = ready[context.random.below(ready.len() as u64) as usize];
@@ -220,7 +237,10 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
             let other = context.random.below(warps.len() as u64) as usize;
             context.land_some(&mut warps[other]);
         }
+        context.land_some_bulk();
         context.wake_completed(warps);
+        context.wake_for_registers(warps);
+        context.wake_at_cluster(warps);
         match stop {
             Stop::Turn | Stop::Blocked => {}
             Stop::Arrived(id) => complete(context, warps, id as usize),
@@ -302,6 +322,30 @@ fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
     }
 }
 
+/// The places where the other warps are, in words.
+fn rest(warps: &[Warp], kernel: &Kernel, but: u32) -> String {
+    let mut places: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for warp in warps.iter().filter(|warp| warp.index != but) {
+        for group in &warp.groups {
+            places
+                .entry(group.pc)
+                .or_default()
+                .push(warp.index.to_string());
+        }
+    }
+    let mut text = String::new();
+    for (pc, warps) in places {
+        let origin = &kernel.origins[pc as usize];
+        text += &format!(
+            "; warps {} wait at {} (PTX line {})",
+            warps.join(", "),
+            origin.text,
+            origin.line
+        );
+    }
+    text
+}
+
 /// Says who waits for whom where nobody can go on.
 fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
     let kernel = context.launch.kernel;
@@ -337,6 +381,7 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                 }
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);
+                    let rest = rest(warps, kernel, warp.index);
                     let address = Some((Space::Shared, at));
                     context.find(
                         Kind::Deadlock,
@@ -345,8 +390,26 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                         warp.index,
                         lane,
                         address,
-                        || format!("waits for ever for a phase of this mbarrier, which {missing}"),
+                        || {
+                            format!(
+                                "waits for ever for a phase of this mbarrier, which {missing}{rest}"
+                            )
+                        },
                     );
+                }
+                Wait::Registers(needed) => {
+                    let free = context.free_registers();
+                    let rest = rest(warps, kernel, warp.index);
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!("waits for ever for {needed} registers, of which {free} are free; let other warps give up more by setmaxnreg.dec{rest}")
+                    });
+                }
+                Wait::Cluster => {
+                    let (have, want) = (context.at_cluster(), context.clocks.threads());
+                    let rest = rest(warps, kernel, warp.index);
+                    context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
+                        format!("threads wait at the cluster's barrier for ever: {have} of {want} arrived{rest}")
+                    });
                 }
                 Wait::Barrier(id) => {
                     let state = &context.barriers.0[id as usize];
@@ -354,9 +417,10 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                         Some(expected) => (state.counted, expected),
                         None => (state.threads, context.clocks.threads() as u32),
                     };
+                    let rest = rest(warps, kernel, warp.index);
                     context.find(Kind::Deadlock, group.pc, None, warp.index, lane, None, || {
                         format!(
-                            "threads wait at barrier {id} for ever: {have} of {want} arrived, and the others wait elsewhere or have ended"
+                            "threads wait at barrier {id} for ever: {have} of {want} arrived, and the others wait elsewhere or have ended{rest}"
                         )
                     });
                 }

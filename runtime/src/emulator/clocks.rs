@@ -7,10 +7,14 @@
 //! A thread knows what threads of other blocks did only through global memory. That knowledge is kept by block, for those
 //! blocks that told something: a launch whose blocks tell each other nothing has none of it.
 
+mod agents;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+pub(super) use agents::{Agent, Agents};
 
 /// The knowledge of other blocks, by those who know the same.
 pub(super) type Others = Arc<Told>;
@@ -66,6 +70,9 @@ static CHAINS: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone)]
 pub(super) struct Knowledge {
     times: Rc<[u32]>,
+    /// The part that a proxy fence, or the completion of an asynchronous operation, has made known to the asynchronous proxy; none in
+    /// kernels that have nothing of it.
+    proxied: Option<Rc<[u32]>>,
     others: Option<Others>,
 }
 
@@ -74,6 +81,8 @@ pub(super) struct Knowledge {
 pub(super) struct View {
     /// Clocks of the block's threads; those that the vector lacks are at 0.
     pub times: Arc<[u32]>,
+    /// The same for the asynchronous proxy.
+    pub proxied: Arc<[u32]>,
     pub others: Option<Others>,
 }
 
@@ -81,6 +90,7 @@ impl View {
     /// Adds what another view of the same block has.
     pub(super) fn join(&mut self, new: &View) {
         join_times(&mut self.times, &new.times);
+        join_times(&mut self.proxied, &new.proxied);
         join_others(&mut self.others, new.others.as_ref());
     }
 }
@@ -127,21 +137,37 @@ fn covers(times: &[u32], other: &[u32]) -> bool {
 pub(super) struct Clocks {
     own: Vec<u32>,
     knows: Vec<Knowledge>,
+    pub agents: Agents,
 }
 
 impl Clocks {
+    /// Clocks without agents, as by [`Clocks::with_agents`].
+    #[cfg(test)]
+    pub(super) fn new(threads: usize, copiers: bool) -> Clocks {
+        Clocks::with_agents(threads, copiers, false)
+    }
+
     /// Clocks of a block of `threads` threads. If `copiers` holds, each thread has a second one behind all threads, in which
     /// its asynchronous copies happen that arrive at an `mbarrier` object: what it does is known to those who wait there, and
     /// not to the thread itself.
-    pub(super) fn new(threads: usize, copiers: bool) -> Clocks {
-        let all = if copiers { 2 * threads } else { threads };
+    /// If `agents` holds, there are clocks for what happens in the asynchronous proxy, too.
+    pub(super) fn with_agents(threads: usize, copiers: bool, agents: bool) -> Clocks {
+        let first = if copiers { 2 * threads } else { threads };
+        let agents = match agents {
+            true => Agents::new(first, threads),
+            false => Agents::none(first),
+        };
+        let all = agents.end();
+        let times: Rc<[u32]> = vec![0; all].into();
         let nothing = Knowledge {
-            times: vec![0; all].into(),
+            proxied: (all > first).then(|| Rc::clone(&times)),
+            times,
             others: None,
         };
         Clocks {
             own: vec![1; all],
             knows: vec![nothing; threads],
+            agents,
         }
     }
 
@@ -155,6 +181,10 @@ impl Clocks {
         Release {
             times: vec![0; self.own.len()],
             joined: Vec::new(),
+            proxied: self
+                .agents
+                .any()
+                .then(|| (vec![0; self.own.len()], Vec::new())),
             others: None,
         }
     }
@@ -258,8 +288,10 @@ impl Clocks {
     }
 
     fn view(&self, thread: u32, times: Vec<u32>) -> View {
+        let proxied = self.knows[thread as usize].proxied.as_deref();
         View {
             times: times.into(),
+            proxied: proxied.unwrap_or_default().into(),
             others: self.knows[thread as usize].others.clone(),
         }
     }
@@ -269,9 +301,22 @@ impl Clocks {
         self.knows[thread as usize] = released.clone();
     }
 
+    /// The thread learns what was released at a barrier, beside what it knows.
+    pub(super) fn join(&mut self, thread: u32, released: &Knowledge) {
+        self.acquire_times(thread, &released.times);
+        let knows = &mut self.knows[thread as usize];
+        if let (Some(mine), Some(new)) = (&mut knows.proxied, &released.proxied) {
+            raise(mine, new);
+        }
+        join_others(&mut knows.others, released.others.as_ref());
+    }
+
     /// The thread learns what a thread of its block had done and known.
     pub(super) fn acquire_view(&mut self, thread: u32, view: &View) {
         self.acquire_times(thread, &view.times);
+        if let Some(proxied) = &mut self.knows[thread as usize].proxied {
+            raise(proxied, &view.proxied);
+        }
         join_others(
             &mut self.knows[thread as usize].others,
             view.others.as_ref(),
@@ -287,11 +332,15 @@ impl Clocks {
     }
 
     fn acquire_times(&mut self, thread: u32, new: &[u32]) {
-        let times = &mut self.knows[thread as usize].times;
-        if !covers(times, new) {
-            let joined = times.iter().zip(new).map(|(mine, new)| *mine.max(new));
-            *times = joined.collect();
-        }
+        raise(&mut self.knows[thread as usize].times, new);
+    }
+}
+
+/// The later of each two times; nothing is known where the other vector is empty.
+fn raise(times: &mut Rc<[u32]>, new: &[u32]) {
+    if !new.is_empty() && !covers(times, new) {
+        let joined = times.iter().zip(new).map(|(mine, new)| *mine.max(new));
+        *times = joined.collect();
     }
 }
 
@@ -300,29 +349,39 @@ pub(super) struct Release {
     times: Vec<u32>,
     /// The times that were joined last: most threads of a block know the same.
     joined: Vec<Rc<[u32]>>,
+    /// The same for the asynchronous proxy.
+    proxied: Option<(Vec<u32>, Vec<Rc<[u32]>>)>,
     others: Option<Others>,
 }
 
 impl Release {
     fn join(&mut self, knowledge: &Knowledge) {
         join_others(&mut self.others, knowledge.others.as_ref());
-        let new = &knowledge.times;
-        if self.joined.iter().any(|known| Rc::ptr_eq(known, new)) {
-            return;
-        }
-        for (mine, new) in self.times.iter_mut().zip(new.iter()) {
-            *mine = (*mine).max(*new);
-        }
-        if self.joined.len() < 64 {
-            self.joined.push(Rc::clone(new));
+        join_shared(&mut self.times, &mut self.joined, &knowledge.times);
+        if let (Some((times, joined)), Some(new)) = (&mut self.proxied, &knowledge.proxied) {
+            join_shared(times, joined, new);
         }
     }
 
     pub(super) fn finish(self) -> Knowledge {
         Knowledge {
             times: self.times.into(),
+            proxied: self.proxied.map(|(times, _)| times.into()),
             others: self.others,
         }
+    }
+}
+
+/// The later of each two times, unless these times were joined before.
+fn join_shared(times: &mut [u32], joined: &mut Vec<Rc<[u32]>>, new: &Rc<[u32]>) {
+    if joined.iter().any(|known| Rc::ptr_eq(known, new)) {
+        return;
+    }
+    for (mine, new) in times.iter_mut().zip(new.iter()) {
+        *mine = (*mine).max(*new);
+    }
+    if joined.len() < 64 {
+        joined.push(Rc::clone(new));
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Kind {
     SharedRace,
     /// Shared memory is accessed while an asynchronous copy to it may be under way.
     MissingWait,
+    /// An asynchronous operation and what a thread did before it, in an order but without the fence that it takes.
+    MissingFence,
     /// A barrier, or an instruction that all threads of a warp execute together, is not reached by all of them.
     BarrierDivergence,
     /// Threads wait for each other, or for threads that are gone.
@@ -57,6 +59,7 @@ impl Kind {
             Kind::UninitializedMemory => "uninitialised memory",
             Kind::SharedRace => "shared-memory race",
             Kind::MissingWait => "missing wait",
+            Kind::MissingFence => "missing fence",
             Kind::BarrierDivergence => "barrier divergence",
             Kind::Deadlock => "deadlock",
             Kind::InstructionLimit => "instruction limit",
@@ -75,7 +78,7 @@ impl Kind {
     fn is_cause(self) -> bool {
         matches!(
             self,
-            Kind::BarrierDivergence | Kind::Deadlock | Kind::MissingWait
+            Kind::BarrierDivergence | Kind::Deadlock | Kind::MissingWait | Kind::MissingFence
         )
     }
 

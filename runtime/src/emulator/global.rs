@@ -184,6 +184,75 @@ impl Buffer {
         (found, seen)
     }
 
+    /// Notes a read or a write of a range that begins at a multiple of 16 bytes and happens later, line by line.
+    pub(super) fn note_later(
+        &self,
+        offset: u64,
+        bytes: u64,
+        writes: bool,
+        by: &Accessor<'_>,
+    ) -> Option<Unordered> {
+        if self.writers.is_empty() {
+            return None;
+        }
+        let (mut at, end) = (offset + self.lead, offset + self.lead + bytes);
+        let mut found = None;
+        while at < end {
+            let next = (at / 32 * 32 + 32).min(end);
+            let mut near = self.lock(at);
+            let length = (next - at) as usize;
+            let class = by.class(!writes, writes);
+            let conflict = self.note(&mut near, at, length, by, class, &|_| false);
+            if writes {
+                near.hide(at, length);
+            }
+            found = found.or(conflict);
+            at = next;
+        }
+        found
+    }
+
+    /// Reads a range of any length from any byte, without a note.
+    pub(super) fn copy_out(&self, offset: u64, out: &mut [u8]) {
+        let mut at = offset + self.lead;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let word = self.word(at).to_le_bytes();
+            let skip = (at % 4) as usize;
+            let length = rest.len().min(4 - skip);
+            let (part, others) = rest.split_at_mut(length);
+            part.copy_from_slice(&word[skip..skip + length]);
+            rest = others;
+            at += length as u64;
+        }
+    }
+
+    /// Writes a range of any length from any byte, which [`Buffer::note_later`] has noted.
+    pub(super) fn copy_in(&self, offset: u64, value: &[u8]) {
+        let mut at = offset + self.lead;
+        let mut rest = value;
+        while !rest.is_empty() {
+            // The widest part that is aligned and ends in the line.
+            let line = (32 - at % 32).min(rest.len() as u64);
+            let length = match (at % 4, line) {
+                (0, 4..) => line / 4 * 4,
+                (_, 2..) if at % 2 == 0 => 2,
+                _ => 1,
+            } as usize;
+            let (part, others) = rest.split_at(length);
+            let _near = self.lock(at);
+            self.store(at, part);
+            rest = others;
+            at += length as u64;
+        }
+    }
+
+    /// Tells whether every byte of a range is initialised.
+    pub(super) fn all_initialized(&self, offset: u64, bytes: u64) -> bool {
+        let has = |byte| self.initialized(byte, 1);
+        self.init.is_none() || (offset..offset + bytes).all(has)
+    }
+
     /// Notes a read of a range that happens elsewhere.
     pub(super) fn note_read(
         &self,

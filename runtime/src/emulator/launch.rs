@@ -213,6 +213,9 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
             // All lanes of a warp take part.
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }
+        if let Op::Wgmma(op) = &inst.op {
+            multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
+        }
     }
     let threads = launch.block.iter().product();
     let shared_memory = kernel.shared_bytes(launch.dynamic_smem);

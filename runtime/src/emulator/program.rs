@@ -1,10 +1,16 @@
 //! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
 
+mod asynchronous;
+mod registers;
+
 use super::address::SHARED_START;
 use super::alu::Kind as AluKind;
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
 use crate::ptx::{Class, Place};
+pub(super) use asynchronous::{
+    At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, WarpgroupOperand, Wgmma,
+};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -135,6 +141,8 @@ pub(super) enum MbarrierOp {
         /// Bytes that the phase is to wait for besides.
         expect: Option<Reg>,
         drop: bool,
+        /// Tells whether the phase must not end by it.
+        no_complete: bool,
         release: bool,
     },
     ExpectTx {
@@ -266,6 +274,35 @@ pub(super) enum Op {
         members: Reg,
     },
     Fence(Scope),
+    /// `fence.proxy.async`
+    FenceProxy,
+    /// `fence.mbarrier_init`
+    FenceMbarrierInit,
+    /// `mbarrier.pending_count`
+    PendingCount {
+        d: Reg,
+        s: Reg,
+    },
+    Bulk(Box<Bulk>),
+    BulkCommit,
+    /// Waits for all but the newest groups; `read` for their reads alone.
+    BulkWait {
+        newest: u32,
+        read: bool,
+    },
+    Wgmma(Box<Wgmma>),
+    WgmmaFence,
+    WgmmaCommit,
+    /// Waits for all but the newest groups.
+    WgmmaWait(u32),
+    MaxRegisters(MaxRegisters),
+    ClusterBarrier(ClusterBarrier),
+    /// `mapa`
+    MapAddress {
+        d: Reg,
+        s: Reg,
+        rank: Reg,
+    },
     Shuffle {
         kind: Shuffle,
         d: Reg,
@@ -337,6 +374,13 @@ pub(super) enum Op {
     },
     /// A hint, such as a prefetch.
     Hint,
+}
+
+impl Op {
+    /// Tells whether it is of the asynchronous proxy.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        matches!(self, Op::Bulk(_) | Op::Wgmma(_))
+    }
 }
 
 #[derive(Debug)]
@@ -463,6 +507,10 @@ pub(super) struct Kernel {
     pub waits: bool,
     /// Tells whether copies arrive at `mbarrier` objects.
     pub copies_arrive: bool,
+    /// Tells whether there is anything of the asynchronous proxy.
+    pub asynchronous: bool,
+    /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
+    pub touches: Vec<Box<[(Reg, bool)]>>,
     pub max_threads: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 mod history;
 
 use super::address::SHARED_START;
-use super::clocks::Clocks;
+use super::clocks::{Agent, Clocks};
 use history::{Access, Histories};
 
 /// A thread and its time: `thread << 32 | time`, times start at 1. 0 is nobody.
@@ -46,6 +46,12 @@ pub(super) enum Trouble {
     AfterWrite,
     /// The access, a write, and a read before it have no order.
     AfterRead,
+    /// The access is one of the asynchronous proxy, and no proxy fence stands between it and what a thread did before.
+    Unfenced,
+    /// An asynchronous operation writes there, and its completion was not waited for.
+    Arriving(Agent),
+    /// An asynchronous operation reads there, and its completion was not waited for.
+    BeingRead(Agent),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,22 +72,52 @@ pub(super) struct By<'c> {
     /// Bytes of an element if the access is strong, else 0. Strong operations of one width never race with each
     /// other; of several widths they overlap in part. (PTX ISA, "Morally Strong Operations".)
     pub strong: u8,
+    /// The clock and the time of the agent in the asynchronous proxy for which the thread acts; none for the thread itself.
+    pub agent: Option<(u32, u32)>,
     pub clocks: &'c Clocks,
 }
 
 impl By<'_> {
     fn epoch(&self) -> Epoch {
-        epoch(self.thread, self.clocks.now(self.thread))
+        match self.agent {
+            Some((agent, time)) => epoch(agent, time),
+            None => epoch(self.thread, self.clocks.now(self.thread)),
+        }
     }
 
     fn knows(&self, epoch: Epoch) -> bool {
-        self.clocks
-            .ordered(self.thread, thread_of(epoch), time_of(epoch))
+        let (other, time) = (thread_of(epoch), time_of(epoch));
+        match self.agent {
+            Some(_) => self.clocks.ordered_proxied(self.thread, other, time),
+            None => self.clocks.ordered(self.thread, other, time),
+        }
     }
 
     fn conflict(&self, trouble: Trouble, epoch: Epoch, inst: u32) -> Conflict {
-        // What a copy wrote that arrives somewhere, where nobody has waited for it.
         let thread = thread_of(epoch);
+        if let Some(agent) = self.clocks.agents.of(thread) {
+            let is_read = trouble == Trouble::AfterRead;
+            return Conflict {
+                trouble: match is_read {
+                    true => Trouble::BeingRead(agent),
+                    false => Trouble::Arriving(agent),
+                },
+                at: 0,
+                thread: self.thread,
+                inst,
+            };
+        }
+        let fenced = |trouble| match trouble {
+            Trouble::AfterWrite | Trouble::AfterRead
+                if self.agent.is_some()
+                    && self.clocks.ordered(self.thread, thread, time_of(epoch)) =>
+            {
+                Trouble::Unfenced
+            }
+            trouble => trouble,
+        };
+        let trouble = fenced(trouble);
+        // What a copy wrote that arrives somewhere, where nobody has waited for it.
         let copier = thread.checked_sub(self.clocks.threads() as u32);
         let trouble = match copier {
             Some(_) => Trouble::InFlight,
@@ -360,6 +396,7 @@ mod tests {
             thread,
             inst: thread,
             strong: 0,
+            agent: None,
             clocks,
         }
     }

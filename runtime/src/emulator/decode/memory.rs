@@ -30,7 +30,8 @@ impl<'a> Decoder<'_, 'a> {
         for &name in &i.modifiers {
             match name {
                 "global" => m.space = Some(Space::Global),
-                "shared" | "shared::cta" => m.space = Some(Space::Shared),
+                // Clusters have one block.
+                "shared" | "shared::cta" | "shared::cluster" => m.space = Some(Space::Shared),
                 "const" => m.space = Some(Space::Const),
                 "local" => m.space = Some(Space::Local),
                 "param" | "param::entry" | "param::func" => m.space = Some(Space::Param),
@@ -174,7 +175,7 @@ impl<'a> Decoder<'_, 'a> {
     fn space_named(name: &str) -> Option<Space> {
         Some(match name {
             "global" => Space::Global,
-            "shared" | "shared::cta" => Space::Shared,
+            "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
             "const" => Space::Const,
             "local" => Space::Local,
             "param" | "param::entry" => Space::Param,
@@ -216,7 +217,7 @@ impl<'a> Decoder<'_, 'a> {
         Ok(Op::IsSpace { p, s, space })
     }
 
-    /// `cp.async`, not bulk.
+    /// `cp.async`, and what only begins so.
     pub(super) fn copy(&mut self, i: &Instruction<'a>) -> Result<Op> {
         match i.modifiers.as_slice() {
             ["async", "commit_group"] if i.operands.is_empty() => Ok(Op::AsyncCommit),
@@ -241,6 +242,8 @@ impl<'a> Decoder<'_, 'a> {
                 self.async_copy(i, policy)
             }
             ["async", "mbarrier", "arrive", ..] => self.mbarrier(i),
+            ["async", "bulk", names @ ..] => self.bulk(i, names, false),
+            ["reduce", "async", "bulk", names @ ..] => self.bulk(i, names, true),
             _ => self.unknown(i),
         }
     }
@@ -334,7 +337,7 @@ impl<'a> Decoder<'_, 'a> {
                     elements = usize::from(name.as_bytes()[1] - b'0');
                 }
                 "global" => space = Space::Global,
-                "shared" | "shared::cta" => space = Space::Shared,
+                "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
                 "relaxed" => {}
                 "cta" | "cluster" => order.scope = Scope::Block,
                 "gpu" | "sys" => order.scope = Scope::Device,

@@ -1,12 +1,15 @@
 //! PTX to a [`Kernel`]: names become rows and addresses, labels become indices. Whatever is not
 //! known is an error here, before anything runs.
 
+mod blocks;
+mod bulk;
 mod control;
 mod memory;
 mod names;
 mod operands;
 mod statements;
 mod sync;
+mod warpgroup;
 
 use std::collections::HashMap;
 
@@ -167,11 +170,25 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let copies_arrive = insts.iter().any(|inst| {
             matches!(&inst.op, Op::Mbarrier(m) if matches!(m.op, MbarrierOp::CopiesArrive { .. }))
         });
+        let constants: Vec<Reg> = initial.iter().map(|(reg, _)| *reg).collect();
+        let touches = warpgroup::touches(&insts, &constants);
+        let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
             Op::Load(access) => access.order.strong() && access.space != Space::Shared,
             Op::Atomic(atomic) => atomic.space != Space::Shared,
             _ => false,
         });
+        for directive in &function.directives {
+            if let ptx::Directive::Limit { name, values } = directive
+                && *name == "reqnctapercluster"
+                && values.iter().any(|&blocks| blocks > 1)
+            {
+                return self.error(format!(
+                    "the emulator runs clusters of one block, and {} asks for {values:?} blocks a cluster; compile it without clusters",
+                    function.name
+                ));
+            }
+        }
         let max_threads = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
                 Some(
@@ -199,6 +216,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             global_granule: self.global_granule,
             waits,
             copies_arrive,
+            asynchronous,
+            touches,
             max_threads,
         })
     }

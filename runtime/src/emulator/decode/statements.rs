@@ -75,6 +75,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         match i.opcode {
             "mov" => self.mov(i),
             "mma" => self.mma(i),
+            "wgmma" => self.wgmma(i),
             "bra" => match operands {
                 [Operand::Symbol { name, offset: 0 }] => Ok(Op::Branch(self.label(name)?)),
                 _ => self.error("expected a label after bra"),
@@ -93,7 +94,17 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "atom" | "red" => self.atomic(i),
             "cp" => self.copy(i),
             "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(i),
+            "barrier" if i.modifiers.first() == Some(&"cluster") => self.cluster_barrier(i),
             "bar" | "barrier" => self.barrier(i),
+            "setmaxnreg" => self.max_registers(i),
+            "mapa" => self.map_address(i),
+            "griddepcontrol"
+                if matches!(i.modifiers.as_slice(), ["wait" | "launch_dependents"])
+                    && operands.is_empty() =>
+            {
+                // Launches of a function follow each other.
+                Ok(Op::Hint)
+            }
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.warp_wide(i),
             "membar" | "fence" => self.fence(i),
             "mbarrier" => self.mbarrier(i),

@@ -76,6 +76,16 @@ impl<'m, 'a> Decoder<'m, 'a> {
             | ("fence", ["gpu" | "sys"] | ["sc" | "acq_rel", "gpu" | "sys"]) => {
                 Ok(Op::Fence(Scope::Device))
             }
+            (
+                "fence",
+                ["proxy", "async"]
+                | [
+                    "proxy",
+                    "async",
+                    "global" | "shared::cta" | "shared::cluster",
+                ],
+            ) => Ok(Op::FenceProxy),
+            ("fence", ["mbarrier_init", "release", "cluster"]) => Ok(Op::FenceMbarrierInit),
             _ => self.unknown(i),
         }
     }
@@ -193,9 +203,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
         };
         let mut space = Space::Generic;
         let (mut expect, mut parity, mut noinc, mut relaxed) = (false, false, false, false);
+        let mut no_complete = false;
         for &name in rest {
             match name {
-                "shared" | "shared::cta" => space = Space::Shared,
+                // Clusters have one block.
+                "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
+                "noComplete" if matches!(operation, "arrive" | "arrive_drop") => no_complete = true,
                 "b64" | "release" | "acquire" | "cta" | "cluster" => {}
                 "relaxed" => relaxed = true,
                 "expect_tx" if matches!(operation, "arrive" | "arrive_drop") => expect = true,
@@ -220,7 +233,22 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 let bytes = self.source(bytes, Type::U32)?;
                 (address, MbarrierOp::CompleteTx { bytes })
             }
-            ("arrive" | "arrive_drop", [state, address, rest @ ..]) if rest.len() < 2 => {
+            ("pending_count", [d, state]) => {
+                return Ok(Op::PendingCount {
+                    d: self.dest(d)?.0,
+                    s: self.source(state, Type::B64)?,
+                });
+            }
+            // Objects of other blocks give no state.
+            (
+                "arrive" | "arrive_drop",
+                [address @ Operand::Address(_), rest @ ..]
+                | [_, address @ Operand::Address(_), rest @ ..],
+            ) if rest.len() < 2 => {
+                let state = match &i.operands[0] {
+                    Operand::Address(_) => None,
+                    state => self.dest_or_sink(state)?.map(|(reg, _)| reg),
+                };
                 let number = match rest {
                     [number] => Some(self.source(number, Type::U32)?),
                     _ => None,
@@ -228,8 +256,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 if expect && number.is_none() {
                     return self.error("expected a number of bytes after .expect_tx");
                 }
+                if no_complete && (expect || number.is_none()) {
+                    return self.error("expected a number of arrivals after .noComplete");
+                }
                 let op = MbarrierOp::Arrive {
-                    state: self.dest_or_sink(state)?.map(|(reg, _)| reg),
+                    state,
+                    no_complete,
                     count: number.filter(|_| !expect),
                     expect: number.filter(|_| expect),
                     drop: operation == "arrive_drop",

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::emulator::address;
+use crate::emulator::clocks::Agent;
 use crate::emulator::global::{Buffer, Unordered};
 use crate::emulator::program::{Order, Space};
 use crate::emulator::shared::{Conflict, Trouble};
@@ -189,15 +190,31 @@ impl<'a> Context<'a> {
         at: u64,
         conflict: Unordered,
     ) {
+        self.global_conflict_of(warp.thread(lane), pc, at, conflict);
+    }
+
+    /// The same, of a thread that may have gone on.
+    #[cold]
+    pub(super) fn global_conflict_of(
+        &mut self,
+        thread: u32,
+        pc: u32,
+        at: u64,
+        conflict: Unordered,
+    ) {
+        let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let Unordered { this, other, who } = conflict;
         let kind = match (this.reads, other.reads) {
             (false, false) => Kind::ConflictingWrites,
             _ => Kind::GlobalRace,
         };
         let near = who.block == self.linear;
+        let self_agent = self.clocks.agents.of(who.thread);
         let address = Some((Space::Global, at));
-        self.find(kind, pc, None, warp.index, lane, address, || {
+        self.find(kind, pc, None, warp, lane, address, || {
+            let agent = self_agent.filter(|_| near);
             let them = match near {
+                true if agent.is_some() => agent.map(Self::agent_text).unwrap_or_default(),
                 true => format!(
                     "warp {}, lane {} of the block",
                     who.thread / 32,
@@ -235,6 +252,34 @@ impl<'a> Context<'a> {
             };
             format!("{them} {does} {what}, and {cure}")
         });
+    }
+
+    /// Names operations of the asynchronous proxy.
+    fn agent_text(agent: Agent) -> String {
+        match agent {
+            Agent::Groups(thread) => {
+                format!("bulk copies of warp {}, lane {}", thread / 32, thread % 32)
+            }
+            Agent::Mbarrier(at) => format!(
+                "bulk copies that complete at the mbarrier at byte {}",
+                at.saturating_sub(address::SHARED_START)
+            ),
+            Agent::Warpgroup(index) => format!("wgmma of warps {} to {}", 4 * index, 4 * index + 3),
+        }
+    }
+
+    fn completion_of(agent: Agent) -> &'static str {
+        match agent {
+            Agent::Groups(_) => {
+                "the copying thread's cp.async.bulk.wait_group (.read where its source is written), then a barrier for others"
+            }
+            Agent::Mbarrier(_) => {
+                "mbarrier.try_wait for the phase that their bytes end, by the thread or one that tells it"
+            }
+            Agent::Warpgroup(_) => {
+                "wgmma.wait_group for the group that they are committed to, then a barrier for others"
+            }
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
@@ -289,7 +334,8 @@ impl<'a> Context<'a> {
         let address = Some((Space::Shared, conflict.at));
         let kind = match conflict.trouble {
             Trouble::Uninitialized => Kind::UninitializedShared,
-            Trouble::InFlight => Kind::MissingWait,
+            Trouble::InFlight | Trouble::Arriving(_) | Trouble::BeingRead(_) => Kind::MissingWait,
+            Trouble::Unfenced => Kind::MissingFence,
             Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
         };
         let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
@@ -303,6 +349,20 @@ impl<'a> Context<'a> {
                 Trouble::InFlight => format!(
                     "{what} shared memory while an asynchronous copy of {other} may be under way to it; the copying thread \
                      must wait for its group (cp.async.wait_group), and a barrier must follow for other threads"
+                ),
+                Trouble::Arriving(agent) => format!(
+                    "{what} shared memory that {} may still write; wait for their completion first: {}",
+                    Self::agent_text(agent),
+                    Self::completion_of(agent)
+                ),
+                Trouble::BeingRead(agent) => format!(
+                    "{what} shared memory that {} may still read; wait for their completion first: {}",
+                    Self::agent_text(agent),
+                    Self::completion_of(agent)
+                ),
+                Trouble::Unfenced => format!(
+                    "{what} shared memory in the asynchronous proxy after {other} accessed it in the generic one, and no proxy fence stands between \
+                     the two; execute fence.proxy.async after that access and before the barrier that leads here"
                 ),
                 Trouble::AfterWrite => format!(
                     "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"

@@ -98,6 +98,7 @@ impl Context<'_> {
                 thread,
                 inst: pc,
                 strong: 0,
+                agent: None,
                 clocks: &self.clocks,
             };
             if let Some(conflict) = self.shared.start_copy(to[lane], bytes, by) {
@@ -246,6 +247,7 @@ impl Context<'_> {
                     thread,
                     inst: copy.inst,
                     strong: 0,
+                    agent: None,
                     clocks: &self.clocks,
                 };
                 self.shared.finish_copy(to, bytes, by);

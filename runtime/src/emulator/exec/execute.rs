@@ -58,6 +58,22 @@ impl Context<'_> {
             Op::Barrier(barrier) => return self.barrier(warp, at, barrier, active),
             Op::Fence(scope) => self.fence(warp, active, *scope),
             Op::Mbarrier(op) => return self.mbarrier(warp, at, op, active),
+            Op::FenceProxy => self.fence_proxy(warp, active),
+            Op::FenceMbarrierInit => self.fence_objects(warp, active),
+            Op::PendingCount { d, s } => {
+                self.check(warp, *s, active, pc);
+                let value = warp.rows[*s as usize].map(|token| token & 0xf_ffff);
+                Self::set(warp, *d, &value, active);
+            }
+            Op::Bulk(op) => self.bulk(warp, op, active, pc),
+            Op::BulkCommit => self.bulk_commit(warp, active),
+            Op::BulkWait { newest, read } => self.bulk_wait(warp, active, pc, (*newest, *read)),
+            Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait(_) => {
+                return self.warpgroup(warp, at, op, active);
+            }
+            Op::MaxRegisters(op) => return self.max_registers(warp, at, *op, active),
+            Op::ClusterBarrier(op) => return self.cluster_barrier(warp, at, *op, active),
+            Op::MapAddress { d, s, rank } => self.map_address(warp, (*d, *s, *rank), active, pc),
             Op::Hint => {}
             Op::Clock { d, bits } => {
                 let mask = if *bits == 32 { 0xffff_ffff } else { u64::MAX };

@@ -60,6 +60,8 @@ impl Context<'_> {
     /// Ends threads.
     pub(super) fn exit(&mut self, warp: &mut Warp, at: usize, active: Mask) -> Stop {
         self.progress += 1;
+        self.check_products(warp, active);
+        self.leave_cluster(warp, active);
         let group = &mut warp.groups[at];
         group.mask &= !active;
         group.pc += 1;

@@ -1,6 +1,7 @@
 //! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier".)
 
+use super::bulk::MOST_BYTES;
 use super::*;
 use crate::emulator::program::{Mbarrier, MbarrierOp, Space};
 use crate::emulator::shared::By;
@@ -23,6 +24,13 @@ struct Object {
     /// Bytes that are missing; fewer than none if they come before they are expected.
     bytes: i64,
     phase: u64,
+    /// The instruction and the thread that made it, and whether a fence followed.
+    made: (u32, u32),
+    fenced: bool,
+    /// The clock of the bulk copies that complete here.
+    agent: Option<u32>,
+    /// The last phase that each thread has seen the end of.
+    seen: HashMap<u32, u64>,
     /// The knowledge of those who arrived.
     arriving: View,
     /// The same for the phases that are over.
@@ -72,11 +80,21 @@ impl Context<'_> {
                 MbarrierOp::Init { count } => {
                     let expected = value(count) & 0xffff_ffff;
                     self.touch(warp, lane, pc, at, true);
+                    if let Some(live) = self.mbarriers.objects.get(&at) {
+                        let (missing, of) = (live.pending, live.expected);
+                        self.misuse(warp, lane, pc, at, || {
+                            format!("expected memory without an mbarrier object, found a live one that lacks {missing} of {of} arrivals; execute mbarrier.inval before")
+                        });
+                    }
                     let object = Object {
                         expected,
                         pending: expected,
                         bytes: 0,
                         phase: 0,
+                        made: (pc, warp.thread(lane)),
+                        fenced: false,
+                        agent: None,
+                        seen: HashMap::new(),
                         arriving: View::default(),
                         done: View::default(),
                     };
@@ -98,6 +116,7 @@ impl Context<'_> {
                     count,
                     expect,
                     drop,
+                    no_complete,
                     release,
                 } => {
                     self.touch(warp, lane, pc, at, false);
@@ -109,13 +128,21 @@ impl Context<'_> {
                         continue;
                     };
                     object.bytes += expect as i64;
+                    let bytes = object.bytes;
                     if drop {
                         object.expected = object.expected.saturating_sub(count);
                     }
-                    let phase = object.phase;
+                    let token = object.phase << 20 | object.pending;
+                    let ends = count >= object.pending;
+                    self.check_bytes_of(warp, lane, pc, at, bytes);
+                    if no_complete && ends {
+                        self.misuse(warp, lane, pc, at, || {
+                            "expected arrivals that do not end the phase after .noComplete, found the last ones; leave .noComplete out".into()
+                        });
+                    }
                     self.arrived(warp, lane, at, pc, count, times.as_ref());
                     if let Some(state) = state {
-                        warp.rows[state as usize][lane] = phase;
+                        warp.rows[state as usize][lane] = token;
                         warp.defined[state as usize] |= 1 << lane;
                     }
                 }
@@ -131,6 +158,8 @@ impl Context<'_> {
                     } else {
                         -bytes
                     };
+                    let bytes = object.bytes;
+                    self.check_bytes_of(warp, lane, pc, at, bytes);
                     self.end_phase(at);
                 }
                 MbarrierOp::CopiesArrive { noinc } => {
@@ -151,7 +180,8 @@ impl Context<'_> {
                 } => {
                     self.touch(warp, lane, pc, at, false);
                     let wanted = value(state);
-                    let Some(object) = self.mbarriers.objects.get(&at) else {
+                    let thread = warp.thread(lane);
+                    let Some(object) = self.mbarriers.objects.get_mut(&at) else {
                         self.not_initialized(warp, lane, pc, at);
                         // Others would wait for ever.
                         passed |= 1 << lane;
@@ -159,13 +189,31 @@ impl Context<'_> {
                     };
                     let over = match parity {
                         true => object.phase & 1 != wanted & 1,
-                        false => object.phase != wanted,
+                        false => object.phase != wanted >> 20,
+                    };
+                    // The phase that a parity means, to a thread that has seen the one before it.
+                    let late = match parity {
+                        true => object.seen.get(&thread).is_some_and(|&seen| {
+                            (seen + 1) & 1 == wanted & 1 && object.phase > seen + 2
+                        }),
+                        false => object.phase > (wanted >> 20) + 1,
+                    };
+                    if let Some(ended) = object.phase.checked_sub(1).filter(|_| over) {
+                        object.seen.insert(thread, ended);
+                    }
+                    let phase = object.phase;
+                    if late {
+                        self.misuse(warp, lane, pc, at, || {
+                            format!("expected a wait for the current phase or the one before, found one for a phase that ended earlier: {phase} have ended since the object was made; wait before others can go two phases on")
+                        });
+                    }
+                    let Some(object) = self.mbarriers.objects.get(&at) else {
+                        continue;
                     };
                     if over {
                         passed |= 1 << lane;
                         self.progress += 1;
                         if acquire {
-                            let thread = warp.thread(lane);
                             self.clocks.acquire_view(thread, &object.done);
                         }
                     } else if blocks && warp.timed_out >> lane & 1 == 0 {
@@ -231,9 +279,87 @@ impl Context<'_> {
         if object.pending == 0 && object.bytes == 0 {
             object.phase += 1;
             object.pending = object.expected;
-            let Object { arriving, done, .. } = object;
+            let Object {
+                arriving,
+                done,
+                agent,
+                ..
+            } = object;
+            if let Some(agent) = agent {
+                self.clocks.publish(*agent, arriving);
+            }
             done.join(arriving);
             self.mbarriers.completed.push(at);
+        }
+    }
+
+    /// Tells whether bulk copies may complete at an object, and notes why not.
+    pub(super) fn is_barrier_for_copies(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+    ) -> bool {
+        self.touch(warp, lane, pc, at, false);
+        let Some(object) = self.mbarriers.objects.get(&at) else {
+            self.not_initialized(warp, lane, pc, at);
+            return false;
+        };
+        let ((made, _), fenced) = (object.made, object.fenced);
+        if !fenced {
+            let address = Some((Space::Shared, at));
+            self.find(Kind::MissingFence, pc, Some(made), warp.index, lane, address, || {
+                "a bulk copy completes at an mbarrier object, and no fence follows its initialisation; execute fence.mbarrier_init.release.cluster \
+                 after mbarrier.init, then a barrier"
+                    .into()
+            });
+        }
+        true
+    }
+
+    /// The thread's objects are seen by other blocks and by bulk copies from now on.
+    pub(super) fn fence_objects(&mut self, warp: &Warp, active: Mask) {
+        for object in self.mbarriers.objects.values_mut() {
+            object.fenced |= lanes(active).any(|lane| warp.thread(lane) == object.made.1);
+        }
+    }
+
+    /// Notes that bytes of a bulk copy have landed.
+    pub(super) fn complete_bytes(&mut self, at: u64, bytes: u64, agent: u32) {
+        // It may be gone since.
+        if let Some(object) = self.mbarriers.objects.get_mut(&at) {
+            object.bytes -= bytes as i64;
+            object.agent = Some(agent);
+        }
+        self.end_phase(at);
+    }
+
+    /// Notes a number of bytes that an object cannot count.
+    fn check_bytes_of(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64, bytes: i64) {
+        if bytes.abs() > MOST_BYTES {
+            self.misuse(warp, lane, pc, at, || {
+                format!("expected at most 2^20 - 1 bytes under way in a phase, found {bytes}; use several objects")
+            });
+        }
+    }
+
+    /// Notes objects that lack bytes, or have some left over, as the block ends.
+    pub(crate) fn end_mbarriers(&mut self) {
+        let mut left: Vec<(u64, i64, (u32, u32))> = self
+            .mbarriers
+            .objects
+            .iter()
+            .filter(|(_, object)| object.bytes != 0)
+            .map(|(at, object)| (*at, object.bytes, object.made))
+            .collect();
+        left.sort_unstable();
+        for (at, bytes, (inst, thread)) in left {
+            let address = Some((Space::Shared, at));
+            self.find_at_end(Kind::Undefined, inst, thread, address, || match bytes {
+                0.. => format!("the block ends while this mbarrier expects {bytes} bytes more; expect as many as the copies bring"),
+                _ => format!("the block ends after {} bytes more than this mbarrier expected; expect all bytes of each copy, those outside of the tensor too", -bytes),
+            });
         }
     }
 
@@ -248,6 +374,7 @@ impl Context<'_> {
             thread: warp.thread(lane),
             inst: pc,
             strong: if weak { 0 } else { 8 },
+            agent: None,
             clocks: &self.clocks,
         };
         let conflict = if weak {
@@ -303,6 +430,12 @@ impl Context<'_> {
     /// somebody can go on then.
     pub(crate) fn wake(&mut self, warps: &mut [Warp]) -> bool {
         let mut arrived = false;
+        while self.land_any_bulk() {
+            self.wake_completed(warps);
+            if warps.iter().any(Warp::is_ready) {
+                return true;
+            }
+        }
         for warp in warps.iter_mut() {
             while self.next_arrival(warp) {
                 arrived = true;

@@ -158,6 +158,7 @@ impl Context<'_> {
             thread: warp.thread(lane),
             inst: pc,
             strong: order.width,
+            agent: None,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.read(at, data.len(), by) {
@@ -223,6 +224,7 @@ impl Context<'_> {
             block: self.linear,
             thread: warp.thread(lane),
             order,
+            agent: None,
             clocks: &self.clocks,
         }
     }
@@ -242,6 +244,7 @@ impl Context<'_> {
             thread,
             inst: pc,
             strong: order.width,
+            agent: None,
             clocks: &self.clocks,
         };
         if let Some(conflict) = self.shared.write(at, data.len(), by) {

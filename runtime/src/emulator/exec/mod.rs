@@ -1,6 +1,8 @@
 //! Warps at work: which threads go next, and what each instruction does.
 
 mod alu;
+mod blocks;
+mod bulk;
 mod checks;
 mod copies;
 mod count;
@@ -12,10 +14,12 @@ mod memory;
 mod strong;
 mod system;
 mod warp_wide;
+mod warpgroup;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::address;
 use super::clocks::{Clocks, View};
 use super::finding::{Collector, Kind, Thread};
 use super::global::{Global, Handed, Seen};
@@ -24,10 +28,13 @@ use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
 use crate::tensor::SplitMix;
+use blocks::{ClusterState, RegisterPool};
+pub(super) use bulk::Bulks;
 use copies::Copies;
 use cute_target::Arch;
 use groups::split;
 use mbarrier::Mbarriers;
+use warpgroup::{Issued, Products};
 
 /// Threads of a warp that are at one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +54,10 @@ pub(super) enum Wait {
     Barrier(u32),
     /// A phase of the `mbarrier` object at that address.
     Phase(u64),
+    /// So many registers, which others have to give up.
+    Registers(u32),
+    /// The barrier of the cluster.
+    Cluster,
 }
 
 pub(super) struct Warp {
@@ -65,6 +76,7 @@ pub(super) struct Warp {
     carry: Mask,
     carry_defined: Mask,
     copies: Copies,
+    products: Products,
     local: Vec<u8>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
@@ -164,6 +176,11 @@ pub(super) struct Context<'a> {
     /// The knowledge that strong writes to places in shared memory hand on, and their bytes.
     pub released: BTreeMap<u64, (u8, Arc<View>)>,
     pub mbarriers: Mbarriers,
+    pub bulks: Bulks,
+    pub registers: RegisterPool,
+    pub cluster: ClusterState,
+    /// Products that not all warps have issued, by warpgroup.
+    pub issued: BTreeMap<u32, Issued>,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,
     /// The fences of each thread.
@@ -222,6 +239,7 @@ impl Context<'_> {
             carry: 0,
             carry_defined: 0,
             copies: Copies::default(),
+            products: Products::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
@@ -318,6 +336,9 @@ impl Context<'_> {
         counts.threads += u64::from(active.count_ones());
         if warp.groups.len() > 1 && sees_others(&inst.op) {
             warp.spins = warp.spins.wrapping_add(1);
+        }
+        if !kernel.touches.is_empty() && !kernel.touches[pc as usize].is_empty() && active != 0 {
+            self.check_touched(warp, pc, active);
         }
         let next = match &inst.op {
             Op::Branch(target) => {

@@ -11,8 +11,9 @@ pub(in crate::emulator) struct Who {
     pub time: u32,
 }
 
-const TIME_BITS: u32 = 27;
-const THREAD_BITS: u32 = 10;
+const TIME_BITS: u32 = 25;
+/// Threads of a block, and the clocks behind them.
+const THREAD_BITS: u32 = 12;
 /// The bit that says, in place of a writer, that there is a [`Record`].
 pub(super) const RECORD: u64 = 1 << 63;
 
@@ -37,15 +38,19 @@ pub(in crate::emulator) struct Accessor<'c> {
     pub block: u64,
     pub thread: u32,
     pub order: Order,
+    /// The clock and the time of the agent in the asynchronous proxy for which the thread acts; none for the thread itself.
+    pub agent: Option<(u32, u32)>,
     pub clocks: &'c Clocks,
 }
 
 impl Accessor<'_> {
     pub(super) fn who(&self) -> Who {
+        let own = (self.thread, self.clocks.now(self.thread));
+        let (thread, time) = self.agent.unwrap_or(own);
         Who {
             block: self.block,
-            thread: self.thread,
-            time: self.clocks.now(self.thread),
+            thread,
+            time,
         }
     }
 
@@ -56,7 +61,9 @@ impl Accessor<'_> {
             thread,
             time,
         } = who;
-        if block == self.block {
+        if block == self.block && self.agent.is_some() {
+            self.clocks.ordered_proxied(self.thread, thread, time)
+        } else if block == self.block {
             self.clocks.ordered(self.thread, thread, time)
         } else {
             self.clocks

@@ -67,7 +67,16 @@ impl Set {
                 return (!by.knows(who)).then_some(who);
             }
             Times::Each(each) => {
+                let unknown = |&at: &u32| {
+                    let who = Who {
+                        block: self.block,
+                        thread: at,
+                        time: each[at as usize],
+                    };
+                    who.time != 0 && !by.knows(who)
+                };
                 let late = match same_block {
+                    true if by.agent.is_some() => (0..each.len() as u32).find(unknown),
                     true => clocks.unordered(thread, each),
                     false => clocks.unordered_after_block(thread, self.block, each),
                 }?;

@@ -22,6 +22,7 @@ fn by(clocks: &Clocks, block: u64, thread: u32) -> Accessor<'_> {
         block,
         thread,
         order: Order::default(),
+        agent: None,
         clocks,
     }
 }

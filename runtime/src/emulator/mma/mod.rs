@@ -10,6 +10,7 @@
 
 mod matrix;
 mod table;
+mod warpgroup;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod tests;
 use cute_layout::atoms::{Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
+pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
 
 use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, from_bits, narrow};
 use super::{LANES, Row};

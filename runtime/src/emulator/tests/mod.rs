@@ -6,6 +6,7 @@ mod definedness;
 mod findings;
 mod global_oracle;
 mod handoff;
+mod hopper;
 mod mbarrier;
 mod memory;
 mod races_oracle;

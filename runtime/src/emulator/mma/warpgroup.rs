@@ -1,0 +1,364 @@
+//! `wgmma.mma_async`: shapes and types, descriptors of operands in shared memory, and the products of a warp's 16 rows.
+//!
+//! Sources: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", and CuTe's `mma_traits_sm90_gmma.hpp`.
+//! Sums are taken as those of `mma.sync`: exact products and the accumulator in `f64`, in the order of K, rounded once at the end of an
+//! instruction. PTX leaves order and precision open.
+
+use cute_layout::atoms::Elem;
+
+use super::{E4M3, E5M2, TYPES, shape};
+use crate::emulator::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, narrow};
+use crate::emulator::lanes::{LANES, Row};
+use crate::tensor_map::MapSwizzle;
+
+/// Bytes of a row of an operand: K of every type.
+pub(crate) const ROW_BYTES: usize = 32;
+/// Bytes that lie together in every layout.
+pub(crate) const CHUNK: usize = 16;
+/// Rows of A and D that a warp has.
+pub(crate) const WARP_ROWS: usize = 16;
+/// Rows of A and D that a warpgroup has.
+const ROWS: usize = 64;
+
+/// `wgmma.mma_async` of one shape and types, decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WarpgroupMma {
+    pub n: usize,
+    pub k: usize,
+    d: Elem,
+    a: Elem,
+    b: Elem,
+    saturate: bool,
+    /// Tells whether A and B are negated.
+    pub negate: [bool; 2],
+    /// Tells whether A and B lie along M and N in shared memory.
+    pub transpose: [bool; 2],
+}
+
+impl WarpgroupMma {
+    /// `mma_async.sync.aligned.m64n128k16.f32.f16.f16` without its first word, before the immediates are known.
+    pub(crate) fn of(modifiers: &[&str]) -> Result<WarpgroupMma, Unknown> {
+        let mut mods = Mods::new("wgmma", modifiers);
+        for name in ["mma_async", "sync", "aligned"] {
+            mods.required(&[(name, ())])?;
+        }
+        let Some([m, n, k]) = mods.peek().and_then(shape) else {
+            return Err(mods.unexpected("a shape such as `.m64n128k16`"));
+        };
+        let wrong =
+            mods.unexpected("a shape of m64, N a multiple of 8 from 8 to 256, and K of 32 bytes");
+        mods.advance();
+        let mut saturate = mods.eat("satfinite");
+        let mut types = [Elem::F32; 3];
+        for ty in &mut types {
+            *ty = mods.required(TYPES)?;
+        }
+        saturate |= mods.eat("satfinite");
+        mods.end()?;
+        let [d, a, b] = types;
+        let bytes = |ty| match ty {
+            Elem::F16 | Elem::BF16 => 2,
+            Elem::TF32 => 4,
+            _ => 1,
+        };
+        let is_f8 = |ty| matches!(ty, Elem::F8E4M3 | Elem::F8E5M2);
+        let is_i8 = |ty| matches!(ty, Elem::I8 | Elem::U8);
+        let types_go = match (d, a, b) {
+            (Elem::F16 | Elem::F32, Elem::F16, Elem::F16) => true,
+            (Elem::F32, Elem::BF16, Elem::BF16) | (Elem::F32, Elem::TF32, Elem::TF32) => true,
+            (Elem::F16 | Elem::F32, a, b) if is_f8(a) && is_f8(b) => true,
+            (Elem::I32, a, b) => is_i8(a) && is_i8(b),
+            _ => false,
+        };
+        if !types_go || saturate && d != Elem::I32 {
+            return Err(mods.unknown("types of D, A and B that wgmma has", "others"));
+        }
+        let n_goes =
+            (8..=256).contains(&n) && n % 8 == 0 && (d != Elem::I32 || n <= 24 || n % 16 == 0);
+        if m != ROWS as i64 || !n_goes || k * bytes(a) != ROW_BYTES as i64 {
+            return Err(wrong);
+        }
+        Ok(WarpgroupMma {
+            n: n as usize,
+            k: k as usize,
+            d,
+            a,
+            b,
+            saturate,
+            negate: [false; 2],
+            transpose: [false; 2],
+        })
+    }
+
+    /// The shape and the type of accumulators, without what may differ between products on the same ones.
+    pub(crate) fn shape_alone(&self) -> WarpgroupMma {
+        WarpgroupMma {
+            a: self.d,
+            b: self.d,
+            k: 0,
+            saturate: false,
+            negate: [false; 2],
+            transpose: [false; 2],
+            ..*self
+        }
+    }
+
+    /// Registers of D and of A that a thread holds.
+    pub(crate) fn registers(&self) -> [usize; 2] {
+        [self.n / if self.d == Elem::F16 { 4 } else { 2 }, 4]
+    }
+
+    /// Tells whether A and B may be negated, and whether they may lie along M and N.
+    pub(crate) fn options(&self) -> (bool, bool) {
+        (self.d != Elem::I32, self.element_bytes() == 2)
+    }
+
+    /// Bytes of an element of A and B.
+    pub(crate) fn element_bytes(&self) -> usize {
+        ROW_BYTES / self.k
+    }
+
+    /// Multiplications with an addition of one warp.
+    pub(crate) fn macs(&self) -> u64 {
+        (WARP_ROWS * self.n * self.k) as u64
+    }
+
+    fn number(ty: Elem, bytes: &[u8]) -> f64 {
+        let half = || u16::from_le_bytes([bytes[0], bytes[1]]);
+        match ty {
+            Elem::F16 => f16_to_f64(half().into()),
+            Elem::BF16 => bf16_to_f32(half()).into(),
+            Elem::TF32 => {
+                let bits = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                // The 13 low bits are not looked at.
+                f32::from_bits(bits & !0x1fff).into()
+            }
+            Elem::F8E4M3 => E4M3[usize::from(bytes[0])],
+            Elem::F8E5M2 => E5M2[usize::from(bytes[0])],
+            Elem::I8 => (bytes[0] as i8).into(),
+            _ => bytes[0].into(),
+        }
+    }
+
+    /// A, 16 rows by K, of chunks as [`Descriptor::chunks`] gives them.
+    pub(crate) fn a_of_chunks(&self, chunks: &[[u8; CHUNK]], a: &mut [f64]) {
+        let k = self.k;
+        self.spread(
+            self.a,
+            self.transpose[0],
+            chunks,
+            WARP_ROWS,
+            |row, at, value| {
+                a[row * k + at] = value;
+            },
+        );
+        self.negated(0, a);
+    }
+
+    /// B, K by N, of chunks as [`Descriptor::chunks`] gives them.
+    pub(crate) fn b_of_chunks(&self, chunks: &[[u8; CHUNK]], b: &mut [f64]) {
+        let n = self.n;
+        self.spread(self.b, self.transpose[1], chunks, n, |column, at, value| {
+            b[at * n + column] = value;
+        });
+        self.negated(1, b);
+    }
+
+    fn spread(
+        &self,
+        ty: Elem,
+        transposed: bool,
+        chunks: &[[u8; CHUNK]],
+        extent: usize,
+        mut put: impl FnMut(usize, usize, f64),
+    ) {
+        let bytes = self.element_bytes();
+        let each = CHUNK / bytes;
+        for (index, chunk) in chunks.iter().enumerate() {
+            for (place, element) in chunk.chunks_exact(bytes).enumerate() {
+                let value = Self::number(ty, element);
+                match transposed {
+                    false => put(index / 2, index % 2 * each + place, value),
+                    true => {
+                        let row_of_chunks = extent / each;
+                        put(
+                            index % row_of_chunks * each + place,
+                            index / row_of_chunks,
+                            value,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn negated(&self, operand: usize, values: &mut [f64]) {
+        if self.negate[operand] {
+            for value in values {
+                *value = -*value;
+            }
+        }
+    }
+
+    /// A, 16 rows by K, of four registers.
+    pub(crate) fn a_of_registers(&self, rows: &[Row], a: &mut [f64]) {
+        let bytes = self.element_bytes();
+        let each = 4 / bytes;
+        for (register, row) in rows.iter().enumerate() {
+            for (lane, word) in row.iter().enumerate() {
+                let word = (*word as u32).to_le_bytes();
+                let at = lane / 4 + register % 2 * 8;
+                let start = lane % 4 * each + register / 2 * (self.k / 2);
+                for (place, element) in word.chunks_exact(bytes).enumerate() {
+                    a[at * self.k + start + place] = Self::number(self.a, element);
+                }
+            }
+        }
+        self.negated(0, a);
+    }
+
+    /// The row of 16 and the column of what a lane holds in a register of D; the second element of two lies beside it.
+    fn place(&self, register: usize, lane: usize) -> (usize, usize) {
+        let packed = self.d == Elem::F16;
+        let (pair, half) = match packed {
+            true => (register / 2, register % 2),
+            false => (register / 4, register / 2 % 2),
+        };
+        let column = if packed { 0 } else { register % 2 };
+        (lane / 4 + half * 8, pair * 8 + lane % 4 * 2 + column)
+    }
+
+    /// Accumulators, 16 rows by N, of registers.
+    pub(crate) fn read_d(&self, rows: &[Row], sum: &mut [f64]) {
+        for (register, row) in rows.iter().enumerate() {
+            for (lane, word) in row.iter().enumerate() {
+                let (at, column) = self.place(register, lane);
+                let to = &mut sum[at * self.n + column..];
+                match self.d {
+                    Elem::F16 => {
+                        to[0] = f16_to_f64(word & 0xffff);
+                        to[1] = f16_to_f64(word >> 16 & 0xffff);
+                    }
+                    Elem::I32 => to[0] = (*word as i32).into(),
+                    _ => to[0] = f32::from_bits(*word as u32).into(),
+                }
+            }
+        }
+    }
+
+    /// Registers of accumulators, 16 rows by N.
+    pub(crate) fn write_d(&self, sum: &[f64], rows: &mut [Row]) {
+        for (register, row) in rows.iter_mut().enumerate() {
+            for (lane, word) in row.iter_mut().enumerate() {
+                let (at, column) = self.place(register, lane);
+                let from = &sum[at * self.n + column..];
+                *word = match self.d {
+                    Elem::F16 => {
+                        let half = |x: f64| narrow(x, Format::F16, Mode::Rn);
+                        half(from[1]) << 16 | half(from[0])
+                    }
+                    // Exact: 32 products of bytes and a number of 32 bits.
+                    Elem::I32 if self.saturate => u64::from(from[0] as i32 as u32),
+                    Elem::I32 => u64::from(from[0] as i64 as u32),
+                    _ if from[0].is_nan() => Format::F32.nan,
+                    _ => u64::from((from[0] as f32).to_bits()),
+                };
+            }
+        }
+    }
+
+    /// D = A B + D: A 16 rows by K, B K by N, D 16 rows by N.
+    pub(crate) fn multiply(&self, a: &[f64], b: &[f64], d: &mut [f64]) {
+        for (a, d) in a.chunks_exact(self.k).zip(d.chunks_exact_mut(self.n)) {
+            for (a, b) in a.iter().zip(b.chunks_exact(self.n)) {
+                for (d, b) in d.iter_mut().zip(b) {
+                    *d += a * b;
+                }
+            }
+        }
+    }
+}
+
+/// The place of an operand in shared memory (PTX ISA, "Matrix Descriptor Format").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Descriptor {
+    start: u64,
+    leading: u64,
+    stride: u64,
+    pub swizzle: MapSwizzle,
+}
+
+impl Descriptor {
+    /// Error: what no descriptor says, in words.
+    pub(crate) fn of(bits: u64) -> Result<Descriptor, String> {
+        let field = |at: u32| (bits >> at & 0x3fff) << 4;
+        // What has no meaning is zero.
+        let unused = bits & 0x3ff1_c000_c000_c000;
+        if unused != 0 {
+            return Err(format!(
+                "expected a matrix descriptor, found {bits:#018x}, which has bits {unused:#x} that mean nothing; keep addresses and offsets to 14 bits of 16 bytes"
+            ));
+        }
+        let swizzle = match bits >> 62 {
+            0 => MapSwizzle::None,
+            1 => MapSwizzle::B128,
+            2 => MapSwizzle::B64,
+            _ => MapSwizzle::B32,
+        };
+        let found = bits >> 49 & 7;
+        let start = field(0);
+        let rows = (1u64 << swizzle.bits()) - 1;
+        if found != 0 || start >> 7 & rows != 0 {
+            return Err(format!(
+                "expected an operand whose swizzle pattern begins at a multiple of {} bytes, with a base offset of 0, found one in the pattern that holds {start:#x}, with {found}; align it",
+                128 << swizzle.bits()
+            ));
+        }
+        Ok(Descriptor {
+            start,
+            leading: field(16),
+            stride: field(32),
+            swizzle,
+        })
+    }
+
+    /// Addresses of the chunks of an operand: of `extent` rows or columns from `first` on. Along K, two chunks a row; else all chunks of
+    /// one k after those of the one before.
+    pub(crate) fn chunks(
+        &self,
+        transposed: bool,
+        first: usize,
+        extent: usize,
+        k: usize,
+    ) -> impl Iterator<Item = u64> + '_ {
+        let span = self.swizzle.span().unwrap_or(CHUNK) as u64;
+        let wide = span / CHUNK as u64;
+        let count = if transposed {
+            extent / 8 * k
+        } else {
+            extent * 2
+        };
+        (0..count).map(move |index| {
+            let offset = if transposed {
+                let (chunk, k) = (first / 8 + index % (extent / 8), index / (extent / 8));
+                let (chunk, k) = (chunk as u64, k as u64);
+                let (along, groups) = match self.swizzle {
+                    MapSwizzle::None => (self.stride, self.leading),
+                    _ => (self.leading, self.stride),
+                };
+                chunk % wide * CHUNK as u64 + chunk / wide * along + k % 8 * span + k / 8 * groups
+            } else {
+                let (row, chunk) = ((first + index / 2) as u64, (index % 2) as u64);
+                let apart = match self.swizzle {
+                    MapSwizzle::None => self.leading,
+                    _ => CHUNK as u64,
+                };
+                row % 8 * span + row / 8 * self.stride + chunk * apart
+            };
+            self.swizzle.apply(self.start + offset)
+        })
+    }
+}
+
+/// A row of zeros.
+pub(crate) const ZEROS: Row = [0; LANES];

@@ -1,0 +1,81 @@
+//! Instructions of the asynchronous proxy, and those that come with them: bulk copies, `wgmma`, registers that warps hand over.
+
+use super::super::mma::WarpgroupMma;
+use super::{Guard, Reg, Space};
+
+/// An address: its space, and a register with an offset.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::emulator) struct At {
+    pub space: Space,
+    pub base: Reg,
+    pub offset: i64,
+}
+
+/// The way that a bulk copy goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::emulator) enum BulkKind {
+    /// From global to shared memory, completed at an `mbarrier` object.
+    Load,
+    /// From shared to global memory, completed by a bulk group.
+    Store,
+    /// The same, where each element is reduced with what is there: the operation, and the type where no map has it.
+    Reduce(&'static str, Option<&'static str>),
+    /// From global memory into L2.
+    Prefetch,
+}
+
+/// `cp.async.bulk`, `cp.async.bulk.tensor`, their prefetches and reductions.
+#[derive(Debug)]
+pub(in crate::emulator) struct Bulk {
+    pub kind: BulkKind,
+    /// The place in shared memory; none for a prefetch.
+    pub shared: Option<At>,
+    /// The place in global memory, or that of the tensor map.
+    pub global: At,
+    /// Coordinates of the box, the fastest first; none without a map.
+    pub coordinates: Option<Vec<Reg>>,
+    /// Bytes, where no map says how many.
+    pub bytes: Option<Reg>,
+    /// The `mbarrier` object of a load.
+    pub barrier: Option<At>,
+    /// The blocks of the cluster that a load is for.
+    pub mask: Option<Reg>,
+}
+
+/// Part of `barrier.cluster`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulator) enum ClusterBarrier {
+    /// Hands on what came before, unless it is relaxed.
+    Arrive {
+        relaxed: bool,
+    },
+    Wait,
+}
+
+/// `setmaxnreg`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulator) struct MaxRegisters {
+    pub increases: bool,
+    pub count: u32,
+}
+
+/// The place of an operand of `wgmma`.
+#[derive(Debug)]
+pub(in crate::emulator) enum WarpgroupOperand {
+    /// In shared memory, where a descriptor in a register says.
+    Descriptor(Reg),
+    Registers(Vec<Reg>),
+}
+
+/// `wgmma.mma_async`
+#[derive(Debug)]
+pub(in crate::emulator) struct Wgmma {
+    pub mma: WarpgroupMma,
+    /// Accumulators, read and written.
+    pub d: Vec<Reg>,
+    pub a: WarpgroupOperand,
+    /// Descriptor of B.
+    pub b: Reg,
+    /// Tells whether the accumulators are added; else they are only written.
+    pub scale_d: Guard,
+}

@@ -1,0 +1,151 @@
+//! The registers that an instruction touches.
+
+use super::{BarrierKind, MbarrierOp, Op, Reg};
+
+impl Op {
+    /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
+    /// when it touches them. Predicates are no registers here.
+    pub(in crate::emulator) fn registers(&self, f: &mut dyn FnMut(Reg, bool)) {
+        let mut reads: Vec<Reg> = Vec::new();
+        let mut writes: Vec<Reg> = Vec::new();
+        match self {
+            Op::Alu(op) => {
+                reads.extend(&op.s[..op.count]);
+                writes.extend(op.d);
+            }
+            Op::Move { d, s } | Op::MoveMatrix { d, s } | Op::PendingCount { d, s } => {
+                reads.push(*s);
+                writes.push(*d);
+            }
+            Op::MapAddress { d, s, rank } => {
+                reads.extend([s, rank]);
+                writes.push(*d);
+            }
+            Op::Pack { d, parts, .. } => {
+                reads.extend(parts);
+                writes.push(*d);
+            }
+            Op::Unpack { parts, s, .. } => {
+                reads.push(*s);
+                writes.extend(parts.iter().flatten());
+            }
+            Op::BranchIndex { index, .. } => reads.push(*index),
+            Op::Load(access) => {
+                reads.push(access.base);
+                writes.extend(access.regs.iter().flatten());
+            }
+            Op::Store(access) => {
+                reads.push(access.base);
+                reads.extend(access.regs.iter().flatten());
+            }
+            Op::Cvta { d, s, .. } => {
+                reads.push(*s);
+                writes.push(*d);
+            }
+            Op::IsSpace { s, .. } => reads.push(*s),
+            Op::AsyncCopy(copy) => {
+                reads.extend([copy.dst.0, copy.src.0]);
+                reads.extend(copy.source_bytes);
+            }
+            Op::Barrier(barrier) => {
+                reads.push(barrier.id);
+                reads.extend(barrier.count);
+                if let BarrierKind::Popc(d) = barrier.kind {
+                    writes.push(d);
+                }
+            }
+            Op::Mbarrier(op) => {
+                reads.push(op.base);
+                match op.op {
+                    MbarrierOp::Init { count } => reads.push(count),
+                    MbarrierOp::Arrive {
+                        state,
+                        count,
+                        expect,
+                        ..
+                    } => {
+                        reads.extend(count.into_iter().chain(expect));
+                        writes.extend(state);
+                    }
+                    MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => {
+                        reads.push(bytes);
+                    }
+                    MbarrierOp::Test { state, .. } => reads.push(state),
+                    MbarrierOp::Invalidate | MbarrierOp::CopiesArrive { .. } => {}
+                }
+            }
+            Op::Bulk(op) => {
+                let places = [op.shared, Some(op.global), op.barrier];
+                reads.extend(places.iter().flatten().map(|at| at.base));
+                reads.extend(op.coordinates.iter().flatten());
+                reads.extend(op.bytes.into_iter().chain(op.mask));
+            }
+            Op::Shuffle {
+                d,
+                a,
+                b,
+                c,
+                members,
+                ..
+            } => {
+                reads.extend([a, b, c, members]);
+                writes.push(*d);
+            }
+            Op::Vote { d, members, .. } => {
+                reads.push(*members);
+                writes.extend(*d);
+            }
+            Op::Reduce { d, a, members, .. } | Op::MatchAny { d, a, members } => {
+                reads.extend([a, members]);
+                writes.push(*d);
+            }
+            Op::Elect { d, members, .. } => {
+                reads.push(*members);
+                writes.extend(*d);
+            }
+            Op::WarpBarrier { members } => reads.push(*members),
+            Op::ActiveMask(d) | Op::Clock { d, .. } => writes.push(*d),
+            Op::LoadMatrix { regs, base, .. } => {
+                reads.push(*base);
+                writes.extend(regs);
+            }
+            Op::StoreMatrix { regs, base, .. } => {
+                reads.push(*base);
+                reads.extend(regs);
+            }
+            Op::Mma(op) => {
+                reads.extend(op.a.iter().chain(&op.b).chain(&op.c));
+                writes.extend(&op.d);
+            }
+            Op::Atomic(atomic) => {
+                reads.push(atomic.base);
+                reads.extend(atomic.a.iter().copied().chain(atomic.b));
+                writes.extend(atomic.d);
+            }
+            Op::MovePred { .. }
+            | Op::Branch(_)
+            | Op::Goto(_)
+            | Op::Exit
+            | Op::Trap
+            | Op::AsyncCommit
+            | Op::AsyncWait(_)
+            | Op::AsyncWaitAll
+            | Op::Fence(_)
+            | Op::FenceProxy
+            | Op::FenceMbarrierInit
+            | Op::BulkCommit
+            | Op::BulkWait { .. }
+            | Op::Wgmma(_)
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait(_)
+            | Op::MaxRegisters(_)
+            | Op::ClusterBarrier(_)
+            | Op::Printf { .. }
+            | Op::AssertFail { .. }
+            | Op::Hint => {}
+        }
+        reads.into_iter().for_each(|reg| f(reg, false));
+        writes.into_iter().for_each(|reg| f(reg, true));
+    }
+}
