@@ -49,7 +49,7 @@ func.func @too_many_bytes(%b: !bars, %i: i32) {
 
 // -----
 
-// expected-error @+1 {{expected copy_bits = 131072, those of 8192 elements of 'f16', found 65536}}
+// expected-error @+1 {{expected copy_bits = 131072, those of 8192 elements of f16, found 65536}}
 func.func @other_bits(%a: !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>) { return }
 
 // -----
@@ -64,7 +64,7 @@ func.func @too_long(%a: !cute_nvgpu.atom.tma_load<f16, copy_bits = 327680, tma_g
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
 !tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
 func.func @another_box(%A: !mat, %t: !tile) {
-  // expected-error @+1 {{expected the atom '!cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>'}}
+  // expected-error @+1 {{expected the atom !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>, found}}
   %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) : (!mat, !tile) -> (!load, !coords)
   return
 }

@@ -7,12 +7,12 @@
 !one = !cute.memref<i64, smem, align<8>, "1:0">
 // CHECK-LABEL: func.func @barriers
 func.func @barriers(%bars: !bars, %bar: !one, %i: i32, %n: i32) -> i1 {
-  // CHECK: cute_nvgpu.mbarrier_init %{{.*}}[%{{.*}}], %{{.*}} : !cute.memref<i64, smem, align<8>, "4:1">
+  // CHECK: cute_nvgpu.mbarrier_init %{{.*}}[%{{.*}}], %{{.*}} : !cute.memref<i64, smem, "4:1">
   cute_nvgpu.mbarrier_init %bars[%i], %n : !bars
   // CHECK: cute_nvgpu.mbarrier_arrive %{{.*}}[%{{.*}}] :
   cute_nvgpu.mbarrier_arrive %bars[%i] : !bars
   // The first of one needs no index.
-  // CHECK: cute_nvgpu.mbarrier_arrive_and_expect_tx %{{.*}}, %{{.*}} : !cute.memref<i64, smem, align<8>, "1:0">
+  // CHECK: cute_nvgpu.mbarrier_arrive_and_expect_tx %{{.*}}, %{{.*}} : !cute.memref<i64, smem, "1:0">
   cute_nvgpu.mbarrier_arrive_and_expect_tx %bar, %n : !one
   // CHECK: cute_nvgpu.mbarrier_expect_tx
   cute_nvgpu.mbarrier_expect_tx %bars[%i], %n : !bars

@@ -67,6 +67,7 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
 !acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
 gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
   gpu.func @nothing_to_add_to() kernel {
+    // expected-note @+1 {{the registers are allocated here}}
     %acc = cute.memref.alloca() : !acc
     // expected-error @+1 {{reads registers that nothing has written}}
     cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()

@@ -8,6 +8,8 @@
 //     cute-run tma_copy.cutepkg --bench --shape src=8192x8192 --shape dst=8192x8192
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 3 --shape src=256x128 --shape dst=256x128
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape src=131x200 --shape dst=131x200
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
 !any = !cute.layout<"(?,?):(?{div=8},1)">

@@ -10,6 +10,8 @@
 //     cute-run wgmma_tma.cutepkg --bench --shape A=4096x4096 --shape B=4096x4096 --shape C=4096x4096
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 3 --shape A=128x320 --shape B=128x320 --shape C=128x128
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape A=136x456 --shape B=264x456 --shape C=136x264
 
 // A (M,K), B (N,K) and C (M,N), rows one after the other.
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
