@@ -110,7 +110,11 @@ fn pass_tensor_maps<'c>(module: Op<'c>, b: &Builder<'c>) -> Result<(), Failure> 
             if is_map { TENSOR_MAP.to_owned() } else { text }
         });
         let each: Vec<_> = each.collect();
-        set_attribute(op, "arg_attrs", b.attribute(&format!("[{}]", each.join(", ")))?);
+        set_attribute(
+            op,
+            "arg_attrs",
+            b.attribute(&format!("[{}]", each.join(", ")))?,
+        );
     }
     Ok(())
 }

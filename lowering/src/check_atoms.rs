@@ -71,9 +71,9 @@ pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
 /// `wgmma`).
 fn required(op: Op<'_>) -> Option<Requirement> {
     Some(match name_of(op) {
-        cute_nvgpu::MBARRIER_INIT
-        | cute_nvgpu::MBARRIER_INVAL
-        | cute_nvgpu::MBARRIER_ARRIVE => Requirement::Since(8, 0),
+        cute_nvgpu::MBARRIER_INIT | cute_nvgpu::MBARRIER_INVAL | cute_nvgpu::MBARRIER_ARRIVE => {
+            Requirement::Since(8, 0)
+        }
         cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX
         | cute_nvgpu::MBARRIER_EXPECT_TX
         | cute_nvgpu::MBARRIER_WAIT
@@ -83,9 +83,9 @@ fn required(op: Op<'_>) -> Option<Requirement> {
         | cute_nvgpu::BULK_LOAD
         | cute_nvgpu::BULK_STORE
         | cute_nvgpu::PREFETCH_TMA_DESC => Requirement::Since(9, 0),
-        cute_nvgpu::WGMMA_FENCE
-        | cute_nvgpu::WGMMA_COMMIT_GROUP
-        | cute_nvgpu::WGMMA_WAIT_GROUP => Requirement::Specific(9, 0),
+        cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_COMMIT_GROUP | cute_nvgpu::WGMMA_WAIT_GROUP => {
+            Requirement::Specific(9, 0)
+        }
         _ => return None,
     })
 }

@@ -200,14 +200,12 @@ pub(crate) fn refused<'k>(
                 error @ (PtxasError::Rejected { .. }
                 | PtxasError::Warned { .. }
                 | PtxasError::Remarked { .. }),
-            ) => {
-                Some(Trouble {
-                    kernel: kernel.to_owned(),
-                    why: error.to_string(),
-                    spills: false,
-                    plan: None,
-                })
-            }
+            ) => Some(Trouble {
+                kernel: kernel.to_owned(),
+                why: error.to_string(),
+                spills: false,
+                plan: None,
+            }),
             _ => None,
         }
     });

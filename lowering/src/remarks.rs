@@ -5,21 +5,66 @@
 type Remark = (&'static str, &'static str);
 
 const REMARKS: &[Remark] = &[
-    ("C7506", "setmaxnreg is ignored for a call; leave calls, printf and assertions out of the kernel"),
-    ("C7507", "setmaxnreg is ignored, as a role does not fit its registers; give it more, or give it less to hold"),
-    ("C7508", "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel"),
-    ("C7509", "products run one after another for a call; leave calls, printf and assertions out of the kernel"),
-    ("C7510", "products run one after another, as they cross a function's boundary; leave functions and assertions out of the kernel"),
-    ("C7511", "products run one after another for want of registers; choose smaller tiles of C for a warpgroup"),
-    ("C7512", "products run one after another for want of registers; choose smaller tiles of C for a warpgroup"),
-    ("C7513", "products run one after another, as something else writes registers of A; fence behind the write, and wait before it"),
-    ("C7514", "products run one after another, as something else reads accumulators; put a wgmma_wait_group before it on every way"),
-    ("C7515", "products run one after another, as something else writes accumulators; put a wgmma_fence behind it, before the products"),
-    ("C7516", "products run one after another; write a fence before them, and a commit and a wait behind"),
-    ("C7517", "a fence was put in; write a wgmma_fence that is given the accumulators"),
-    ("C7518", "products are waited for where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform"),
-    ("C7519", "a wait was put in; write a wgmma_wait_group that is given the accumulators"),
-    ("C7520", "products are fenced where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform"),
+    (
+        "C7506",
+        "setmaxnreg is ignored for a call; leave calls, printf and assertions out of the kernel",
+    ),
+    (
+        "C7507",
+        "setmaxnreg is ignored, as a role does not fit its registers; give it more, or give it less to hold",
+    ),
+    (
+        "C7508",
+        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel",
+    ),
+    (
+        "C7509",
+        "products run one after another for a call; leave calls, printf and assertions out of the kernel",
+    ),
+    (
+        "C7510",
+        "products run one after another, as they cross a function's boundary; leave functions and assertions out of the kernel",
+    ),
+    (
+        "C7511",
+        "products run one after another for want of registers; choose smaller tiles of C for a warpgroup",
+    ),
+    (
+        "C7512",
+        "products run one after another for want of registers; choose smaller tiles of C for a warpgroup",
+    ),
+    (
+        "C7513",
+        "products run one after another, as something else writes registers of A; fence behind the write, and wait before it",
+    ),
+    (
+        "C7514",
+        "products run one after another, as something else reads accumulators; put a wgmma_wait_group before it on every way",
+    ),
+    (
+        "C7515",
+        "products run one after another, as something else writes accumulators; put a wgmma_fence behind it, before the products",
+    ),
+    (
+        "C7516",
+        "products run one after another; write a fence before them, and a commit and a wait behind",
+    ),
+    (
+        "C7517",
+        "a fence was put in; write a wgmma_fence that is given the accumulators",
+    ),
+    (
+        "C7518",
+        "products are waited for where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform",
+    ),
+    (
+        "C7519",
+        "a wait was put in; write a wgmma_wait_group that is given the accumulators",
+    ),
+    (
+        "C7520",
+        "products are fenced where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform",
+    ),
 ];
 
 /// The remarks in ptxas' report, each with its cure, once; nothing where there are none.
@@ -53,7 +98,10 @@ mod tests {
                    instructions defining accumulator registers of a wgmma between start and end of the pipeline stage in the \
                    function 'k'\nptxas info    : Used 168 registers\nptxas info : (C7599) something new";
         let found = of(log).unwrap();
-        assert!(found.contains("C7514") && found.contains("wgmma_wait_group"), "{found}");
+        assert!(
+            found.contains("C7514") && found.contains("wgmma_wait_group"),
+            "{found}"
+        );
         assert!(found.contains("C7599"), "{found}");
         assert_eq!(of("ptxas info    : Used 168 registers"), None);
     }

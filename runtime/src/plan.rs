@@ -5,8 +5,8 @@ use crate::layout::{Parsed, Pattern};
 use crate::package::{
     Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, MapParam, Param, Sizes,
 };
-use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap};
 use crate::tensor::{ArgError, HostTensor};
+use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap};
 
 /// An argument, as far as launches depend on it.
 pub(crate) trait Facts {
@@ -388,10 +388,15 @@ fn tensor_map(
         let value = expr.evaluate(environment)?;
         let value = u64::try_from(value).ok();
         let value = value.and_then(|value| value.checked_mul(bytes as u64));
-        value.ok_or_else(|| "a tensor map with a size or a stride that is negative or too large".to_owned())
+        value.ok_or_else(|| {
+            "a tensor map with a size or a stride that is negative or too large".to_owned()
+        })
     };
     let sizes = map.sizes.iter().map(|size| number(size, 1));
-    let strides = map.strides.iter().map(|stride| number(stride, element.bytes()));
+    let strides = map
+        .strides
+        .iter()
+        .map(|stride| number(stride, element.bytes()));
     let made = TensorMap {
         element,
         address: Limits::ALIGN.into(),

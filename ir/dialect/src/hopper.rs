@@ -23,7 +23,11 @@ pub fn is_asynchronous(atom: &MmaAtom) -> bool {
 /// Checks that a tensor is one of mbarriers, of so many, or with an index.
 pub fn check_barriers(barriers: &MemRef<'_>) -> Result<(), String> {
     let is_i64 = barriers.element.to_string() == "i64";
-    if barriers.space != Space::Smem || !is_i64 || barriers.swizzle.is_some() || barriers.inner.is_some() {
+    if barriers.space != Space::Smem
+        || !is_i64
+        || barriers.swizzle.is_some()
+        || barriers.inner.is_some()
+    {
         return Err(format!(
             "expected mbarriers, a tensor of i64 in smem without a swizzle such as !cute.memref<i64, smem, align<8>, \"4:1\">, found one of \
              {} in {}",
@@ -48,7 +52,10 @@ pub fn check_barriers(barriers: &MemRef<'_>) -> Result<(), String> {
 /// The box of a TMA atom for a tile of `tensor` that lies in shared memory as `layout` says.
 pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, String> {
     if tensor.space != Space::Gmem || tensor.swizzle.is_some() || tensor.inner.is_some() {
-        return Err(format!("expected a tensor in gmem without a swizzle, found one in {}", tensor.space));
+        return Err(format!(
+            "expected a tensor in gmem without a swizzle, found one in {}",
+            tensor.space
+        ));
     }
     let (layout, swizzle) = match layout {
         CuteType::Layout(layout) => (layout, None),
@@ -91,17 +98,28 @@ pub fn tma_boxes(
 }
 
 /// Checks that a tensor in shared memory is one that the atom fills or empties, but for its layout.
-pub fn check_tma_memory((value, map): (Type<'_>, &TmaBox), smem: &MemRef<'_>) -> Result<(), String> {
+pub fn check_tma_memory(
+    (value, map): (Type<'_>, &TmaBox),
+    smem: &MemRef<'_>,
+) -> Result<(), String> {
     if smem.element != value {
-        return Err(format!("expected elements of {value}, as the atom moves, found {}", smem.element));
+        return Err(format!(
+            "expected elements of {value}, as the atom moves, found {}",
+            smem.element
+        ));
     }
     if smem.space != Space::Smem {
-        return Err(format!("expected a tile in smem, found one in {}", smem.space));
+        return Err(format!(
+            "expected a tile in smem, found one in {}",
+            smem.space
+        ));
     }
     let expected = swizzle_of(map.swizzle);
     let found = smem.swizzle.filter(|swizzle| swizzle.b() > 0);
     if smem.inner.is_some() || found != expected {
-        let name = |swizzle: Option<cute_layout::Swizzle>| swizzle.map_or("none".to_owned(), |s| s.to_string());
+        let name = |swizzle: Option<cute_layout::Swizzle>| {
+            swizzle.map_or("none".to_owned(), |s| s.to_string())
+        };
         return Err(format!(
             "expected a tile with the swizzle of the atom, {}, found {}; make the atom of the layout that the tile has",
             name(expected),
@@ -123,13 +141,19 @@ pub fn check_tma_memory((value, map): (Type<'_>, &TmaBox), smem: &MemRef<'_>) ->
 pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
     let mut sizes = Vec::new();
     for (memref, space) in sides {
-        if memref.space != space || memref.swizzle.is_some_and(|s| s.b() > 0) || memref.inner.is_some() {
+        if memref.space != space
+            || memref.swizzle.is_some_and(|s| s.b() > 0)
+            || memref.inner.is_some()
+        {
             return Err(format!(
                 "expected tensors in gmem and smem without a swizzle, found one in {}; a tensor map swizzles: cute_nvgpu.tma_load",
                 memref.space
             ));
         }
-        let flat = memref.layout.flat_or("bulk copy").map_err(|e| e.to_string())?;
+        let flat = memref
+            .layout
+            .flat_or("bulk copy")
+            .map_err(|e| e.to_string())?;
         let size = flat.size();
         if (0..size).any(|i| flat.at(i) != i) {
             return Err(format!(
@@ -159,9 +183,18 @@ pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
 }
 
 /// The descriptor of an operand of one atom, of the values of a partition of shared memory: A is operand 0, B operand 1.
-pub fn descriptor(atom: &MmaAtom, operand: usize, values: &Layout, memref: &MemRef<'_>) -> Result<Descriptor, String> {
+pub fn descriptor(
+    atom: &MmaAtom,
+    operand: usize,
+    values: &Layout,
+    memref: &MemRef<'_>,
+) -> Result<Descriptor, String> {
     let [m, n, k] = atom.shape_mnk;
-    let (mn, elem) = if operand == 0 { (m, atom.a) } else { (n, atom.b) };
+    let (mn, elem) = if operand == 0 {
+        (m, atom.a)
+    } else {
+        (n, atom.b)
+    };
     let found = Descriptor::of(Operand {
         layout: values,
         mn,
@@ -203,9 +236,12 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
         ));
     }
     let [values, first, second] = modes_of(&memref.layout)?;
-    let descriptor = descriptor(atom, operand, &values, memref).map_err(|e| format!("{name}: {e}"))?;
+    let descriptor =
+        descriptor(atom, operand, &values, memref).map_err(|e| format!("{name}: {e}"))?;
     // Where the pattern begins, bits of the address that are exchanged are those of the rows: the field "base offset" is 0.
-    let period = memref.swizzle.map_or(16, |swizzle| swizzle.period().max(16));
+    let period = memref
+        .swizzle
+        .map_or(16, |swizzle| swizzle.period().max(16));
     if memref.align % period != 0 {
         return Err(format!(
             "expected {name} to start at a multiple of {period} bytes, where its swizzle begins, found align<{}>; take whole tiles of \
@@ -221,7 +257,8 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
     };
     let bytes = [offsets(&first)?, offsets(&second)?];
     for offset in bytes.iter().flatten() {
-        if offset % 16 != 0 || (memref.swizzle.is_some_and(|s| s.b() > 0) && offset % period >= row) {
+        if offset % 16 != 0 || (memref.swizzle.is_some_and(|s| s.b() > 0) && offset % period >= row)
+        {
             return Err(format!(
                 "expected atoms of {name} that start in the first row of a pattern of the swizzle, at multiples of 16 bytes, found one at byte \
                  {offset} of {}",

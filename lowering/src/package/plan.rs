@@ -15,8 +15,7 @@ use cute_ir::{
 use cute_layout::Leaf;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
-    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param,
-    Requirement,
+    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param, Requirement,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
@@ -425,14 +424,21 @@ fn source(value: Val<'_>) -> Option<Source> {
 /// arguments.
 fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
     let atom = match defining_op(value) {
-        Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => operands_of(cast).first().copied(),
+        Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => {
+            operands_of(cast).first().copied()
+        }
         _ => None,
     };
     let atom = atom.unwrap_or(value);
     let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
         return Ok(None);
     };
-    let fail = |message: &str| Err(diag::error(defining_op(atom).unwrap_or(launch).location(), message));
+    let fail = |message: &str| {
+        Err(diag::error(
+            defining_op(atom).unwrap_or(launch).location(),
+            message,
+        ))
+    };
     let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
     let argument = tensor.and_then(|tensor| Some((tensor, block_argument(tensor)?.1)));
     let Some((tensor, arg)) = argument else {
@@ -453,8 +459,20 @@ fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> 
             Expr::Leaf(arg, next - 1)
         }
     };
-    let sizes: Vec<_> = memref.layout.shape().leaves().iter().map(|leaf| number(leaf)).collect();
-    let strides: Vec<_> = memref.layout.stride().leaves().iter().map(|leaf| number(leaf)).collect();
+    let sizes: Vec<_> = memref
+        .layout
+        .shape()
+        .leaves()
+        .iter()
+        .map(|leaf| number(leaf))
+        .collect();
+    let strides: Vec<_> = memref
+        .layout
+        .stride()
+        .leaves()
+        .iter()
+        .map(|leaf| number(leaf))
+        .collect();
     let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
         let dims = map.dims.iter().skip(skip);
         dims.map(|dim| all.get(dim.mode).cloned()).collect()

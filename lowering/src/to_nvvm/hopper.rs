@@ -1,13 +1,13 @@
 //! Barriers in shared memory and TMA. PTX ISA, "mbarrier" and "Asynchronous copy: bulk tensor".
 
 use super::{Lowering, address::evaluate, registers::assembly};
+use cute_arith::Predicate;
 use cute_ir::{
     Failure, hopper,
     mlir::*,
     ops::{cute_nvgpu, nvvm, scf},
     types::Space,
 };
-use cute_arith::Predicate;
 
 impl<'c> Lowering<'c, '_> {
     /// Lowers an op of SM90; false where `op` is none.
@@ -24,7 +24,12 @@ impl<'c> Lowering<'c, '_> {
         } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAndExpectTx::of(op) {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             let operands = [bar, arrive.bytes()];
-            b.op(nvvm::MBARRIER_ARRIVE_EXPECT_TX, &operands, &[b.i64_type()], &[])?;
+            b.op(
+                nvvm::MBARRIER_ARRIVE_EXPECT_TX,
+                &operands,
+                &[b.i64_type()],
+                &[],
+            )?;
         } else if let Some(expect) = cute_nvgpu::MbarrierExpectTx::of(op) {
             let bar = self.barrier(expect.barriers(), expect.index(), b)?;
             b.op(nvvm::MBARRIER_EXPECT_TX, &[bar, expect.bytes()], &[], &[])?;
@@ -45,20 +50,34 @@ impl<'c> Lowering<'c, '_> {
             let from = place.start.pointer(b, None)?;
             tma_store(b, [store.atom(), from], &store.coords())?;
         } else if let Some(prefetch) = cute_nvgpu::PrefetchTmaDesc::of(op) {
-            assembly(b, "prefetch.tensormap [$0];", "l,~{memory}", &[prefetch.atom()], &[])?;
+            assembly(
+                b,
+                "prefetch.tensormap [$0];",
+                "l,~{memory}",
+                &[prefetch.atom()],
+                &[],
+            )?;
         } else if let Some(load) = cute_nvgpu::BulkLoad::of(op) {
-            let (from, to) = (self.place(load.source(), b)?, self.place(load.destination(), b)?);
-            let bytes = hopper::bulk_bytes([(&from.memref, Space::Gmem), (&to.memref, Space::Smem)])
-                .map_err(|e| b.error(e))?;
+            let (from, to) = (
+                self.place(load.source(), b)?,
+                self.place(load.destination(), b)?,
+            );
+            let bytes =
+                hopper::bulk_bytes([(&from.memref, Space::Gmem), (&to.memref, Space::Smem)])
+                    .map_err(|e| b.error(e))?;
             let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
             let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
             let text = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];";
             let operands = [to, from, b.i32(bytes)?, bar];
             assembly(b, text, "l,l,r,l,~{memory}", &operands, &[])?;
         } else if let Some(store) = cute_nvgpu::BulkStore::of(op) {
-            let (from, to) = (self.place(store.source(), b)?, self.place(store.destination(), b)?);
-            let bytes = hopper::bulk_bytes([(&from.memref, Space::Smem), (&to.memref, Space::Gmem)])
-                .map_err(|e| b.error(e))?;
+            let (from, to) = (
+                self.place(store.source(), b)?,
+                self.place(store.destination(), b)?,
+            );
+            let bytes =
+                hopper::bulk_bytes([(&from.memref, Space::Smem), (&to.memref, Space::Gmem)])
+                    .map_err(|e| b.error(e))?;
             let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
             let text = "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;";
             assembly(b, text, "l,l,r,~{memory}", &[to, from, b.i32(bytes)?], &[])?;

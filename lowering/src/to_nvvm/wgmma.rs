@@ -7,14 +7,15 @@ use super::{
     Lowering,
     registers::{assemble, assembly, extract, from_words, member, words},
 };
+use cute_arith::Predicate;
 use cute_ir::{
-    Expected, Failure, hopper,
+    Expected, Failure,
     args::at_of,
+    hopper,
     mlir::*,
     ops::{arith, cute_nvgpu, llvm, scf},
     types,
 };
-use cute_arith::Predicate;
 use cute_layout::{
     MmaAtom,
     atoms::{Elem, FragKind, Major},
@@ -37,6 +38,9 @@ fn ptx_type(elem: Elem) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// The PTX version that has products of bytes with and without a sign (PTX ISA, wgmma.mma_async, "PTX ISA Notes").
+const MIXED_INTEGERS: i64 = 84;
 
 /// Tells whether a product of a warpgroup is lowered: those with A and B in shared memory.
 pub(super) fn has_instruction(atom: &MmaAtom) -> bool {
@@ -114,7 +118,13 @@ impl<'c> Accumulators<'c> {
 
     /// The constraints of registers that are written, and those of the same registers as they are read.
     fn constraints(&self) -> [String; 2] {
-        let class = |register: &Val<'c>| if is_float(register.r#type()) { "=f" } else { "=r" };
+        let class = |register: &Val<'c>| {
+            if is_float(register.r#type()) {
+                "=f"
+            } else {
+                "=r"
+            }
+        };
         let written: Vec<_> = self.registers.iter().map(class).collect();
         let read: Vec<_> = (0..self.len()).map(|i| i.to_string()).collect();
         [written.join(","), read.join(",")]
@@ -130,7 +140,11 @@ impl<'c> Accumulators<'c> {
         let [written, read] = self.constraints();
         let constraints = format!("{written},{read}{constraints},~{{memory}}");
         let operands = [&self.registers[..], more].concat();
-        let names: Vec<_> = self.registers.iter().map(|r| r.r#type().to_string()).collect();
+        let names: Vec<_> = self
+            .registers
+            .iter()
+            .map(|r| r.r#type().to_string())
+            .collect();
         let single = names.len() == 1;
         let result = if single {
             self.registers[0].r#type()
@@ -145,7 +159,11 @@ impl<'c> Accumulators<'c> {
             let mut parts = Vec::new();
             for _ in 0..*count {
                 let register = self.registers[next].r#type();
-                parts.push(if single { whole } else { member(b, whole, next as i64, register)? });
+                parts.push(if single {
+                    whole
+                } else {
+                    member(b, whole, next as i64, register)?
+                });
                 next += 1;
             }
             let (_, element) = vector_of(*ty).expected(b, "a vector of one dimension")?;
@@ -190,6 +208,9 @@ impl<'c> Lowering<'c, '_> {
         b: Builder<'c>,
     ) -> Result<Val<'c>, Failure> {
         let atom = types::mma_row(product.mma().r#type()).expected(b, "a tiled MMA")?;
+        if atom.a != atom.b && matches!(atom.a, Elem::I8 | Elem::U8) {
+            crate::binary::require_ptx(self.kernel, MIXED_INTEGERS);
+        }
         let at = at_of(product.op());
         let [left, right] = [(0, product.a()), (1, product.b())].map(|(operand, tensor)| {
             let place = at.get(operand).copied().unwrap_or(0);
@@ -247,7 +268,9 @@ impl<'c> Lowering<'c, '_> {
         let fields = b.constant(b.i64_type(), steps.descriptor.fields() as i64)?;
         let whole = b.value(arith::ORI, &[field, fields], b.i64_type(), &[])?;
         let [atoms, along_k] = &steps.bytes;
-        let here = *atoms.get(place as usize).expected(b, "an atom of the partition")?;
+        let here = *atoms
+            .get(place as usize)
+            .expected(b, "an atom of the partition")?;
         along_k
             .iter()
             .map(|step| match (here + step) / GRANULE {

@@ -22,7 +22,8 @@ impl<'c> Lower<'c> {
                 coords,
                 vec![part, load.barriers(), load.index()],
             ];
-            self.b.op(cute_nvgpu::TMA_LOAD, &operands.concat(), &[], &[])?;
+            self.b
+                .op(cute_nvgpu::TMA_LOAD, &operands.concat(), &[], &[])?;
         }
         Ok(true)
     }

@@ -111,7 +111,9 @@ impl<'c> Values<'c> {
             self.copy(op, b)
         } else if name_of(op) == cute::GEMM {
             match GemmArgs::of(op) {
-                Some(args @ GemmArgs::Mma { mma, .. }) if wgmma::is_of_a_warpgroup(mma.r#type()) => {
+                Some(args @ GemmArgs::Mma { mma, .. })
+                    if wgmma::is_of_a_warpgroup(mma.r#type()) =>
+                {
                     self.warpgroup_gemm(args, b)
                 }
                 args => self.gemm(args, b),

@@ -29,10 +29,7 @@ impl<'c> Values<'c> {
         else {
             return Err(b.error("expected a product of fragments; run cute-lower-algorithms first"));
         };
-        let place = self
-            .views
-            .get(d)
-            .ok_or_else(|| super::known::no_start(b))?;
+        let place = self.views.get(d).ok_or_else(|| super::known::no_start(b))?;
         let view = super::View::at(place);
         let memref = |value: Val<'c>| types::memref_of(value).expected(b, "a tensor");
         let (of_a, of_b, of_d) = (memref(a)?, memref(right)?, memref(d)?);

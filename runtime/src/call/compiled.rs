@@ -396,11 +396,7 @@ impl Flat {
             cluster: launch.cluster,
             params: params.iter().map(|param| param.at(&numbering)).collect(),
             disjoint: launch.disjoint.clone(),
-            passed: launch
-                .params
-                .iter()
-                .filter_map(Param::tensor)
-                .collect(),
+            passed: launch.params.iter().filter_map(Param::tensor).collect(),
         });
         Some(Flat {
             inputs,

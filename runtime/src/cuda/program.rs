@@ -125,7 +125,10 @@ impl<'d> CudaProgram<'d> {
         for value in &launch.params {
             if let Value::TensorMap(index, map) = value {
                 let address = buffers[*index].pointer();
-                let map = TensorMap { address, ..map.clone() };
+                let map = TensorMap {
+                    address,
+                    ..map.clone()
+                };
                 maps.push(encode(&map)?);
             }
         }

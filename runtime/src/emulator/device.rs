@@ -10,11 +10,11 @@ use super::memory;
 use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
-use crate::tensor_map::TensorMap;
 use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
 use crate::plan::{self, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
 use crate::tensor::{HostTensor, Matrix};
+use crate::tensor_map::TensorMap;
 use cute_target::{Arch, Features};
 use std::collections::HashSet;
 
@@ -463,7 +463,8 @@ impl Emulated {
                             ..map.clone()
                         };
                         // It was checked when it was planned, and tensors begin at whole granules.
-                        map.to_emulated().map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+                        map.to_emulated()
+                            .map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
                     }
                 };
                 params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);

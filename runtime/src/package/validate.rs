@@ -21,11 +21,11 @@ use super::candidates;
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
 use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, MapParam, Param};
-use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES};
 use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
+use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES};
 use cute_target::Arch;
 
 pub(super) type Checked<T = ()> = Result<T, PackageError>;
@@ -323,16 +323,37 @@ fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
     pattern(place, map.arg, function)?;
     let element = function.args[map.arg].element();
     if element.parse().ok().and_then(MapElement::of).is_none() {
-        return invalid(place, "a tensor map of elements that TMA moves", element.to_owned(), "");
+        return invalid(
+            place,
+            "a tensor map of elements that TMA moves",
+            element.to_owned(),
+            "",
+        );
     }
     let rank = map.box_sizes.len();
     let lengths = [map.sizes.len(), map.strides.len() + 1];
     if !(1..=MAX_RANK).contains(&rank) || lengths != [rank; 2] {
-        let expected = format!("a tensor map of 1 to {MAX_RANK} dimensions, with a size and a box for each and strides for all but the first");
-        return invalid(place, expected, format!("{rank} boxes, {} sizes, {} strides", lengths[0], map.strides.len()), "");
+        let expected = format!(
+            "a tensor map of 1 to {MAX_RANK} dimensions, with a size and a box for each and strides for all but the first"
+        );
+        return invalid(
+            place,
+            expected,
+            format!(
+                "{rank} boxes, {} sizes, {} strides",
+                lengths[0],
+                map.strides.len()
+            ),
+            "",
+        );
     }
     if MapSwizzle::spanning(map.swizzle).is_none() {
-        return invalid(place, "a swizzle of 0, 32, 64 or 128 bytes", map.swizzle.to_string(), "");
+        return invalid(
+            place,
+            "a swizzle of 0, 32, 64 or 128 bytes",
+            map.swizzle.to_string(),
+            "",
+        );
     }
     for expr in map.sizes.iter().chain(&map.strides) {
         validate_expr(place, "params", expr, function)?;

@@ -1,11 +1,6 @@
 //! The atoms of TMA: which box a tensor map has, and what is written where.
 
-use super::{
-    CuteType,
-    kind::Kind,
-    make::parts,
-    text::parse_layout,
-};
+use super::{CuteType, kind::Kind, make::parts, text::parse_layout};
 use crate::{
     diag::Failure,
     mlir::{Parts, element_bits, type_of},
@@ -18,7 +13,8 @@ use std::sync::Arc;
 pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
     let value = parts.types[0];
     let width = bits_of(value)?;
-    let map = TmaBox::from_basis(&parse_layout(parts.texts[0])?, parts.ints[1]).map_err(|e| e.to_string())?;
+    let map = TmaBox::from_basis(&parse_layout(parts.texts[0])?, parts.ints[1])
+        .map_err(|e| e.to_string())?;
     let bits = map.size() * width;
     if parts.ints[0] != bits {
         return Err(format!(
@@ -51,6 +47,13 @@ pub fn tma_type<'c>(
     let wrong = |e: String| crate::diag::error(location, e);
     let bits = bits_of(value).map_err(wrong)? * map.size();
     let basis = map.basis().map_err(|e| wrong(e.to_string()))?.to_string();
-    let kind = if stores { Kind::TmaStore } else { Kind::TmaLoad };
-    type_of(location, &parts(kind, &[value], &[&basis], &[bits, map.swizzle]))
+    let kind = if stores {
+        Kind::TmaStore
+    } else {
+        Kind::TmaLoad
+    };
+    type_of(
+        location,
+        &parts(kind, &[value], &[&basis], &[bits, map.swizzle]),
+    )
 }

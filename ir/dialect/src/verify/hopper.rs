@@ -18,7 +18,10 @@ pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
     let operands = operands_of(op);
     let barriers = operand(0, *operands.first().ok_or("expected mbarriers")?)?;
     check_indexed(&barriers, operands.len() - usize::from(has_number(op)) > 1)?;
-    if !has_number(op) || name_of(op) == cute_nvgpu::MBARRIER_WAIT || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT {
+    if !has_number(op)
+        || name_of(op) == cute_nvgpu::MBARRIER_WAIT
+        || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT
+    {
         return Ok(());
     }
     let known = operands.last().and_then(|value| constant_of(*value));
@@ -90,7 +93,9 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
         .map_err(|_| "has no coordinates".to_owned())?;
     let found = result_of(op, 1).r#type();
     if found != expected {
-        return Err(format!("expected the coordinates {expected}, found {found}"));
+        return Err(format!(
+            "expected the coordinates {expected}, found {found}"
+        ));
     }
     Ok(())
 }
@@ -101,7 +106,11 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Ch
     if let [tile] = coords
         && let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type())
     {
-        let rank = if let IntTuple::Tuple(modes) = &start { modes.len() } else { 1 };
+        let rank = if let IntTuple::Tuple(modes) = &start {
+            modes.len()
+        } else {
+            1
+        };
         if rank != map.dims.len() {
             return Err(format!(
                 "expected coordinates of {} dimensions, as the atom's map has, found {start}",
@@ -110,7 +119,11 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Ch
         }
         return hopper::tma_boxes((value, &map), &layout, smem).map(|_| ());
     }
-    if coords.len() != map.dims.len() || coords.iter().any(|value| int_width(value.r#type()) != Some(32)) {
+    if coords.len() != map.dims.len()
+        || coords
+            .iter()
+            .any(|value| int_width(value.r#type()) != Some(32))
+    {
         return Err(format!(
             "expected the coordinates of a tile, or {} of i32, the contiguous dimension's first, found {}",
             map.dims.len(),
@@ -157,14 +170,21 @@ pub(super) fn verify_accumulators(op: Op<'_>) -> Checked {
             _ => return Err(format!("expected accumulators in rmem, found {ty}")),
         }
     }
-    let results: Vec<_> = results_of(op).into_iter().map(|value| value.r#type()).collect();
+    let results: Vec<_> = results_of(op)
+        .into_iter()
+        .map(|value| value.r#type())
+        .collect();
     if results != vectors {
-        return Err("expected a result for each value of accumulators, and none for fragments".to_owned());
+        return Err(
+            "expected a result for each value of accumulators, and none for fragments".to_owned(),
+        );
     }
     if let Some(pending) = integer_of(op, "pending")
         && !(0..=7).contains(&pending)
     {
-        return Err(format!("expected 0 to 7 groups that may be under way, found {pending}"));
+        return Err(format!(
+            "expected 0 to 7 groups that may be under way, found {pending}"
+        ));
     }
     Ok(())
 }
@@ -173,17 +193,32 @@ pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
     let ty = op.mma().r#type();
     let atom = types::mma_row(ty).ok_or_else(|| format!("expected a tiled MMA, found {ty}"))?;
     if !hopper::is_asynchronous(&atom) {
-        return Err(format!("expected an atom of a warpgroup, !cute_nvgpu.sm90.mma, found {}", atom.name));
+        return Err(format!(
+            "expected an atom of a warpgroup, !cute_nvgpu.sm90.mma, found {}",
+            atom.name
+        ));
     }
-    let steps = [hopper::steps(&atom, 0, &operand(1, op.a())?)?, hopper::steps(&atom, 1, &operand(2, op.b())?)?];
+    let steps = [
+        hopper::steps(&atom, 0, &operand(1, op.a())?)?,
+        hopper::steps(&atom, 1, &operand(2, op.b())?)?,
+    ];
     let at = crate::args::at_of(op.op());
     let within = at.len() == 2
-        && at.iter().zip(&steps).all(|(at, steps)| (0..steps.bytes[0].len() as i64).contains(at));
+        && at
+            .iter()
+            .zip(&steps)
+            .all(|(at, steps)| (0..steps.bytes[0].len() as i64).contains(at));
     if !within {
-        return Err(format!("expected the indices of an atom along M and N, found {at:?}"));
+        return Err(format!(
+            "expected the indices of an atom along M and N, found {at:?}"
+        ));
     }
     if op.c().r#type() != op.d().r#type() {
-        return Err(format!("expected a result of {}, found {}", op.c().r#type(), op.d().r#type()));
+        return Err(format!(
+            "expected a result of {}, found {}",
+            op.c().r#type(),
+            op.d().r#type()
+        ));
     }
     Ok(())
 }

@@ -140,9 +140,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute_nvgpu::BULK_LOAD => with(cute_nvgpu::BulkLoad::of(op), hopper::verify_bulk_load),
         cute_nvgpu::BULK_STORE => with(cute_nvgpu::BulkStore::of(op), hopper::verify_bulk_store),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => hopper::verify_accumulators(op),
-        cute_nvgpu::ATOM_WGMMA => {
-            with(cute_nvgpu::AtomWgmma::of(op), hopper::verify_atom_wgmma)
-        }
+        cute_nvgpu::ATOM_WGMMA => with(cute_nvgpu::AtomWgmma::of(op), hopper::verify_atom_wgmma),
         _ => Ok(()),
     };
     result.map_err(|message| {
