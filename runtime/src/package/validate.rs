@@ -464,6 +464,15 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
     Ok(())
 }
 
+/// The bits of a parameter's type: `.u64`, or `.b8[128]` of an array.
+fn bits_of(param: &str) -> Option<usize> {
+    let numbers = param.trim_start_matches(|c: char| !c.is_ascii_digit());
+    match numbers.strip_suffix(']').and_then(|text| text.split_once('[')) {
+        Some((bits, count)) => bits.parse::<usize>().ok()?.checked_mul(count.parse().ok()?),
+        None => numbers.parse().ok(),
+    }
+}
+
 /// Checks that a launch passes what the kernel takes, where that is known; `sizes` are bytes.
 fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[usize]) -> Checked {
     if kernel.params.is_empty() {
@@ -478,10 +487,8 @@ fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[u
         return invalid(place, expected, launch.params.len().to_string(), "");
     }
     for (at, (param, size)) in kernel.params.iter().zip(sizes).enumerate() {
-        let bits = param
-            .trim_start_matches(|c: char| !c.is_ascii_digit())
-            .parse::<usize>();
-        if bits != Ok(size * 8) {
+        let bits = bits_of(param);
+        if bits != Some(size * 8) {
             let expected = format!("{param} for parameter {at} of {}", kernel.name);
             return invalid(place, expected, format!("{} bits", size * 8), "");
         }
