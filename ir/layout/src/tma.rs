@@ -148,9 +148,8 @@ impl TmaBox {
                 "make the tile wider along the contiguous mode, or copy it by cp.async",
             );
         }
-        for mode in 0..strides.len() {
-            let is_single = strides[mode].0 == Some(1);
-            if dims.iter().all(|dim| dim.mode != mode) && !is_single {
+        for (mode, (extent, ..)) in strides.iter().enumerate() {
+            if dims.iter().all(|dim| dim.mode != mode) && *extent != Some(1) {
                 dims.push(Dim { mode, extent: 1 });
             }
         }

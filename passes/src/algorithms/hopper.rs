@@ -10,6 +10,9 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int};
 use melior::ir::ValueLike;
 
+/// The coordinates of a box, and its part of shared memory.
+type TileBox<'c> = (Vec<Val<'c>>, Val<'c>);
+
 impl<'c> Lower<'c> {
     /// A load of a tile as one for each of its boxes, at the coordinates of its first element; false where it is one.
     pub(super) fn tma_load(&self, load: cute_nvgpu::TmaLoad<'c>) -> Result<bool, Failure> {
@@ -42,13 +45,12 @@ impl<'c> Lower<'c> {
     }
 
     /// The boxes of a tile: the coordinates of each, and its part of shared memory; nothing where the coordinates are numbers already.
-    #[allow(clippy::type_complexity)]
     fn boxes(
         &self,
         atom: Val<'c>,
         coords: &[Val<'c>],
         smem: Val<'c>,
-    ) -> Result<Option<Vec<(Vec<Val<'c>>, Val<'c>)>>, Failure> {
+    ) -> Result<Option<Vec<TileBox<'c>>>, Failure> {
         let b = self.b;
         let [tile] = *coords else {
             return Ok(None);

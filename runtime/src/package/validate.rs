@@ -467,7 +467,10 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
 /// The bits of a parameter's type: `.u64`, or `.b8[128]` of an array.
 fn bits_of(param: &str) -> Option<usize> {
     let numbers = param.trim_start_matches(|c: char| !c.is_ascii_digit());
-    match numbers.strip_suffix(']').and_then(|text| text.split_once('[')) {
+    match numbers
+        .strip_suffix(']')
+        .and_then(|text| text.split_once('['))
+    {
         Some((bits, count)) => bits.parse::<usize>().ok()?.checked_mul(count.parse().ok()?),
         None => numbers.parse().ok(),
     }
