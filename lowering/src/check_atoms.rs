@@ -101,7 +101,8 @@ fn check_op(op: Op<'_>, archs: &[Arch]) -> Result<(), Failure> {
     Err(diag::error(
         op.location(),
         format!(
-            "'{}' op exists on {requires}; the kernel is compiled for {arch}: compile it for arch=sm_90a, or write it with what {arch} has",
+            "'{}' op is an instruction, which exists on {requires}; the kernel is compiled for {arch}: compile it for arch=sm_90a, or write it \
+             with what {arch} has",
             name_of(op)
         ),
     ))

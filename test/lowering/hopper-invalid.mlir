@@ -9,7 +9,7 @@ gpu.module @kernels {
   gpu.func @bulk(%row: !row, %i: i32) kernel {
     %r = cute.memref.alloca() : !srow
     %bars = cute.memref.alloca() : !bars
-    // expected-error @+1 {{'cute_nvgpu.bulk_load' op exists on sm_90 and later; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
+    // expected-error @+1 {{'cute_nvgpu.bulk_load' op is an instruction, which exists on sm_90 and later; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
     cute_nvgpu.bulk_load(%row, %r) on %bars[%i] : (!row, !srow), !bars
     gpu.return
   }
