@@ -21,11 +21,8 @@ struct Lacking {
 
 const SM80: Requirement = Requirement::Since(8, 0);
 
-const SM90: Requirement = Requirement::Since(9, 0);
-const SM90A: Requirement = Requirement::Specific(9, 0);
-
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 16] = [
+const LACKING: [Lacking; 11] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -92,36 +89,6 @@ const LACKING: [Lacking; 16] = [
         at: "cute.make_atom() : () -> !cp_async",
         atom: "SM80_CP_ASYNC_16",
     },
-    Lacking {
-        file: "kernels/sm90/tma_copy.mlir",
-        requires: SM90,
-        at: "cute_nvgpu.prefetch_tma_desc(%load)",
-        atom: "'cute_nvgpu.prefetch_tma_desc' op is an instruction",
-    },
-    Lacking {
-        file: "kernels/sm90/wgmma_tma_sm90.mlir",
-        requires: SM90,
-        at: "cute_nvgpu.prefetch_tma_desc(%load_A)",
-        atom: "'cute_nvgpu.prefetch_tma_desc' op is an instruction",
-    },
-    Lacking {
-        file: "kernels/sm90/wgmma_tma_persistent.mlir",
-        requires: SM90,
-        at: "cute_nvgpu.prefetch_tma_desc(%load_A)",
-        atom: "'cute_nvgpu.prefetch_tma_desc' op is an instruction",
-    },
-    Lacking {
-        file: "kernels/sm90/wgmma_tma_sm90.mlir",
-        requires: SM90A,
-        at: "%wgmma = cute.make_atom()",
-        atom: "SM90_64x128x16_F32F16F16_SS<K,K>",
-    },
-    Lacking {
-        file: "kernels/sm90/wgmma_tma_persistent.mlir",
-        requires: SM90A,
-        at: "%wgmma = cute.make_atom()",
-        atom: "SM90_64x256x16_F32F16F16_SS<K,K>",
-    },
 ];
 
 /// An example: its name below `examples`, and its text.
@@ -133,7 +100,7 @@ struct Example {
 fn examples() -> Vec<Example> {
     let root: PathBuf = common::root().join("examples");
     let mut all = Vec::new();
-    for folder in ["", "kernels/", "kernels/sm90/"] {
+    for folder in ["", "kernels/"] {
         for entry in std::fs::read_dir(root.join(folder)).expect("the folder of examples") {
             let file = entry.expect("an entry").path();
             if file.extension().is_none_or(|extension| extension != "mlir") {
