@@ -7,7 +7,7 @@ use crate::{
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED},
+    attributes::{DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED, TENSOR_MAPS},
     diag,
     mlir::*,
     ops::{gpu, llvm},
@@ -64,6 +64,7 @@ fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(
             ));
         }
         check_lowered(op)?;
+        pass_tensor_maps(op, &b)?;
         let properties = b.attribute(&format!("{{{}}}", kernel_notes(op).join(", ")))?;
         let places = places::number(op);
         let mut objects = Vec::new();
@@ -83,6 +84,39 @@ fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(
         binary(&b, string_of(op, "sym_name").unwrap_or("kernels"), &objects)?;
         rewriter.erase(op)
     })
+}
+
+/// The attributes of an argument that is a tensor map: its bytes, which the kernel reads where the launch put them (CUDA driver API,
+/// `cuTensorMapEncodeTiled`: 128 bytes at multiples of 64).
+const TENSOR_MAP: &str =
+    "{llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}";
+
+/// Makes values of the pointers that stand for tensor maps: MLIR takes the attributes on functions of LLVM's only.
+fn pass_tensor_maps<'c>(module: Op<'c>, b: &Builder<'c>) -> Result<(), Failure> {
+    for op in nested_ops(module) {
+        let maps = attribute_of(op, TENSOR_MAPS).and_then(i64s_of);
+        let Some(maps) = maps.filter(|_| name_of(op) == llvm::FUNC) else {
+            continue;
+        };
+        let body = body_of(op, 0).expected(op, "a body")?;
+        let count = arguments_of(body).len();
+        let known = attribute_of(op, "arg_attrs").and_then(array_of);
+        let known: Vec<String> = known.map_or_else(
+            || vec!["{}".to_owned(); count],
+            |all| all.iter().map(|one| one.to_string()).collect(),
+        );
+        let each = known.into_iter().enumerate().map(|(i, text)| {
+            let is_map = maps.contains(&(i as i64));
+            if is_map { TENSOR_MAP.to_owned() } else { text }
+        });
+        let each: Vec<_> = each.collect();
+        set_attribute(
+            op,
+            "arg_attrs",
+            b.attribute(&format!("[{}]", each.join(", ")))?,
+        );
+    }
+    Ok(())
 }
 
 /// Checks that everything of a `gpu.module` is in a dialect that LLVM IR can be made of.

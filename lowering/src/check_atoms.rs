@@ -4,11 +4,11 @@ use crate::to_nvvm::lowers;
 use cute_ir::{
     Anchor, Failure, PassSpec, diag,
     mlir::*,
-    ops::{cute, gpu},
+    ops::{cute, cute_nvgpu, gpu},
     types,
 };
 use cute_passes::arch;
-use cute_target::Requirement;
+use cute_target::{Arch, Requirement};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The pass.
@@ -30,6 +30,7 @@ pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
         .map_or(Ok(Vec::new()), arch::of_module)
         .map_err(|e| diag::error(kernel.location(), e))?;
     for op in nested_ops(kernel) {
+        check_op(op, &archs)?;
         let made = cute::MakeAtom::of(op).map(|op| op.atom());
         let Some(made) = made.or_else(|| Some(cute::Static::of(op)?.result())) else {
             continue;
@@ -64,6 +65,47 @@ pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The architectures that have the instruction of an op that is no atom (PTX ISA, "Target ISA Notes" of mbarrier, `cp.async.bulk` and
+/// `wgmma`).
+fn required(op: Op<'_>) -> Option<Requirement> {
+    Some(match name_of(op) {
+        cute_nvgpu::MBARRIER_INIT | cute_nvgpu::MBARRIER_INVAL | cute_nvgpu::MBARRIER_ARRIVE => {
+            Requirement::Since(8, 0)
+        }
+        cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX
+        | cute_nvgpu::MBARRIER_EXPECT_TX
+        | cute_nvgpu::MBARRIER_WAIT
+        | cute_nvgpu::MBARRIER_TRY_WAIT
+        | cute_nvgpu::TMA_LOAD
+        | cute_nvgpu::TMA_STORE
+        | cute_nvgpu::BULK_LOAD
+        | cute_nvgpu::BULK_STORE
+        | cute_nvgpu::PREFETCH_TMA_DESC => Requirement::Since(9, 0),
+        cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_COMMIT_GROUP | cute_nvgpu::WGMMA_WAIT_GROUP => {
+            Requirement::Specific(9, 0)
+        }
+        _ => return None,
+    })
+}
+
+/// Refuses an op whose instruction an architecture has not.
+fn check_op(op: Op<'_>, archs: &[Arch]) -> Result<(), Failure> {
+    let Some(requires) = required(op) else {
+        return Ok(());
+    };
+    let Some(arch) = archs.iter().find(|arch| !arch.has(requires)) else {
+        return Ok(());
+    };
+    Err(diag::error(
+        op.location(),
+        format!(
+            "'{}' op is an instruction, which exists on {requires}; the kernel is compiled for {arch}: compile it for arch=sm_90a, or write it \
+             with what {arch} has",
+            name_of(op)
+        ),
+    ))
 }
 
 /// The facts of an atom's row that say whether a kernel can have it.

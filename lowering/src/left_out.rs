@@ -196,14 +196,16 @@ pub(crate) fn refused<'k>(
             .filter(|other| *other != kernel)
             .collect();
         match assemble(&without(ptx, &others)) {
-            Err(error @ (PtxasError::Rejected { .. } | PtxasError::Warned { .. })) => {
-                Some(Trouble {
-                    kernel: kernel.to_owned(),
-                    why: error.to_string(),
-                    spills: false,
-                    plan: None,
-                })
-            }
+            Err(
+                error @ (PtxasError::Rejected { .. }
+                | PtxasError::Warned { .. }
+                | PtxasError::Remarked { .. }),
+            ) => Some(Trouble {
+                kernel: kernel.to_owned(),
+                why: error.to_string(),
+                spills: false,
+                plan: None,
+            }),
             _ => None,
         }
     });

@@ -14,6 +14,7 @@ mod package;
 mod pipeline;
 mod places;
 mod ptxas;
+mod remarks;
 mod to_nvvm;
 
 pub use binary::AssembleOptions;

@@ -1,6 +1,6 @@
 //! The assembler: where it is, what it is asked, and what it says.
 
-use crate::lineinfo;
+use crate::{lineinfo, remarks};
 use cute_target::Arch;
 use std::{
     borrow::Cow,
@@ -52,6 +52,8 @@ pub(crate) enum PtxasError {
     Rejected { arch: String, log: String },
     #[error("ptxas warns, which may cost correctness or speed, for {arch}: {log}")]
     Warned { arch: String, log: String },
+    #[error("ptxas does not keep products or registers as they are meant, for {arch}: {log}")]
+    Remarked { arch: String, log: String },
     #[error("cannot exchange files with ptxas: {0}")]
     Files(#[from] io::Error),
 }
@@ -128,6 +130,12 @@ pub(crate) fn assemble(ptx: &str, arch: Arch, lineinfo: bool) -> Result<Assemble
         return Err(PtxasError::Rejected {
             arch: arch.to_string(),
             log: log.trim().to_owned(),
+        });
+    }
+    if let Some(log) = remarks::of(&log) {
+        return Err(PtxasError::Remarked {
+            arch: arch.to_string(),
+            log,
         });
     }
     let mut kernels = usage(&log);

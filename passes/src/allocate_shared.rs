@@ -1,6 +1,7 @@
 //! `cute-allocate-shared`: places shared-memory tensors in the kernel's dynamic shared memory.
 //!
-//! Tensors that are not used at the same time share bytes (`lives.rs`). Where one takes over bytes of another, `cute-synchronize`
+//! Tensors that are not used at the same time share bytes (`lives.rs`), but in kernels with barriers in shared memory, TMA or products of
+//! warpgroups, where operations do not tell when. Where one takes over bytes of another, `cute-synchronize`
 //! puts a barrier between unless there is one already; a kernel whose author orders its accesses gets one only where there is
 //! no room for both tensors, or fewer blocks would run at once. The size reaches the launch, and must be within what the
 //! architecture has.
@@ -17,6 +18,7 @@ use cute_ir::{
     block::block_size_of,
     diag,
     mlir::*,
+    ops::cute_nvgpu,
     plan::Plan,
 };
 use cute_target::Arch;
@@ -45,9 +47,15 @@ fn place<'c>(kernel: Op<'c>, plan: Option<&Plan<'c>>, arch: Arch) -> Result<i64,
     body_of_kernel(kernel)?;
     let lives = Lives::of(kernel)?;
     let buffers = &lives.buffers;
-    let mut offsets = pack(buffers, Buffer::meets);
+    // What is in flight when its operation has passed is in use for longer than operations tell.
+    let in_flight = nested_ops(kernel).into_iter().any(outlives);
+    let mut offsets = if in_flight {
+        pack(buffers, |_, _| true)
+    } else {
+        pack(buffers, Buffer::meets)
+    };
     let mut size = shared::size(buffers, &offsets);
-    if attribute_of(kernel, SYNCHRONIZE).is_none() {
+    if attribute_of(kernel, SYNCHRONIZE).is_none() && !in_flight {
         // As if tensors that no barrier orders were used at the same time.
         let apart = pack(buffers, |a, b| {
             let (earlier, later) = if a.first <= b.first { (a, b) } else { (b, a) };
@@ -76,6 +84,20 @@ fn place<'c>(kernel: Op<'c>, plan: Option<&Plan<'c>>, arch: Arch) -> Result<i64,
         set_attribute(*op, "offset", Builder::before(*op).i64_attribute(*offset));
     }
     Ok(size)
+}
+
+/// Tells whether `op` is about accesses to shared memory that go on when it has passed, and that barriers in shared memory or groups of
+/// their own end.
+fn outlives(op: Op<'_>) -> bool {
+    matches!(
+        name_of(op),
+        cute_nvgpu::TMA_LOAD
+            | cute_nvgpu::TMA_STORE
+            | cute_nvgpu::BULK_LOAD
+            | cute_nvgpu::BULK_STORE
+            | cute_nvgpu::ATOM_WGMMA
+            | cute_nvgpu::MBARRIER_INIT
+    )
 }
 
 /// Blocks of the kernel that a multiprocessor runs at once, as far as threads and shared memory limit them; of 1024 threads

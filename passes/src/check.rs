@@ -1,7 +1,8 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
 use crate::arch::THREADS_PER_BLOCK;
-use cute_ir::ops::{cute, func, gpu};
+use cute_ir::attributes::{STAGES, SYNCHRONIZE};
+use cute_ir::ops::{cute, cute_nvgpu, func, gpu};
 use cute_ir::{
     Anchor, Failure, PassSpec,
     block::block_size_of,
@@ -23,6 +24,7 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     let sound = each(kernels(module), |kernel| {
         threads(kernel)?;
+        ordered_by_hand(kernel)?;
         arguments(kernel)
     });
     let of_devices = nested_ops(module)
@@ -52,6 +54,41 @@ fn threads<'c>(kernel: Op<'c>) -> Result<(), Failure> {
     ))
 }
 
+/// What barriers in shared memory and groups of a warpgroup order is ordered by whoever wrote the kernel: the compiler knows no barriers of
+/// its own for it.
+fn ordered_by_hand<'c>(kernel: Op<'c>) -> Result<(), Failure> {
+    let ops = nested_ops(kernel);
+    let by_hand = |op: &Op<'c>| {
+        matches!(
+            name_of(*op),
+            cute_nvgpu::MBARRIER_INIT
+                | cute_nvgpu::TMA_LOAD
+                | cute_nvgpu::TMA_STORE
+                | cute_nvgpu::BULK_LOAD
+                | cute_nvgpu::BULK_STORE
+                | cute_nvgpu::WGMMA_COMMIT_GROUP
+        )
+    };
+    let Some(op) = ops.iter().copied().find(by_hand) else {
+        return Ok(());
+    };
+    let left = std::iter::once(kernel)
+        .chain(ops.iter().copied())
+        .find(|op| attribute_of(*op, SYNCHRONIZE).is_some() || attribute_of(*op, STAGES).is_some());
+    let Some(left) = left else {
+        return Ok(());
+    };
+    Err(diag::error_with_notes(
+        op.location(),
+        format!(
+            "'{}' op stands in a kernel that leaves synchronisation to the compiler, which does not order it; expected a kernel without \
+             {STAGES} and {SYNCHRONIZE}, with waits and barriers of its own",
+            name_of(op)
+        ),
+        &[(left.location(), "the attribute is here")],
+    ))
+}
+
 /// Tells whether a launch can pass values of this type: tensors and pointers into global memory, values whose leaves
 /// `cute-lower-layouts` passes, numbers of whole bytes and truth values.
 fn passes(ty: Type<'_>) -> bool {
@@ -59,6 +96,7 @@ fn passes(ty: Type<'_>) -> bool {
         Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => {
             matches!(memref.space, Space::Gmem | Space::Generic)
         }
+        Some(CuteType::Tma { .. }) => true,
         Some(other) => other.value().is_some() || other.tensor_layout().is_some(),
         None => {
             let text = ty.to_string();

@@ -3,9 +3,10 @@
 use crate::element::Element;
 use crate::layout::{Parsed, Pattern};
 use crate::package::{
-    Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, Param, Sizes,
+    Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, MapParam, Param, Sizes,
 };
 use crate::tensor::{ArgError, HostTensor};
+use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap};
 
 /// An argument, as far as launches depend on it.
 pub(crate) trait Facts {
@@ -65,6 +66,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// The pointer to that byte of the workspace, which has at least so many.
     Workspace(u64),
+    /// A tensor map of the tensor that is the argument of that index, but for its address, which the device has.
+    TensorMap(usize, TensorMap),
 }
 
 impl Planned {
@@ -170,10 +173,10 @@ impl Signature {
                 }
             }
             // A grid without blocks is right where there is nothing to work on, and a mistake elsewhere.
-            let mut passed = launch.params.iter().filter_map(|param| match param {
-                Param::Pointer(arg) => Some(&tensors[*arg]),
-                _ => None,
-            });
+            let mut passed = launch
+                .params
+                .iter()
+                .filter_map(|param| Some(&tensors[param.tensor()?]));
             let grid = launch.grid.each_ref();
             let grid = grid.map(|size| size.evaluate(&environment));
             if grid.contains(&Ok(0)) && passed.any(|tensor| tensor.layout().size() == 0) {
@@ -373,6 +376,44 @@ pub fn check_disjoint(
     Ok(())
 }
 
+/// The map that a launch makes of a tensor at an address that every map can have. Errors: what no map can have.
+fn tensor_map(
+    map: &MapParam,
+    element: Element,
+    environment: &Environment,
+) -> Result<TensorMap, String> {
+    let element = MapElement::of(element)
+        .ok_or_else(|| format!("a tensor map of {element}, which TMA does not move"))?;
+    let number = |expr: &Expr, bytes: usize| -> Result<u64, String> {
+        let value = expr.evaluate(environment)?;
+        let value = u64::try_from(value).ok();
+        let value = value.and_then(|value| value.checked_mul(bytes as u64));
+        value.ok_or_else(|| {
+            "a tensor map with a size or a stride that is negative or too large".to_owned()
+        })
+    };
+    let sizes = map.sizes.iter().map(|size| number(size, 1));
+    let strides = map
+        .strides
+        .iter()
+        .map(|stride| number(stride, element.bytes()));
+    let made = TensorMap {
+        element,
+        address: Limits::ALIGN.into(),
+        sizes: sizes.collect::<Result<_, _>>()?,
+        strides: strides.collect::<Result<_, _>>()?,
+        box_sizes: map.box_sizes.clone(),
+        element_strides: vec![1; map.box_sizes.len()],
+        interleave: Interleave::None,
+        swizzle: MapSwizzle::spanning(map.swizzle)
+            .ok_or_else(|| format!("a swizzle of {} bytes", map.swizzle))?,
+        l2_promotion: L2Promotion::B128,
+        oob_fill: OobFill::Zero,
+    };
+    made.check().map_err(|error| error.to_string())?;
+    Ok(made)
+}
+
 fn value(
     param: &Param,
     (function, signature): (&Function, &Signature),
@@ -382,6 +423,10 @@ fn value(
 ) -> Result<Value, String> {
     let integer = match param {
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
+        Param::TensorMap(map) => {
+            let made = tensor_map(map, tensors[map.arg].element(), environment)?;
+            return Ok(Value::TensorMap(map.arg, made));
+        }
         Param::Workspace(offset) => {
             let offset = offset.evaluate(environment)?;
             let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);

@@ -9,6 +9,8 @@ mod emulated;
 #[cfg(test)]
 mod tests;
 
+use crate::element::Element;
+
 pub use check::TensorMapError;
 pub use emulated::EmulatedMapError;
 
@@ -51,6 +53,19 @@ pub enum MapElement {
 }
 
 impl MapElement {
+    /// The type by which elements of a tensor travel as they are: numbers of 8 bits as bytes, `tf32` as the `f32` that holds it.
+    pub fn of(element: Element) -> Option<MapElement> {
+        Some(match element {
+            Element::F8E4M3FN | Element::F8E5M2 | Element::I8 | Element::U8 => MapElement::U8,
+            Element::F16 => MapElement::F16,
+            Element::Bf16 => MapElement::Bf16,
+            Element::Tf32 | Element::F32 => MapElement::F32,
+            Element::F64 => MapElement::F64,
+            Element::I32 => MapElement::S32,
+            Element::I64 => MapElement::S64,
+        })
+    }
+
     /// All element types, in the order of the driver's numbers.
     pub const ALL: [MapElement; 13] = [
         MapElement::U8,
@@ -151,6 +166,12 @@ pub enum MapSwizzle {
 }
 
 impl MapSwizzle {
+    /// The swizzle that spans so many bytes; 0 of none.
+    pub fn spanning(bytes: u32) -> Option<MapSwizzle> {
+        let spans = |swizzle: &MapSwizzle| swizzle.span().unwrap_or(0) == bytes as usize;
+        MapSwizzle::ALL.into_iter().find(spans)
+    }
+
     /// All patterns, in the order of the driver's numbers.
     pub const ALL: [MapSwizzle; 4] = [
         MapSwizzle::None,

@@ -36,8 +36,8 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90a">, #nvvm.target<chip = "sm_89">
 
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
   gpu.func @wgmma(%true: i1) kernel {
-    // expected-error @below {{makes SM90_64x128x16_F32F16F16_SS<K,K>, which is in the table, no instruction yet}}
-    %a = cute.make_atom(%true) : (i1) -> !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    // expected-error @below {{makes SM90_64x128x16_F32F16F16_RS<K,K>, which is in the table, no instruction yet}}
+    %a = cute.make_atom(%true) : (i1) -> !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
     gpu.return
   }
 }

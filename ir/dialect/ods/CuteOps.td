@@ -26,5 +26,6 @@ include "DslOps.td"
 include "AtomOps.td"
 include "AlgorithmOps.td"
 include "PipelineOps.td"
+include "HopperOps.td"
 
 #endif

@@ -40,6 +40,8 @@ pub const PLAN: &str = "cute.plan";
 pub const FUSED: &str = "cute.fused";
 /// The bytes of dynamic shared memory that a kernel needs.
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
+/// The arguments of a kernel that are tensor maps, by index.
+pub const TENSOR_MAPS: &str = "cute.tensor_maps";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.
 pub const DISJOINT: &str = "cute.disjoint";
 /// The products that a function of the host computes, so that a run can be verified.

@@ -14,6 +14,7 @@ pub mod block;
 pub mod contract;
 pub mod diag;
 pub mod fused;
+pub mod hopper;
 pub mod infer;
 pub mod interpret;
 pub mod maps;

@@ -21,6 +21,7 @@ extern crate self as cute_layout;
 
 pub mod algebra;
 pub mod atoms;
+pub mod descriptor;
 mod error;
 pub mod eval;
 mod layout;
@@ -32,6 +33,7 @@ pub mod symbolic;
 mod text;
 mod tile;
 pub mod tiled;
+pub mod tma;
 mod tuple;
 
 pub use algebra::AnyLayout;

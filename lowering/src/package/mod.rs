@@ -141,7 +141,11 @@ fn known_threads(launch: &Launch) -> Option<u32> {
 
 /// The PTX type of a parameter.
 fn ptx_type(param: &Param, function: &Function) -> String {
-    let bits = 8 * param.bytes(function).unwrap_or(8);
+    let bytes = param.bytes(function).unwrap_or(8);
+    if let Param::TensorMap(_) = param {
+        return format!(".b8[{bytes}]");
+    }
+    let bits = 8 * bytes;
     let element = match param {
         Param::Scalar(arg) => function.args[*arg].element(),
         _ => "",

@@ -12,9 +12,10 @@ use cute_ir::{
     ops::{arith, cf, cute, func, gpu, scf},
     types::CuteType,
 };
+use cute_layout::Leaf;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
-    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, Op as Apply, Param, Requirement,
+    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param, Requirement,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
@@ -108,7 +109,9 @@ impl HostPlan {
             match name_of(op) {
                 func::RETURN | scf::YIELD | "builtin.unrealized_conversion_cast" => {}
                 // What nothing uses, or what expressions are made of.
-                name if name.starts_with("arith.") || name.starts_with("cute.") => {}
+                name if name.starts_with("arith.")
+                    || name.starts_with("cute.")
+                    || name.starts_with("cute_nvgpu.") => {}
                 name => {
                     return Err(diag::error(
                         op.location(),
@@ -274,6 +277,9 @@ impl HostPlan {
         if let Some(offset) = self.offsets.get(&key(workspace_of(value))) {
             return Ok(Param::Workspace(offset.clone()));
         }
+        if let Some(param) = tensor_map(launch, value)? {
+            return Ok(param);
+        }
         match source(value) {
             Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
             Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
@@ -412,6 +418,75 @@ fn source(value: Val<'_>) -> Option<Source> {
     let results = results_of(cast).into_iter().take(result_index(value)?);
     let before = results.filter(|result| bits(result.r#type()).is_some());
     Some(Source::Leaf(index, before.count()))
+}
+
+/// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
+/// arguments.
+fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
+    let atom = match defining_op(value) {
+        Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => {
+            operands_of(cast).first().copied()
+        }
+        _ => None,
+    };
+    let atom = atom.unwrap_or(value);
+    let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
+        return Ok(None);
+    };
+    let fail = |message: &str| {
+        Err(diag::error(
+            defining_op(atom).unwrap_or(launch).location(),
+            message,
+        ))
+    };
+    let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
+    let argument = tensor.and_then(|tensor| Some((tensor, block_argument(tensor)?.1)));
+    let Some((tensor, arg)) = argument else {
+        return fail(
+            "expected a TMA atom that cute_nvgpu.atom.make_tma_load or make_tma_store makes of an argument of the function; a launch plan has \
+             no other tensors",
+        );
+    };
+    let Some(CuteType::MemRef(memref)) = CuteType::get(tensor.r#type()) else {
+        return fail("expected a TMA atom of a tensor");
+    };
+    // The leaves of a package are numbered from those of the shape to those of the stride.
+    let mut next = 0;
+    let mut number = |leaf: &Leaf| match leaf.as_static() {
+        Some(known) => Expr::Constant(known),
+        None => {
+            next += 1;
+            Expr::Leaf(arg, next - 1)
+        }
+    };
+    let sizes: Vec<_> = memref
+        .layout
+        .shape()
+        .leaves()
+        .iter()
+        .map(|leaf| number(leaf))
+        .collect();
+    let strides: Vec<_> = memref
+        .layout
+        .stride()
+        .leaves()
+        .iter()
+        .map(|leaf| number(leaf))
+        .collect();
+    let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
+        let dims = map.dims.iter().skip(skip);
+        dims.map(|dim| all.get(dim.mode).cloned()).collect()
+    };
+    let (Some(sizes), Some(strides)) = (of(&sizes, 0), of(&strides, 1)) else {
+        return fail("expected a TMA atom whose dimensions are modes of the tensor");
+    };
+    Ok(Some(Param::TensorMap(MapParam {
+        arg,
+        sizes,
+        strides,
+        box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
+        swizzle: map.swizzle as u32,
+    })))
 }
 
 /// The pointer that a cast for a launch is of, or a tensor that starts at it.

@@ -3,7 +3,7 @@
 //! An atom's state is known where the atom is made, so it is followed from value to value here, and its parts become operands
 //! of the instruction.
 
-use super::{Lowering, mma_sync, reduce, sm75, sm80, sm90, universal};
+use super::{Lowering, mma_sync, reduce, sm75, sm80, sm90, universal, wgmma};
 use cute_ir::{
     Expected, Failure,
     args::field_of,
@@ -21,7 +21,7 @@ const CACHE_POLICY: Requirement = Requirement::Since(8, 0);
 
 /// Tells whether a product is lowered to an instruction; of the others there are the tables only.
 pub fn lowers(atom: &MmaAtom) -> bool {
-    atom.issue == Issue::Thread || mma_sync::has_instruction(atom)
+    atom.issue == Issue::Thread || mma_sync::has_instruction(atom) || wgmma::has_instruction(atom)
 }
 
 /// The parts of a state, in the order of [`CuteType::fields`]: those that were set.
@@ -164,7 +164,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// The state of an atom, or of what is tiled over one.
-    fn state(&self, atom: Val<'c>, b: Builder<'c>) -> Result<State<'c>, Failure> {
+    pub(super) fn state(&self, atom: Val<'c>, b: Builder<'c>) -> Result<State<'c>, Failure> {
         if let Some(state) = self.states.get(&key(atom)) {
             return Ok(state.clone());
         }

@@ -47,7 +47,13 @@ fn place_of_size(launch: Op<'_>) -> Option<usize> {
 pub(super) fn pass_pointers<'c>(launch: Op<'c>) -> Result<(), Failure> {
     let b = Builder::before(launch);
     let pointer = b.ty("!llvm.ptr<1>")?;
+    let map = b.ty("!llvm.ptr")?;
     for (i, operand) in operands_of(launch).into_iter().enumerate() {
+        if let Some(CuteType::Tma { .. }) = CuteType::get(operand.r#type()) {
+            let cast = b.value(CAST, &[operand], map, &[])?;
+            set_operand(launch, i, cast);
+            continue;
+        }
         // The pointer of a tensor of dynamic layout is a cast of the tensor already.
         let tensor = match CuteType::of(operand.r#type()) {
             Some(CuteType::MemRef(_)) => Some(operand),

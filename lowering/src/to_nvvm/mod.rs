@@ -9,6 +9,7 @@
 mod address;
 pub(crate) mod aliasing;
 mod atoms;
+mod hopper;
 mod launches;
 mod math;
 mod memory;
@@ -23,6 +24,7 @@ mod sm90;
 mod starts;
 pub(crate) mod types;
 mod universal;
+mod wgmma;
 
 pub use atoms::lowers;
 
@@ -30,11 +32,11 @@ use address::Address;
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     args::{ElementArgs, at_of},
-    attributes::DIVISOR,
+    attributes::{DIVISOR, TENSOR_MAPS},
     diag::{self, each},
     interpret::{Place, Views},
     mlir::*,
-    ops::{cute, gpu},
+    ops::{cf, cute, cute_nvgpu, gpu},
     types::CuteType,
 };
 use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of};
@@ -115,6 +117,8 @@ struct Lowering<'c, 'r> {
     /// The states that atoms are given beside their operands, by value.
     states: HashMap<ValueKey, atoms::State<'c>>,
     dead: Vec<Op<'c>>,
+    /// True where a condition that does not hold ends the kernel without a message, as no function may be called.
+    traps: bool,
 }
 
 impl<'c, 'r> Lowering<'c, 'r> {
@@ -128,6 +132,9 @@ impl<'c, 'r> Lowering<'c, 'r> {
             shared: SharedMemory::of(kernel),
             states: HashMap::new(),
             dead: Vec::new(),
+            traps: nested_ops(kernel)
+                .into_iter()
+                .any(|op| name_of(op) == cute_nvgpu::ATOM_WGMMA),
         })
     }
 
@@ -144,6 +151,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
         let pointer = b.ty("!llvm.ptr<1>")?;
         let mut inputs = Vec::new();
         let mut attributes = Vec::new();
+        let mut maps = Vec::new();
         for (i, value) in arguments_of(body).into_iter().enumerate() {
             let noalias = if aliasing::is_apart(self.kernel, i) {
                 ", llvm.noalias"
@@ -167,6 +175,14 @@ impl<'c, 'r> Lowering<'c, 'r> {
                     let start = Address::global(value, bytes);
                     self.views.set(value, Place { memref, start });
                 }
+                Some(CuteType::Tma { .. }) => {
+                    // The map itself, where no thread writes it: a launch passes its bytes.
+                    let map = b.ty("!llvm.ptr")?;
+                    set_type(value, map);
+                    inputs.push(map);
+                    attributes.push("{}".to_owned());
+                    maps.push(i as i64);
+                }
                 _ => {
                     inputs.push(value.r#type());
                     let divisor = argument_attribute(self.kernel, i, DIVISOR);
@@ -179,6 +195,9 @@ impl<'c, 'r> Lowering<'c, 'r> {
         set_attribute(self.kernel, "function_type", b.type_attribute(ty));
         let attributes = b.attribute(&format!("[{}]", attributes.join(", ")))?;
         set_attribute(self.kernel, "arg_attrs", attributes);
+        if !maps.is_empty() {
+            set_attribute(self.kernel, TENSOR_MAPS, b.i64_array(&maps));
+        }
         Ok(())
     }
 
@@ -195,6 +214,9 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 if !known && !narrow::convert(self.rewriter, op, target)? {
                     math::math_op(self.rewriter, op)?;
                 }
+            } else if let Some(assertion) = cf::Assert::of(op).filter(|_| self.traps) {
+                wgmma::trap_unless(Builder::before(op), assertion.arg())?;
+                self.dead.push(op);
             } else {
                 if name_of(op).starts_with("gpu.") {
                     check_gpu_op(op)?;
@@ -232,7 +254,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
             memory::store_element(b, store.value(), pointer)?;
         } else if let Some(op) = cute::Prefetch::of(op) {
             self.prefetch(op, b)?;
-        } else if !self.atom_op(op, b)? {
+        } else if !self.atom_op(op, b)? && !self.hopper_op(op, b)? {
             return Err(b.error(format!(
                 "'{}' has no instruction form; an earlier pass of --cute-compile lowers it: cute-lower-layouts where it computes layouts",
                 name_of(op)

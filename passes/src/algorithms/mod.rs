@@ -3,19 +3,21 @@
 //! The ops that are left are `cute.copy` on `((V,R),...)` by an atom or a tiled copy, the values in memory order, `cute.gemm` of
 //! fragments, `cute.clear` of registers, `cute.convert`, `cute.prefetch` of one request, and single elements and vectors of
 //! registers (`memref.load`, `memref.load_vec`, ...). Copies and prefetches are in `copies.rs`, products in `products.rs`, elementwise
-//! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, and reductions over them in `reductions.rs`. What a layout allows is decided in
+//! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, tiles of TMA and
+//! products of warpgroups in `hopper.rs`, and reductions over them in `reductions.rs`. What a layout allows is decided in
 //! `cute_ir::algorithm`.
 
 mod cooperative;
 mod copies;
 mod elementwise;
+mod hopper;
 mod products;
 mod reductions;
 
 pub(crate) use reductions::operation;
 
 use cute_arith::Predicate;
-use cute_ir::ops::{cute, gpu, scf};
+use cute_ir::ops::{cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
     Anchor, Failure, PassSpec,
     args::{
@@ -97,6 +99,10 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
         l.cooperative_copy(op, args)
     } else if let Some(args) = CooperativeGemmArgs::of(op) {
         l.cooperative_gemm(op, args)
+    } else if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
+        l.tma_load(load)
+    } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
+        l.tma_store(store)
     } else if let Some(reduce) = gpu::SubgroupReduce::of(op) {
         l.subgroup_reduce(reduce)
     } else if let Some(reduce) = gpu::AllReduce::of(op) {

@@ -2,7 +2,13 @@
 
 use super::Lower;
 use cute_ir::ops::cute;
-use cute_ir::{Failure, algorithm, args::GemmArgs, mlir::*, types::Space};
+use cute_ir::{
+    Failure, algorithm,
+    args::GemmArgs,
+    hopper,
+    mlir::*,
+    types::{self, Space},
+};
 use melior::ir::ValueLike;
 
 impl<'c> Lower<'c> {
@@ -35,6 +41,9 @@ impl<'c> Lower<'c> {
         [d, a, b, c]: [Val<'c>; 4],
         as_is: bool,
     ) -> Result<bool, Failure> {
+        if types::mma_row(mma.r#type()).is_some_and(|atom| hopper::is_asynchronous(&atom)) {
+            return self.warpgroup_product(mma, [d, a, b, c], as_is);
+        }
         let memrefs = [self.memref(a)?, self.memref(b)?, self.memref(c)?];
         let values = match algorithm::product_of(mma.r#type()) {
             Some(product) => product.map_err(self.wrong())?.values,

@@ -15,7 +15,7 @@ use super::{
     parts::{dynamic_count, dynamic_layout, emit_dynamic, is_lowered, numbers, part_types},
     unlike,
 };
-use cute_ir::ops::cute;
+use cute_ir::ops::{cute, cute_nvgpu};
 use cute_ir::{
     Failure,
     args::at_of,
@@ -33,6 +33,12 @@ use melior::ir::{ValueLike, operation::OperationLike};
 impl<'c> Lowering<'c> {
     /// Lowers `op` where it is about tensors of this kind; false where it is not.
     pub(super) fn tensors(&mut self, op: Op<'c>) -> Result<bool, Failure> {
+        if matches!(
+            name_of(op),
+            cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE
+        ) {
+            return self.coordinates(op);
+        }
         let mine = |v: &Val<'c>| is_lowered(v.r#type());
         let result = (op.result_count() == 1).then(|| result_of(op, 0));
         if !operands_of(op).iter().any(mine) && !result.iter().any(mine) {
@@ -85,6 +91,21 @@ impl<'c> Lowering<'c> {
             }
         }
         self.dead.push(op);
+        Ok(true)
+    }
+
+    /// The coordinates that are made together with a TMA atom: their extents are those of the tensor. The op stays, as the atom does.
+    fn coordinates(&mut self, op: Op<'c>) -> Result<bool, Failure> {
+        let ([tensor, _], [_, coords]) = (&operands_of(op)[..], &results_of(op)[..]) else {
+            return Err(unlike(op));
+        };
+        let mut leaves = Vec::new();
+        if is_lowered(tensor.r#type()) {
+            let count = dynamic_count(coords.r#type());
+            let parts = self.parts_of(*tensor)?;
+            leaves = parts.into_iter().skip(1).take(count).collect();
+        }
+        self.leaves.insert(key(*coords), leaves);
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use super::{
     registers::{File, poison},
     unroll::{Unroll, turns},
 };
-use cute_ir::ops::{cute, scf};
+use cute_ir::ops::{cute, cute_nvgpu, scf};
 use cute_ir::{
     Expected, Failure,
     args::{GemmArgs, ThreadCopy},
@@ -299,7 +299,11 @@ impl<'c> Values<'c> {
     fn written(&self, block: Blk<'c>) -> BTreeSet<usize> {
         let mut files = BTreeSet::new();
         for op in ops_of(block) {
-            files.extend(target_of(op).and_then(|tensor| self.root(tensor)));
+            files.extend(
+                targets_of(op)
+                    .into_iter()
+                    .filter_map(|tensor| self.root(tensor)),
+            );
             for inner in blocks_of(op) {
                 files.extend(self.written(inner));
             }
@@ -323,6 +327,14 @@ impl<'c> Values<'c> {
                 .into_iter()
                 .find(|v| super::is_registers(v.r#type()))?;
         }
+    }
+}
+
+/// The register tensors that an op writes: of one thread, or accumulators of a warpgroup.
+fn targets_of(op: Op<'_>) -> Vec<Val<'_>> {
+    match name_of(op) {
+        cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => operands_of(op),
+        _ => target_of(op).into_iter().collect(),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A fragment is held as one vector for each run of its first mode, which is what one MMA atom
 //! takes (`registers.rs`). Copies and products are unrolled to atoms on these vectors (`copies.rs`, `products.rs`); a loop
-//! carries the vectors of the fragments that it writes, or is written out (`control.rs`; in part `unroll.rs`). What a copy delivers in another
+//! carries the vectors of the fragments that it writes, or is written out (`control.rs`; in part `unroll.rs`). Products of warpgroups are in `wgmma.rs`. What a copy delivers in another
 //! arrangement than the fragment's is taken apart and put together again element by element, as the layouts say. Views of
 //! registers must be known: their coordinates are constants once loops are written out.
 
@@ -13,12 +13,13 @@ mod known;
 mod products;
 mod registers;
 pub(crate) mod unroll;
+mod wgmma;
 
 pub(crate) use copies::positions;
 pub(crate) use unroll::UNSIGNED;
 
 use crate::kernel::{body_of_kernel, second_body};
-use cute_ir::ops::{cute, scf};
+use cute_ir::ops::{cute, cute_nvgpu, scf};
 use cute_ir::{
     Anchor, Failure, PassSpec,
     args::GemmArgs,
@@ -30,6 +31,7 @@ use cute_ir::{
 use known::{Known, Start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use registers::{File, View};
+use std::collections::BTreeSet;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -56,6 +58,8 @@ struct Values<'c> {
     /// Register tensors, and pointers into them, by value.
     views: Views<'c, Start>,
     mapping: Mapping<'c>,
+    /// The files that products of a warpgroup may be adding to.
+    in_flight: BTreeSet<usize>,
 }
 
 /// Tells whether values of this type are in registers.
@@ -106,7 +110,20 @@ impl<'c> Values<'c> {
         } else if name_of(op) == cute::COPY {
             self.copy(op, b)
         } else if name_of(op) == cute::GEMM {
-            self.gemm(GemmArgs::of(op), b)
+            match GemmArgs::of(op) {
+                Some(args @ GemmArgs::Mma { mma, .. })
+                    if wgmma::is_of_a_warpgroup(mma.r#type()) =>
+                {
+                    self.warpgroup_gemm(args, b)
+                }
+                args => self.gemm(args, b),
+            }
+        } else if matches!(
+            name_of(op),
+            cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP
+        ) && self.touches(op)
+        {
+            self.accumulators(op, b)
         } else if let Some(op) = scf::For::of(op) {
             self.for_loop(op, b)
         } else if let Some(branch) = scf::If::of(op).filter(|_| self.touches_within(op)) {
@@ -169,6 +186,7 @@ impl<'c> Values<'c> {
     /// The registers of a tensor.
     fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
         let place = self.views.get(value).ok_or_else(|| known::no_start(b))?;
+        self.check_landed(place.start.file, b)?;
         Ok(View::at(place))
     }
 

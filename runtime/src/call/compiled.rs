@@ -247,6 +247,19 @@ impl Compiled {
             .signature
             .plan_of(&self.function, described, self.sm_count)?;
         let taken: All = described.iter().map(|one| one.taken).collect();
+        let maps = |planned: &&Planned| {
+            let mut params = planned.params.iter();
+            params.any(|value| matches!(value, Value::TensorMap(..)))
+        };
+        if let Some(planned) = whole.launches.iter().find(maps) {
+            return Err(ArgError::Launch {
+                kernel: planned.kernel.clone(),
+                reason: "the launch passes tensor maps, which calls on memory of the caller's own do not encode yet; run the package \
+                         by its Device, as cute-run does"
+                    .to_owned(),
+            }
+            .into());
+        }
         let places: Vec<(u64, u64)> = taken.iter().map(|one| (one.value, one.bytes)).collect();
         check_disjoint(&self.function, &whole.launches, &places)?;
         Ok(of_plan(&whole, &taken))
@@ -303,6 +316,8 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                     // The host is little endian, as the GPU is.
                     u64::from_le_bytes(whole)
                 }
+                // Refused before: see `general`.
+                Value::TensorMap(..) => 0,
                 Value::Workspace(offset) => {
                     prepared.into_workspace.push(prepared.params.len());
                     *offset
@@ -372,6 +387,8 @@ impl Flat {
                     Param::Integer(value, 32) => Unnumbered::Narrow(place(&mut builder, value)?),
                     Param::Integer(value, _) => Unnumbered::Place(place(&mut builder, value)?),
                     Param::Workspace(offset) => Unnumbered::Workspace(place(&mut builder, offset)?),
+                    // Parameters of a call are 8 bytes each.
+                    Param::TensorMap(_) => return None,
                 });
             }
             let steps = builder.reset(mark);
@@ -388,14 +405,7 @@ impl Flat {
             cluster: launch.cluster,
             params: params.iter().map(|param| param.at(&numbering)).collect(),
             disjoint: launch.disjoint.clone(),
-            passed: launch
-                .params
-                .iter()
-                .filter_map(|param| match param {
-                    Param::Pointer(arg) => Some(*arg),
-                    _ => None,
-                })
-                .collect(),
+            passed: launch.params.iter().filter_map(Param::tensor).collect(),
         });
         Some(Flat {
             inputs,

@@ -6,6 +6,7 @@
 mod copies;
 mod driver;
 mod launches;
+mod maps;
 mod memory;
 mod program;
 mod stopwatch;

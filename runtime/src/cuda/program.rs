@@ -7,6 +7,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use smallvec::SmallVec;
 
 use super::driver::{Kernel, Module, Stream};
+use super::maps::encode;
 use super::memory::Buffer;
 use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
@@ -14,6 +15,7 @@ use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, S
 use crate::package::{Function, Package, Sizes};
 use crate::plan::{Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
+use crate::tensor_map::TensorMap;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
 /// Memory".)
@@ -119,6 +121,17 @@ impl<'d> CudaProgram<'d> {
     ) -> Result<(), DeviceError> {
         let kernel = &self.kernels[launch.launch];
         // The driver takes the address of each parameter, so they live here until the call is over.
+        let mut maps = Vec::new();
+        for value in &launch.params {
+            if let Value::TensorMap(index, map) = value {
+                let address = buffers[*index].pointer();
+                let map = TensorMap {
+                    address,
+                    ..map.clone()
+                };
+                maps.push(encode(&map)?);
+            }
+        }
         let mut values: SmallVec<[u64; FEW_PARAMS]> = launch
             .params
             .iter()
@@ -126,6 +139,8 @@ impl<'d> CudaProgram<'d> {
                 Value::Pointer(index) => buffers[*index].pointer(),
                 // There is nothing in a workspace of no bytes that could be pointed to.
                 Value::Workspace(offset) => workspace.map_or(0, |buffer| buffer.pointer() + offset),
+                // Its place in the list is the map's, below.
+                Value::TensorMap(..) => 0,
                 Value::Bytes(bytes) => {
                     let mut whole = [0; 8];
                     whole[..bytes.len()].copy_from_slice(bytes);
@@ -135,8 +150,13 @@ impl<'d> CudaProgram<'d> {
             })
             .collect();
         let mut params = pointers(&mut values);
+        let of_maps = launch.params.iter().enumerate();
+        let of_maps = of_maps.filter(|(_, value)| matches!(value, Value::TensorMap(..)));
+        for ((place, _), map) in of_maps.zip(&mut maps) {
+            params[place] = ptr::from_mut(map).cast();
+        }
         let stream = self.device.stream.raw();
-        // SAFETY: the package's parameters are numbers of at most 8 bytes, and device pointers to live memory of the
+        // SAFETY: the package's parameters are numbers of at most 8 bytes, tensor maps of 128, and device pointers to live memory of the
         // size that the layout needs; the kernel's module lives as long as `self`.
         unsafe { kernel.launch(&launch.kernel, &sizes(launch), params.as_mut_ptr(), stream) }
     }

@@ -14,6 +14,7 @@ use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Pack
 use crate::plan::{self, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
 use crate::tensor::{HostTensor, Matrix};
+use crate::tensor_map::TensorMap;
 use cute_target::{Arch, Features};
 use std::collections::HashSet;
 
@@ -512,6 +513,15 @@ impl Emulated {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
+                    Value::TensorMap(arg, map) => {
+                        let map = TensorMap {
+                            address: global.tensors[*arg].base,
+                            ..map.clone()
+                        };
+                        // It was checked when it was planned, and tensors begin at whole granules.
+                        map.to_emulated()
+                            .map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+                    }
                 };
                 params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
             }

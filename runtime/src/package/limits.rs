@@ -203,9 +203,10 @@ impl Launch {
 
     /// Tells whether anything of it depends on the device that runs it.
     pub fn asks_device(&self) -> bool {
-        let params = self.params.iter().filter_map(|param| match param {
-            Param::Integer(value, _) | Param::Workspace(value) => Some(value),
-            _ => None,
+        let params = self.params.iter().flat_map(|param| match param {
+            Param::Integer(value, _) | Param::Workspace(value) => vec![value],
+            Param::TensorMap(map) => map.sizes.iter().chain(&map.strides).collect(),
+            _ => Vec::new(),
         });
         let sizes = self.grid.iter().chain(&self.block);
         let all = sizes.chain([&self.dynamic_smem]).chain(params);

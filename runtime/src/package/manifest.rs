@@ -8,6 +8,7 @@ use super::compute::Compute;
 use super::expr::Expr;
 use crate::element::Element;
 use crate::layout::Pattern;
+use crate::tensor_map::TENSOR_MAP_BYTES;
 
 /// The contents of a package.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -243,14 +244,42 @@ pub enum Param {
     Integer(Expr, u32),
     /// The device pointer to that byte of the call's workspace, 64 bits. Its byte 0 is aligned to 256 bytes.
     Workspace(Expr),
+    /// A tensor map of a tensor argument, by value: 128 bytes, which each launch encodes.
+    TensorMap(MapParam),
+}
+
+/// A tensor map as a launch makes it: what `cuTensorMapEncodeTiled` is given besides the tensor's address and the type of its elements.
+///
+/// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapParam {
+    /// The tensor argument.
+    pub arg: usize,
+    /// Elements along each dimension.
+    pub sizes: Vec<Expr>,
+    /// Elements from one to the next along each dimension but the first.
+    pub strides: Vec<Expr>,
+    /// Elements of a box along each dimension.
+    pub box_sizes: Vec<u32>,
+    /// Bytes that the swizzle of shared memory spans: 32, 64, 128, or 0 of none.
+    pub swizzle: u32,
 }
 
 impl Param {
+    /// The tensor argument that the parameter leads to, by its pointer or by a tensor map.
+    pub fn tensor(&self) -> Option<usize> {
+        match self {
+            Param::Pointer(arg) | Param::TensorMap(MapParam { arg, .. }) => Some(*arg),
+            _ => None,
+        }
+    }
+
     /// Bytes of the parameter; none for a function that has no such argument or leaf, which no package that was loaded has.
     pub fn bytes(&self, function: &Function) -> Option<usize> {
         let arg = match self {
             Param::Integer(_, bits) => return Some(*bits as usize / 8),
             Param::Workspace(_) => return Some(8),
+            Param::TensorMap(_) => return Some(TENSOR_MAP_BYTES),
             Param::Pointer(arg) | Param::Leaf(arg, _) | Param::Scalar(arg) => arg,
         };
         match (self, function.args.get(*arg)?) {

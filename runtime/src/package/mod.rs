@@ -30,6 +30,8 @@ mod tests_places;
 #[cfg(test)]
 mod tests_prologue;
 #[cfg(test)]
+mod tests_tensor_map;
+#[cfg(test)]
 mod tests_workspace;
 
 use std::fs;
@@ -47,7 +49,8 @@ pub use format::{BLOB_ALIGN, FORMAT_VERSION, HEADER_LENGTH, MAGIC};
 pub use limits::Limits;
 pub(crate) use limits::Sizes;
 pub use manifest::{
-    Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Number, Param, Requirement,
+    Access, Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, MapParam, Number, Param,
+    Requirement,
 };
 pub use map::Map;
 pub(crate) use map::{repeats, varies};

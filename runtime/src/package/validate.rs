@@ -20,11 +20,12 @@ use super::PackageError;
 use super::candidates;
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
-use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, Param};
+use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, MapParam, Param};
 use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
+use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES};
 use cute_target::Arch;
 
 pub(super) type Checked<T = ()> = Result<T, PackageError>;
@@ -317,6 +318,49 @@ pub(super) fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Fun
     checked
 }
 
+/// A tensor map has all of its numbers, for each dimension; whether they are within the hardware's bounds depends on arguments.
+fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
+    pattern(place, map.arg, function)?;
+    let element = function.args[map.arg].element();
+    if element.parse().ok().and_then(MapElement::of).is_none() {
+        return invalid(
+            place,
+            "a tensor map of elements that TMA moves",
+            element.to_owned(),
+            "",
+        );
+    }
+    let rank = map.box_sizes.len();
+    let lengths = [map.sizes.len(), map.strides.len() + 1];
+    if !(1..=MAX_RANK).contains(&rank) || lengths != [rank; 2] {
+        let expected = format!(
+            "a tensor map of 1 to {MAX_RANK} dimensions, with a size and a box for each and strides for all but the first"
+        );
+        return invalid(
+            place,
+            expected,
+            format!(
+                "{rank} boxes, {} sizes, {} strides",
+                lengths[0],
+                map.strides.len()
+            ),
+            "",
+        );
+    }
+    if MapSwizzle::spanning(map.swizzle).is_none() {
+        return invalid(
+            place,
+            "a swizzle of 0, 32, 64 or 128 bytes",
+            map.swizzle.to_string(),
+            "",
+        );
+    }
+    for expr in map.sizes.iter().chain(&map.strides) {
+        validate_expr(place, "params", expr, function)?;
+    }
+    Ok(())
+}
+
 fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[Image]) -> Checked {
     let mut sizes = Vec::new();
     for param in &launch.params {
@@ -343,6 +387,10 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
                     return invalid(place, expected, "none", "");
                 }
                 8
+            }
+            Param::TensorMap(map) => {
+                validate_map(place, map, function)?;
+                TENSOR_MAP_BYTES
             }
         });
     }
@@ -416,6 +464,18 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
     Ok(())
 }
 
+/// The bits of a parameter's type: `.u64`, or `.b8[128]` of an array.
+fn bits_of(param: &str) -> Option<usize> {
+    let numbers = param.trim_start_matches(|c: char| !c.is_ascii_digit());
+    match numbers
+        .strip_suffix(']')
+        .and_then(|text| text.split_once('['))
+    {
+        Some((bits, count)) => bits.parse::<usize>().ok()?.checked_mul(count.parse().ok()?),
+        None => numbers.parse().ok(),
+    }
+}
+
 /// Checks that a launch passes what the kernel takes, where that is known; `sizes` are bytes.
 fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[usize]) -> Checked {
     if kernel.params.is_empty() {
@@ -430,10 +490,8 @@ fn validate_params(place: &str, kernel: &KernelInfo, launch: &Launch, sizes: &[u
         return invalid(place, expected, launch.params.len().to_string(), "");
     }
     for (at, (param, size)) in kernel.params.iter().zip(sizes).enumerate() {
-        let bits = param
-            .trim_start_matches(|c: char| !c.is_ascii_digit())
-            .parse::<usize>();
-        if bits != Ok(size * 8) {
+        let bits = bits_of(param);
+        if bits != Some(size * 8) {
             let expected = format!("{param} for parameter {at} of {}", kernel.name);
             return invalid(place, expected, format!("{} bits", size * 8), "");
         }

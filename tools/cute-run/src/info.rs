@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cute_runtime::ptx::{self, Accesses, Item, Mix};
-use cute_runtime::{Access, Arg, Expr, Function, Image, Package, Param, Pattern};
+use cute_runtime::{Access, Arg, Expr, Function, Image, MapParam, Package, Param, Pattern};
 use serde::Serialize;
 
 use crate::cli::Cli;
@@ -144,6 +144,7 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
                 Param::Leaf(arg, leaf) => leaf_name(function, *arg, *leaf),
                 Param::Integer(value, _) => text(function, value),
                 Param::Workspace(offset) => workspace_text(function, offset),
+                Param::TensorMap(map) => map_text(function, map),
             })
             .collect();
         write!(
@@ -169,6 +170,22 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+/// A tensor map as its tensor, its sizes, and the box.
+fn map_text(function: &Function, map: &MapParam) -> String {
+    let sizes: Vec<_> = map.sizes.iter().map(|size| text(function, size)).collect();
+    let extents: Vec<_> = map.box_sizes.iter().map(u32::to_string).collect();
+    let swizzle = match map.swizzle {
+        0 => String::new(),
+        bytes => format!(", swizzled by {bytes} B"),
+    };
+    format!(
+        "map of {} ({}) by boxes of {}{swizzle}",
+        name(function, map.arg),
+        sizes.join(" x "),
+        extents.join(" x ")
+    )
 }
 
 fn describe_choices(out: &mut String, function: &Function) -> fmt::Result {

@@ -8,6 +8,7 @@
 //! - a swizzle's pointer is aligned to 2^(B+M+S) bytes where shared memory is allocated
 //!   ([`MemRef::check_allocation`]); alignments are powers of two and at least the element's size;
 //! - tensors in memory have whole-byte elements (`memref.rs`);
+//! - a TMA atom's box is one that a tensor map can have, of as many bits as it says (`tma.rs`);
 //! - a tiled copy's atom is a copy atom, a tiled MMA's an MMA atom, and the tables of
 //!   `cute-layout` accept the combination (`atoms.rs`).
 
@@ -16,6 +17,7 @@ mod kind;
 mod make;
 mod memref;
 mod text;
+mod tma;
 
 pub(crate) use atoms::describe_fields;
 pub use atoms::{
@@ -30,12 +32,14 @@ pub use make::{
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
 pub use memref::{MemRef, Space};
 pub(crate) use text::canonicalize;
+pub use tma::tma_type;
 
 use crate::mlir::{self, Parts, Val};
 use cute_layout::{
     ComposedLayout, Dyn, IntTuple, Kind as TupleKind, Layout, Leaf, Swizzle, Tile,
     atoms::{Completion, CopyAtom, MmaAtom},
     ops::Value,
+    tma::TmaBox,
 };
 use kind::Kind;
 use melior::ir::{Type, ValueLike};
@@ -131,6 +135,15 @@ pub enum CuteType<'c> {
         /// The row of its table.
         atom: Arc<MmaAtom>,
     },
+    /// `!cute_nvgpu.atom.tma_load` and `!cute_nvgpu.atom.tma_store`
+    Tma {
+        /// The type of the elements.
+        value: Type<'c>,
+        /// The box of the tensor map.
+        map: Arc<TmaBox>,
+        /// True where it stores.
+        stores: bool,
+    },
 }
 
 impl<'c> CuteType<'c> {
@@ -211,6 +224,7 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
+            Kind::TmaLoad | Kind::TmaStore => tma::from_parts(parts)?,
             // What is left are the atoms, which know their kinds.
             _ => atoms::from_parts(parts)?,
         })

@@ -135,6 +135,7 @@ const KNOWN: &[Known] = &[
         Form::Integer(0, i32::MAX as i64),
         &[Home::Kernel],
     ),
+    known(attributes::TENSOR_MAPS, Form::Indices, &[Home::Kernel]),
     known(attributes::DISJOINT, Form::Indices, &[Home::Launch]),
     known(attributes::COMPUTES, Form::Array, &[Home::Host]),
     known(

@@ -25,12 +25,16 @@
 //! - `sm_count`, `compute_values`, `workspace`: outside of kernels (`facts.rs`); `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
+//! - barriers in shared memory: a tensor of i64; `atom.make_tma_load` and `_store`: the atom and the coordinates that follow from the
+//!   tensor and the layout; `tma_load`, `tma_store`: tiles that are boxes of the atom; `wgmma_fence`, `wgmma_wait_group`: accumulators;
+//!   `atom_wgmma`: operands that have descriptors (`hopper.rs`);
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
 mod algorithms;
 mod atoms;
 mod attributes;
 mod facts;
+mod hopper;
 mod partitions;
 mod values;
 mod views;
@@ -121,6 +125,22 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute_nvgpu::ATOM_GET_VALUE => {
             with(cute_nvgpu::AtomGetValue::of(op), atoms::verify_get_value)
         }
+        cute_nvgpu::MBARRIER_INIT
+        | cute_nvgpu::MBARRIER_INVAL
+        | cute_nvgpu::MBARRIER_ARRIVE
+        | cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX
+        | cute_nvgpu::MBARRIER_EXPECT_TX
+        | cute_nvgpu::MBARRIER_WAIT
+        | cute_nvgpu::MBARRIER_TRY_WAIT => hopper::verify_barrier(op),
+        cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE => {
+            hopper::verify_make_tma(op)
+        }
+        cute_nvgpu::TMA_LOAD => with(cute_nvgpu::TmaLoad::of(op), hopper::verify_tma_load),
+        cute_nvgpu::TMA_STORE => with(cute_nvgpu::TmaStore::of(op), hopper::verify_tma_store),
+        cute_nvgpu::BULK_LOAD => with(cute_nvgpu::BulkLoad::of(op), hopper::verify_bulk_load),
+        cute_nvgpu::BULK_STORE => with(cute_nvgpu::BulkStore::of(op), hopper::verify_bulk_store),
+        cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => hopper::verify_accumulators(op),
+        cute_nvgpu::ATOM_WGMMA => with(cute_nvgpu::AtomWgmma::of(op), hopper::verify_atom_wgmma),
         _ => Ok(()),
     };
     result.map_err(|message| {

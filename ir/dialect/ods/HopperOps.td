@@ -1,0 +1,385 @@
+//===- HopperOps.td - barriers, TMA and products of warpgroups, by hand ---===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_HOPPER_OPS_TD
+#define CUTE_HOPPER_OPS_TD
+
+include "CuteNvgpu.td"
+include "CuteTypes.td"
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory
+//===----------------------------------------------------------------------===//
+
+def CuteNvgpu_Barriers : Cute_Group<"Barriers in shared memory", [{
+  An mbarrier is 8 bytes of shared memory, an element of a tensor of i64: `%bars[%i]` is the element at index `%i`, and `%bars` alone the
+  first. It counts arrivals, and bytes that asynchronous copies are to bring; when both are complete its phase ends, and the next begins.
+  Phases are told apart by their parity (PTX ISA, mbarrier).
+}]>;
+
+/// An op on an mbarrier.
+class CuteNvgpu_BarrierOp<string mnemonic, dag more, string syntax, string types> : CuteNvgpu_Op<mnemonic> {
+  let arguments = !con((ins Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index), more);
+  let assemblyFormat = "$barriers (`[` $index^ `]`)? " # syntax # " attr-dict `:` qualified(type($barriers))" # types;
+  let opDocGroup = CuteNvgpu_Barriers;
+}
+
+def CuteNvgpu_MbarrierInitOp : CuteNvgpu_BarrierOp<"mbarrier_init", (ins I32:$count), "`,` $count", ""> {
+  let summary = "Makes an mbarrier that so many arrivals end a phase of";
+  let description = [{
+    One thread does it, and `nvvm.fence.mbarrier.init` and a barrier of the block behind it let the others and asynchronous copies see it.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32, %one: i32
+    cute_nvgpu.mbarrier_init %full[%i], %one : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierInvalOp : CuteNvgpu_BarrierOp<"mbarrier_inval", (ins), "", ""> {
+  let summary = "Ends an mbarrier, so that its bytes may hold something else";
+  let description = [{
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32
+    cute_nvgpu.mbarrier_inval %full[%i] : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierArriveOp : CuteNvgpu_BarrierOp<"mbarrier_arrive", (ins), "", ""> {
+  let summary = "One arrival at an mbarrier";
+  let description = [{
+    What this thread did before is seen by those that wait for the phase.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %empty: !bars, %i: i32
+    cute_nvgpu.mbarrier_arrive %empty[%i] : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierArriveAndExpectTxOp
+    : CuteNvgpu_BarrierOp<"mbarrier_arrive_and_expect_tx", (ins I32:$bytes), "`,` $bytes", ""> {
+  let summary = "One arrival at an mbarrier, and bytes that copies are to bring in this phase";
+  let description = [{
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32, %bytes: i32
+    cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%i], %bytes : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierExpectTxOp
+    : CuteNvgpu_BarrierOp<"mbarrier_expect_tx", (ins I32:$bytes), "`,` $bytes", ""> {
+  let summary = "Bytes that copies are to bring in this phase of an mbarrier";
+  let description = [{
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32, %bytes: i32
+    cute_nvgpu.mbarrier_expect_tx %full[%i], %bytes : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierWaitOp : CuteNvgpu_BarrierOp<"mbarrier_wait", (ins I32:$parity), "`,` $parity", ""> {
+  let summary = "Waits until the phase of an mbarrier of that parity has ended";
+  let description = [{
+    The first phase has parity 0; a wait for parity 1 of a new mbarrier is over at once. A wait is for the current phase or the one
+    before: of an older one it cannot tell.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32, %parity: i32
+    cute_nvgpu.mbarrier_wait %full[%i], %parity : !bars
+    ```
+  }];
+}
+
+def CuteNvgpu_MbarrierTryWaitOp
+    : CuteNvgpu_BarrierOp<"mbarrier_try_wait", (ins I32:$parity), "`,` $parity", ""> {
+  let summary = "Tells whether the phase of an mbarrier of that parity has ended, within a while";
+  let description = [{
+    The thread may sleep until then, but not for ever.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32, %parity: i32
+    %is = cute_nvgpu.mbarrier_try_wait %full[%i], %parity : !bars
+    ```
+  }];
+  let results = (outs I1:$ended);
+}
+
+//===----------------------------------------------------------------------===//
+// TMA
+//===----------------------------------------------------------------------===//
+
+def CuteNvgpu_TmaGroup : Cute_Group<"Copies of the tensor memory accelerator", [{
+  A TMA atom is made by the function that launches, of a tensor in global memory and of the layout that a tile has in shared memory. A
+  launch passes it to the kernel as a tensor map, together with the tensor of the coordinates of what it copies.
+}]>;
+
+/// An atom of TMA.
+class CuteNvgpu_TmaType<string name, string mnem, string example> : CuteNvgpu_Type<name, mnem> {
+  let description = [{
+    `copy_bits` is what one copy moves, `tma_gbasis` the box: from the order of shared memory to the modes of the tensor.
+    `swizzle` is the bytes that the swizzle of shared memory spans, 128, 64, 32, or 0 of none.
+
+    ```mlir
+    }] # example # [{
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$valType, StringRefParameter<"box">:$basis, "int64_t":$bits, "int64_t":$swizzle);
+  let assemblyFormat = [{ `<` $valType `,` `copy_bits` `=` $bits `,` `tma_gbasis` `=` `<` $basis `>` `,` `swizzle` `=` $swizzle `>` }];
+}
+
+def CuteNvgpu_TmaLoadType : CuteNvgpu_TmaType<"TmaLoad", "atom.tma_load",
+    "!cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <\"(64,128):(1@1,1@0)\">, swizzle = 128>"> {
+  let summary = "A box from global to shared memory by a tensor map (PTX ISA, cp.async.bulk.tensor)";
+}
+
+def CuteNvgpu_TmaStoreType : CuteNvgpu_TmaType<"TmaStore", "atom.tma_store",
+    "!cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <\"(64,128):(1@1,1@0)\">, swizzle = 128>"> {
+  let summary = "A box from shared to global memory by a tensor map (PTX ISA, cp.async.bulk.tensor)";
+}
+
+def CuteNvgpu_TmaLoad : Type<CPred<"::llvm::isa<::cute_nvgpu::TmaLoadType>($_self)">, "a TMA atom that loads">;
+def CuteNvgpu_TmaStore : Type<CPred<"::llvm::isa<::cute_nvgpu::TmaStoreType>($_self)">, "a TMA atom that stores">;
+
+class CuteNvgpu_MakeTmaOp<string mnemonic, Type atom> : CuteNvgpu_Op<mnemonic, [NoMemoryEffect]> {
+  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout);
+  let results = (outs atom:$atom, Cute_CoordTensorType:$coords);
+  let assemblyFormat = [{ `(` operands `)` attr-dict `:` functional-type(operands, results) }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_MakeTmaLoadOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_load", CuteNvgpu_TmaLoad> {
+  let summary = "A TMA atom that loads tiles of a tensor, and the tensor's coordinates";
+  let description = [{
+    Mode i of the layout in shared memory goes through a tile of mode i of the tensor; a swizzle acts on bytes. What lies outside of the
+    tensor arrives as zeros. It stands in the function that launches, on an argument of that.
+
+    ```mlir
+    !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+    !smem = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+    !tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+    // Given %A: !mat, %layout: !smem
+    %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %layout) : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
+    ```
+  }];
+}
+
+def CuteNvgpu_MakeTmaStoreOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_store", CuteNvgpu_TmaStore> {
+  let summary = "A TMA atom that stores tiles of a tensor, and the tensor's coordinates";
+  let description = [{
+    As `cute_nvgpu.atom.make_tma_load`; what lies outside of the tensor is not stored.
+
+    ```mlir
+    !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+    !smem = !cute.layout<"(128,64):(64,1)">
+    !tma = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 0>
+    // Given %C: !mat, %layout: !smem
+    %atom, %coords = cute_nvgpu.atom.make_tma_store(%C, %layout) : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
+    ```
+  }];
+}
+
+def CuteNvgpu_PrefetchTmaDescOp : CuteNvgpu_Op<"prefetch_tma_desc"> {
+  let summary = "Brings a tensor map into the cache";
+  let description = [{
+    One thread does it, early.
+
+    ```mlir
+    !tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+    // Given %atom: !tma
+    cute_nvgpu.prefetch_tma_desc(%atom) : !tma
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_TmaStore]>:$atom);
+  let assemblyFormat = "`(` $atom `)` attr-dict `:` qualified(type($atom))";
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load"> {
+  let summary = "Starts copying a tile into shared memory by TMA";
+  let description = [{
+    One thread starts it. Its bytes count on the mbarrier, which waiters wait for; those outside of the tensor count as well. The tile is
+    of the coordinates that were made together with the atom, or its first element's coordinates, one for each dimension of the map.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    !tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+    !tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+    !sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+    // Given %atom: !tma, %tile: !tile, %sA: !sA, %full: !bars, %i: i32
+    cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] : (!tma, [!tile], !sA), !bars
+    ```
+  }];
+  let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index);
+  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` `on` $barriers `[` $index `]` attr-dict `:`
+    `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+// What it writes is behind the map: no operand of this op.
+def CuteNvgpu_TmaStoreOp : CuteNvgpu_Op<"tma_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Starts copying a tile out of shared memory by TMA";
+  let description = [{
+    One thread starts it, and waits for it by `nvvm.cp.async.bulk.commit.group` and `nvvm.cp.async.bulk.wait_group`. What threads wrote
+    into shared memory it sees behind their `nvvm.fence.proxy` and a barrier.
+
+    ```mlir
+    !tma = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+    !tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+    !sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+    // Given %atom: !tma, %tile: !tile, %sC: !sC
+    cute_nvgpu.tma_store(%atom, %sC, [%tile]) : (!tma, !sC, [!tile])
+    ```
+  }];
+  let arguments = (ins CuteNvgpu_TmaStore:$atom, Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords);
+  let assemblyFormat = [{ `(` $atom `,` $source `,` `[` $coords `]` `)` attr-dict `:`
+    `(` qualified(type($atom)) `,` qualified(type($source)) `,` `[` type($coords) `]` `)` }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_BulkLoadOp : CuteNvgpu_Op<"bulk_load"> {
+  let summary = "Starts copying contiguous bytes into shared memory, without a tensor map (PTX ISA, cp.async.bulk)";
+  let description = [{
+    One thread starts it. Its bytes, a multiple of 16 from multiples of 16 on, count on the mbarrier.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    !row = !cute.memref<f32, gmem, align<16>, "256:1">
+    !srow = !cute.memref<f32, smem, align<16>, "256:1">
+    // Given %row: !row, %srow: !srow, %full: !bars, %i: i32
+    cute_nvgpu.bulk_load(%row, %srow) on %full[%i] : (!row, !srow), !bars
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index);
+  let assemblyFormat = [{ `(` $source `,` $destination `)` `on` $barriers `[` $index `]` attr-dict `:`
+    `(` qualified(type($source)) `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_BulkStoreOp : CuteNvgpu_Op<"bulk_store"> {
+  let summary = "Starts copying contiguous bytes out of shared memory, without a tensor map (PTX ISA, cp.async.bulk)";
+  let description = [{
+    One thread starts it, and waits for it as for `cute_nvgpu.tma_store`.
+
+    ```mlir
+    !row = !cute.memref<f32, gmem, align<16>, "256:1">
+    !srow = !cute.memref<f32, smem, align<16>, "256:1">
+    // Given %srow: !srow, %row: !row
+    cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination);
+  let assemblyFormat = [{ `(` $source `,` $destination `)` attr-dict `:`
+    `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_MakeWarpUniformOp : CuteNvgpu_Op<"arch.make_warp_uniform", [Pure, SameOperandsAndResultType]> {
+  let summary = "A number that is the same in all threads of a warp, told to the assembler";
+  let description = [{
+    It is the first thread's, by a shuffle: where a branch depends on it, ptxas knows that the warp stays together, which it does not of
+    a quotient of the thread's index.
+
+    ```mlir
+    // Given %warp: i32
+    %same = cute_nvgpu.arch.make_warp_uniform(%warp) : i32
+    ```
+  }];
+  let arguments = (ins I32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "`(` $value `)` attr-dict `:` type($result)";
+  let opDocGroup = CuteNvgpu_Barriers;
+}
+
+//===----------------------------------------------------------------------===//
+// Products of a warpgroup
+//===----------------------------------------------------------------------===//
+
+def CuteNvgpu_Wgmma : Cute_Group<"Products of a warpgroup", [{
+  `cute.gemm` by `!cute_nvgpu.sm90.mma` starts products that go on while the threads do. `wgmma_fence` stands before the first of them,
+  `wgmma_commit_group` behind the last, and `wgmma_wait_group` before anything else touches what they are given: their accumulators
+  and the tensors in shared memory that they read (PTX ISA, wgmma).
+}]>;
+
+class CuteNvgpu_AccumulatorsOp<string mnemonic, dag more, string syntax> : CuteNvgpu_Op<mnemonic> {
+  let arguments = !con((ins Variadic<AnyType>:$accumulators), more);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = syntax # " `(` $accumulators `)` attr-dict `:` functional-type($accumulators, $results)";
+  let opDocGroup = CuteNvgpu_Wgmma;
+}
+
+def CuteNvgpu_WgmmaFenceOp : CuteNvgpu_AccumulatorsOp<"wgmma_fence", (ins), ""> {
+  let summary = "Orders what was done to accumulators before the products that follow";
+  let description = [{
+    All threads of the warpgroup do it, before the first product and whenever they have touched accumulators since the last one. It is given the
+    accumulators, which are fragments, and later their values.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
+    // Given %acc: !acc
+    cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
+    ```
+  }];
+}
+
+def CuteNvgpu_WgmmaCommitGroupOp : CuteNvgpu_Op<"wgmma_commit_group"> {
+  let summary = "Closes the group of the products that were started";
+  let description = [{
+    ```mlir
+    cute_nvgpu.wgmma_commit_group
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let opDocGroup = CuteNvgpu_Wgmma;
+}
+
+def CuteNvgpu_WgmmaWaitGroupOp : CuteNvgpu_AccumulatorsOp<"wgmma_wait_group", (ins I32Attr:$pending), "$pending"> {
+  let summary = "Waits for the groups of products but those that were committed last";
+  let description = [{
+    So many groups may still be under way, 0 to 7. It is given the accumulators of what it waits for: behind it they hold sums.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
+    // Given %acc: !acc
+    cute_nvgpu.wgmma_wait_group 0 (%acc) : (!acc) -> ()
+    ```
+  }];
+}
+
+def CuteNvgpu_AtomWgmmaOp : CuteNvgpu_Op<"atom_wgmma"> {
+  let summary = "The products along K of one atom of a warpgroup, with A and B in shared memory";
+  let description = [{
+    `at` names the atom by its indices along M and N. The result is C, to which the products of all of K are under way to be added.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+    !sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+    // Given %mma: !mma, %a: !sA, %b: !sA, %c: vector<32xf32>
+    %d = cute_nvgpu.atom_wgmma(%mma, %a, %b, %c) at [0, 0] : (!mma, !sA, !sA, vector<32xf32>) -> vector<32xf32>
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma, Arg<Cute_MemRefType, "", [MemRead]>:$a, Arg<Cute_MemRefType, "", [MemRead]>:$b,
+                       AnyVectorOfAnyRank:$c, DenseI64ArrayAttr:$at);
+  let results = (outs AnyVectorOfAnyRank:$d);
+  let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` functional-type(operands, $d)";
+  let opDocGroup = CuteNvgpu_Wgmma;
+}
+
+#endif

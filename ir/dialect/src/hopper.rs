@@ -1,0 +1,281 @@
+//! What the ops of SM90 mean: barriers in shared memory, tiles that TMA copies, operands of `wgmma` as descriptors.
+
+use crate::{
+    algorithm::{self, Extents},
+    types::{self, CuteType, MemRef, Space},
+};
+use cute_layout::{
+    Layout,
+    atoms::{MmaAtom, Source},
+    descriptor::{Descriptor, Operand},
+    tma::{TmaBox, swizzle_of},
+};
+use melior::ir::Type;
+
+/// Bytes of an mbarrier.
+pub const BARRIER_BYTES: i64 = 8;
+
+/// Tells whether the products of an atom go on while its threads do, with operands that are descriptors.
+pub fn is_asynchronous(atom: &MmaAtom) -> bool {
+    atom.sources.contains(&Source::SharedDescriptor)
+}
+
+/// Checks that a tensor is one of mbarriers, of so many, or with an index.
+pub fn check_barriers(barriers: &MemRef<'_>) -> Result<(), String> {
+    let is_i64 = barriers.element.to_string() == "i64";
+    if barriers.space != Space::Smem
+        || !is_i64
+        || barriers.swizzle.is_some()
+        || barriers.inner.is_some()
+    {
+        return Err(format!(
+            "expected mbarriers, a tensor of i64 in smem without a swizzle such as !cute.memref<i64, smem, align<8>, \"4:1\">, found one of \
+             {} in {}",
+            barriers.element, barriers.space
+        ));
+    }
+    if barriers.align % BARRIER_BYTES != 0 {
+        return Err(format!(
+            "expected mbarriers at multiples of {BARRIER_BYTES} bytes, found align<{}>",
+            barriers.align
+        ));
+    }
+    if !barriers.layout.is_static() {
+        return Err(format!(
+            "expected mbarriers of a known layout, found {}",
+            barriers.layout
+        ));
+    }
+    Ok(())
+}
+
+/// The box of a TMA atom for a tile of `tensor` that lies in shared memory as `layout` says.
+pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, String> {
+    if tensor.space != Space::Gmem || tensor.swizzle.is_some() || tensor.inner.is_some() {
+        return Err(format!(
+            "expected a tensor in gmem without a swizzle, found one in {}",
+            tensor.space
+        ));
+    }
+    let (layout, swizzle) = match layout {
+        CuteType::Layout(layout) => (layout, None),
+        CuteType::ComposedLayout(composed) => {
+            let cute_layout::Inner::Swizzle(swizzle) = composed.inner() else {
+                return Err("expected a layout in shared memory, or a swizzle of one".to_owned());
+            };
+            if composed.offset().as_static() != Some(0) {
+                return Err(format!(
+                    "expected a swizzled layout that starts at 0, found an offset of {}",
+                    composed.offset()
+                ));
+            }
+            (composed.outer(), Some(*swizzle))
+        }
+        _ => return Err("expected a layout in shared memory".to_owned()),
+    };
+    let bits = types::element_bits(tensor.element).ok_or("expected elements of a known width")?;
+    if tensor.align % 16 != 0 {
+        return Err(format!(
+            "expected a tensor that starts at a multiple of 16 bytes, as TMA asks, found align<{}>",
+            tensor.align
+        ));
+    }
+    TmaBox::of(&tensor.layout, layout, swizzle, bits).map_err(|e| e.to_string())
+}
+
+/// The coordinates, counted from those of the tile, and the elements from the start of shared memory, of each box of a tile.
+///
+/// Errors: a tile that is not whole boxes; another swizzle than the atom writes; a start that the swizzle does not begin at.
+pub fn tma_boxes(
+    (value, map): (Type<'_>, &TmaBox),
+    tile: &Layout,
+    smem: &MemRef<'_>,
+) -> Result<Vec<(Vec<i64>, i64)>, String> {
+    check_tma_memory((value, map), smem)?;
+    let boxes = map.boxes(tile, &smem.layout).map_err(|e| e.to_string())?;
+    let size = map.size();
+    Ok(boxes.into_iter().zip((0..).map(|i| i * size)).collect())
+}
+
+/// Checks that a tensor in shared memory is one that the atom fills or empties, but for its layout.
+pub fn check_tma_memory(
+    (value, map): (Type<'_>, &TmaBox),
+    smem: &MemRef<'_>,
+) -> Result<(), String> {
+    if smem.element != value {
+        return Err(format!(
+            "expected elements of {value}, as the atom moves, found {}",
+            smem.element
+        ));
+    }
+    if smem.space != Space::Smem {
+        return Err(format!(
+            "expected a tile in smem, found one in {}",
+            smem.space
+        ));
+    }
+    let expected = swizzle_of(map.swizzle);
+    let found = smem.swizzle.filter(|swizzle| swizzle.b() > 0);
+    if smem.inner.is_some() || found != expected {
+        let name = |swizzle: Option<cute_layout::Swizzle>| {
+            swizzle.map_or("none".to_owned(), |s| s.to_string())
+        };
+        return Err(format!(
+            "expected a tile with the swizzle of the atom, {}, found {}; make the atom of the layout that the tile has",
+            name(expected),
+            name(found)
+        ));
+    }
+    // The pattern begins with the tile, so that a box fills what the layout says (PTX ISA, "Swizzling modes").
+    let align = expected.map_or(128, |swizzle| swizzle.period().max(128));
+    if smem.align % align != 0 {
+        return Err(format!(
+            "expected a tile that starts at a multiple of {align} bytes, found align<{}>; allocate it with align<{align}>",
+            smem.align
+        ));
+    }
+    Ok(())
+}
+
+/// Bytes that a bulk copy moves between two tensors of these spaces. Errors: tensors that are not one run of bytes each, in one order.
+pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
+    let mut sizes = Vec::new();
+    for (memref, space) in sides {
+        if memref.space != space
+            || memref.swizzle.is_some_and(|s| s.b() > 0)
+            || memref.inner.is_some()
+        {
+            return Err(format!(
+                "expected tensors in gmem and smem without a swizzle, found one in {}; a tensor map swizzles: cute_nvgpu.tma_load",
+                memref.space
+            ));
+        }
+        let flat = memref
+            .layout
+            .flat_or("bulk copy")
+            .map_err(|e| e.to_string())?;
+        let size = flat.size();
+        if (0..size).any(|i| flat.at(i) != i) {
+            return Err(format!(
+                "expected contiguous elements in the order of memory, found {}; copy a row at a time, or by a tensor map",
+                memref.layout
+            ));
+        }
+        if memref.align % 16 != 0 {
+            return Err(format!(
+                "expected tensors at multiples of 16 bytes, found align<{}> in {}",
+                memref.align, memref.space
+            ));
+        }
+        sizes.push((size * memref.element_bytes(), memref.element));
+    }
+    match sizes[..] {
+        [one, other] if one != other => Err(format!(
+            "expected as many elements of one type on both sides, found {} bytes of {} and {} of {}",
+            one.0, one.1, other.0, other.1
+        )),
+        [(bytes, _), _] if bytes % 16 != 0 || bytes >= 1 << 20 => Err(format!(
+            "expected a multiple of 16 bytes below 2^20, as an mbarrier counts, found {bytes}"
+        )),
+        [(bytes, _), _] => Ok(bytes),
+        _ => Err("expected two tensors".to_owned()),
+    }
+}
+
+/// The descriptor of an operand of one atom, of the values of a partition of shared memory: A is operand 0, B operand 1.
+pub fn descriptor(
+    atom: &MmaAtom,
+    operand: usize,
+    values: &Layout,
+    memref: &MemRef<'_>,
+) -> Result<Descriptor, String> {
+    let [m, n, k] = atom.shape_mnk;
+    let (mn, elem) = if operand == 0 {
+        (m, atom.a)
+    } else {
+        (n, atom.b)
+    };
+    let found = Descriptor::of(Operand {
+        layout: values,
+        mn,
+        k,
+        bits: elem.bits(),
+        major: atom.majors[operand],
+        swizzle: memref.swizzle,
+    });
+    found.map_err(|e| e.to_string())
+}
+
+/// The modes (values, M or N, K) of an operand of a product, with those that its rank leaves out.
+fn modes_of(layout: &Layout) -> Result<[Layout; 3], String> {
+    let mut modes = layout.modes();
+    let one = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
+    modes.resize(3, one);
+    <[Layout; 3]>::try_from(modes).map_err(|_| format!("expected modes (V,M,K), found {layout}"))
+}
+
+/// Where an atom finds an operand in a partition of shared memory.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// The arrangement of the atom's values.
+    pub descriptor: Descriptor,
+    /// Bytes from the partition's start to each atom along M or N, and along K.
+    pub bytes: [Vec<i64>; 2],
+}
+
+/// The descriptors of an operand's partition in shared memory. Errors: what has none, with what would.
+pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Steps, String> {
+    let name = ["A", "B"][operand.min(1)];
+    if memref.space != Space::Smem {
+        return Err(format!("expected {name} in smem, found {}", memref.space));
+    }
+    if memref.inner.is_some() || !memref.layout.is_static() {
+        return Err(format!(
+            "expected {name} of a known layout with the swizzle on its pointer, found {}",
+            memref.layout
+        ));
+    }
+    let [values, first, second] = modes_of(&memref.layout)?;
+    let descriptor =
+        descriptor(atom, operand, &values, memref).map_err(|e| format!("{name}: {e}"))?;
+    // Where the pattern begins, bits of the address that are exchanged are those of the rows: the field "base offset" is 0.
+    let period = memref
+        .swizzle
+        .map_or(16, |swizzle| swizzle.period().max(16));
+    if memref.align % period != 0 {
+        return Err(format!(
+            "expected {name} to start at a multiple of {period} bytes, where its swizzle begins, found align<{}>; take whole tiles of \
+             K, whose steps cute.gemm takes itself, and allocate the tensor with align<{period}>",
+            memref.align
+        ));
+    }
+    let bytes = memref.element_bytes();
+    let row = descriptor.width();
+    let offsets = |mode: &Layout| -> Result<Vec<i64>, String> {
+        let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
+        Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())
+    };
+    let bytes = [offsets(&first)?, offsets(&second)?];
+    for offset in bytes.iter().flatten() {
+        if offset % 16 != 0 || (memref.swizzle.is_some_and(|s| s.b() > 0) && offset % period >= row)
+        {
+            return Err(format!(
+                "expected atoms of {name} that start in the first row of a pattern of the swizzle, at multiples of 16 bytes, found one at byte \
+                 {offset} of {}",
+                memref.layout
+            ));
+        }
+    }
+    Ok(Steps { descriptor, bytes })
+}
+
+/// Checks a product whose operands are descriptors, and returns its extents.
+pub fn check_product(ty: Type<'_>, [a, b, c]: [&MemRef<'_>; 3]) -> Result<Extents, String> {
+    let product = algorithm::product_of(ty).ok_or("expected an MMA atom or a tiled MMA")??;
+    let extents = algorithm::product_extents([&a.layout, &b.layout, &c.layout], product.values)?;
+    if product.atom.sources[0] == Source::SharedDescriptor {
+        steps(&product.atom, 0, a)?;
+    }
+    steps(&product.atom, 1, b)?;
+    Ok(extents)
+}

@@ -1,0 +1,224 @@
+//! Barriers, TMA and products of warpgroups.
+
+use super::{Checked, tensor as operand};
+use crate::{
+    hopper::{self, check_barriers},
+    mlir::*,
+    ops::{cute_nvgpu, gpu},
+    types::{self, CuteType, MemRef, Space},
+};
+use cute_layout::{IntTuple, tma::TmaBox};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use std::sync::Arc;
+
+/// Arrivals of a phase and bytes of its copies are counted in 20 bits (PTX ISA, mbarrier).
+const MOST_ARRIVALS: i64 = (1 << 20) - 1;
+
+pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
+    let operands = operands_of(op);
+    let barriers = operand(0, *operands.first().ok_or("expected mbarriers")?)?;
+    check_indexed(&barriers, operands.len() - usize::from(has_number(op)) > 1)?;
+    if !has_number(op)
+        || name_of(op) == cute_nvgpu::MBARRIER_WAIT
+        || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT
+    {
+        return Ok(());
+    }
+    let known = operands.last().and_then(|value| constant_of(*value));
+    let least = i64::from(name_of(op) == cute_nvgpu::MBARRIER_INIT);
+    match known {
+        Some(number) if !(least..=MOST_ARRIVALS).contains(&number) => Err(format!(
+            "expected {least} to {MOST_ARRIVALS}, as an mbarrier counts, found {number}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Tells whether the last operand is a number that is no index.
+fn has_number(op: Op<'_>) -> bool {
+    !matches!(
+        name_of(op),
+        cute_nvgpu::MBARRIER_INVAL | cute_nvgpu::MBARRIER_ARRIVE
+    )
+}
+
+fn constant_of(value: Val<'_>) -> Option<i64> {
+    let op = defining_op(value).filter(|op| name_of(*op) == crate::ops::arith::CONSTANT)?;
+    integer_of(op, "value")
+}
+
+fn check_indexed(barriers: &MemRef<'_>, indexed: bool) -> Checked {
+    check_barriers(barriers)?;
+    let count = barriers.layout.size().map_err(|e| e.to_string())?;
+    if count != 1 && !indexed {
+        return Err(format!(
+            "expected one mbarrier, or the index of one of the {count}: write %barriers[%i]"
+        ));
+    }
+    Ok(())
+}
+
+/// The box of an atom of TMA.
+fn tma_of<'c>(atom: Val<'c>) -> Result<(Type<'c>, Arc<TmaBox>), String> {
+    match CuteType::get(atom.r#type()) {
+        Some(CuteType::Tma { value, map, .. }) => Ok((*value, Arc::clone(map))),
+        _ => Err(format!("expected an atom of TMA, found {}", atom.r#type())),
+    }
+}
+
+pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
+    if parent_of(op, gpu::FUNC).is_some() {
+        return Err(
+            "stands in a kernel; expected it in the function that launches, which passes the atom and the coordinates to the kernel"
+                .to_owned(),
+        );
+    }
+    let operands = operands_of(op);
+    let [tensor, layout] = operands[..] else {
+        return Err("expected a tensor and a layout".to_owned());
+    };
+    let tensor = operand(0, tensor)?;
+    let layout = CuteType::of(layout.r#type()).ok_or("expected a layout in shared memory")?;
+    let map = hopper::tma_box(&tensor, &layout)?;
+    let stores = name_of(op) == cute_nvgpu::ATOM_MAKE_TMA_STORE;
+    let expected = types::tma_type(op.location(), tensor.element, &map, stores)
+        .map_err(|_| "has no atom".to_owned())?;
+    let found = result_of(op, 0).r#type();
+    if found != expected {
+        return Err(format!("expected the atom {expected}, found {found}"));
+    }
+    let start = cute_layout::tuple(map.dims.iter().map(|_| cute_layout::int(0)));
+    let coordinates = map.coordinates(&tensor.layout).map_err(|e| e.to_string())?;
+    let expected = types::coord_tensor_type(op.location(), &start, &coordinates)
+        .map_err(|_| "has no coordinates".to_owned())?;
+    let found = result_of(op, 1).r#type();
+    if found != expected {
+        return Err(format!(
+            "expected the coordinates {expected}, found {found}"
+        ));
+    }
+    Ok(())
+}
+
+/// Coordinates of a TMA copy, in either form: the tile's, or one number for each dimension.
+fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Checked {
+    let (value, map) = tma_of(atom)?;
+    if let [tile] = coords
+        && let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type())
+    {
+        let rank = if let IntTuple::Tuple(modes) = &start {
+            modes.len()
+        } else {
+            1
+        };
+        if rank != map.dims.len() {
+            return Err(format!(
+                "expected coordinates of {} dimensions, as the atom's map has, found {start}",
+                map.dims.len()
+            ));
+        }
+        return hopper::tma_boxes((value, &map), &layout, smem).map(|_| ());
+    }
+    if coords.len() != map.dims.len()
+        || coords
+            .iter()
+            .any(|value| int_width(value.r#type()) != Some(32))
+    {
+        return Err(format!(
+            "expected the coordinates of a tile, or {} of i32, the contiguous dimension's first, found {}",
+            map.dims.len(),
+            coords.len()
+        ));
+    }
+    hopper::check_tma_memory((value, &map), smem)
+}
+
+pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
+    let smem = operand(2, op.destination())?;
+    check_coordinates(op.atom(), &op.coords(), &smem)?;
+    let barriers = operand(3, op.barriers())?;
+    check_indexed(&barriers, true)
+}
+
+pub(super) fn verify_tma_store(op: cute_nvgpu::TmaStore<'_>) -> Checked {
+    let smem = operand(1, op.source())?;
+    check_coordinates(op.atom(), &op.coords(), &smem)
+}
+
+pub(super) fn verify_bulk_load(op: cute_nvgpu::BulkLoad<'_>) -> Checked {
+    let (from, to) = (operand(0, op.source())?, operand(1, op.destination())?);
+    hopper::bulk_bytes([(&from, Space::Gmem), (&to, Space::Smem)])?;
+    check_indexed(&operand(2, op.barriers())?, true)
+}
+
+pub(super) fn verify_bulk_store(op: cute_nvgpu::BulkStore<'_>) -> Checked {
+    let (from, to) = (operand(0, op.source())?, operand(1, op.destination())?);
+    hopper::bulk_bytes([(&from, Space::Smem), (&to, Space::Gmem)]).map(|_| ())
+}
+
+pub(super) fn verify_accumulators(op: Op<'_>) -> Checked {
+    let operands = operands_of(op);
+    if operands.is_empty() {
+        return Err("expected the accumulators of the products, found none".to_owned());
+    }
+    let mut vectors = Vec::new();
+    for value in operands {
+        let ty = value.r#type();
+        match CuteType::of(ty) {
+            Some(CuteType::MemRef(memref)) if memref.space == Space::Rmem => {}
+            None if vector_of(ty).is_some() => vectors.push(ty),
+            _ => return Err(format!("expected accumulators in rmem, found {ty}")),
+        }
+    }
+    let results: Vec<_> = results_of(op)
+        .into_iter()
+        .map(|value| value.r#type())
+        .collect();
+    if results != vectors {
+        return Err(
+            "expected a result for each value of accumulators, and none for fragments".to_owned(),
+        );
+    }
+    if let Some(pending) = integer_of(op, "pending")
+        && !(0..=7).contains(&pending)
+    {
+        return Err(format!(
+            "expected 0 to 7 groups that may be under way, found {pending}"
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
+    let ty = op.mma().r#type();
+    let atom = types::mma_row(ty).ok_or_else(|| format!("expected a tiled MMA, found {ty}"))?;
+    if !hopper::is_asynchronous(&atom) {
+        return Err(format!(
+            "expected an atom of a warpgroup, !cute_nvgpu.sm90.mma, found {}",
+            atom.name
+        ));
+    }
+    let steps = [
+        hopper::steps(&atom, 0, &operand(1, op.a())?)?,
+        hopper::steps(&atom, 1, &operand(2, op.b())?)?,
+    ];
+    let at = crate::args::at_of(op.op());
+    let within = at.len() == 2
+        && at
+            .iter()
+            .zip(&steps)
+            .all(|(at, steps)| (0..steps.bytes[0].len() as i64).contains(at));
+    if !within {
+        return Err(format!(
+            "expected the indices of an atom along M and N, found {at:?}"
+        ));
+    }
+    if op.c().r#type() != op.d().r#type() {
+        return Err(format!(
+            "expected a result of {}, found {}",
+            op.c().r#type(),
+            op.d().r#type()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Matrix descriptors of `wgmma`: how an operand in shared memory is told to the instruction.
+//!
+//! An operand is one atom's tile, MN by K, and K is 32 bytes. The hardware knows eight arrangements of it, four for each major mode: what
+//! is swizzled by 128, 64 or 32 bytes, and what is not. Each has two strides that are free. [`Descriptor::of`] finds the strides of a
+//! layout, or refuses it with the layout that would do. Sources: PTX ISA, "Matrix descriptor format" and "Strides" of
+//! `wgmma.mma_async`; CuTe's `mma_sm90_desc.hpp` and `mma_traits_sm90_gmma.hpp`.
+
+use crate::atoms::Major;
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::swizzle::Swizzle;
+
+/// Bytes of a row of a core matrix, in which everything of a descriptor is counted.
+pub const GRANULE: i64 = 16;
+/// Rows of a core matrix.
+const ROWS: i64 = 8;
+/// Bytes that the fields of a descriptor can tell apart: 14 bits of granules.
+const REACH: i64 = 1 << 18;
+
+/// The arrangement of one operand of one `wgmma` in shared memory, but for the address at which it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The mode along which elements are next to each other.
+    pub major: Major,
+    /// The bits of the swizzle: 3 of 128 bytes, 2 of 64, 1 of 32, 0 of none.
+    pub swizzle_bits: u32,
+    /// The field "leading dimension byte offset", in bytes.
+    pub leading: i64,
+    /// The field "stride dimension byte offset", in bytes.
+    pub stride: i64,
+}
+
+/// An operand of one atom: its layout in shared memory, and what the atom is.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand<'a> {
+    /// (MN, K) to elements from the operand's start, before the swizzle.
+    pub layout: &'a Layout,
+    /// The extent of M or N.
+    pub mn: i64,
+    /// The extent of K.
+    pub k: i64,
+    /// Bits of an element.
+    pub bits: i64,
+    /// The mode along which the atom takes elements as next to each other.
+    pub major: Major,
+    /// The swizzle of the tensor, which acts on byte addresses.
+    pub swizzle: Option<Swizzle>,
+}
+
+impl Descriptor {
+    /// The descriptor of an operand. Errors: a swizzle that the hardware has not; a layout that is none of the canonical ones, with one
+    /// that is.
+    pub fn of(operand: Operand<'_>) -> Result<Descriptor> {
+        let swizzle_bits = match operand.swizzle {
+            None => 0,
+            Some(s) if s.b() == 0 => 0,
+            Some(s) if s.m() == 4 && s.s() == 3 && s.b() <= 3 => s.b(),
+            Some(other) => {
+                return Err(operand.refuse(
+                    format!("{other}"),
+                    "swizzle the tensor by S<3,4,3>, S<2,4,3>, S<1,4,3> or not at all".to_owned(),
+                ));
+            }
+        };
+        let bytes = operand.bits / 8;
+        let flat = operand.layout.flat_or("wgmma descriptor")?;
+        if flat.size() != operand.mn * operand.k {
+            return Err(operand.refuse(
+                format!("{} with {} elements", operand.layout, flat.size()),
+                "partition the tensor by the tiled MMA of the atom".to_owned(),
+            ));
+        }
+        let at = |mn: i64, k: i64| flat.at(mn + k * operand.mn) * bytes;
+        // The free strides are those of the first element behind a block, where there is one.
+        let mut candidate = Descriptor {
+            major: operand.major,
+            swizzle_bits,
+            leading: 0,
+            stride: 0,
+        };
+        let width = candidate.width();
+        let chunk = width / bytes;
+        let (along_mn, along_k) = match operand.major {
+            Major::K => (ROWS, GRANULE / bytes),
+            Major::Mn => (chunk, ROWS),
+        };
+        let next = |mn: i64, k: i64| {
+            if mn < operand.mn && k < operand.k {
+                at(mn, k) - at(0, 0)
+            } else {
+                0
+            }
+        };
+        let (mn, k) = (next(along_mn, 0), next(0, along_k));
+        (candidate.leading, candidate.stride) = match (operand.major, swizzle_bits) {
+            (Major::K, 0) => (k, mn),
+            // Within a swizzled atom the chunks of K are where the swizzle has them: the field is not read, and CuTe writes 1.
+            (Major::K, _) => (GRANULE, mn),
+            (Major::Mn, 0) => (k, mn),
+            (Major::Mn, _) => (mn, k),
+        };
+        for k in 0..operand.k {
+            for mn in 0..operand.mn {
+                if at(mn, k) - at(0, 0) != candidate.offset(mn, k, bytes) {
+                    return Err(operand.refuse(
+                        format!(
+                            "{}, which has ({mn},{k}) at {}",
+                            operand.layout,
+                            at(mn, k) / bytes
+                        ),
+                        format!("lay it out as {}", candidate.canonical(&operand)),
+                    ));
+                }
+            }
+        }
+        let fits = |field: i64| (0..REACH).contains(&field) && field % GRANULE == 0;
+        if !fits(candidate.leading) || !fits(candidate.stride) {
+            return Err(operand.refuse(
+                format!(
+                    "{}, with strides of {} and {} bytes",
+                    operand.layout, candidate.leading, candidate.stride
+                ),
+                format!("keep the strides between blocks of {ROWS} rows multiples of {GRANULE} bytes below {REACH}"),
+            ));
+        }
+        // The XOR takes bits of the address: a block of eight rows has to begin where its pattern does, or the field "base offset"
+        // would not be 0.
+        if swizzle_bits > 0
+            && [candidate.leading, candidate.stride]
+                .iter()
+                .enumerate()
+                .any(|(i, field)| {
+                    (operand.major == Major::Mn || i == 1) && field % (ROWS * width) != 0
+                })
+        {
+            return Err(operand.refuse(
+                format!(
+                    "{}, with strides of {} and {} bytes",
+                    operand.layout, candidate.leading, candidate.stride
+                ),
+                format!("keep the strides between blocks of {ROWS} rows multiples of {} bytes, the swizzle's period", ROWS * width),
+            ));
+        }
+        Ok(candidate)
+    }
+
+    /// Bytes of the major mode that the swizzle spans; a granule without one.
+    pub fn width(&self) -> i64 {
+        GRANULE << self.swizzle_bits
+    }
+
+    /// The byte of an element from the start of the operand, before the swizzle, as the hardware computes it of the fields.
+    pub fn offset(&self, mn: i64, k: i64, bytes: i64) -> i64 {
+        let width = self.width();
+        match (self.major, self.swizzle_bits) {
+            (Major::K, 0) => {
+                let k = k * bytes;
+                mn % ROWS * GRANULE
+                    + mn / ROWS * self.stride
+                    + k / GRANULE * self.leading
+                    + k % GRANULE
+            }
+            (Major::K, _) => mn % ROWS * width + mn / ROWS * self.stride + k * bytes,
+            (Major::Mn, bits) => {
+                let mn = mn * bytes;
+                // Without a swizzle the two strides have each other's part.
+                let (of_mn, of_k) = if bits == 0 {
+                    (self.stride, self.leading)
+                } else {
+                    (self.leading, self.stride)
+                };
+                mn / width * of_mn + mn % width + k % ROWS * width + k / ROWS * of_k
+            }
+        }
+    }
+
+    /// The fields but for the start address: bits 16 to 63.
+    pub fn fields(&self) -> u64 {
+        let granules = |bytes: i64| (bytes / GRANULE) as u64 & 0x3fff;
+        let layout: u64 = match self.swizzle_bits {
+            3 => 1,
+            2 => 2,
+            1 => 3,
+            _ => 0,
+        };
+        granules(self.leading) << 16 | granules(self.stride) << 32 | layout << 62
+    }
+
+    /// The start field of a shared address: bits 0 to 13.
+    pub fn start(address: u32) -> u64 {
+        u64::from((address & 0x3ffff) / GRANULE as u32)
+    }
+
+    /// A canonical layout for an operand, as packed as it can be.
+    fn canonical(&self, operand: &Operand<'_>) -> String {
+        let bytes = operand.bits / 8;
+        let (width, granule) = (self.width() / bytes, GRANULE / bytes);
+        let (mn, k) = (operand.mn, operand.k);
+        match (self.major, self.swizzle_bits) {
+            (Major::K, 0) => format!(
+                "(({ROWS},{}),({granule},{})):(({granule},{}),(1,{}))",
+                mn / ROWS,
+                k / granule,
+                ROWS * granule * (k / granule),
+                ROWS * granule
+            ),
+            (Major::K, bits) => format!(
+                "S<{bits},4,3> o (({ROWS},{}),{k}):(({width},{}),1)",
+                mn / ROWS,
+                ROWS * width
+            ),
+            (Major::Mn, 0) => format!(
+                "(({granule},{}),({ROWS},{})):((1,{}),({granule},{}))",
+                mn / granule,
+                k / ROWS,
+                ROWS * granule,
+                ROWS * mn
+            ),
+            (Major::Mn, bits) => format!(
+                "S<{bits},4,3> o (({width},{}),({ROWS},{})):((1,{}),({width},{}))",
+                (mn / width).max(1),
+                k / ROWS,
+                k * width,
+                ROWS * width
+            ),
+        }
+    }
+}
+
+impl Operand<'_> {
+    fn refuse(&self, found: String, cure: String) -> LayoutError {
+        let major = match self.major {
+            Major::K => "K",
+            Major::Mn => "MN",
+        };
+        LayoutError::Divisibility {
+            op: "wgmma descriptor",
+            expected: format!(
+                "an operand of {} by {} elements of {} bits in one of the canonical {major}-major layouts",
+                self.mn, self.k, self.bits
+            ),
+            found,
+            cure,
+        }
+    }
+}

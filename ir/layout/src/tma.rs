@@ -1,0 +1,454 @@
+//! Boxes of the tensor memory accelerator: what one tiled TMA copy moves, and where.
+//!
+//! A tensor map describes a tensor of up to five dimensions, of which the first is contiguous, and a box of it. A copy moves the box at a
+//! coordinate to shared memory, where its elements lie one behind the other, the first dimension the fastest, but for a swizzle. So a
+//! layout in shared memory says which box there is to be: its right inverse lists the tile's elements in the order of memory, and the
+//! leading run of that which strides through the global tensor mode by mode is the box. What of the tile is not in the run takes more
+//! boxes. Sources: PTX ISA, "Tensors" and `cp.async.bulk.tensor`; `cuTensorMapEncodeTiled`; CuTe's `copy_traits_sm90_tma.hpp`.
+
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::leaf::Leaf;
+use crate::swizzle::Swizzle;
+use crate::tuple::{IntTuple, int, tuple};
+
+/// Dimensions of a tensor map, at most.
+pub const MOST_DIMS: usize = 5;
+/// Elements of a box along one dimension, at most.
+pub const MOST_BOX: i64 = 256;
+/// Bytes that addresses, strides and the first dimension of a box are multiples of.
+pub const GRANULE: i64 = 16;
+
+const OP: &str = "TMA";
+
+/// One dimension of a tensor map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dim {
+    /// The mode of the global tensor that it is.
+    pub mode: usize,
+    /// Elements of the box along it.
+    pub extent: i64,
+}
+
+/// A tensor map's dimensions with its box, and the swizzle of what it writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TmaBox {
+    /// The dimensions, the contiguous one first.
+    pub dims: Vec<Dim>,
+    /// Bytes that the swizzle spans: 32, 64, 128, or 0 of none.
+    pub swizzle: i64,
+}
+
+fn refuse<T>(
+    expected: impl Into<String>,
+    found: impl Into<String>,
+    cure: impl Into<String>,
+) -> Result<T> {
+    Err(LayoutError::Divisibility {
+        op: OP,
+        expected: expected.into(),
+        found: found.into(),
+        cure: cure.into(),
+    })
+}
+
+/// Bytes that a swizzle of byte addresses spans. Errors: one that TMA has not.
+pub fn swizzle_bytes(swizzle: Option<Swizzle>) -> Result<i64> {
+    match swizzle {
+        None => Ok(0),
+        Some(s) if s.b() == 0 => Ok(0),
+        Some(s) if s.m() == 4 && s.s() == 3 && s.b() <= 3 => Ok(GRANULE << s.b()),
+        Some(other) => refuse(
+            "a swizzle of 128, 64 or 32 bytes, S<3,4,3>, S<2,4,3> or S<1,4,3>, or none",
+            other.to_string(),
+            "allocate the tensor in shared memory with one of those",
+        ),
+    }
+}
+
+/// The swizzle of byte addresses that spans so many bytes; nothing for 0, and for what is no such number.
+pub fn swizzle_of(bytes: i64) -> Option<Swizzle> {
+    match bytes {
+        32 => Swizzle::new(1, 4, 3).ok(),
+        64 => Swizzle::new(2, 4, 3).ok(),
+        128 => Swizzle::new(3, 4, 3).ok(),
+        _ => None,
+    }
+}
+
+impl TmaBox {
+    /// The box of a tile of `gmem` that lies in shared memory as `smem`: mode i of `smem` goes through a tile of mode i of `gmem`.
+    ///
+    /// Elements have `bits` bits. Errors: what TMA cannot do, with what forbids it.
+    pub fn of(gmem: &Layout, smem: &Layout, swizzle: Option<Swizzle>, bits: i64) -> Result<TmaBox> {
+        let swizzle = swizzle_bytes(swizzle)?;
+        let strides = modes(gmem)?;
+        if smem.rank() != strides.len() {
+            return refuse(
+                format!(
+                    "a layout in shared memory with a mode for each of the {} of {gmem}",
+                    strides.len()
+                ),
+                smem.to_string(),
+                "give modes that the tile does not go through an extent of 1",
+            );
+        }
+        let runs = runs(smem)?;
+        let mut dims: Vec<Dim> = Vec::new();
+        let bytes = (bits / 8).max(1);
+        for run in &runs {
+            // A box goes through each mode once, from its first element on.
+            if dims.iter().any(|dim| dim.mode == run.mode) || run.scale != 1 {
+                break;
+            }
+            let first = dims.is_empty();
+            if first && strides[run.mode].1 != Some(1) {
+                return refuse(
+                    format!(
+                        "shared memory to be contiguous along the mode that global memory is contiguous along, in {gmem}"
+                    ),
+                    format!("{smem}, which is contiguous along mode {}", run.mode),
+                    "lay the tile out along the mode of stride 1; TMA does not transpose (its innermost stride is one element)",
+                );
+            }
+            let most = if first && swizzle > 0 {
+                MOST_BOX.min(swizzle / bytes)
+            } else {
+                MOST_BOX
+            };
+            let extent = (1..=most.min(run.extent))
+                .rev()
+                .find(|n| run.extent % n == 0)
+                .unwrap_or(1);
+            dims.push(Dim {
+                mode: run.mode,
+                extent,
+            });
+            if extent < run.extent {
+                break;
+            }
+        }
+        if dims.is_empty() {
+            // A tile of one element: along the contiguous mode.
+            let mode = strides.iter().position(|(_, stride, _)| *stride == Some(1));
+            let Some(mode) = mode else {
+                return refuse(
+                    "a tensor with a mode of stride 1",
+                    gmem.to_string(),
+                    "copy it by cp.async: TMA's innermost stride is one element",
+                );
+            };
+            dims.push(Dim { mode, extent: 1 });
+        }
+        let row = dims[0].extent * bytes;
+        if row % GRANULE != 0 {
+            return refuse(
+                format!("a box whose contiguous mode has a multiple of {GRANULE} bytes"),
+                format!("{} elements of {bits} bits in {smem}", dims[0].extent),
+                "make the tile wider along the contiguous mode, or copy it by cp.async",
+            );
+        }
+        for (mode, (extent, ..)) in strides.iter().enumerate() {
+            if dims.iter().all(|dim| dim.mode != mode) && *extent != Some(1) {
+                dims.push(Dim { mode, extent: 1 });
+            }
+        }
+        if dims.len() > MOST_DIMS {
+            return refuse(
+                format!("a tensor of at most {MOST_DIMS} modes with more than one element"),
+                gmem.to_string(),
+                "slice the tensor before it, or merge modes that follow each other in memory",
+            );
+        }
+        for dim in &dims[1..] {
+            check_stride(gmem, strides[dim.mode].1, strides[dim.mode].2, bytes)?;
+        }
+        Ok(TmaBox { dims, swizzle })
+    }
+
+    /// Elements of the box.
+    pub fn size(&self) -> i64 {
+        self.dims.iter().map(|dim| dim.extent).product()
+    }
+
+    /// The box as a layout, from the order of shared memory to modes of the global tensor: `(64,128):(1@1,1@0)`.
+    pub fn basis(&self) -> Result<Layout> {
+        let shape = tuple(self.dims.iter().map(|dim| int(dim.extent)));
+        let stride = tuple(self.dims.iter().map(|dim| unit(dim.mode)));
+        Layout::new(shape, stride)
+    }
+
+    /// The box that [`TmaBox::basis`] writes. Errors: a layout that is none.
+    pub fn from_basis(basis: &Layout, swizzle: i64) -> Result<TmaBox> {
+        let wrong = || {
+            refuse(
+                format!(
+                    "a box such as (64,128):(1@1,1@0), of 1 to {MOST_DIMS} modes of at most {MOST_BOX} elements, each a mode of the tensor"
+                ),
+                basis.to_string(),
+                "let cute_nvgpu.atom.make_tma_load say it",
+            )
+        };
+        let mut dims = Vec::new();
+        for mode in basis.modes() {
+            let (Some(extent), IntTuple::Leaf(Leaf::Basis { value, path })) =
+                (mode.shape().as_static(), mode.stride())
+            else {
+                return wrong();
+            };
+            let is_unit = value.as_ref().is(1);
+            let [mode] = path[..] else {
+                return wrong();
+            };
+            let mode = usize::from(mode);
+            if !is_unit
+                || !(1..=MOST_BOX).contains(&extent)
+                || dims.iter().any(|dim: &Dim| dim.mode == mode)
+            {
+                return wrong();
+            }
+            dims.push(Dim { mode, extent });
+        }
+        if dims.is_empty() || dims.len() > MOST_DIMS || !matches!(swizzle, 0 | 32 | 64 | 128) {
+            return wrong();
+        }
+        Ok(TmaBox { dims, swizzle })
+    }
+
+    /// The tensor's coordinates as a layout of its shape: mode i steps by 1 through the dimension that it is, or by nothing.
+    pub fn coordinates(&self, gmem: &Layout) -> Result<Layout> {
+        let strides = (0..gmem.rank()).map(|mode| {
+            let dim = self.dims.iter().position(|dim| dim.mode == mode);
+            dim.map_or(int(0), unit)
+        });
+        Layout::new(gmem.shape().clone(), tuple(strides))
+    }
+
+    /// The boxes of a tile: the coordinates at which each begins, counted from those of the tile, in the order in which they lie in shared
+    /// memory.
+    ///
+    /// `tile` gives coordinates in dimensions of the map, `smem` the place in shared memory before the swizzle, both of the same elements.
+    /// Errors: a tile that is not whole boxes one behind the other.
+    pub fn boxes(&self, tile: &Layout, smem: &Layout) -> Result<Vec<Vec<i64>>> {
+        let size = tile.size()?;
+        let flat = smem.flat_or(OP)?;
+        let whole = self.size();
+        let wrong = |found: String| {
+            refuse(
+                format!(
+                    "a tile that lies in shared memory as boxes of {} elements one behind the other, {}",
+                    whole,
+                    self.dims
+                        .iter()
+                        .map(|dim| dim.extent.to_string())
+                        .collect::<Vec<_>>()
+                        .join(" x ")
+                ),
+                found,
+                "make the atom of the layout of one place in shared memory, and slice tensors at its tile",
+            )
+        };
+        if flat.size() != size || size % whole != 0 {
+            return wrong(format!(
+                "{size} elements to copy, {} in {smem}",
+                flat.size()
+            ));
+        }
+        let tile_modes = coordinates_of(tile)?;
+        let mut starts: Vec<Option<Vec<i64>>> = vec![None; (size / whole) as usize];
+        let mut seen = vec![false; size as usize];
+        for index in 0..size {
+            let place = flat.at(index);
+            if !(0..size).contains(&place) || std::mem::replace(&mut seen[place as usize], true) {
+                return wrong(format!("{smem}, in which element {index} is at {place}"));
+            }
+            // The element's coordinates in its box.
+            let mut rest = place % whole;
+            let mut start = at(&tile_modes, index, self.dims.len())?;
+            for (dim, start) in self.dims.iter().zip(&mut start) {
+                *start -= rest % dim.extent;
+                rest /= dim.extent;
+            }
+            let slot = &mut starts[(place / whole) as usize];
+            match slot {
+                None => *slot = Some(start),
+                Some(known) if *known == start => {}
+                Some(_) => {
+                    return wrong(format!("{tile} in {smem}, which part at element {index}"));
+                }
+            }
+        }
+        Ok(starts.into_iter().flatten().collect())
+    }
+}
+
+/// `1@mode`
+fn unit(mode: usize) -> IntTuple {
+    IntTuple::Leaf(Leaf::Basis {
+        value: Box::new(Leaf::Static(1)),
+        path: std::iter::once(mode as u16).collect(),
+    })
+}
+
+/// Extent and stride of a mode where they are known, and what divides the stride where it is not.
+type GlobalMode = (Option<i64>, Option<i64>, i64);
+
+/// The modes of a global tensor.
+fn modes(gmem: &Layout) -> Result<Vec<GlobalMode>> {
+    let mut found = Vec::new();
+    for mode in gmem.modes() {
+        let (IntTuple::Leaf(extent), IntTuple::Leaf(stride)) = (mode.shape(), mode.stride()) else {
+            return refuse(
+                "a tensor whose modes are one extent and one stride each",
+                gmem.to_string(),
+                "flatten the tensor, so that each dimension of the map is a mode",
+            );
+        };
+        let divisor = match stride {
+            Leaf::Dynamic(stride) => stride.div,
+            _ => 1,
+        };
+        found.push((extent.as_static(), stride.as_static(), divisor));
+    }
+    Ok(found)
+}
+
+/// Strides of other than the first dimension are whole granules.
+fn check_stride(gmem: &Layout, stride: Option<i64>, divisor: i64, bytes: i64) -> Result<()> {
+    let known = stride.unwrap_or(divisor);
+    if known
+        .checked_mul(bytes)
+        .is_some_and(|bytes| bytes > 0 && bytes % GRANULE == 0)
+    {
+        return Ok(());
+    }
+    refuse(
+        format!("strides that are positive multiples of {GRANULE} bytes"),
+        gmem.to_string(),
+        format!(
+            "write ?{{div={}}} where that is so, which a launch checks; otherwise copy it by cp.async",
+            GRANULE / bytes
+        ),
+    )
+}
+
+/// Elements of one mode of the global tensor that follow each other in shared memory.
+struct Run {
+    mode: usize,
+    extent: i64,
+    /// Elements of the mode from one to the next.
+    scale: i64,
+}
+
+/// The elements of a layout in shared memory in the order of memory.
+fn runs(smem: &Layout) -> Result<Vec<Run>> {
+    let compact = |found: String| {
+        refuse(
+            "a layout in shared memory without gaps, known when compiled",
+            found,
+            "give TMA the layout of one place, without padding: what it writes is contiguous",
+        )
+    };
+    if !smem.is_static() {
+        return compact(smem.to_string());
+    }
+    let mut ends = Vec::new();
+    let mut size = 1i64;
+    for mode in smem.modes() {
+        size = mode
+            .size()
+            .ok()
+            .and_then(|n| n.checked_mul(size))
+            .ok_or(LayoutError::Overflow { op: OP })?;
+        ends.push(size);
+    }
+    let inverse = smem.right_inverse()?;
+    if inverse.size()? != size || smem.cosize()? != size {
+        return compact(smem.to_string());
+    }
+    let flat = inverse.flat_or(OP)?;
+    let mut runs: Vec<Run> = Vec::new();
+    for (extent, stride) in flat.modes() {
+        let (mut extent, mut stride) = (*extent, *stride);
+        while extent > 1 {
+            let Some(mode) = ends.iter().position(|end| stride < *end) else {
+                return compact(smem.to_string());
+            };
+            let before = if mode == 0 { 1 } else { ends[mode - 1] };
+            // Where a run goes on in the next mode it is taken apart.
+            let here = if stride * extent <= ends[mode] {
+                extent
+            } else {
+                ends[mode] / stride
+            };
+            if stride % before != 0 || here < 1 || extent % here != 0 || stride * here > ends[mode]
+            {
+                return compact(smem.to_string());
+            }
+            let scale = stride / before;
+            match runs.last_mut() {
+                Some(last) if last.mode == mode && last.scale * last.extent == scale => {
+                    last.extent *= here
+                }
+                _ => runs.push(Run {
+                    mode,
+                    extent: here,
+                    scale,
+                }),
+            }
+            extent /= here;
+            stride = ends[mode];
+        }
+    }
+    Ok(runs)
+}
+
+/// A flat mode of a tensor of coordinates: its extent, the coordinate that it steps in, and by how much.
+type Coordinate = (i64, Option<usize>, i64);
+
+/// The flat modes of a tensor of coordinates.
+fn coordinates_of(tile: &Layout) -> Result<Vec<Coordinate>> {
+    let wrong = || {
+        refuse(
+            "a tile of a tensor of coordinates of known extents, such as (128,64):(1@1,1@0)",
+            tile.to_string(),
+            "take it by cute.local_tile and cute.slice of the tensor that cute_nvgpu.atom.make_tma_load gives",
+        )
+    };
+    let mut found = Vec::new();
+    for (extent, stride) in tile.shape().leaves().iter().zip(tile.stride().leaves()) {
+        let Some(extent) = extent.as_static() else {
+            return wrong();
+        };
+        match stride {
+            Leaf::Static(0) => found.push((extent, None, 0)),
+            Leaf::Basis { value, path } => match (value.as_static(), &path[..]) {
+                (Some(step), [dim]) => found.push((extent, Some(usize::from(*dim)), step)),
+                _ => return wrong(),
+            },
+            _ if extent == 1 => found.push((1, None, 0)),
+            _ => return wrong(),
+        }
+    }
+    Ok(found)
+}
+
+/// The coordinates of an element.
+fn at(modes: &[Coordinate], index: i64, dims: usize) -> Result<Vec<i64>> {
+    let mut coordinates = vec![0; dims];
+    let mut rest = index;
+    for (extent, dim, step) in modes {
+        if let Some(dim) = dim {
+            let Some(slot) = coordinates.get_mut(*dim) else {
+                return refuse(
+                    format!("coordinates of the {dims} dimensions of the map"),
+                    format!("one of dimension {dim}"),
+                    "use the tensor that was made together with the atom",
+                );
+            };
+            *slot += rest % extent * step;
+        }
+        rest /= extent;
+    }
+    Ok(coordinates)
+}

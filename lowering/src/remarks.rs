@@ -1,0 +1,118 @@
+//! What ptxas remarks of `wgmma` and of `setmaxnreg`: each remark stands for products that run one after another, or for registers that no
+//! role gets, and has a cure.
+
+/// A remark's number, and what is to be done about it.
+type Remark = (&'static str, &'static str);
+
+const REMARKS: &[Remark] = &[
+    (
+        "C7506",
+        "setmaxnreg is ignored for a call; leave calls, printf and assertions out of the kernel",
+    ),
+    (
+        "C7507",
+        "setmaxnreg is ignored, as a role does not fit its registers; give it more, or give it less to hold",
+    ),
+    (
+        "C7508",
+        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel",
+    ),
+    (
+        "C7509",
+        "products run one after another for a call; leave calls, printf and assertions out of the kernel",
+    ),
+    (
+        "C7510",
+        "products run one after another, as they cross a function's boundary; leave functions and assertions out of the kernel",
+    ),
+    (
+        "C7511",
+        "products run one after another for want of registers; choose smaller tiles of C for a warpgroup",
+    ),
+    (
+        "C7512",
+        "products run one after another for want of registers; choose smaller tiles of C for a warpgroup",
+    ),
+    (
+        "C7513",
+        "products run one after another, as something else writes registers of A; fence behind the write, and wait before it",
+    ),
+    (
+        "C7514",
+        "products run one after another, as something else reads accumulators; put a wgmma_wait_group before it on every way",
+    ),
+    (
+        "C7515",
+        "products run one after another, as something else writes accumulators; put a wgmma_fence behind it, before the products",
+    ),
+    (
+        "C7516",
+        "products run one after another; write a fence before them, and a commit and a wait behind",
+    ),
+    (
+        "C7517",
+        "a fence was put in; write a wgmma_fence that is given the accumulators",
+    ),
+    (
+        "C7518",
+        "products are waited for where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform",
+    ),
+    (
+        "C7519",
+        "a wait was put in; write a wgmma_wait_group that is given the accumulators",
+    ),
+    (
+        "C7520",
+        "products are fenced where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform",
+    ),
+];
+
+/// The remarks in ptxas' report, each with its cure, once; nothing where there are none.
+pub(crate) fn of(log: &str) -> Option<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in log.lines() {
+        let Some((_, rest)) = line.split_once("(C75") else {
+            continue;
+        };
+        let number = rest.split(')').next().unwrap_or_default();
+        let number = format!("C75{number}");
+        let cure = REMARKS.iter().find(|(known, _)| *known == number);
+        let text = match cure {
+            Some((_, cure)) => format!("{} [{cure}]", line.trim()),
+            None => line.trim().to_owned(),
+        };
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    (!found.is_empty()).then(|| found.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_have_their_cures() {
+        let log = "ptxas info    : (C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized due to non wgmma \
+                   instructions defining accumulator registers of a wgmma between start and end of the pipeline stage in the \
+                   function 'k'\nptxas info    : Used 168 registers\nptxas info : (C7599) something new";
+        let found = of(log).unwrap();
+        assert!(
+            found.contains("C7514") && found.contains("wgmma_wait_group"),
+            "{found}"
+        );
+        assert!(found.contains("C7599"), "{found}");
+        assert_eq!(of("ptxas info    : Used 168 registers"), None);
+    }
+
+    #[test]
+    fn every_remark_is_told_once() {
+        let line = "ptxas info    : (C7510) x in function 'a'\n";
+        let found = of(&line.repeat(3)).unwrap();
+        assert_eq!(found.matches("C7510").count(), 1);
+        for (at, (number, _)) in REMARKS.iter().enumerate() {
+            assert!(REMARKS[..at].iter().all(|(other, _)| other != number));
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Barriers in shared memory and TMA. PTX ISA, "mbarrier" and "Asynchronous copy: bulk tensor".
+
+use super::{Lowering, address::evaluate, registers::assembly};
+use cute_arith::Predicate;
+use cute_ir::{
+    Failure, hopper,
+    mlir::*,
+    ops::{cute_nvgpu, nvvm, scf},
+    types::Space,
+};
+
+impl<'c> Lowering<'c, '_> {
+    /// Lowers an op of SM90; false where `op` is none.
+    pub(super) fn hopper_op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
+        if let Some(init) = cute_nvgpu::MbarrierInit::of(op) {
+            let bar = self.barrier(init.barriers(), init.index(), b)?;
+            b.op(nvvm::MBARRIER_INIT, &[bar, init.count()], &[], &[])?;
+        } else if let Some(inval) = cute_nvgpu::MbarrierInval::of(op) {
+            let bar = self.barrier(inval.barriers(), inval.index(), b)?;
+            b.op(nvvm::MBARRIER_INVAL, &[bar], &[], &[])?;
+        } else if let Some(arrive) = cute_nvgpu::MbarrierArrive::of(op) {
+            let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
+            b.op(nvvm::MBARRIER_ARRIVE, &[bar], &[b.i64_type()], &[])?;
+        } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAndExpectTx::of(op) {
+            let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
+            let operands = [bar, arrive.bytes()];
+            b.op(
+                nvvm::MBARRIER_ARRIVE_EXPECT_TX,
+                &operands,
+                &[b.i64_type()],
+                &[],
+            )?;
+        } else if let Some(expect) = cute_nvgpu::MbarrierExpectTx::of(op) {
+            let bar = self.barrier(expect.barriers(), expect.index(), b)?;
+            b.op(nvvm::MBARRIER_EXPECT_TX, &[bar, expect.bytes()], &[], &[])?;
+        } else if let Some(wait) = cute_nvgpu::MbarrierWait::of(op) {
+            let bar = self.barrier(wait.barriers(), wait.index(), b)?;
+            wait_for(b, bar, wait.parity())?;
+        } else if let Some(wait) = cute_nvgpu::MbarrierTryWait::of(op) {
+            let bar = self.barrier(wait.barriers(), wait.index(), b)?;
+            let ended = try_wait(b, bar, wait.parity())?;
+            replace_uses(wait.ended(), ended);
+        } else if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
+            let place = self.place(load.destination(), b)?;
+            let to = place.start.pointer(b, None)?;
+            let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
+            tma_load(b, [to, load.atom(), bar], &load.coords())?;
+        } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
+            let place = self.place(store.source(), b)?;
+            let from = place.start.pointer(b, None)?;
+            tma_store(b, [store.atom(), from], &store.coords())?;
+        } else if let Some(prefetch) = cute_nvgpu::PrefetchTmaDesc::of(op) {
+            assembly(
+                b,
+                "prefetch.tensormap [$0];",
+                "l,~{memory}",
+                &[prefetch.atom()],
+                &[],
+            )?;
+        } else if let Some(load) = cute_nvgpu::BulkLoad::of(op) {
+            let (from, to) = (
+                self.place(load.source(), b)?,
+                self.place(load.destination(), b)?,
+            );
+            let bytes =
+                hopper::bulk_bytes([(&from.memref, Space::Gmem), (&to.memref, Space::Smem)])
+                    .map_err(|e| b.error(e))?;
+            let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
+            let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
+            let text = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];";
+            let operands = [to, from, b.i32(bytes)?, bar];
+            assembly(b, text, "l,l,r,l,~{memory}", &operands, &[])?;
+        } else if let Some(store) = cute_nvgpu::BulkStore::of(op) {
+            let (from, to) = (
+                self.place(store.source(), b)?,
+                self.place(store.destination(), b)?,
+            );
+            let bytes =
+                hopper::bulk_bytes([(&from.memref, Space::Smem), (&to.memref, Space::Gmem)])
+                    .map_err(|e| b.error(e))?;
+            let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
+            let text = "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;";
+            assembly(b, text, "l,l,r,~{memory}", &[to, from, b.i32(bytes)?], &[])?;
+        } else if let Some(uniform) = cute_nvgpu::ArchMakeWarpUniform::of(op) {
+            let attributes = [("kind", b.attribute("#nvvm<shfl_kind idx>")?)];
+            let operands = [b.i32(-1)?, uniform.value(), b.i32(0)?, b.i32(31)?];
+            let same = b.value(nvvm::SHFL_SYNC, &operands, b.i32_type(), &attributes)?;
+            replace_uses(uniform.result(), same);
+        } else if name_of(op) == cute_nvgpu::WGMMA_COMMIT_GROUP {
+            b.op(nvvm::WGMMA_COMMIT_GROUP_SYNC_ALIGNED, &[], &[], &[])?;
+        } else {
+            return self.wgmma_op(op, b);
+        }
+        Ok(true)
+    }
+
+    /// The pointer of an mbarrier.
+    fn barrier(
+        &self,
+        barriers: Val<'c>,
+        index: Option<Val<'c>>,
+        b: Builder<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let place = self.place(barriers, b)?;
+        let mut start = place.start.clone();
+        if let Some(index) = index {
+            let (layout, width) = (&place.memref.layout, start.width);
+            let bytes = evaluate(b, layout, index, false, hopper::BARRIER_BYTES, width)?;
+            start.add(b, bytes)?;
+        }
+        start.pointer(b, None)
+    }
+}
+
+/// One attempt to see a phase of that parity end, which may sleep for a while.
+fn try_wait<'c>(b: Builder<'c>, bar: Val<'c>, parity: Val<'c>) -> Result<Val<'c>, Failure> {
+    b.value(nvvm::MBARRIER_TRY_WAIT, &[bar, parity], b.ty("i1")?, &[])
+}
+
+/// Attempts until one succeeds.
+fn wait_for<'c>(b: Builder<'c>, bar: Val<'c>, parity: Val<'c>) -> Result<(), Failure> {
+    let (before, first) = Detached::with_block(&[]);
+    let test = Builder::at_end(b.context, first, b.location);
+    let ended = try_wait(test, bar, parity)?;
+    let no = test.constant(test.ty("i1")?, 0)?;
+    let again = test.compare(Predicate::Eq, ended, no)?;
+    test.op(scf::CONDITION, &[again], &[], &[])?;
+    let (after, second) = Detached::with_block(&[]);
+    Builder::at_end(b.context, second, b.location).op(scf::YIELD, &[], &[], &[])?;
+    b.with_regions(scf::WHILE, &[], &[], &[], vec![before, after])?;
+    Ok(())
+}
+
+/// `[$map, {$first, ...}]`: a box of a tensor map, whose coordinates are operands from `first` on.
+fn box_at(map: usize, first: usize, rank: usize) -> String {
+    let coords: Vec<_> = (first..first + rank).map(|i| format!("${i}")).collect();
+    format!("[${map}, {{{}}}]", coords.join(", "))
+}
+
+fn tma_load<'c>(
+    b: Builder<'c>,
+    [to, map, bar]: [Val<'c>; 3],
+    coords: &[Val<'c>],
+) -> Result<(), Failure> {
+    let rank = coords.len();
+    // A block that is in no cluster is one of its own.
+    let text = format!(
+        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], {}, [$2];",
+        box_at(1, 3, rank)
+    );
+    let constraints = format!("l,l,l,{}~{{memory}}", "r,".repeat(rank));
+    let operands = [vec![to, map, bar], coords.to_vec()].concat();
+    assembly(b, &text, &constraints, &operands, &[])?;
+    Ok(())
+}
+
+fn tma_store<'c>(
+    b: Builder<'c>,
+    [map, from]: [Val<'c>; 2],
+    coords: &[Val<'c>],
+) -> Result<(), Failure> {
+    let rank = coords.len();
+    let text = format!(
+        "cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group {}, [$1];",
+        box_at(0, 2, rank)
+    );
+    let constraints = format!("l,l,{}~{{memory}}", "r,".repeat(rank));
+    let operands = [vec![map, from], coords.to_vec()].concat();
+    assembly(b, &text, &constraints, &operands, &[])?;
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! Products of warpgroups. PTX ISA, "Asynchronous warpgroup level matrix instructions".
+//!
+//! Each atom is one text with the instructions of all of K, so that nothing stands between them, and its accumulators are operands that
+//! are read and written: LLVM keeps them where they are. A fence and a wait take them as well, so that what touches them stays on its side.
+
+use super::{
+    Lowering,
+    registers::{assemble, assembly, extract, from_words, member, words},
+};
+use cute_arith::Predicate;
+use cute_ir::{
+    Expected, Failure,
+    args::at_of,
+    hopper,
+    mlir::*,
+    ops::{arith, cute_nvgpu, llvm, scf},
+    types,
+};
+use cute_layout::{
+    MmaAtom,
+    atoms::{Elem, FragKind, Major},
+    descriptor::GRANULE,
+};
+use melior::ir::{Type, ValueLike};
+
+/// PTX's name of an element type.
+fn ptx_type(elem: Elem) -> Option<&'static str> {
+    Some(match elem {
+        Elem::F16 => "f16",
+        Elem::BF16 => "bf16",
+        Elem::TF32 => "tf32",
+        Elem::F32 => "f32",
+        Elem::I8 => "s8",
+        Elem::U8 => "u8",
+        Elem::I32 => "s32",
+        Elem::F8E4M3 => "e4m3",
+        Elem::F8E5M2 => "e5m2",
+        _ => return None,
+    })
+}
+
+/// The PTX version that has products of bytes with and without a sign (PTX ISA, wgmma.mma_async, "PTX ISA Notes").
+const MIXED_INTEGERS: i64 = 84;
+
+/// Tells whether a product of a warpgroup is lowered: those with A and B in shared memory.
+pub(super) fn has_instruction(atom: &MmaAtom) -> bool {
+    hopper::is_asynchronous(atom) && atom.frag_kind() == FragKind::Ss
+}
+
+/// Ends the kernel where a condition does not hold. A message would take a call, which makes ptxas put every product behind the one before
+/// (its remark C7510).
+pub(super) fn trap_unless<'c>(b: Builder<'c>, holds: Val<'c>) -> Result<(), Failure> {
+    let no = b.constant(b.ty("i1")?, 0)?;
+    let fails = b.compare(Predicate::Eq, holds, no)?;
+    let (region, block) = Detached::with_block(&[]);
+    let inner = Builder::at_end(b.context, block, b.location);
+    assembly(inner, "trap;", "", &[], &[])?;
+    inner.op(scf::YIELD, &[], &[], &[])?;
+    b.with_regions(scf::IF, &[fails], &[], &[], vec![region, Detached::empty()])?;
+    Ok(())
+}
+
+/// The instruction without its operands, and what stands behind scale-d.
+fn instruction(atom: &MmaAtom, b: Builder<'_>) -> Result<(String, String), Failure> {
+    let [m, n, k] = atom.shape_mnk;
+    let name = |elem| ptx_type(elem).expected(b, "a type of wgmma");
+    let saturate = if atom.saturate { ".satfinite" } else { "" };
+    let text = format!(
+        "wgmma.mma_async.sync.aligned.m{m}n{n}k{k}{saturate}.{}.{}.{}",
+        name(atom.d)?,
+        name(atom.a)?,
+        name(atom.b)?
+    );
+    // Scales of A and B, of floats; transpositions, of those of 16 bits.
+    let transposed = atom.majors.map(|major| i32::from(major == Major::Mn));
+    let behind = match atom.a {
+        Elem::I8 | Elem::U8 => String::new(),
+        Elem::F16 | Elem::BF16 => format!(", 1, 1, {}, {}", transposed[0], transposed[1]),
+        _ => ", 1, 1".to_owned(),
+    };
+    Ok((text, behind))
+}
+
+/// Vectors of accumulators as registers, and back.
+struct Accumulators<'c> {
+    types: Vec<Type<'c>>,
+    registers: Vec<Val<'c>>,
+    /// The registers of each vector.
+    counts: Vec<usize>,
+}
+
+impl<'c> Accumulators<'c> {
+    fn of(b: Builder<'c>, vectors: &[Val<'c>]) -> Result<Self, Failure> {
+        let mut all = Self {
+            types: Vec::new(),
+            registers: Vec::new(),
+            counts: Vec::new(),
+        };
+        for vector in vectors {
+            let ty = vector.r#type();
+            let (length, element) = vector_of(ty).expected(b, "a vector of one dimension")?;
+            let registers: Vec<_> = if types::element_bits(element) == Some(32) {
+                let each = (0..length).map(|i| extract(b, *vector, i, element));
+                each.collect::<Result<_, _>>()?
+            } else {
+                words(b, *vector)?
+            };
+            all.types.push(ty);
+            all.counts.push(registers.len());
+            all.registers.extend(registers);
+        }
+        Ok(all)
+    }
+
+    fn len(&self) -> usize {
+        self.registers.len()
+    }
+
+    /// The constraints of registers that are written, and those of the same registers as they are read.
+    fn constraints(&self) -> [String; 2] {
+        let class = |register: &Val<'c>| {
+            if is_float(register.r#type()) {
+                "=f"
+            } else {
+                "=r"
+            }
+        };
+        let written: Vec<_> = self.registers.iter().map(class).collect();
+        let read: Vec<_> = (0..self.len()).map(|i| i.to_string()).collect();
+        [written.join(","), read.join(",")]
+    }
+
+    /// The vectors that a text leaves, which gets the registers first and `more` behind them.
+    fn through(
+        &self,
+        b: Builder<'c>,
+        text: &str,
+        (constraints, more): (&str, &[Val<'c>]),
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        let [written, read] = self.constraints();
+        let constraints = format!("{written},{read}{constraints},~{{memory}}");
+        let operands = [&self.registers[..], more].concat();
+        let names: Vec<_> = self
+            .registers
+            .iter()
+            .map(|r| r.r#type().to_string())
+            .collect();
+        let single = names.len() == 1;
+        let result = if single {
+            self.registers[0].r#type()
+        } else {
+            b.ty(&format!("!llvm.struct<({})>", names.join(", ")))?
+        };
+        let made = assembly(b, text, &constraints, &operands, &[result])?;
+        let whole = result_of(made, 0);
+        let mut next = 0;
+        let mut vectors = Vec::new();
+        for (ty, count) in self.types.iter().zip(&self.counts) {
+            let mut parts = Vec::new();
+            for _ in 0..*count {
+                let register = self.registers[next].r#type();
+                parts.push(if single {
+                    whole
+                } else {
+                    member(b, whole, next as i64, register)?
+                });
+                next += 1;
+            }
+            let (_, element) = vector_of(*ty).expected(b, "a vector of one dimension")?;
+            vectors.push(match types::element_bits(element) {
+                Some(32) => assemble(b, &parts, *ty)?,
+                _ => from_words(b, &parts, *ty)?,
+            });
+        }
+        Ok(vectors)
+    }
+}
+
+impl<'c> Lowering<'c, '_> {
+    /// Lowers an op on products of warpgroups; false where `op` is none.
+    pub(super) fn wgmma_op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
+        let text = match name_of(op) {
+            cute_nvgpu::WGMMA_FENCE => "wgmma.fence.sync.aligned;".to_owned(),
+            cute_nvgpu::WGMMA_WAIT_GROUP => {
+                let pending = integer_of(op, "pending").unwrap_or(0);
+                format!("wgmma.wait_group.sync.aligned {pending};")
+            }
+            cute_nvgpu::ATOM_WGMMA => {
+                let product = cute_nvgpu::AtomWgmma::of(op).expected(op, "a product")?;
+                let value = self.product(product, b)?;
+                replace_uses(product.d(), value);
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        let accumulators = Accumulators::of(b, &operands_of(op))?;
+        let values = accumulators.through(b, &text, ("", &[]))?;
+        for (old, new) in results_of(op).into_iter().zip(values) {
+            replace_uses(old, new);
+        }
+        Ok(true)
+    }
+
+    /// The products of all of K of one atom.
+    fn product(
+        &mut self,
+        product: cute_nvgpu::AtomWgmma<'c>,
+        b: Builder<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let atom = types::mma_row(product.mma().r#type()).expected(b, "a tiled MMA")?;
+        if atom.a != atom.b && matches!(atom.a, Elem::I8 | Elem::U8) {
+            crate::binary::require_ptx(self.kernel, MIXED_INTEGERS);
+        }
+        let at = at_of(product.op());
+        let [left, right] = [(0, product.a()), (1, product.b())].map(|(operand, tensor)| {
+            let place = at.get(operand).copied().unwrap_or(0);
+            self.descriptors(&atom, (operand, tensor), place, b)
+        });
+        let (left, right) = (left?, right?);
+        // Whether C is added is the first product's matter: those that follow add to its sum.
+        let adds = self.state(product.mma(), b)?.first().copied().flatten();
+        let accumulators = Accumulators::of(b, &[product.c()])?;
+        let registers: Vec<_> = (0..accumulators.len()).map(|i| format!("${i}")).collect();
+        let registers = registers.join(", ");
+        let first = 2 * accumulators.len();
+        let steps = left.len();
+        let (name, behind) = instruction(&atom, b)?;
+        let mut text = "{\n.reg .pred p, q;\nsetp.ne.b32 p, 1, 0;\n".to_owned();
+        let mut more = Vec::new();
+        let mut constraints = String::new();
+        for step in 0..steps {
+            let (a, of_b) = (first + 2 * step, first + 2 * step + 1);
+            more.extend([left[step], right[step]]);
+            constraints += ",l,l";
+            let mut predicate = "p";
+            if step == 0 && adds.is_some() {
+                text += &format!("setp.ne.b32 q, ${}, 0;\n", first + 2 * steps);
+                predicate = "q";
+            }
+            text += &format!("{name} {{{registers}}}, ${a}, ${of_b}, {predicate}{behind};\n");
+        }
+        text += "}";
+        if let Some(adds) = adds {
+            more.push(b.value(arith::EXTUI, &[adds], b.i32_type(), &[])?);
+            constraints += ",r";
+        }
+        let values = accumulators.through(b, &text, (&constraints, &more))?;
+        values.first().copied().expected(b, "a sum")
+    }
+
+    /// The descriptors of an operand of the atom at `place` along M or N, one for each step of K.
+    fn descriptors(
+        &self,
+        atom: &MmaAtom,
+        (operand, tensor): (usize, Val<'c>),
+        place: i64,
+        b: Builder<'c>,
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        let found = self.place(tensor, b)?;
+        let steps = hopper::steps(atom, operand, &found.memref).map_err(|e| b.error(e))?;
+        // The hardware swizzles the address that it computes, as the tensor's layout does.
+        let start = found.start.pointer(b, None)?;
+        let address = b.value(llvm::PTRTOINT, &[start], b.i32_type(), &[])?;
+        let masked = b.value(arith::ANDI, &[address, b.i32(0x3ffff)?], b.i32_type(), &[])?;
+        let granule = b.i32(i64::from(GRANULE.trailing_zeros()))?;
+        let field = b.value(arith::SHRUI, &[masked, granule], b.i32_type(), &[])?;
+        let field = b.value(arith::EXTUI, &[field], b.i64_type(), &[])?;
+        let fields = b.constant(b.i64_type(), steps.descriptor.fields() as i64)?;
+        let whole = b.value(arith::ORI, &[field, fields], b.i64_type(), &[])?;
+        let [atoms, along_k] = &steps.bytes;
+        let here = *atoms
+            .get(place as usize)
+            .expected(b, "an atom of the partition")?;
+        along_k
+            .iter()
+            .map(|step| match (here + step) / GRANULE {
+                0 => Ok(whole),
+                granules => {
+                    let granules = b.constant(b.i64_type(), granules)?;
+                    b.value(arith::ADDI, &[whole, granules], b.i64_type(), &[])
+                }
+            })
+            .collect()
+    }
+}

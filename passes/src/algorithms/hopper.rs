@@ -1,0 +1,180 @@
+//! Tiles that TMA copies, box by box, and products of warpgroups.
+
+use super::Lower;
+use cute_ir::ops::{arith, cute, cute_nvgpu};
+use cute_ir::{
+    Expected, Failure, hopper,
+    mlir::*,
+    types::{self, CuteType, MemRef},
+};
+use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int};
+use melior::ir::ValueLike;
+
+/// The coordinates of a box, and its part of shared memory.
+type TileBox<'c> = (Vec<Val<'c>>, Val<'c>);
+
+impl<'c> Lower<'c> {
+    /// A load of a tile as one for each of its boxes, at the coordinates of its first element; false where it is one.
+    pub(super) fn tma_load(&self, load: cute_nvgpu::TmaLoad<'c>) -> Result<bool, Failure> {
+        let Some(boxes) = self.boxes(load.atom(), &load.coords(), load.destination())? else {
+            return Ok(false);
+        };
+        for (coords, part) in boxes {
+            let operands = [
+                vec![load.atom()],
+                coords,
+                vec![part, load.barriers(), load.index()],
+            ];
+            self.b
+                .op(cute_nvgpu::TMA_LOAD, &operands.concat(), &[], &[])?;
+        }
+        Ok(true)
+    }
+
+    /// A store of a tile as one for each of its boxes; false where it is one.
+    pub(super) fn tma_store(&self, store: cute_nvgpu::TmaStore<'c>) -> Result<bool, Failure> {
+        let Some(boxes) = self.boxes(store.atom(), &store.coords(), store.source())? else {
+            return Ok(false);
+        };
+        for (coords, part) in boxes {
+            let operands = [vec![store.atom(), part], coords];
+            self.b
+                .op(cute_nvgpu::TMA_STORE, &operands.concat(), &[], &[])?;
+        }
+        Ok(true)
+    }
+
+    /// The boxes of a tile: the coordinates of each, and its part of shared memory; nothing where the coordinates are numbers already.
+    fn boxes(
+        &self,
+        atom: Val<'c>,
+        coords: &[Val<'c>],
+        smem: Val<'c>,
+    ) -> Result<Option<Vec<TileBox<'c>>>, Failure> {
+        let b = self.b;
+        let [tile] = *coords else {
+            return Ok(None);
+        };
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type()) else {
+            return Ok(None);
+        };
+        let Some(CuteType::Tma { value, map, .. }) = CuteType::get(atom.r#type()) else {
+            return Err(b.error("expected an atom of TMA"));
+        };
+        let memref = self.memref(smem)?;
+        let boxes = hopper::tma_boxes((*value, map), &layout, &memref).map_err(|e| b.error(e))?;
+        self.check_count("boxes", boxes.len() as i64, &memref.layout)?;
+        let first = self.coordinates(tile, &start)?;
+        let alone = boxes.len() == 1;
+        let mut all = Vec::new();
+        for (offsets, elements) in boxes {
+            let mut coords = Vec::new();
+            for (first, offset) in first.iter().zip(offsets) {
+                coords.push(match offset {
+                    0 => *first,
+                    _ => b.value(arith::ADDI, &[*first, b.i32(offset)?], b.i32_type(), &[])?,
+                });
+            }
+            let part = if alone {
+                smem
+            } else {
+                self.part(smem, &memref, elements, map.size())?
+            };
+            all.push((coords, part));
+        }
+        Ok(Some(all))
+    }
+
+    /// The coordinates that a tile starts at, as numbers.
+    fn coordinates(&self, tile: Val<'c>, start: &IntTuple) -> Result<Vec<Val<'c>>, Failure> {
+        let b = self.b;
+        let leaves = start.leaves();
+        let dynamic: Vec<_> = leaves
+            .iter()
+            .filter_map(|leaf| match leaf {
+                Leaf::Dynamic(leaf) => Some(types::int_type(b.context, leaf.width)),
+                _ => None,
+            })
+            .collect();
+        let mut found = Vec::new();
+        if !dynamic.is_empty() {
+            let iter = b.infer(cute::GET_ITER, &[tile], &[])?;
+            let tuple = b.infer(cute::DEREF_ARITH_TUPLE_ITER, &[iter], &[])?;
+            let only = [("only_dynamic", b.unit())];
+            let scalars = b.op(cute::GET_SCALARS, &[tuple], &dynamic, &only)?;
+            found = results_of(scalars);
+        }
+        let mut found = found.into_iter();
+        leaves
+            .iter()
+            .map(|leaf| match leaf.as_static() {
+                Some(known) => b.i32(known),
+                None => {
+                    let value = found.next().expected(b, "a number for each leaf")?;
+                    match value.r#type() == b.i32_type() {
+                        true => Ok(value),
+                        false => b.value(arith::TRUNCI, &[value], b.i32_type(), &[]),
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// So many elements of a tensor in shared memory from a place on, in the order of memory.
+    fn part(
+        &self,
+        smem: Val<'c>,
+        memref: &MemRef<'c>,
+        elements: i64,
+        size: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let b = self.b;
+        let pointer = b.infer(cute::GET_ITER, &[smem], &[])?;
+        let offset = b.static_value(types::int_tuple_type(b.context, &int(elements)))?;
+        let pointer = b.infer(cute::ADD_OFFSET, &[pointer, offset], &[])?;
+        let layout = Layout::leaf(size, 1).map_err(self.wrong())?;
+        let align = match CuteType::of(pointer.r#type()) {
+            Some(CuteType::Ptr(pointer)) => pointer.align,
+            _ => memref.align,
+        };
+        let part = MemRef {
+            align,
+            layout: layout.clone(),
+            ..memref.clone()
+        };
+        let layout = b.static_value(types::layout_type(b.context, &layout))?;
+        let ty = part.to_type(b.location)?;
+        b.value(cute::MAKE_VIEW, &[pointer, layout], ty, &[])
+    }
+
+    /// A product by the atom of a warpgroup: false where it is `(mma, D, A, B, D)` already, which goes on as one.
+    pub(super) fn warpgroup_product(
+        &self,
+        mma: Val<'c>,
+        [d, a, right, c]: [Val<'c>; 4],
+        as_is: bool,
+    ) -> Result<bool, Failure> {
+        let b = self.b;
+        let atom = types::mma_row(mma.r#type()).expected(b, "an MMA atom")?;
+        if atom.frag_kind() != FragKind::Ss {
+            return Err(b.error(format!(
+                "takes A from registers by {}, which is not lowered yet; copy A to shared memory and choose frag_kind = ss",
+                atom.name
+            )));
+        }
+        if key(d) != key(c) {
+            return Err(b.error(format!(
+                "expected D and C to be one fragment, as {} adds to its accumulators in place; give C as D, and clear it first",
+                atom.name
+            )));
+        }
+        let memrefs = [self.memref(a)?, self.memref(right)?, self.memref(c)?];
+        hopper::check_product(mma.r#type(), [&memrefs[0], &memrefs[1], &memrefs[2]])
+            .map_err(|e| b.error(e))?;
+        if as_is {
+            return Ok(false);
+        }
+        b.op(cute::GEMM, &[mma, d, a, right, c], &[], &[])?;
+        Ok(true)
+    }
+}

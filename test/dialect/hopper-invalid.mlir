@@ -1,0 +1,216 @@
+// What barriers, TMA and products of warpgroups refuse: what was expected, what was found, what to do.
+//
+// RUN: cute-opt %s --split-input-file --verify-diagnostics
+
+!bars = !cute.memref<i64, gmem, align<8>, "4:1">
+func.func @barriers_elsewhere(%b: !bars, %i: i32) {
+  // expected-error @+1 {{expected mbarriers, a tensor of i64 in smem without a swizzle}}
+  cute_nvgpu.mbarrier_arrive %b[%i] : !bars
+  return
+}
+
+// -----
+
+!bars = !cute.memref<i32, smem, align<8>, "4:1">
+func.func @barriers_of_another_type(%b: !bars, %i: i32) {
+  // expected-error @+1 {{found one of i32 in smem}}
+  cute_nvgpu.mbarrier_arrive %b[%i] : !bars
+  return
+}
+
+// -----
+
+!bars = !cute.memref<i64, smem, align<8>, "4:1">
+func.func @which_barrier(%b: !bars) {
+  // expected-error @+1 {{expected one mbarrier, or the index of one of the 4: write %barriers[%i]}}
+  cute_nvgpu.mbarrier_arrive %b : !bars
+  return
+}
+
+// -----
+
+!bars = !cute.memref<i64, smem, align<8>, "4:1">
+func.func @no_arrivals(%b: !bars, %i: i32) {
+  %none = arith.constant 0 : i32
+  // expected-error @+1 {{expected 1 to 1048575, as an mbarrier counts, found 0}}
+  cute_nvgpu.mbarrier_init %b[%i], %none : !bars
+  return
+}
+
+// -----
+
+!bars = !cute.memref<i64, smem, align<8>, "4:1">
+func.func @too_many_bytes(%b: !bars, %i: i32) {
+  %all = arith.constant 1048576 : i32
+  // expected-error @+1 {{expected 0 to 1048575, as an mbarrier counts, found 1048576}}
+  cute_nvgpu.mbarrier_arrive_and_expect_tx %b[%i], %all : !bars
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected copy_bits = 131072, those of 8192 elements of f16, found 65536}}
+func.func @other_bits(%a: !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>) { return }
+
+// -----
+
+// expected-error @+1 {{1 to 5 modes of at most 256 elements}}
+func.func @too_long(%a: !cute_nvgpu.atom.tma_load<f16, copy_bits = 327680, tma_gbasis = <"(64,320):(1@1,1@0)">, swizzle = 128>) { return }
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+func.func @another_box(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{expected the atom !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>, found}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) : (!mat, !tile) -> (!load, !coords)
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?,1)">
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+func.func @rows_anywhere(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{expected strides that are positive multiples of 16 bytes, found (?,?):(?,1); write ?{div=8} where that is so}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) : (!mat, !tile) -> (!load, !coords)
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(1,128)">
+func.func @transposed(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{TMA does not transpose}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) : (!mat, !tile) -> (!load, !coords)
+  return
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sA = !cute.memref<f16, smem, align<1024>, S<2,4,3>, "(128,64):(64,1)">
+!bars = !cute.memref<i64, smem, align<8>, "1:0">
+func.func @another_swizzle(%load: !load, %t: !tile, %s: !sA, %b: !bars, %i: i32) {
+  // expected-error @+1 {{expected a tile with the swizzle of the atom, S<3,4,3>, found S<2,4,3>}}
+  cute_nvgpu.tma_load(%load, [%t], %s) on %b[%i] : (!load, [!tile], !sA), !bars
+  return
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sA = !cute.memref<f16, smem, align<16>, S<3,4,3>, "(128,64):(64,1)">
+!bars = !cute.memref<i64, smem, align<8>, "1:0">
+func.func @within_a_pattern(%load: !load, %t: !tile, %s: !sA, %b: !bars, %i: i32) {
+  // expected-error @+1 {{expected a tile that starts at a multiple of 1024 bytes, found align<16>}}
+  cute_nvgpu.tma_load(%load, [%t], %s) on %b[%i] : (!load, [!tile], !sA), !bars
+  return
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!bars = !cute.memref<i64, smem, align<8>, "1:0">
+func.func @half_a_box(%load: !load, %t: !tile, %s: !sA, %b: !bars, %i: i32) {
+  // expected-error @+1 {{boxes of 8192 elements one behind the other, 64 x 128, found 4096 elements to copy}}
+  cute_nvgpu.tma_load(%load, [%t], %s) on %b[%i] : (!load, [!tile], !sA), !bars
+  return
+}
+
+// -----
+
+!store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+func.func @too_few_coordinates(%store: !store, %s: !sA, %i: i32) {
+  // expected-error @+1 {{expected the coordinates of a tile, or 2 of i32, the contiguous dimension's first, found 1}}
+  cute_nvgpu.tma_store(%store, %s, [%i]) : (!store, !sA, [i32])
+  return
+}
+
+// -----
+
+!row = !cute.memref<f32, gmem, align<4>, "256:1">
+!srow = !cute.memref<f32, smem, align<16>, "256:1">
+func.func @unaligned_bytes(%row: !row, %srow: !srow) {
+  // expected-error @+1 {{expected tensors at multiples of 16 bytes, found align<4> in gmem}}
+  cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
+  return
+}
+
+// -----
+
+!row = !cute.memref<f32, gmem, align<16>, "254:1">
+!srow = !cute.memref<f32, smem, align<16>, "254:1">
+func.func @half_granules(%row: !row, %srow: !srow) {
+  // expected-error @+1 {{expected a multiple of 16 bytes below 2^20, as an mbarrier counts, found 1016}}
+  cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
+  return
+}
+
+// -----
+
+!row = !cute.memref<f32, gmem, align<16>, "(16,16):(32,1)">
+!srow = !cute.memref<f32, smem, align<16>, "(16,16):(16,1)">
+func.func @rows_with_gaps(%row: !row, %srow: !srow) {
+  // expected-error @+1 {{expected contiguous elements in the order of memory}}
+  cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
+  return
+}
+
+// -----
+
+func.func @no_accumulators() {
+  // expected-error @+1 {{expected the accumulators of the products, found none}}
+  cute_nvgpu.wgmma_fence() : () -> ()
+  return
+}
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+func.func @too_many_groups(%acc: !acc) {
+  // expected-error @+1 {{expected 0 to 7 groups that may be under way, found 8}}
+  cute_nvgpu.wgmma_wait_group 8 (%acc) : (!acc) -> ()
+  return
+}
+
+// -----
+
+!acc = !cute.memref<f32, smem, align<16>, "((2,2,8),1,1):((1,2,4),0,0)">
+func.func @accumulators_in_memory(%acc: !acc) {
+  // expected-error @+1 {{expected accumulators in rmem}}
+  cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, "((64,16),1,4):((64,1),0,16)">
+func.func @no_descriptor(%mma: !mma, %a: !part, %v: vector<32xf32>) {
+  // expected-error @+1 {{A: `wgmma descriptor` expected an operand of 64 by 16 elements of 16 bits in one of the canonical K-major layouts}}
+  %d = cute_nvgpu.atom_wgmma(%mma, %a, %a, %v) at [0, 0] : (!mma, !part, !part, vector<32xf32>) -> vector<32xf32>
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<32>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+func.func @starts_within_a_pattern(%mma: !mma, %a: !part, %v: vector<32xf32>) {
+  // expected-error @+1 {{expected A to start at a multiple of 1024 bytes, where its swizzle begins, found align<32>}}
+  %d = cute_nvgpu.atom_wgmma(%mma, %a, %a, %v) at [0, 0] : (!mma, !part, !part, vector<32xf32>) -> vector<32xf32>
+  return
+}

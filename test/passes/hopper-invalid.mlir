@@ -1,0 +1,76 @@
+// Products of warpgroups that cannot go on as they are written.
+//
+// RUN: cute-opt %s --pass-pipeline="builtin.module(gpu.module(gpu.func(cute-lower-algorithms,cute-fragments-to-values)))" --split-input-file --verify-diagnostics
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @read_too_early() kernel {
+    %a = cute.memref.alloca() : !part
+    %atom = cute.make_atom() : () -> !wgmma
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
+    cute.gemm(%mma, %acc, %a, %a, %acc) : (!mma, !acc, !part, !part, !acc)
+    cute_nvgpu.wgmma_commit_group
+    cute_nvgpu.wgmma_wait_group 1 (%acc) : (!acc) -> ()
+    // expected-error @+1 {{touches the accumulators of products that may be under way; expected a cute_nvgpu.wgmma_wait_group 0 that is given this fragment}}
+    %v = cute.memref.load_vec %acc : !acc
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @another_sum() kernel {
+    %a = cute.memref.alloca() : !part
+    %atom = cute.make_atom() : () -> !wgmma
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %acc = cute.memref.alloca() : !acc
+    %d = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    // expected-error @+1 {{expected D and C to be one fragment, as SM90_64x64x16_F32F16F16_SS<K,K> adds to its accumulators in place}}
+    cute.gemm(%mma, %d, %a, %a, %acc) : (!mma, !acc, !part, !part, !acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @rows_without_a_swizzle() kernel {
+    %a = cute.memref.alloca() : !part
+    %atom = cute.make_atom() : () -> !wgmma
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    // expected-error @+1 {{lay it out as ((8,8),(8,2)):((8,128),(1,64))}}
+    cute.gemm(%mma, %acc, %a, %a, %acc) : (!mma, !acc, !part, !part, !acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @nothing_to_add_to() kernel {
+    // expected-note @+1 {{the registers are allocated here}}
+    %acc = cute.memref.alloca() : !acc
+    // expected-error @+1 {{reads registers that nothing has written}}
+    cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
+    gpu.return
+  }
+}
