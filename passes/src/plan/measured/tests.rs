@@ -8,6 +8,7 @@ use melior::{Context, ir::Type};
 const ROWS: Access = Access {
     major: 1,
     known: true,
+    apart: false,
     vector: 8,
     placed: false,
 };

@@ -22,6 +22,7 @@ fn single(context: &Context) -> Type<'_> {
 const ROWS: Access = Access {
     major: 1,
     known: true,
+    apart: false,
     placed: false,
     vector: 8,
 };
