@@ -190,7 +190,13 @@ pub fn compiled(root: &Path) -> Vec<Compiled> {
     }
     for file in files(&root.join("examples")) {
         if file.extension().is_some_and(|e| e == "mlir") {
-            for arch in ["sm_80", "sm_90a"] {
+            // A folder of its own has those for Hopper's instructions.
+            let is_for_hopper = file.parent().is_some_and(|folder| folder.ends_with("sm90"));
+            let archs: &[&str] = match is_for_hopper {
+                true => &["sm_90a"],
+                false => &["sm_80", "sm_90a"],
+            };
+            for arch in archs {
                 add(&file, &format!("arch={arch}"));
             }
         }

@@ -1,10 +1,11 @@
 //! The integers of a kernel for every thread of a block: what `arith` computes of thread indices.
 
 use super::linear::{Linear, Symbols};
+use crate::arch::WARP;
 use cute_arith::Predicate;
 use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
-use cute_ir::ops::{arith, gpu, nvvm};
+use cute_ir::ops::{arith, cute_nvgpu, gpu, nvvm};
 use melior::ir::ValueLike;
 use std::{collections::HashMap, rc::Rc};
 
@@ -174,11 +175,16 @@ impl Scalars {
             }
             gpu::LANE_ID | nvvm::READ_PTX_SREG_LANEID => {
                 let [x, y, _] = self.block;
-                self.threads_of(|t| (t[0] + x * (t[1] + y * t[2])) % 32)
+                self.threads_of(|t| (t[0] + x * (t[1] + y * t[2])) % WARP)
             }
             nvvm::READ_PTX_SREG_TID_X => self.threads_of(|index| index[0]),
             nvvm::READ_PTX_SREG_TID_Y => self.threads_of(|index| index[1]),
             nvvm::READ_PTX_SREG_TID_Z => self.threads_of(|index| index[2]),
+            // What the first thread of a warp has.
+            cute_nvgpu::ARCH_MAKE_WARP_UNIFORM => {
+                let first = |t: usize| a.at(t - t % WARP as usize).cloned();
+                Lanes::each((0..count).map(first).collect())
+            }
             gpu::BLOCK_DIM => Lanes::uniform(self.block[dimension(op)].into()),
             gpu::BLOCK_ID => {
                 Lanes::uniform(symbols.other(["block x", "block y", "block z"][dimension(op)], &[]))
