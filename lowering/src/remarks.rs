@@ -1,4 +1,4 @@
-//! What ptxas remarks of `wgmma` and of `setmaxnreg`: each remark stands for products that run one after another, or for registers that no
+//! Remarks of ptxas on `wgmma` and `setmaxnreg`: each remark stands for products that run one after another, or for registers that no
 //! role gets, and has a cure.
 
 /// A remark's number, and what is to be done about it.

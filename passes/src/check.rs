@@ -54,7 +54,7 @@ fn threads<'c>(kernel: Op<'c>) -> Result<(), Failure> {
     ))
 }
 
-/// What barriers in shared memory and groups of a warpgroup order is ordered by whoever wrote the kernel: the compiler knows no barriers of
+/// The order that barriers in shared memory and groups of a warpgroup make is the author's business: the compiler knows no barriers of
 /// its own for it.
 fn ordered_by_hand<'c>(kernel: Op<'c>) -> Result<(), Failure> {
     let ops = nested_ops(kernel);

@@ -95,7 +95,7 @@ fn functions() -> [(&'static str, Function); 2] {
     [("open GEMM, six kernels", open), ("static GEMM", fixed)]
 }
 
-/// What measures a case: it is given the names of the function and of the case, and what to do once.
+/// A function that measures a case: it is given the names of the function and of the case, and what to do once.
 type Measure<'m> = dyn FnMut(&str, &str, &mut dyn FnMut()) + 'm;
 
 /// Runs each case by `measure`.

@@ -231,7 +231,7 @@ impl L2Promotion {
     }
 }
 
-/// What arrives for elements outside of the tensor; a row of `CUtensorMapFloatOOBfill`.
+/// The fill of elements outside of the tensor; a row of `CUtensorMapFloatOOBfill`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum OobFill {
     /// Zeros.
@@ -269,7 +269,7 @@ pub struct TensorMap {
     pub swizzle: MapSwizzle,
     /// Bytes that a miss fetches into L2.
     pub l2_promotion: L2Promotion,
-    /// What arrives for elements outside.
+    /// The fill of elements outside.
     pub oob_fill: OobFill,
 }
 

@@ -300,7 +300,7 @@ fn workspaces_are_the_callers() {
     assert!(y.iter().zip(&x).all(|(y, x)| *y == 3.0 * x));
 }
 
-/// What the emulator finds is an error, and so is memory that it would have twice.
+/// A finding of the emulator is an error, and so is memory that it would have twice.
 #[test]
 fn the_emulator_keeps_its_own_books() {
     let entry = emulated("scale");
@@ -757,7 +757,7 @@ mod driver_without_a_gpu {
         );
     }
 
-    /// What runs tensors of the host, and what measures, use the same driver.
+    /// Runs of tensors of the host, and measurements, use the same driver.
     #[test]
     #[ignore = "is run by calls_reach_the_driver"]
     fn programs_and_measurements_use_the_driver_alike() {

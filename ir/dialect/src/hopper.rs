@@ -1,4 +1,4 @@
-//! What the ops of SM90 mean: barriers in shared memory, tiles that TMA copies, operands of `wgmma` as descriptors.
+//! The meaning of SM90's ops: barriers in shared memory, tiles that TMA copies, operands of `wgmma` as descriptors.
 
 use crate::{
     algorithm::{self, Extents},

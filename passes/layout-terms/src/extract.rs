@@ -39,7 +39,7 @@ struct Candidate {
     form: Option<(Head, Vec<Id>)>,
     given: Option<usize>,
     value: Value,
-    /// What it costs without its operands.
+    /// The cost without that of the operands.
     own: Cone,
 }
 

@@ -57,7 +57,7 @@ impl Language for Term {
     }
 }
 
-/// What is known of a class.
+/// The facts about a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     pub(crate) value: Value,

@@ -1,4 +1,4 @@
-//! What is simplified, and what comes out.
+//! Terms to simplify, and the simplified ones.
 
 use crate::term::{Head, Sort};
 use crate::value::ideal;

@@ -17,7 +17,7 @@ const RANDOM: usize = 300;
 /// The values at the front of a list that are always tried.
 const CORE: usize = 12;
 
-/// What a variable may stand for.
+/// The terms that a variable may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Domain {
     Layouts,

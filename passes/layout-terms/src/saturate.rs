@@ -97,7 +97,7 @@ struct Match {
     bound: Bound,
 }
 
-/// What the variables of a rule stand for.
+/// The classes that the variables of a rule stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Bound {
     terms: BTreeMap<char, Id>,

@@ -153,7 +153,7 @@ pub(crate) struct Signature {
 const LAYOUT: &[Sort] = &[Sort::Layout];
 const TUPLE: &[Sort] = &[Sort::Tuple, Sort::Integer];
 const SWIZZLE: &[Sort] = &[Sort::Swizzle];
-/// What a layout is divided by or composed with: a layout, a tiler, or a shape.
+/// An operand that a layout is divided by or composed with: a layout, a tiler, or a shape.
 const TILER: &[Sort] = &[Sort::Layout, Sort::Tiler, Sort::Tuple, Sort::Integer];
 const MODES: &[Sort] = &[Sort::Layout, Sort::Tuple, Sort::Integer, Sort::Tiler];
 const SHAPED: &[Sort] = &[Sort::Layout, Sort::Tuple, Sort::Integer];

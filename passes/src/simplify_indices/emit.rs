@@ -75,7 +75,7 @@ fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
 struct Place<'c> {
     /// The operation that it stands before.
     before: Op<'c>,
-    /// Whether that operation itself uses it, so that it is computed wherever this one is executed.
+    /// Tells whether that operation itself uses it, so that it is computed wherever this one is executed.
     is_certain: bool,
 }
 
@@ -88,7 +88,7 @@ struct Pointer<'c> {
     home: usize,
 }
 
-/// What an offset is added to.
+/// The pointer that an offset is added to.
 #[derive(Clone, Copy)]
 enum Base<'c> {
     Value(Val<'c>),
@@ -123,7 +123,7 @@ struct Emit<'a, 'c> {
     pointer_places: Vec<Vec<Place<'c>>>,
     made_pointers: HashMap<(usize, OpKey), Val<'c>>,
     numbers: HashMap<(Option<ValueKey>, usize, usize), usize>,
-    /// By how many sums a pointer and a part of an offset would be shared.
+    /// The number of sums that would share a pointer and a part of an offset.
     shares: HashMap<(ValueKey, usize), usize>,
     /// Leaves that are indices, as integers of 32 bits.
     converted: HashMap<u32, Val<'c>>,

@@ -1,4 +1,4 @@
-//! What is known of the integers of a kernel: from sizes that it is launched with, limits of the hardware, bounds of loops,
+//! Facts about the integers of a kernel: from sizes that it is launched with, limits of the hardware, bounds of loops,
 //! attributes of arguments, and what it asserts first.
 
 use cute_arith::{Cast, Facts, Op as Arith, Predicate, mask};
@@ -21,9 +21,9 @@ const MOST_STEPS: usize = 400_000;
 /// The facts about the values of a kernel.
 pub(super) struct Known<'c> {
     kernel: Op<'c>,
-    /// What has been asked, and what the kernel asserts.
+    /// Facts that have been asked for, and those that the kernel asserts.
     facts: HashMap<ValueKey, Facts>,
-    /// What has been asked, in order, so that what depends on an assumption can be forgotten.
+    /// Values that have been asked about, in order, so that what depends on an assumption can be forgotten.
     asked: Vec<ValueKey>,
     steps: usize,
     /// The comparisons that facts are from: they stay as they are.

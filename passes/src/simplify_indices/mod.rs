@@ -71,7 +71,7 @@ struct Indices<'c> {
     order: HashMap<OpKey, usize>,
 }
 
-/// What an operation is in the graph.
+/// The meaning of an operation in the graph.
 #[derive(Clone, Copy)]
 enum Meaning {
     Constant(u64),

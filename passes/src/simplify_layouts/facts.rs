@@ -1,4 +1,4 @@
-//! What is known of the integers in layout values: a polynomial of symbols for each, where a symbol is an integer of the program.
+//! Facts about the integers in layout values: a polynomial of symbols for each, where a symbol is an integer of the program.
 //!
 //! An SSA value that is an extent here and a stride there is one symbol, which two `?` of types are not.
 
@@ -20,7 +20,7 @@ pub(super) struct Origin<'c> {
     pub(super) leaf: usize,
 }
 
-/// What is known of values.
+/// The facts about values.
 #[derive(Default)]
 pub(super) struct Facts<'c> {
     known: HashMap<ValueKey, Value>,
@@ -45,7 +45,7 @@ pub(super) fn is_integer(ty: Type<'_>) -> bool {
 }
 
 impl<'c> Facts<'c> {
-    /// What the ops within `root` say of integers.
+    /// Collects what the ops within `root` say of integers.
     pub(super) fn of(root: Op<'c>) -> Self {
         let mut facts = Facts::default();
         for op in nested_ops(root) {
@@ -71,7 +71,7 @@ impl<'c> Facts<'c> {
         self.origins.get(number).copied()
     }
 
-    /// What is known of a value that stands for another one.
+    /// The facts about a value that stands for another one.
     pub(super) fn learn(&mut self, value: Val<'c>, known: Value) {
         self.known.insert(key(value), known);
     }
@@ -132,7 +132,7 @@ impl<'c> Facts<'c> {
         made.ok().filter(|_| !failed)
     }
 
-    /// What an op gives, if that follows from its operands.
+    /// The result of an op, if it follows from its operands.
     fn result(&mut self, op: Op<'c>, value: Val<'c>) -> Option<Value> {
         if let Some(constant) = constant_of(value) {
             return Some(Value::Scalar(Leaf::Static(constant)));
@@ -166,7 +166,7 @@ impl<'c> Facts<'c> {
         result.ok().map(Value::Scalar)
     }
 
-    /// What an op of the algebra computes on the leaves of its operands' types, in polynomials of what these are.
+    /// The result of an op of the algebra on the leaves of its operands' types, in polynomials of what these are.
     fn algebra(&mut self, op: Op<'c>, value: Val<'c>) -> Option<Value> {
         let (mut operands, mut inputs) = (Vec::new(), Vec::new());
         for operand in operands_of(op) {

@@ -1,4 +1,4 @@
-//! What the library and the export, which writes into it, agree on.
+//! The contract between the library and the export, which writes into it.
 
 /// The symbol of the [`Package`], which the export fills in and takes away.
 pub const PACKAGE: &str = "cute_package";

@@ -23,7 +23,7 @@ pub(crate) struct Loaded {
     functions: Box<[Places]>,
 }
 
-/// What a caller has besides arguments.
+/// The surroundings of a call: what a caller has besides arguments.
 pub(crate) trait Environment {
     /// Memory of a GPU, which is given back by dropping it.
     type Memory;
@@ -111,7 +111,7 @@ impl Loaded {
     /// Calls the function with that number, in the environment that the caller has.
     ///
     /// # Safety
-    /// Of the values, as of [`Value::argument`]; the environment's stream is one of that GPU, and there until its work is done.
+    /// The values are as [`Value::argument`] asks; the environment's stream is one of that GPU, and there until its work is done.
     ///
     /// # Errors
     /// [`Failure`]; nothing was launched, unless a launch itself went wrong.
@@ -223,7 +223,7 @@ impl Loaded {
     }
 }
 
-/// What a place holds, made by the first who asks. What cannot be made is tried again by the next.
+/// The contents of a place, made by the first who asks. What cannot be made is tried again by the next.
 #[inline]
 fn made(
     place: &OnceLock<Box<Entry>>,

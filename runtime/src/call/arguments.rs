@@ -18,7 +18,7 @@ const FEW: usize = 8;
 #[derive(Clone, Copy, Debug)]
 enum Want {
     Known(i64),
-    /// What `div` divides, from 0 to `most`; a register keeps it.
+    /// The dividend of `div`, from 0 to `most`; a register keeps it.
     Open {
         most: i64,
         div: i64,
@@ -333,7 +333,7 @@ pub(super) fn describe(
     all.map(describe).collect()
 }
 
-/// What does not suit: what was expected, what was found, and the cure.
+/// An argument that does not suit: what was expected, what was found, and the cure.
 struct Wrong(Problem, [String; 3]);
 
 fn wrong<T>(

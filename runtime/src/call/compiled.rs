@@ -38,7 +38,7 @@ struct Flat {
     common: Vec<Step>,
     workspace: Option<Register>,
     launches: Vec<FlatLaunch>,
-    /// What steps gave before, by a hash of what they began with.
+    /// Results that steps gave before, by a hash of what they began with.
     recent: [Mutex<Option<Recent>>; RECENT],
 }
 
@@ -290,7 +290,7 @@ impl Compiled {
     }
 }
 
-/// What general code has planned, as the short cut gives it.
+/// The plan of general code, as the short cut gives it.
 fn of_plan(whole: &Whole, taken: &All) -> Prepared {
     let mut prepared = Prepared {
         workspace: whole.workspace,

@@ -48,7 +48,7 @@ pub(super) fn run(steps: &[Step], registers: &mut [i64]) -> Option<()> {
     Some(())
 }
 
-/// What a division by `1 << power` gives, `power` being at most 62.
+/// The quotient of a division by `1 << power`, `power` being at most 62.
 #[inline]
 fn shifted(op: Op, a: i64, power: u32) -> i64 {
     let mask = (1i64 << power) - 1;

@@ -151,7 +151,7 @@ impl<'a> Workspace<'a> {
     /// bytes, or nothing.
     ///
     /// # Safety
-    /// Of what `allocate` gives, as of [`Workspace::from_raw`].
+    /// What `allocate` gives is as [`Workspace::from_raw`] asks.
     pub unsafe fn allocator(allocate: &'a mut dyn FnMut(u64) -> Option<u64>) -> Workspace<'a> {
         Workspace(Kind::Allocate(allocate))
     }

@@ -53,7 +53,7 @@ fn function() -> impl Strategy<Value = (Vec<Expr>, Expr)> {
     })
 }
 
-/// What steps give for an expression; nothing where one of them has no result.
+/// The result of an expression's steps; nothing where one of them has no result.
 fn flat(values: &[Expr], expr: &Expr, inputs: &[i64; 6], sms: u32) -> Option<i64> {
     let mut builder = Builder::new(values, &LEAVES, &INTEGERS, sms).unwrap();
     let place = builder.value(expr).unwrap();

@@ -135,7 +135,7 @@ impl<'a> TensorView<'a> {
     /// The view, if it is within so many elements.
     ///
     /// # Errors
-    /// What it would need.
+    /// The size that it would need.
     pub(super) fn within(self, count: u64) -> Result<TensorView<'a>, ViewError> {
         match self.span() {
             Some(span) if span <= count => Ok(self),

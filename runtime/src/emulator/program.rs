@@ -448,7 +448,7 @@ pub(super) enum Special {
     ClusterBlocks,
     ClusterCtaid(u8),
     ClusterNctaid(u8),
-    /// Of clusters in the grid.
+    /// Clusters in the grid.
     ClusterId(u8),
     Nclusters(u8),
     LaneId,

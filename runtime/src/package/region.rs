@@ -381,7 +381,7 @@ impl Region {
     /// gives the type of a scalar argument of the function, and is asked for those that are used.
     ///
     /// # Errors
-    /// What was expected, and what was found.
+    /// The expectation, and what was found.
     pub(crate) fn types(
         &self,
         arguments: &[Element],

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// What a program wrote, if it ended well.
+/// The output of a program, if it ended well.
 fn ran(command: &mut Command) -> String {
     let output = ended(command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -185,7 +185,7 @@ fn calls_leave_nothing_behind() {
     checked(&["bad"]);
 }
 
-/// What the library has to be loaded with, and the names that it has.
+/// The libraries that it has to be loaded with, and the names that it has.
 #[test]
 fn the_library_needs_libc_alone() {
     let folder = TempDir::new().unwrap();

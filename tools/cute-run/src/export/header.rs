@@ -7,7 +7,7 @@ use cute_runtime::{Access, Arg};
 use super::names;
 use super::{Library, Named};
 
-/// What the headers of all libraries have in common.
+/// The part that the headers of all libraries have in common.
 const COMMON: &str = include_str!("common.h");
 const COMMON_CPP: &str = include_str!("common.hpp");
 
@@ -116,7 +116,7 @@ fn scalar(element: &str) -> &'static str {
     }
 }
 
-/// What each argument has to be, as a comment.
+/// A comment that says what each argument has to be.
 fn comment(named: &Named) -> String {
     let mut text = String::new();
     for (name, arg) in parameters(named) {

@@ -152,7 +152,7 @@ fn generic() -> anyhow::Result<(PathBuf, Vec<u8>)> {
     )
 }
 
-/// What a program needs to know to call the library without its headers.
+/// A description for programs that call the library without its headers.
 fn describe(library: &Library, package: &Package, bytes: &[u8]) -> serde_json::Value {
     let functions = library.functions.iter().map(|named| {
         let function = named.function;

@@ -1,4 +1,4 @@
-//! What a measurement tells: a bar while it runs, and a table of what came of it.
+//! The account of a measurement: a bar while it runs, and a table of what came of it.
 
 use comfy_table::CellAlignment;
 use cute_measured::By;

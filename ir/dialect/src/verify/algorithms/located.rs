@@ -1,4 +1,4 @@
-//! What `cute.block.copy` and `cute.block.transform` say of where elements are that no tile has.
+//! The places of elements that no tile has, as `cute.block.copy` and `cute.block.transform` say them.
 
 use super::super::Checked;
 use crate::{

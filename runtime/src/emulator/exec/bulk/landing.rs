@@ -1,4 +1,4 @@
-//! What bulk copies do after their issue: they land, are waited for, or are still under way at the end.
+//! The end of bulk copies, after their issue: they land, are waited for, or are still under way at the end.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What `cp.reduce.async.bulk` does to each element: an atomic operation of scope `.gpu`.
+//! The operation of `cp.reduce.async.bulk` on each element: an atomic operation of scope `.gpu`.
 
 use crate::emulator::alu::{self, lookup};
 use crate::emulator::global::{Accessor, Buffer, Unordered};

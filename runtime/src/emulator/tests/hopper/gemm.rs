@@ -218,7 +218,7 @@ fn mistakes_of_roles_are_found() {
     );
 }
 
-/// What the emulator takes for it is measured by `cargo test --release -p cute-runtime --lib -- --ignored a_gemm_of_512 --nocapture`.
+/// Its time on the emulator is measured by `cargo test --release -p cute-runtime --lib -- --ignored a_gemm_of_512 --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_gemm_of_512() {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What `llc -mcpu=sm_90a` makes of the intrinsics, one a line.
+/// The text that `llc -mcpu=sm_90a` makes of the intrinsics, one a line.
 const PRINTED: &str = "
 mov.b32 %r2, 1;
 mov.b32 %r3, 64;

@@ -74,7 +74,7 @@ impl Product {
         value as i32 - 3
     }
 
-    /// What the type makes of a value.
+    /// The value as the type has it.
     fn seen(&self, operand: usize, row: usize, k: usize) -> i32 {
         let value = self.value(operand, row, k);
         let value = if self.ty[1 + operand] == "u8" {
