@@ -15,7 +15,7 @@ use cute_layout::{
 use melior::ir::{Attribute, Type, ValueLike};
 
 /// PTX's name of an element type.
-fn ptx_type(elem: Elem) -> Option<&'static str> {
+pub(super) fn ptx_type(elem: Elem) -> Option<&'static str> {
     Some(match elem {
         Elem::F16 => "f16",
         Elem::BF16 => "bf16",

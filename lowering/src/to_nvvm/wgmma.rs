@@ -5,6 +5,7 @@
 
 use super::{
     Lowering,
+    mma_sync::ptx_type,
     registers::{assemble, assembly, extract, from_words, member, words},
 };
 use cute_arith::Predicate;
@@ -22,22 +23,6 @@ use cute_layout::{
     descriptor::GRANULE,
 };
 use melior::ir::{Type, ValueLike};
-
-/// PTX's name of an element type.
-fn ptx_type(elem: Elem) -> Option<&'static str> {
-    Some(match elem {
-        Elem::F16 => "f16",
-        Elem::BF16 => "bf16",
-        Elem::TF32 => "tf32",
-        Elem::F32 => "f32",
-        Elem::I8 => "s8",
-        Elem::U8 => "u8",
-        Elem::I32 => "s32",
-        Elem::F8E4M3 => "e4m3",
-        Elem::F8E5M2 => "e5m2",
-        _ => return None,
-    })
-}
 
 /// The PTX version that has products of bytes with and without a sign (PTX ISA, wgmma.mma_async, "PTX ISA Notes").
 const MIXED_INTEGERS: i64 = 84;
