@@ -4,7 +4,9 @@
 use crate::memory::space_of;
 use cute_ir::ops::{cute, gpu, nvvm, scf};
 use cute_ir::{
-    Failure, diag,
+    Failure,
+    attributes::TOGETHER,
+    diag,
     mlir::*,
     names::{builtin, dialect, dialect_of},
     types::Space,
@@ -46,7 +48,7 @@ impl Divergence {
     pub(crate) fn around<'c>(&self, op: Op<'c>) -> Option<Op<'c>> {
         let mut op = op;
         while let Some(parent) = parent_op(op) {
-            if name_of(parent) == gpu::FUNC {
+            if name_of(parent) == gpu::FUNC || is_together(parent, op) {
                 return None;
             }
             if self.splits(parent) {
@@ -137,6 +139,23 @@ impl Divergence {
     fn mark<'c>(&mut self, values: impl IntoIterator<Item = Val<'c>>) {
         self.varying.extend(values.into_iter().map(key));
     }
+}
+
+/// Tells whether an op is in the branch of a role, whose threads have a barrier of their own.
+fn is_together(branch: Op<'_>, op: Op<'_>) -> bool {
+    attribute_of(branch, TOGETHER).is_some() && block_of(op) == body_of(branch, 0)
+}
+
+/// The threads that come by an op together, and the number of their barrier; none where all of the block do.
+pub(crate) fn together(op: Op<'_>) -> Option<[i64; 2]> {
+    let mut op = op;
+    while let Some(parent) = parent_op(op) {
+        if is_together(parent, op) {
+            return attribute_of(parent, TOGETHER).and_then(i64s_of)?.try_into().ok();
+        }
+        op = parent;
+    }
+    None
 }
 
 /// Tells whether all threads of a block get the same from an operation without regions, if its operands are the same.

@@ -24,6 +24,7 @@ pub mod report;
 mod shared;
 pub mod simplify_indices;
 pub mod simplify_layouts;
+pub mod specialize;
 pub mod synchronize;
 mod testing;
 pub mod tile;
@@ -39,6 +40,7 @@ pub fn passes() -> Vec<PassSpec> {
         check::PASS,
         tile::PASS,
         partition::PASS,
+        specialize::PASS,
         algorithms::PASS,
         values::PASS,
         pipeline::rings::PASS,

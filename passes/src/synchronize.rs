@@ -10,7 +10,7 @@
 //! of a loop's body where a turn meets the next one.
 
 use crate::{
-    divergence::Divergence,
+    divergence::{Divergence, together},
     memory::{is_memory, root_of},
     shared::{allocated, in_shared, overlap},
 };
@@ -370,7 +370,14 @@ impl Guard {
             b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
             wait_for_copies(b, 0)?;
         }
-        b.op(gpu::BARRIER, &[], &[], &[])?;
+        match together(op) {
+            None => b.op(gpu::BARRIER, &[], &[], &[])?,
+            Some([barrier, threads]) => {
+                let operands = [b.i32(barrier)?, b.i32(threads)?];
+                let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
+                b.op(nvvm::BARRIER, &operands, &[], &segments)?
+            }
+        };
         state.clear();
         Ok(())
     }

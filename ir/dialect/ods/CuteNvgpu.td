@@ -24,7 +24,7 @@ def CuteNvgpu_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasNonDefaultDestructor = 1;
-  let usePropertiesForAttributes = 0;
+  let usePropertiesForAttributes = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;

@@ -208,11 +208,13 @@ def CuteNvgpu_PrefetchTmaDescOp : CuteNvgpu_Op<"prefetch_tma_desc"> {
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
-def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load"> {
+def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
   let summary = "Starts copying a tile into shared memory by TMA";
   let description = [{
     One thread starts it. Its bytes count on the mbarrier, which waiters wait for; those outside of the tensor count as well. The tile is
     of the coordinates that were made together with the atom, or its first element's coordinates, one for each dimension of the map.
+
+    Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers.
 
     ```mlir
     !bars = !cute.memref<i64, smem, align<8>, "4:1">
@@ -225,9 +227,9 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load"> {
   }];
   let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
                        Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index);
-  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` `on` $barriers `[` $index `]` attr-dict `:`
-    `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
+                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index);
+  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? attr-dict `:`
+    `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` (`,` qualified(type($barriers))^)? }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 

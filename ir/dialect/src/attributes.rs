@@ -30,6 +30,10 @@ pub const LATENCY: &str = "cute.latency";
 pub const UNIT: &str = "cute.unit";
 /// The cycles for which an operation of a loop occupies its unit.
 pub const CYCLES: &str = "cute.cycles";
+/// The registers that a thread of the warpgroup that copies has, and one of those that compute, in a kernel that is cut into these roles.
+pub const ROLES: &str = "cute.roles";
+/// A branch in which so many threads stay together, which are those that take its first region: the number of their barrier, and theirs.
+pub const TOGETHER: &str = "cute.together";
 /// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.
 pub const SYNCHRONIZE: &str = "cute.synchronize";
 /// An allocation in shared memory whose accesses the tokens of a pipeline order.

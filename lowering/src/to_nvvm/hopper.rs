@@ -3,7 +3,7 @@
 use super::{Lowering, address::evaluate, registers::assembly};
 use cute_arith::Predicate;
 use cute_ir::{
-    Failure, hopper,
+    Expected, Failure, hopper,
     mlir::*,
     ops::{cute_nvgpu, nvvm, scf},
     types::Space,
@@ -43,7 +43,8 @@ impl<'c> Lowering<'c, '_> {
         } else if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
             let place = self.place(load.destination(), b)?;
             let to = place.start.pointer(b, None)?;
-            let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
+            let barriers = load.barriers().expected(b, "an mbarrier")?;
+            let bar = self.barrier(barriers, load.index(), b)?;
             tma_load(b, [to, load.atom(), bar], &load.coords())?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;

@@ -10,6 +10,28 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int};
 use melior::ir::ValueLike;
 
+/// The error of a load that nobody waits for.
+const NO_BARRIER: &str = "expected an mbarrier on which its bytes count; write `on %bars[%i]`, or give the kernel cute.roles, so that \
+                          cute-specialize-warps chooses one";
+
+/// A `cute_nvgpu.tma_load` at some coordinates, whose bytes count on an mbarrier of a tensor of them.
+pub(crate) fn start_load<'c>(
+    b: Builder<'c>,
+    atom: Val<'c>,
+    coords: &[Val<'c>],
+    to: Val<'c>,
+    barrier: Option<(Val<'c>, Val<'c>)>,
+) -> Result<(), Failure> {
+    let on = i32::from(barrier.is_some());
+    let segments = [1, i32::try_from(coords.len()).unwrap_or(i32::MAX), 1, on, on];
+    let attributes = [("operandSegmentSizes", b.i32_array(&segments))];
+    let barrier = barrier.into_iter().flat_map(|(all, index)| [all, index]);
+    let operands = [atom].into_iter().chain(coords.iter().copied()).chain([to]);
+    let operands: Vec<_> = operands.chain(barrier).collect();
+    b.op(cute_nvgpu::TMA_LOAD, &operands, &[], &attributes)?;
+    Ok(())
+}
+
 /// The coordinates of a box, and its part of shared memory.
 type TileBox<'c> = (Vec<Val<'c>>, Val<'c>);
 
@@ -19,14 +41,10 @@ impl<'c> Lower<'c> {
         let Some(boxes) = self.boxes(load.atom(), &load.coords(), load.destination())? else {
             return Ok(false);
         };
+        let barrier = load.barriers().zip(load.index());
+        let (barriers, index) = barrier.ok_or_else(|| self.b.error(NO_BARRIER))?;
         for (coords, part) in boxes {
-            let operands = [
-                vec![load.atom()],
-                coords,
-                vec![part, load.barriers(), load.index()],
-            ];
-            self.b
-                .op(cute_nvgpu::TMA_LOAD, &operands.concat(), &[], &[])?;
+            start_load(self.b, load.atom(), &coords, part, Some((barriers, index)))?;
         }
         Ok(true)
     }

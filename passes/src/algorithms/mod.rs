@@ -14,6 +14,8 @@ mod hopper;
 mod products;
 mod reductions;
 
+pub(crate) use hopper::start_load;
+
 pub(crate) use reductions::operation;
 
 use cute_arith::Predicate;

@@ -10,6 +10,7 @@ mod map;
 mod prologue;
 mod reduced;
 mod reduction;
+mod roles;
 mod transform;
 
 pub(crate) use transform::LOADED;
@@ -148,6 +149,8 @@ impl<'c> Partition<'c> {
                 }
                 let fragment = self.accumulators(b, tensor)?;
                 self.fragments.insert(key(tensor), fragment);
+            } else if let Some(part) = self.part_of_registers(op, b)? {
+                self.fragments.insert(key(result_of(op, 0)), part);
             } else if let Some(clear) = cute::Clear::of(op) {
                 let fragment = self.fragment(b, clear.tensor())?;
                 b.op(cute::CLEAR, &[fragment], &[], &[])?;
@@ -212,6 +215,9 @@ impl<'c> Partition<'c> {
     /// C += A B with `factors`, which are A and B, in shared memory.
     fn gemm(&self, b: Builder<'c>, factors: [Val<'c>; 2], c: Val<'c>) -> Result<(), Failure> {
         let accumulators = self.fragment(b, c)?;
+        if self.plan.has_roles() {
+            return self.product_of_warpgroups(b, factors, accumulators);
+        }
         let mut fragments = Vec::new();
         for (id, shared) in factors.iter().enumerate() {
             let b = b.step(["load A", "load B"][id]);
@@ -261,6 +267,9 @@ impl<'c> Partition<'c> {
             Space::Rmem => self.fragment(b, source)?,
             _ => source,
         };
+        if self.plan.has_roles() && from.space == Space::Rmem {
+            return self.gather(b, source, destination);
+        }
         let tiled = self.tiled_copy(b, *operand, place)?;
         let part = |name: &str, tensor: Val<'c>| b.infer(name, &[tiled, tensor, self.thread], &[]);
         let source = match from.space {

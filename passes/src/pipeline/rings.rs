@@ -385,7 +385,7 @@ impl<'c> Rings<'c> {
             let ahead = Builder::before(self.ops[read]).at_location(self.op.op().location());
             let step = match completion {
                 Completion::Group => COPIES,
-                Completion::Immediate => THREADS,
+                _ => THREADS,
             };
             let wait = ahead.step(step).op(
                 cute::PIPELINE_CONSUMER_WAIT,
@@ -507,7 +507,7 @@ impl<'c> Rings<'c> {
 }
 
 /// The place of a ring at a slot.
-fn slice<'c>(b: Builder<'c>, ring: Val<'c>, slot: Val<'c>) -> Result<Val<'c>, Failure> {
+pub(crate) fn slice<'c>(b: Builder<'c>, ring: Val<'c>, slot: Val<'c>) -> Result<Val<'c>, Failure> {
     let rank = memref_of(ring).expected(b, "a ring")?.layout.rank();
     let mut modes = vec![IntTuple::underscore(); rank - 1];
     modes.push(IntTuple::dynamic());
@@ -530,7 +530,7 @@ fn erase_views<'c>(rewriter: &'c Rewriter<'c>, value: Val<'c>) -> Result<(), Fai
 }
 
 /// A tensor with one more mode, for the places of a ring; each starts where the swizzle repeats.
-fn ring_of<'c>(memref: &MemRef<'c>, places: i64) -> Result<MemRef<'c>, String> {
+pub(crate) fn ring_of<'c>(memref: &MemRef<'c>, places: i64) -> Result<MemRef<'c>, String> {
     let stride = ring_stride(memref)? / memref.element_bytes();
     let ring = Layout::leaf(places, stride).map_err(|e| e.to_string())?;
     let layout = memref.layout.append(&ring).map_err(|e| e.to_string())?;

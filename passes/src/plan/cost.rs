@@ -281,7 +281,11 @@ impl Estimate {
             split: plan.split,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: atom.a.bits(),
-            at_once: i64::from(at_once(plan, sources, arch)?).max(1),
+            // Blocks that stay have a multiprocessor each.
+            at_once: match plan.has_roles() {
+                true => 1,
+                false => i64::from(at_once(plan, sources, arch)?).max(1),
+            },
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
         })

@@ -10,6 +10,7 @@ mod measured;
 mod partials;
 mod request;
 mod sm80;
+mod sm90;
 mod swizzle;
 mod variants;
 
@@ -19,7 +20,7 @@ pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, own as own_table, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
-pub use request::{Avoid, Request, SwizzleChoice};
+pub use request::{Avoid, Instructions, Request, SwizzleChoice};
 
 use cute_ir::{
     mlir::element_bits,
@@ -52,6 +53,8 @@ pub struct Problem<'c> {
     pub fed: [Option<Fed>; 2],
     /// The outputs beside C that are reduced.
     pub reduced: Reduced,
+    /// Tells whether what is stored is computed of the sums.
+    pub has_epilogue: bool,
 }
 
 /// The source that a prologue makes a factor of.
@@ -229,7 +232,22 @@ pub fn choose<'c>(
         let builder = builder.with_reduced(problem.reduced);
         builder.candidates(request, splits, archs)
     };
+    // Products of warpgroups, where the problem is one for them.
+    let of_warpgroups = || {
+        if request.instructions == Some(Instructions::Mma) || request.split.is_some_and(|split| split > 1) {
+            return Ok(Vec::new());
+        }
+        sm90::Builder::new(problem, problem.has_epilogue)?.candidates(request, archs)
+    };
+    // A tile that is asked for is one of warps, unless it says otherwise.
+    let is_asked = request.tile.is_some() || request.warps.is_some() || request.swizzle.is_some();
+    let of_warpgroups = match request.instructions {
+        Some(Instructions::Wgmma) => of_warpgroups()?,
+        None if is_asked => Vec::new(),
+        _ => of_warpgroups().unwrap_or_default(),
+    };
     let candidates = match request.split {
+        _ if request.instructions == Some(Instructions::Wgmma) => Vec::new(),
         Some(1) => candidates(problem, &[1])?,
         Some(split) if problem.reduced.is_some() => {
             return Err(format!(
@@ -247,7 +265,7 @@ pub fn choose<'c>(
             all
         }
     };
-    let mut candidates = candidates;
+    let mut candidates = [of_warpgroups, candidates].concat();
     let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
     if candidates.iter().any(is_left) {
         candidates.retain(is_left);
@@ -292,6 +310,9 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     }
     let mma = plan.tiled_mma()?;
     require(archs, &mma.atom().name, mma.atom().requires)?;
+    if plan.has_roles() {
+        return sm90::check_given(plan, &problem, archs);
+    }
     for movement in plan.paths.iter().flatten() {
         let row = movement.row()?;
         require(archs, &row.name, row.requires)?;
@@ -364,12 +385,18 @@ fn check_fed(plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
 
 /// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.
 pub fn lighter<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
+    if plan.has_roles() {
+        return None;
+    }
     let (builder, choice) = sm80::Builder::of(plan)?;
     builder.lighter(choice, &arch.into())
 }
 
 /// A plan for the same problem that an architecture has shared memory for; none where no builder makes plans like this one.
 pub fn smaller<'c>(plan: &Plan<'c>, arch: Arch) -> Option<Plan<'c>> {
+    if plan.has_roles() {
+        return None;
+    }
     let (builder, choice) = sm80::Builder::of(plan)?;
     builder.alternative(choice, &arch.into())
 }
@@ -393,6 +420,7 @@ pub fn warps_of(plan: &Plan<'_>) -> [i64; 2] {
         let size = size.unwrap_or(1);
         match mma.atom().shape_mnk {
             [1, 1, 1] => (size / sm80::LANES[mode]).max(1),
+            _ if mode == 0 => size * (mma.atom().thr_id.size().unwrap_or(1) / i64::from(cute_target::WARP)).max(1),
             _ => size,
         }
     })

@@ -49,6 +49,33 @@ impl OptionValue for SwizzleChoice {
     }
 }
 
+/// The instructions that multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// Products of warps, of operands in registers.
+    Mma,
+    /// Products of warpgroups, of operands that TMA brings into shared memory.
+    Wgmma,
+}
+
+/// Reads `mma` or `wgmma`.
+impl OptionValue for Instructions {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "mma" => Ok(Instructions::Mma),
+            "wgmma" => Ok(Instructions::Wgmma),
+            _ => Err(format!("expected mma or wgmma, found '{text}'")),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Instructions::Mma => "mma".to_owned(),
+            Instructions::Wgmma => "wgmma".to_owned(),
+        }
+    }
+}
+
 cute_ir::options! {
     /// The parts of a plan that were asked for; what is missing is chosen.
     #[derive(Copy)]
@@ -65,6 +92,8 @@ cute_ir::options! {
             "Blocks along M that are neighbours in launch order; chosen where not given";
         split: Option<i64> = None, "",
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
+        instructions: Option<Instructions> = None, "",
+            "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 for a product and 12 for a map where not given";
         candidates: Option<i64> = None, "",

@@ -261,8 +261,13 @@ impl<'c> Gemm<'c> {
         }
         let workspaces = self.workspaces_of_reduced(host)?;
         arguments.extend(&workspaces);
+        arguments.extend(self.make_bulk(host)?);
         for (kernel, blocks) in kernels.iter().zip(blocks) {
             let mut grid = tiles;
+            if self.plan.has_roles() {
+                let sms = host.value(cute::SM_COUNT, &[], index, &[])?;
+                grid = host.value(arith::MINSI, &[sms, tiles], index, &[])?;
+            }
             if blocks != 1 {
                 grid = host.value(
                     arith::MULI,

@@ -10,7 +10,7 @@ use super::{
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{PLAN, STAGES},
+    attributes::{PLAN, ROLES, STAGES},
     mlir::*,
     tensor,
     types::{self, MemRef},
@@ -120,6 +120,10 @@ impl<'c> Gemm<'c> {
         let blocks = self
             .known_tiles_of_c()
             .and_then(|blocks| blocks.checked_mul(self.plan.split));
+        if self.plan.has_roles() {
+            // As many blocks as there are multiprocessors, which only a launch knows.
+            return self.function(place, name, None, |b, body| self.body_of_roles(b, body));
+        }
         self.function(place, name, blocks, |b, body| self.body(b, body))
     }
 
@@ -138,12 +142,17 @@ impl<'c> Gemm<'c> {
             arguments.push(self.workspace_type(place)?);
         }
         arguments.extend(self.workspace_types_of_reduced(place)?);
+        arguments.extend(self.types_of_bulk(place)?);
+        let mut attributes = vec![(PLAN, self.plan.attribute(place.location)?)];
+        if let Some(budgets) = self.plan.budgets() {
+            attributes.push((ROLES, place.i64_array(&budgets)));
+        }
         let kernel = Kernel {
             name,
             arguments,
             threads: self.threads()?,
             blocks,
-            attributes: vec![(PLAN, self.plan.attribute(place.location)?)],
+            attributes,
         };
         kernel.write(place, write)
     }
@@ -654,7 +663,7 @@ impl<'c> Matrix<'c> {
     }
 
     /// The tensor with the layout that the matrix expects, which may say more of its leaves than its type.
-    fn as_expected(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn as_expected(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
         if self.layout.is_static() {
             return with_layout(b, tensor, &self.layout, [&[], &[]]);
         }
@@ -758,7 +767,7 @@ pub(super) fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
 }
 
 /// A tile that a block's threads hold together.
-fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
+pub(super) fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
     let shape = tuple([int(rows), int(columns)]);
     let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
     Ok(tensor::registers(element, layout))

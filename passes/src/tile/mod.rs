@@ -20,6 +20,7 @@ mod numbers;
 mod prologue;
 mod reduced;
 mod region;
+mod roles;
 mod split;
 mod variants;
 
@@ -320,6 +321,7 @@ impl<'c> Gemm<'c> {
                 accesses,
                 fed,
                 reduced,
+                has_epilogue: epilogue.is_some(),
             };
             match epilogue {
                 Some(_) => problem.staged_sums(),

@@ -13,9 +13,11 @@ use crate::{
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{
-    Layout, Operand, Swizzle, TiledCopy, TiledMma,
+    Layout, MmaAtom, Operand, Swizzle, Tile, TiledCopy, TiledMma,
     atoms::{Completion, CopyAtom},
-    int, tuple,
+    int,
+    tma::TmaBox,
+    tuple,
 };
 use cute_target::banks::{BANK_BYTES, NUM_BANKS};
 use melior::ir::{Attribute, Location, Type};
@@ -61,6 +63,9 @@ pub struct SharedTile {
     pub buffers: i64,
 }
 
+/// Threads of a warpgroup.
+const WARPGROUP: i64 = 128;
+
 /// The operands of a product, in the order of [`Plan::paths`].
 pub const OPERANDS: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
 
@@ -74,9 +79,11 @@ pub fn name_of_operand(operand: Operand) -> &'static str {
 }
 
 /// The words by which a movement says how it completes.
-const COMPLETIONS: [(&str, Completion); 2] = [
+const COMPLETIONS: [(&str, Completion); 4] = [
     ("immediate", Completion::Immediate),
     ("group", Completion::Group),
+    ("mbarrier", Completion::Mbarrier),
+    ("bulk", Completion::BulkGroup),
 ];
 
 fn word_of(completion: Completion) -> &'static str {
@@ -100,7 +107,7 @@ impl<'c> Movement<'c> {
         };
         let known = COMPLETIONS.iter().find(|(word, _)| *word == completion);
         let (_, completion) = known.ok_or_else(|| {
-            format!("expected immediate or group, as the atom completes, found {completion}")
+            format!("expected immediate, group, mbarrier or bulk, as the atom completes, found {completion}")
         })?;
         let shared = match layout {
             "" => None,
@@ -149,8 +156,16 @@ impl<'c> Movement<'c> {
     /// The type of the elements that it copies. Errors: as of [`Movement::row`].
     pub fn element(&self) -> Result<Type<'c>, String> {
         match CuteType::get(self.atom) {
-            Some(CuteType::CopyAtom { value, .. }) => Ok(*value),
+            Some(CuteType::CopyAtom { value, .. } | CuteType::Tma { value, .. }) => Ok(*value),
             _ => self.row().map(|_| self.atom),
+        }
+    }
+
+    /// The box of its atom, and whether it stores, where it is one of TMA.
+    pub fn tma(&self) -> Option<(Arc<TmaBox>, bool)> {
+        match CuteType::get(self.atom) {
+            Some(CuteType::Tma { map, stores, .. }) => Some((Arc::clone(map), *stores)),
+            _ => None,
         }
     }
 }
@@ -237,14 +252,64 @@ impl<'c> Plan<'c> {
             .element()
     }
 
-    /// Threads of a block. Errors: as of [`Plan::tiled_mma`].
-    pub fn threads(&self) -> Result<i64, String> {
-        Ok(self.tiled_mma()?.num_threads())
+    /// Tells whether warps have roles: those of a warpgroup copy by TMA, the others multiply.
+    pub fn has_roles(&self) -> bool {
+        let first = self.path(Operand::A).first();
+        first.is_some_and(|first| first.completion == Completion::Mbarrier)
     }
 
-    /// Rows and columns of an operand's tile.
+    /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a multiprocessor has for them.
+    pub fn budgets(&self) -> Option<[i64; 2]> {
+        match self.tiled_mma().ok()?.num_threads() / WARPGROUP {
+            _ if !self.has_roles() => None,
+            0 | 1 => Some([40, 248]),
+            2 => Some([40, 232]),
+            _ => Some([32, 160]),
+        }
+    }
+
+    /// Threads of a block. Errors: as of [`Plan::tiled_mma`].
+    pub fn threads(&self) -> Result<i64, String> {
+        let copying = if self.has_roles() { WARPGROUP } else { 0 };
+        Ok(self.tiled_mma()?.num_threads() + copying)
+    }
+
+    /// Rows and columns of an operand's tile; of C of a part, where it goes out in several.
     pub fn extents(&self, operand: Operand) -> [i64; 2] {
-        operand.axes().map(|axis| self.tile[axis])
+        let [m, n] = operand.axes().map(|axis| self.tile[axis]);
+        [m, n / self.parts(operand)]
+    }
+
+    /// The parts along columns in which C goes out; 1 of A and B.
+    pub fn parts(&self, operand: Operand) -> i64 {
+        let tile = self.path(operand).iter().find_map(|step| step.shared.as_ref());
+        let columns = tile.and_then(|tile| tile.layout.mode(1).and_then(|mode| mode.size()).ok());
+        match (operand, columns) {
+            (Operand::C, Some(columns)) if self.has_roles() && columns > 0 => self.tile[1] / columns,
+            _ => 1,
+        }
+    }
+
+    /// The tiled MMA by which C's part is dealt out to threads: the plan's, of as many columns as a part has. Errors: as of [`Plan::tiled_mma`];
+    /// columns that no atom has.
+    pub fn part_mma(&self, location: Location<'c>) -> Result<Type<'c>, String> {
+        let mma = self.tiled_mma()?;
+        let [a, b, accumulate] = self.multiplied()?;
+        let atom = mma.atom();
+        let [m, _, k] = atom.shape_mnk;
+        let name = format!("SM90_{m}x{}x{k}_", self.extents(Operand::C)[1]);
+        let whole = format!("SM90_{m}x{}x{k}_", atom.shape_mnk[1]);
+        let row = atom.name.strip_prefix(&whole).ok_or("expected a product of a warpgroup")?;
+        let row = MmaAtom::named(&(name + row)).map_err(|e| e.to_string())?;
+        let said = |_: Failure| "has no such atom".to_owned();
+        let atom = types::mma_type(location, &row, a, b, accumulate).map_err(said)?;
+        let step = Tile::from_shape(&tuple([
+            int(m * mma.atom_layout().mode(0).and_then(|mode| mode.size()).unwrap_or(1)),
+            int(row.shape_mnk[1]),
+            int(k),
+        ]));
+        let step = step.map_err(|e| e.to_string())?;
+        types::tiled_mma_type(location, atom, mma.atom_layout(), &step).map_err(said)
     }
 
     /// The spaces that an operand's tile passes through.

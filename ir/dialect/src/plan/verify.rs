@@ -2,7 +2,10 @@
 
 use super::{Movement, OPERANDS, Plan, SharedTile, copy_threads, name_of_operand, word_of};
 use crate::types::MOST_STAGES;
-use cute_layout::{Layout, Operand, TiledMma, atoms::CopyAtom};
+use cute_layout::{
+    Layout, Operand, TiledMma,
+    atoms::{Completion, CopyAtom},
+};
 use cute_target::{Space, THREADS_PER_BLOCK};
 use std::sync::Arc;
 
@@ -20,12 +23,19 @@ const MOST_ELEMENTS: i64 = 1 << 20;
 
 impl Movement<'_> {
     pub(crate) fn verify(&self) -> Result<(), String> {
-        let row = self.row()?;
-        if row.completion != self.completion {
+        let (name, completion) = match self.tma() {
+            Some((_, false)) => ("atom.tma_load".to_owned(), Completion::Mbarrier),
+            Some((_, true)) => ("atom.tma_store".to_owned(), Completion::BulkGroup),
+            None => {
+                let row = self.row()?;
+                (row.name.clone(), row.completion)
+            }
+        };
+        if completion != self.completion {
             return Err(format!(
                 "expected {}, as {} completes, found {}",
-                word_of(row.completion),
-                row.name,
+                word_of(completion),
+                name,
                 word_of(self.completion)
             ));
         }
@@ -72,7 +82,10 @@ impl Plan<'_> {
             }
         }
         let mma = self.tiled_mma()?;
-        if mma.num_threads() > i64::from(THREADS_PER_BLOCK) {
+        if self.has_roles() && self.is_split() {
+            return Err("expected split = 1 where warps have roles".to_owned());
+        }
+        if self.threads()? > i64::from(THREADS_PER_BLOCK) {
             return Err(format!(
                 "the atoms {} of the tiled MMA are {} threads, a block has at most {THREADS_PER_BLOCK}",
                 mma.atom_layout().shape(),
@@ -106,7 +119,66 @@ impl Plan<'_> {
         Ok(())
     }
 
+    /// The way of an operand where warps have roles: A and B by TMA, for products that read shared memory; C in parts.
+    fn verify_roles(&self, operand: Operand, mma: &TiledMma) -> Result<(), String> {
+        let path = self.path(operand);
+        let tile = path.first().and_then(|first| first.shared.as_ref());
+        let tile = tile.ok_or("expected the first movement to say where in shared memory it ends: smem = <\"layout\">, buffers = N")?;
+        let is_of_warpgroup = crate::hopper::is_asynchronous(mma.atom());
+        let along_n = mma.atom_layout().mode(1).and_then(|mode| mode.size());
+        if !is_of_warpgroup || along_n != Ok(1) || mma.atom().shape_mnk[1] != self.tile[1] {
+            return Err(format!(
+                "expected products of warpgroups that lie along M, each of all {} columns of the tile, where A and B come by TMA, found {} of {}",
+                self.tile[1],
+                mma.atom_layout().shape(),
+                mma.atom().name
+            ));
+        }
+        let [a, b, _] = self.multiplied()?;
+        if operand == Operand::C {
+            let [into, out] = path else {
+                return Err(format!("expected two movements, into shared memory and out of it, found {}", path.len()));
+            };
+            if into.tma().is_some() || out.tma().is_some_and(|(_, stores)| !stores) || out.shared.is_some() {
+                return Err("expected a copy into shared memory, and a copy or a TMA store out of it".to_owned());
+            }
+            let columns = tile.layout.mode(1).and_then(|mode| mode.size());
+            let rows = tile.layout.mode(0).and_then(|mode| mode.size());
+            if rows != Ok(self.tile[0]) || !columns.is_ok_and(|columns| columns >= 8 && columns % 8 == 0 && self.tile[1] % columns == 0) {
+                return Err(format!(
+                    "expected {} rows in shared memory, and columns that are a multiple of 8 and divide {}, found {}",
+                    self.tile[0], self.tile[1], tile.layout
+                ));
+            }
+            if out.tma().is_none() {
+                let row = out.row()?;
+                self.verify_cover(operand, &row, mma)?;
+                self.tiled_copy(operand, 1)?;
+            }
+            return Ok(());
+        }
+        let [load] = path else {
+            return Err(format!("expected one movement, into shared memory, found {}", path.len()));
+        };
+        let expected = if operand == Operand::A { a } else { b };
+        let extents = self.extents(operand);
+        let found = [0, 1].map(|mode| tile.layout.mode(mode).and_then(|mode| mode.size()));
+        if load.tma().is_none_or(|(_, stores)| stores) || load.element()? != expected {
+            return Err(format!("expected a TMA load of {expected}, as of the other factor"));
+        }
+        if found != extents.map(Ok) || tile.buffers != self.stages {
+            return Err(format!(
+                "expected {}x{} elements in shared memory, as the tile is, in {} buffers, found {} in {}",
+                extents[0], extents[1], self.stages, tile.layout, tile.buffers
+            ));
+        }
+        Ok(())
+    }
+
     fn verify_path(&self, operand: Operand, mma: &TiledMma) -> Result<(), String> {
+        if self.has_roles() {
+            return self.verify_roles(operand, mma);
+        }
         let path = self.path(operand);
         let spaces = Self::spaces(operand);
         let [into, out] = path else {

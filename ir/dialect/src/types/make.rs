@@ -5,7 +5,7 @@ use crate::diag::{self, Failure};
 use crate::mlir::{Parts, type_of as get};
 use cute_layout::{
     IntTuple, Layout, Leaf, Tile,
-    atoms::{Completion, Family, MmaAtom},
+    atoms::{Completion, Family, FragKind, MmaAtom},
     ops::Value,
 };
 use melior::{
@@ -138,13 +138,16 @@ pub fn mma_type<'c>(
     b: Type<'c>,
     acc: Type<'c>,
 ) -> Result<Type<'c>, Failure> {
+    let majors = row.majors.map(|major| major.name());
+    let of_warpgroup = [majors[0], majors[1], "ss"];
     let (kind, texts): (Kind, &[&str]) = match row.family {
+        Family::Sm90 if row.frag_kind() == FragKind::Ss => (Kind::Sm90Mma, &of_warpgroup),
         Family::Sm80 => (Kind::Sm80Mma, &["", ""]),
         Family::Sm89 => (Kind::Sm89Mma, &[]),
         Family::Universal => (Kind::UniversalFma, &[]),
         _ => {
             let message = format!(
-                "expected a product of a warp of SM80 or SM89, or of a thread, found {}",
+                "expected a product of a warp of SM80 or SM89, of a thread, or of a warpgroup with A in shared memory, found {}",
                 row.name
             );
             return Err(diag::error(location, message));

@@ -328,6 +328,9 @@ fn completion_name(completion: Completion) -> &'static str {
     match completion {
         Completion::Group => "",
         Completion::Immediate => "immediate",
+        // No pipeline is made of these: `cute-specialize-warps` makes their barriers.
+        Completion::Mbarrier => "mbarrier",
+        Completion::BulkGroup => "bulk",
     }
 }
 

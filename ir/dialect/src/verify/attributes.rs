@@ -56,6 +56,7 @@ enum Home {
     /// A product of whole tensors.
     Contract,
     Loop,
+    Branch,
     /// Any operation: passes move them, and the one that reads the attribute asks where they are.
     Anything,
     Kernel,
@@ -129,6 +130,8 @@ const KNOWN: &[Known] = &[
     ),
     known(attributes::FUSED, Form::Plan, &[Home::Kernel]),
     known(attributes::SYNCHRONIZE, Form::Unit, &[Home::Kernel]),
+    known(attributes::ROLES, Form::Integers(2, 24, 256), &[Home::Kernel]),
+    known(attributes::TOGETHER, Form::Integers(2, 0, 1024), &[Home::Branch]),
     known(attributes::RING, Form::Unit, &[Home::SharedTensor]),
     known(
         attributes::DYNAMIC_SMEM,
@@ -259,6 +262,7 @@ impl Home {
         match (self, place) {
             (Home::Contract, Place::Op) => name == cute::CONTRACT,
             (Home::Loop, Place::Op) => name == scf::FOR,
+            (Home::Branch, Place::Op) => name == scf::IF,
             (Home::Anything, Place::Op) => true,
             (Home::Kernel, Place::Op) => matches!(name, gpu::FUNC | llvm::FUNC),
             (Home::Launch, Place::Op) => name == gpu::LAUNCH_FUNC,
@@ -285,6 +289,7 @@ impl Home {
             Home::Product => "a cute.all_reduce of a cute.block.fuse",
             Home::Contract => "a cute.contract",
             Home::Loop => "an scf.for",
+            Home::Branch => "an scf.if",
             Home::Anything => "an operation",
             Home::Kernel => "a kernel",
             Home::Launch => "a gpu.launch_func",

@@ -136,8 +136,11 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Ch
 pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
     let smem = operand(2, op.destination())?;
     check_coordinates(op.atom(), &op.coords(), &smem)?;
-    let barriers = operand(3, op.barriers())?;
-    check_indexed(&barriers, true)
+    match (op.barriers(), op.index()) {
+        (Some(barriers), index) => check_indexed(&operand(3, barriers)?, index.is_some()),
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err("expected an mbarrier before its index".to_owned()),
+    }
 }
 
 pub(super) fn verify_tma_store(op: cute_nvgpu::TmaStore<'_>) -> Checked {

@@ -8,6 +8,11 @@ pub enum Completion {
     /// It is done when those who issued it have committed it to a group and have waited for the group (PTX ISA,
     /// `cp.async.commit_group` of copies, `wgmma.commit_group` of products).
     Group,
+    /// It is done when the bytes that it brings have completed a phase of an mbarrier (PTX ISA, `complete_tx` of bulk copies).
+    Mbarrier,
+    /// It is done when the thread that issued it has committed it to a bulk group and has waited for the group (PTX ISA,
+    /// `cp.async.bulk.commit_group`).
+    BulkGroup,
 }
 
 /// The threads that issue an atom together.

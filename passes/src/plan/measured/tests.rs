@@ -24,6 +24,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         accesses: [ROWS; 3],
         fed: [None; 2],
         reduced: Reduced::default(),
+        has_epilogue: false,
     }
 }
 

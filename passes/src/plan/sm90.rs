@@ -1,0 +1,369 @@
+//! Plans of SM90's instructions: a warpgroup that loads by TMA into a ring in shared memory, others that multiply by `wgmma`, and C out
+//! through shared memory part by part, by TMA where its strides allow it.
+//!
+//! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
+
+use super::{
+    Access, Candidate, Problem, Request, SwizzleChoice, WIDEST,
+    cost::{self, Estimate},
+    require,
+    request::Instructions,
+};
+use cute_ir::{
+    Failure,
+    mlir::context_of_type,
+    options::Options,
+    plan::{Movement, Plan, SharedTile},
+    types::{self, CopyOp},
+};
+use cute_layout::{
+    Layout, Swizzle, Tile,
+    atoms::{Completion, Elem, Family, FragKind, Major, MmaAtom, MmaSpec},
+    int,
+    tma::TmaBox,
+    tuple,
+};
+use cute_target::Archs;
+use melior::ir::{Location, Type};
+
+/// Bytes of a row of a tile in shared memory along the mode that is contiguous: what the widest swizzle spans.
+const ROW: i64 = 128;
+
+/// Rows of an atom.
+const ROWS: i64 = 64;
+
+/// Warps of a warpgroup.
+const WARPS: i64 = 4;
+
+/// Columns of C of a part that goes out at once, at most.
+const PART: i64 = 64;
+
+/// M and N of tiles, the warpgroups along M, and the speed of each where there are many tiles, in thousandths of that of the first of SM80's
+/// (`docs/performance.md`).
+const TABLE: &[([i64; 2], i64, i64)] = &[
+    ([128, 256], 2, 1560),
+    ([256, 128], 2, 1500),
+    ([128, 192], 2, 1430),
+    ([128, 128], 2, 1250),
+    ([64, 256], 1, 1150),
+    ([128, 64], 2, 900),
+    ([64, 128], 1, 850),
+    ([64, 64], 1, 560),
+    ([64, 32], 1, 300),
+];
+
+/// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
+const BESIDE: i64 = 2048;
+
+/// Places of a ring, at most.
+const MOST_PLACES: i64 = 8;
+
+fn said(_: Failure) -> String {
+    "has no such atom".to_owned()
+}
+
+fn wrong(error: cute_layout::LayoutError) -> String {
+    error.to_string()
+}
+
+/// The instructions for elements of some types, and how they go together.
+pub(super) struct Builder<'c> {
+    location: Location<'c>,
+    elements: [Type<'c>; 3],
+    accumulate: Type<'c>,
+    elems: [Elem; 2],
+    sum: Elem,
+    accesses: [Access; 3],
+    /// Tells whether what is stored is computed of the sums.
+    has_epilogue: bool,
+}
+
+/// A point of the space of plans.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    tile: [i64; 3],
+    groups: i64,
+    stages: i64,
+    raster: i64,
+    speed: i64,
+}
+
+impl<'c> Builder<'c> {
+    /// The builder for a problem. Errors: what of it `wgmma` or TMA does not take.
+    pub(super) fn new(problem: &Problem<'c>, has_epilogue: bool) -> Result<Self, String> {
+        let [a, b, c] = problem.elements;
+        let elems = [types::elem(a)?, types::elem(b)?];
+        let sum = types::elem(problem.accumulate)?;
+        for (name, access) in ["A", "B"].iter().zip(&problem.accesses) {
+            let elem = elems[usize::from(*name == "B")];
+            if access.placed || access.apart || access.vector * elem.bits() < WIDEST {
+                return Err(format!(
+                    "expected {name} with one stride along rows and columns, contiguous along one, and the other a multiple of 16 bytes, as TMA asks"
+                ));
+            }
+        }
+        if problem.fed.iter().any(Option::is_some) || problem.reduced.is_some() {
+            return Err("expected no prologue, and no output that is reduced".to_owned());
+        }
+        if problem.accesses[2].placed {
+            return Err("expected C with one stride along rows and columns".to_owned());
+        }
+        let builder = Self {
+            location: Location::unknown(context_of_type(a)),
+            elements: [a, b, c],
+            accumulate: problem.accumulate,
+            elems,
+            sum,
+            accesses: problem.accesses,
+            has_epilogue,
+        };
+        builder.row(PART)?;
+        Ok(builder)
+    }
+
+    /// The row of the product of so many columns. Errors: one that there is not.
+    fn row(&self, columns: i64) -> Result<MmaAtom, String> {
+        let major = |access: &Access| if access.major == 1 { Major::K } else { Major::Mn };
+        let [a, b] = self.elems;
+        let spec = MmaSpec {
+            majors: [major(&self.accesses[0]), major(&self.accesses[1])],
+            frag_kind: FragKind::Ss,
+            ..MmaSpec::new(Family::Sm90, [ROWS, columns, 256 / a.bits()], [a, b, self.sum, self.sum])
+        };
+        MmaAtom::of(&spec).map_err(wrong)
+    }
+
+    /// A movement by TMA of a tile that lies in shared memory in rows of what the swizzle spans, contiguous along a mode.
+    fn by_tma(
+        &self,
+        element: Type<'c>,
+        extents: [i64; 2],
+        (major, buffers, stores): (usize, i64, bool),
+    ) -> Result<(Movement<'c>, SharedTile), String> {
+        let tile = self.tile(element, extents, major, buffers)?;
+        // The box of a matrix that is contiguous along the same mode, as the plan sees it; strides of it do not matter.
+        let far = 1 << 20;
+        let stride = if major == 1 { [far, 1] } else { [1, far] };
+        let gmem = Layout::new(tuple([far, far].map(int)), tuple(stride.map(int))).map_err(wrong)?;
+        let bits = types::elem(element)?.bits();
+        let map = TmaBox::of(&gmem, &tile.layout, tile.swizzle, bits).map_err(wrong)?;
+        let atom = types::tma_type(self.location, element, &map, stores).map_err(said)?;
+        let completion = match stores {
+            true => Completion::BulkGroup,
+            false => Completion::Mbarrier,
+        };
+        let movement = Movement {
+            atom,
+            completion,
+            shared: None,
+        };
+        Ok((movement, tile))
+    }
+
+    /// A tile in shared memory as TMA and `wgmma` have it: runs of what a swizzle spans along the contiguous mode, one behind the other.
+    fn tile(
+        &self,
+        element: Type<'c>,
+        extents: [i64; 2],
+        major: usize,
+        buffers: i64,
+    ) -> Result<SharedTile, String> {
+        let bytes = types::elem(element)?.bits() / 8;
+        let (along, across) = (extents[major], extents[1 - major]);
+        let spans = [128, 64, 32].into_iter().find(|span| (along * bytes) % span == 0);
+        let span = spans.ok_or_else(|| format!("expected rows of whole 32 bytes, found {along} elements of {bytes}"))?;
+        let run = span / bytes;
+        let own = match along / run {
+            1 => (int(run), int(1)),
+            runs => (
+                tuple([int(run), int(runs)]),
+                tuple([int(1), int(run * across)]),
+            ),
+        };
+        let other = (int(across), int(run));
+        let [first, second] = if major == 1 { [other, own] } else { [own, other] };
+        let layout = Layout::new(tuple([first.0, second.0]), tuple([first.1, second.1]));
+        let swizzle = Swizzle::new((span / 16).ilog2().into(), 4, 3).map_err(wrong)?;
+        Ok(SharedTile {
+            swizzle: Some(swizzle),
+            layout: layout.map_err(wrong)?,
+            buffers,
+        })
+    }
+
+    /// The plan of a choice. Errors: what does not fit.
+    fn plan(&self, choice: Choice) -> Result<Plan<'c>, String> {
+        let [m, n, k] = choice.tile;
+        let [a, b, c] = self.elements;
+        let row = self.row(n)?;
+        let mma = types::mma_type(self.location, &row, a, b, self.accumulate).map_err(said)?;
+        let groups = Layout::new(
+            tuple([choice.groups, 1, 1].map(int)),
+            tuple([1, 0, 0].map(int)),
+        )
+        .map_err(wrong)?;
+        let step = [choice.groups * ROWS, n, row.shape_mnk[2]];
+        let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
+        let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
+        let load = |element, extents, access: &Access| {
+            let (movement, tile) =
+                self.by_tma(element, extents, (access.major, choice.stages, false))?;
+            Ok::<_, String>(vec![Movement {
+                shared: Some(tile),
+                ..movement
+            }])
+        };
+        let bits = types::elem(c)?.bits();
+        let [of_a, of_b, of_c] = &self.accesses;
+        let columns = (ROW * 8 / bits).min(PART).min(n);
+        let copy = |bits| types::copy_atom_type(self.location, c, CopyOp::Universal { bits });
+        let pairs = Movement {
+            atom: copy(2 * bits).map_err(said)?,
+            completion: Completion::Immediate,
+            shared: None,
+        };
+        let is_bulk = !self.has_epilogue && of_c.vector * bits >= WIDEST && !of_c.apart;
+        let (out, tile) = match is_bulk {
+            true => self.by_tma(c, [m, columns], (1, 1, true))?,
+            false => {
+                let out = Movement {
+                    atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
+                    ..pairs.clone()
+                };
+                (out, self.tile(c, [m, columns], 1, 1)?)
+            }
+        };
+        let into = Movement {
+            shared: Some(tile),
+            ..pairs
+        };
+        Ok(Plan {
+            tile: choice.tile,
+            stages: choice.stages,
+            raster: choice.raster,
+            split: 1,
+            mma,
+            paths: [
+                load(a, [m, k], of_a)?,
+                load(b, [n, k], of_b)?,
+                vec![into, out],
+            ],
+        })
+    }
+
+    /// The plans that a problem can be computed by. Errors: the reason why there is none.
+    pub(super) fn candidates(
+        &self,
+        request: &Request,
+        archs: &Archs,
+    ) -> Result<Vec<Candidate<'c>>, String> {
+        let row = self.row(PART)?;
+        require(archs, &row.name, row.requires)?;
+        if !matches!(request.swizzle, None | Some(SwizzleChoice::Auto)) {
+            return Err("expected swizzle=auto, as wgmma and TMA have swizzles of their own".to_owned());
+        }
+        let mut why = "expected a tile of the table".to_owned();
+        let mut all = Vec::new();
+        let k = ROW * 8 / self.elems[0].bits();
+        let own = request.tile.zip(request.warps).map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, TABLE[0].2));
+        for ([m, n], groups, speed) in TABLE.iter().copied().chain(own) {
+            let tile = [m, n, k];
+            let is_asked = request.tile.is_none_or(|asked| asked == tile)
+                && request.warps.is_none_or(|asked| asked == [groups * WARPS, 1]);
+            if !is_asked || all.iter().any(|other: &Candidate<'_>| other.plan.tile == tile) {
+                continue;
+            }
+            let choice = Choice {
+                tile,
+                groups,
+                stages: 1,
+                raster: request.raster.unwrap_or(RASTER),
+                speed,
+            };
+            match self.candidate(choice, request.stages, archs) {
+                Ok(candidate) => all.push(candidate),
+                Err(reason) => why = reason,
+            }
+        }
+        if all.is_empty() { Err(why) } else { Ok(all) }
+    }
+
+    fn candidate(
+        &self,
+        choice: Choice,
+        stages: Option<i64>,
+        archs: &Archs,
+    ) -> Result<Candidate<'c>, String> {
+        let [m, n, k] = choice.tile;
+        let one = self.plan(choice)?;
+        let most = archs.all().map(|arch| i64::from(arch.max_smem())).min().unwrap_or(0);
+        let tile = |operand| {
+            let (tile, _) = one.shared(operand)?;
+            tile.bytes().map_err(|e| e.to_string())
+        };
+        let out = tile(cute_layout::Operand::C)?;
+        let place = tile(cute_layout::Operand::A)? + tile(cute_layout::Operand::B)?;
+        let fitting = (most - BESIDE - out) / place.max(1);
+        let stages = stages.unwrap_or_else(|| fitting.min(MOST_PLACES));
+        if stages < 2 || stages > fitting {
+            return Err(format!(
+                "expected 2 to {fitting} stages of {m}x{n}x{k} in shared memory, found {stages}"
+            ));
+        }
+        let choice = Choice { stages, ..choice };
+        let plan = self.plan(choice)?;
+        plan.verify()?;
+        let sums = m * n / (choice.groups * 128);
+        let [_, budget] = plan.budgets().unwrap_or([0, 255]);
+        if sums + 40 > budget {
+            return Err(format!(
+                "expected at most {} sums of a thread beside its addresses, found {sums} of {m}x{n} by {} warpgroups",
+                budget - 40,
+                choice.groups
+            ));
+        }
+        let asking = Request {
+            tile: Some(plan.tile),
+            warps: Some([choice.groups * WARPS, 1]),
+            stages: Some(stages),
+            raster: Some(choice.raster).filter(|raster| *raster != RASTER),
+            instructions: Some(Instructions::Wgmma),
+            ..Request::default()
+        };
+        let sources = cost::Sources {
+            strides: cost::Strides::Known,
+            fed: [None; 2],
+            reduced: super::Reduced::default(),
+        };
+        let estimate = Estimate::of(&plan, choice.speed, sources, archs.first())?;
+        Ok(Candidate {
+            asking: asking.text(),
+            plan,
+            estimate,
+        })
+    }
+}
+
+/// Tiles along M that are neighbours in the order of tiles where nothing else is asked for.
+const RASTER: i64 = 8;
+
+/// Checks a plan that somebody wrote. Errors: what of it does not fit the problem or an architecture.
+pub(super) fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+    let builder = Builder::new(problem, problem.has_epilogue)?;
+    let groups = plan.tiled_mma()?.num_threads() / 128;
+    let choice = Choice {
+        tile: plan.tile,
+        groups,
+        stages: plan.stages,
+        raster: plan.raster,
+        speed: TABLE[0].2,
+    };
+    let made = builder.candidate(choice, Some(plan.stages), archs)?;
+    if made.plan == *plan {
+        return Ok(());
+    }
+    Err(format!(
+        "has a cute.plan by which warpgroups multiply that is not one for this problem; expected {}, or the plan that comes of these options",
+        made.asking
+    ))
+}

@@ -1,0 +1,319 @@
+//! The part of those who compute: products that go on while their warps do, and stores by TMA.
+
+use super::{
+    BARRIER,
+    emit::Emit,
+    rings::{asynchronous_product, fence_proxy, load_of},
+};
+use crate::memory::{is_memory, root_of};
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cute_nvgpu, nvvm, scf};
+use cute_ir::{Expected, Failure, mlir::*};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::{HashMap, HashSet};
+
+/// A place of a ring that is to be released.
+#[derive(Clone, Copy)]
+pub(super) struct Release<'c> {
+    pub(super) ring: usize,
+    pub(super) place: Val<'c>,
+    /// False of a place that may be none, which is -1.
+    pub(super) is_certain: bool,
+}
+
+/// Products that were started and committed together.
+pub(super) struct Group<'c> {
+    /// Their sums, in the kernel as it was.
+    sums: Val<'c>,
+    /// The places that are released when they are over.
+    pub(super) releases: Vec<Release<'c>>,
+}
+
+/// The product that a loop lets go on into its next turn.
+pub(super) struct Carried<'c> {
+    sums: Val<'c>,
+    /// The rings whose places are released when it is over.
+    pub(super) rings: Vec<usize>,
+}
+
+impl<'c> Carried<'c> {
+    /// The product as one that goes on, with the places that are pending.
+    pub(super) fn group(&self, _: &Emit<'_, 'c>, pending: &[Val<'c>]) -> Group<'c> {
+        let releases = self.rings.iter().zip(pending);
+        let releases = releases.map(|(ring, place)| Release {
+            ring: *ring,
+            place: *place,
+            is_certain: false,
+        });
+        Group {
+            sums: self.sums,
+            releases: releases.collect(),
+        }
+    }
+}
+
+/// The stores by TMA that may still read shared memory: for each tensor how many were committed behind the last one of it.
+#[derive(Clone, Default)]
+pub(super) struct Stored(HashMap<ValueKey, i64>);
+
+impl Stored {
+    fn store(&mut self, tensor: ValueKey) {
+        for behind in self.0.values_mut() {
+            *behind = behind.saturating_add(1);
+        }
+        self.0.insert(tensor, 0);
+    }
+
+    /// What may be the case where one of two is.
+    pub(super) fn joined(mut self, other: &Self) -> Self {
+        for (tensor, behind) in &other.0 {
+            let own = self.0.entry(*tensor).or_insert(*behind);
+            *own = (*own).min(*behind);
+        }
+        self
+    }
+
+    /// What may be the case at the start of each turn of a loop with this body.
+    pub(super) fn before_turns(&self, body: Blk<'_>) -> Self {
+        self.clone().joined(&Self::default().behind(body))
+    }
+
+    fn behind(mut self, block: Blk<'_>) -> Self {
+        for op in ops_of(block) {
+            if let Some(store) = cute_nvgpu::TmaStore::of(op) {
+                self.store(key(root_of(store.source())));
+            } else if op.region_count() > 0 {
+                for inner in blocks_of(op) {
+                    let within = self.clone().behind(inner);
+                    self = self.joined(&within);
+                }
+            } else {
+                for written in touched(op) {
+                    self.0.remove(&written);
+                }
+            }
+        }
+        self
+    }
+}
+
+/// The roots of the tensors that an op, or one within it, is given; nothing of views.
+fn touched(op: Op<'_>) -> HashSet<ValueKey> {
+    let mut found = HashSet::new();
+    for op in std::iter::once(op).chain(nested_ops(op)) {
+        if op.region_count() == 0 && is_pure(op) {
+            continue;
+        }
+        let tensors = operands_of(op).into_iter().filter(|value| is_memory(*value));
+        found.extend(tensors.map(|value| key(root_of(value))));
+    }
+    found
+}
+
+/// The tensors of a kernel that are stored by TMA.
+pub(super) fn staged(kernel: Op<'_>) -> HashSet<ValueKey> {
+    let stores = nested_ops(kernel).into_iter().filter_map(cute_nvgpu::TmaStore::of);
+    stores.map(|store| key(root_of(store.source()))).collect()
+}
+
+/// Tells whether an op has products, loads or stores within, behind which nothing goes on.
+fn stops(op: Op<'_>) -> bool {
+    op.region_count() > 0
+        && nested_ops(op).into_iter().any(|op| {
+            load_of(op).is_some()
+                || asynchronous_product(op).is_some()
+                || cute_nvgpu::TmaStore::of(op).is_some()
+        })
+}
+
+impl<'c> Emit<'_, 'c> {
+    /// The product that a loop may let go on into its next turn: the last one of its body, if nothing touches its sums before the next one
+    /// is started.
+    pub(super) fn carried(&self, turns: Op<'c>) -> Option<Carried<'c>> {
+        let body = body_of(turns, 0)?;
+        let ops = ops_of(body);
+        let last = ops.iter().rposition(|op| asynchronous_product(*op).is_some())?;
+        let first = ops.iter().position(|op| asynchronous_product(*op).is_some())?;
+        let (_, sums) = asynchronous_product(ops[last])?;
+        let root = key(root_of(sums));
+        let lets = |op: &Op<'c>| !stops(*op) && !touched(*op).contains(&root);
+        if !ops[last + 1..].iter().chain(&ops[..first]).all(lets) {
+            return None;
+        }
+        // Sums that are made in the body are gone with its turn.
+        let made = defining_op(root_of(sums)).and_then(block_of);
+        if made == Some(body) {
+            return None;
+        }
+        let rings = self.rings.iter().enumerate();
+        let is_released = |op: Op<'c>| ops[last..].contains(&op);
+        let rings = rings.filter(|(_, ring)| ring.block == body && is_released(ring.uses[1]));
+        Some(Carried {
+            sums,
+            rings: rings.map(|(at, _)| at).collect(),
+        })
+    }
+
+    /// An op that is neither a load nor a loop or a branch around something that is written anew.
+    pub(super) fn compute(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        if let Some((_, sums)) = asynchronous_product(op) {
+            return self.product(op, sums, b);
+        }
+        if let Some(store) = cute_nvgpu::TmaStore::of(op) {
+            return self.store(op, key(root_of(store.source())), b);
+        }
+        if op.region_count() == 0 && is_pure(op) {
+            b.clone_op(op, &mut self.mapping);
+            return Ok(());
+        }
+        let touched = touched(op);
+        let is_touched = |group: &Group<'c>| touched.contains(&key(root_of(group.sums)));
+        if let Some(at) = self.open.iter().rposition(is_touched) {
+            self.wait(at + 1, b)?;
+        }
+        let staged: Vec<_> = touched.iter().filter(|root| self.staged.contains(*root)).copied().collect();
+        let behind = staged.iter().filter_map(|root| self.stored.0.get(root)).min().copied();
+        if let Some(behind) = behind {
+            self.wait_for_stores(b, behind)?;
+        }
+        b.clone_op(op, &mut self.mapping);
+        self.written.extend(staged);
+        Ok(())
+    }
+
+    /// Starts a product, and lets one at most go on beside it.
+    fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        b.op(cute_nvgpu::WGMMA_FENCE, &[self.mapped(sums)], &[], &[])?;
+        b.clone_op(op, &mut self.mapping);
+        b.op(cute_nvgpu::WGMMA_COMMIT_GROUP, &[], &[], &[])?;
+        self.open.push(Group {
+            sums,
+            releases: Vec::new(),
+        });
+        self.wait(self.open.len() - 1, b)
+    }
+
+    /// Waits for the oldest products, so many groups of them, and releases what they read.
+    fn wait(&mut self, count: usize, b: Builder<'c>) -> Result<(), Failure> {
+        if count == 0 {
+            return Ok(());
+        }
+        let pending = i64::try_from(self.open.len() - count).unwrap_or(0);
+        let over: Vec<_> = self.open.drain(..count).collect();
+        let mut sums: Vec<Val<'c>> = Vec::new();
+        for group in &over {
+            let own = self.mapped(group.sums);
+            if !sums.contains(&own) {
+                sums.push(own);
+            }
+        }
+        let b = b.step("wait for products");
+        let pending = [("pending", b.integer(b.i32_type(), pending))];
+        b.op(cute_nvgpu::WGMMA_WAIT_GROUP, &sums, &[], &pending)?;
+        for release in over.into_iter().flat_map(|group| group.releases) {
+            self.release_now(release, b)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all products.
+    pub(super) fn drain(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+        self.wait(self.open.len(), b)
+    }
+
+    /// Releases a place: as soon as the products that were started are over, or now.
+    pub(super) fn release(&mut self, release: Release<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        match self.open.last_mut() {
+            Some(group) => {
+                group.releases.push(release);
+                Ok(())
+            }
+            None => self.release_now(release, b),
+        }
+    }
+
+    fn release_now(&self, release: Release<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let ring = self.rings.get(release.ring).expected(b, "a ring")?;
+        if release.is_certain {
+            return ring.release(b, release.place);
+        }
+        let is_one = b.compare(Predicate::Sge, release.place, b.i32(0)?)?;
+        let (region, block) = Detached::with_block(&[]);
+        b.with_regions(scf::IF, &[is_one], &[], &[], vec![region, Detached::empty()])?;
+        let inner = Builder::at_end(b.context, block, b.location);
+        ring.release(inner, release.place)?;
+        inner.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// A barrier of those who compute.
+    fn barrier(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let operands = [b.i32(BARRIER)?, b.i32(self.first.1)?];
+        let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
+        b.op(nvvm::BARRIER, &operands, &[], &segments)?;
+        Ok(())
+    }
+
+    /// Waits until at most so many stores may still read shared memory.
+    fn wait_for_stores(&mut self, b: Builder<'c>, behind: i64) -> Result<(), Failure> {
+        let b = b.step("wait for stores");
+        let has_stored = self.has_stored.expected(b, "a store")?;
+        let waits = b.value(arith::ANDI, &[self.first.0, has_stored], has_stored.r#type(), &[])?;
+        alone(b, waits, |b| {
+            let attributes = [
+                ("group", b.integer(b.i32_type(), behind)),
+                ("read", b.unit()),
+            ];
+            b.op(nvvm::CP_ASYNC_BULK_WAIT_GROUP, &[], &[], &attributes)?;
+            Ok(())
+        })?;
+        self.barrier(b)?;
+        self.stored.0.retain(|_, own| *own < behind);
+        Ok(())
+    }
+
+    /// Stores a tensor by TMA, behind a fence and a barrier of those who wrote it.
+    fn store(&mut self, op: Op<'c>, tensor: ValueKey, b: Builder<'c>) -> Result<(), Failure> {
+        if self.written.contains(&tensor) {
+            fence_proxy(b)?;
+            self.barrier(b)?;
+            self.written.clear();
+        }
+        let mut mapping = self.mapping.clone();
+        alone(b, self.first.0, |b| {
+            b.clone_op(op, &mut mapping);
+            b.op(nvvm::CP_ASYNC_BULK_COMMIT_GROUP, &[], &[], &[])?;
+            Ok(())
+        })?;
+        self.stored.store(tensor);
+        self.has_stored = Some(b.constant(b.ty("i1")?, 1)?);
+        Ok(())
+    }
+
+    /// Waits for all stores, before shared memory is gone with the block.
+    pub(super) fn finish_stores(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+        let Some(has_stored) = self.has_stored else {
+            return Ok(());
+        };
+        let waits = b.value(arith::ANDI, &[self.first.0, has_stored], has_stored.r#type(), &[])?;
+        alone(b.step("wait for stores"), waits, |b| {
+            let attributes = [("group", b.integer(b.i32_type(), 0))];
+            b.op(nvvm::CP_ASYNC_BULK_WAIT_GROUP, &[], &[], &attributes)?;
+            Ok(())
+        })
+    }
+}
+
+/// What a thread does where a condition holds.
+fn alone<'c>(
+    b: Builder<'c>,
+    condition: Val<'c>,
+    write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (region, block) = Detached::with_block(&[]);
+    b.with_regions(scf::IF, &[condition], &[], &[], vec![region, Detached::empty()])?;
+    let inner = Builder::at_end(b.context, block, b.location);
+    write(inner)?;
+    inner.op(scf::YIELD, &[], &[], &[])?;
+    Ok(())
+}

@@ -1,0 +1,383 @@
+//! The part of a kernel that one role has, written anew.
+
+use super::{
+    Role,
+    compute::{Group, Release, Stored},
+    rings::{Barrier, Ring, asynchronous_product, load_of},
+};
+use crate::algorithms::start_load;
+use cute_ir::ops::{cute_nvgpu, scf};
+use cute_ir::{Expected, Failure, attributes::STAGES, diag, mlir::*};
+use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
+use std::collections::HashSet;
+
+/// The writer of a role's part.
+pub(super) struct Emit<'a, 'c> {
+    pub(super) role: Role,
+    pub(super) rings: &'a [Ring<'c>],
+    /// The ops that loads need.
+    needed: &'a HashSet<OpKey>,
+    /// The tensors that are stored by TMA.
+    pub(super) staged: &'a HashSet<ValueKey>,
+    /// True in the first thread of those who compute, and how many they are.
+    pub(super) first: (Val<'c>, i64),
+    /// New values in place of old ones.
+    pub(super) mapping: Mapping<'c>,
+    /// The next place of each ring, and the parity of its phase.
+    pub(super) next: Vec<[Val<'c>; 2]>,
+    /// Products that may still go on, the oldest first.
+    pub(super) open: Vec<Group<'c>>,
+    /// The stores by TMA that may still read.
+    pub(super) stored: Stored,
+    /// True where a store was started before; none where none can have been.
+    pub(super) has_stored: Option<Val<'c>>,
+    /// The tensors that threads wrote and no barrier followed, of those that are stored by TMA.
+    pub(super) written: HashSet<ValueKey>,
+}
+
+impl<'a, 'c> Emit<'a, 'c> {
+    pub(super) fn new(
+        role: Role,
+        rings: &'a [Ring<'c>],
+        needed: &'a HashSet<OpKey>,
+        staged: &'a HashSet<ValueKey>,
+        first: (Val<'c>, i64),
+    ) -> Self {
+        Self {
+            role,
+            rings,
+            needed,
+            staged,
+            first,
+            mapping: Mapping::new(),
+            next: Vec::new(),
+            open: Vec::new(),
+            stored: Stored::default(),
+            has_stored: None,
+            written: HashSet::new(),
+        }
+    }
+
+    /// Writes the role's part of a kernel's ops at `b`, where `mapping` has what all roles see.
+    pub(super) fn all(
+        mut self,
+        ops: &[Op<'c>],
+        b: Builder<'c>,
+        mapping: Mapping<'c>,
+    ) -> Result<(), Failure> {
+        self.mapping = mapping;
+        let zero = b.i32(0)?;
+        self.next = vec![[zero, zero]; self.rings.len()];
+        for op in ops {
+            self.op(*op, b.at_location(op.location()))?;
+        }
+        if self.role == Role::Computes {
+            self.drain(b)?;
+            self.finish_stores(b)?;
+        }
+        b.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// The new value in place of an old one.
+    pub(super) fn mapped(&self, value: Val<'c>) -> Val<'c> {
+        self.mapping.get(&key(value)).copied().unwrap_or(value)
+    }
+
+    /// Writes a block at `b` but for its end; returns what the end is given.
+    fn block(&mut self, block: Blk<'c>, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let mut ops = ops_of(block);
+        let end = ops.pop().expected(b, "an op that ends the block")?;
+        for op in ops {
+            self.op(op, b.at_location(op.location()))?;
+        }
+        Ok(operands_of(end).into_iter().map(|value| self.mapped(value)).collect())
+    }
+
+    fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        if load_of(op).is_some() {
+            return match self.role {
+                Role::Copies => self.load(op, b),
+                Role::Computes => Ok(()),
+            };
+        }
+        // What all roles see was made before.
+        let results = results_of(op);
+        let is_made = |value: &Val<'c>| self.mapping.contains_key(&key(*value));
+        let is_ring = |value: &Val<'c>| self.rings.iter().any(|ring| ring.tensors.contains(value));
+        let is_memory = name_of(op) == cute_ir::ops::cute::MEMREF_ALLOCA;
+        if is_memory && results.iter().any(|value| is_made(value) || is_ring(value)) {
+            return Ok(());
+        }
+        let is_view_of_ring = |ring: &Ring<'c>| ring.views.contains(&op);
+        if self.rings.iter().any(is_view_of_ring) {
+            return Ok(());
+        }
+        if self.role == Role::Copies {
+            if self.has_loads(op) {
+                return self.regions(op, b);
+            }
+            if self.needed.contains(&op_key(op)) {
+                b.clone_op(op, &mut self.mapping);
+            }
+            return Ok(());
+        }
+        for (at, ring) in self.rings.iter().enumerate() {
+            if ring.uses[0] == op {
+                self.acquire(at, ring, b)?;
+            }
+        }
+        if op.region_count() > 0 && self.is_written_anew(op) {
+            self.drain(b)?;
+            self.regions(op, b)?;
+        } else {
+            self.compute(op, b)?;
+        }
+        for (at, ring) in self.rings.iter().enumerate() {
+            if ring.uses[1] == op {
+                let place = self.next[at][0];
+                self.next[at] = ring.next(b, self.next[at])?;
+                self.release(Release { ring: at, place, is_certain: true }, b)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_loads(&self, op: Op<'c>) -> bool {
+        op.region_count() > 0 && nested_ops(op).into_iter().any(|op| load_of(op).is_some())
+    }
+
+    /// Tells whether something within an op is more than a copy of what was there.
+    fn is_written_anew(&self, op: Op<'c>) -> bool {
+        nested_ops(op).into_iter().any(|op| {
+            load_of(op).is_some()
+                || asynchronous_product(op).is_some()
+                || cute_nvgpu::TmaStore::of(op).is_some()
+        })
+    }
+
+    /// Starts a load, the first of a place behind a wait for it.
+    fn load(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let of_load = |ring: &Ring<'c>| ring.loads.iter().position(|load| *load == op);
+        let mut all = self.rings.iter().enumerate();
+        let found = all.find_map(|(at, ring)| Some((at, ring, of_load(ring)?)));
+        let (at, ring, index) = found.expected(b, "a ring of the load")?;
+        let [place, phase] = self.next[at];
+        if index == 0 {
+            // A new ring is empty: its first waits are for the phase before the first.
+            let b = b.step("acquire a buffer");
+            let one = b.i32(1)?;
+            let parity = b.value(cute_ir::ops::arith::XORI, &[phase, one], b.i32_type(), &[])?;
+            ring.wait(b, Barrier::Empty, [place, parity])?;
+            ring.expect(b, place)?;
+        }
+        let load = load_of(op).expected(b, "a load")?;
+        let coords: Vec<_> = load.coords().into_iter().map(|value| self.mapped(value)).collect();
+        let to = ring.places(b, place)?;
+        let to = *to.get(index).expected(b, "a tensor of the load")?;
+        let on = (ring.barrier(b, Barrier::Full)?, place);
+        start_load(b, self.mapped(load.atom()), &coords, to, Some(on))?;
+        if index + 1 == ring.loads.len() {
+            self.next[at] = ring.next(b, self.next[at])?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a place of a ring, whose tensors are that from here on.
+    fn acquire(&mut self, at: usize, ring: &Ring<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let b = b.step("wait for copies");
+        let [place, phase] = self.next[at];
+        ring.wait(b, Barrier::Full, [place, phase])?;
+        for (old, new) in ring.tensors.iter().zip(ring.places(b, place)?) {
+            self.mapping.insert(key(*old), new);
+        }
+        for view in &ring.views {
+            b.at_location(view.location()).clone_op(*view, &mut self.mapping);
+        }
+        Ok(())
+    }
+
+    /// The rings that are filled within an op.
+    fn rings_within(&self, op: Op<'c>) -> Vec<usize> {
+        let loads: HashSet<_> = nested_ops(op).into_iter().map(op_key).collect();
+        let filled = |ring: &Ring<'c>| ring.loads.iter().any(|load| loads.contains(&op_key(*load)));
+        let all = self.rings.iter().enumerate();
+        all.filter(|(_, ring)| filled(ring)).map(|(at, _)| at).collect()
+    }
+
+    /// A loop or a branch, which carries how far its rings are besides.
+    fn regions(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        if scf::For::of(op).is_some() {
+            return self.turns(op, b);
+        }
+        if name_of(op) == scf::IF {
+            return self.branch(op, b);
+        }
+        Err(diag::error(
+            op.location(),
+            format!(
+                "'{}' op has loads, stores or products of warpgroups within, which cute-specialize-warps puts barriers between; expected an \
+                 scf.for or an scf.if around them",
+                name_of(op)
+            ),
+        ))
+    }
+
+    fn kept_attributes(op: Op<'c>) -> Vec<(&'c str, Attribute<'c>)> {
+        let all = attributes_of(op).into_iter();
+        all.filter(|(name, _)| *name != STAGES).collect()
+    }
+
+    fn turns(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let body = body_of(op, 0).expected(op, "a body")?;
+        let within = self.rings_within(op);
+        let carried = match self.role {
+            Role::Computes => self.carried(op),
+            Role::Copies => None,
+        };
+        let released: &[usize] = carried.as_ref().map_or(&[], |carried| &carried.rings);
+        let mut initial: Vec<_> = operands_of(op).into_iter().map(|value| self.mapped(value)).collect();
+        for at in &within {
+            initial.extend(self.next[*at]);
+        }
+        let none = b.i32(-1)?;
+        initial.extend(released.iter().map(|_| none));
+        let stores = self.role == Role::Computes && has_stores(op);
+        if stores {
+            initial.push(match self.has_stored {
+                Some(before) => before,
+                None => b.constant(b.ty("i1")?, 0)?,
+            });
+        }
+        let own = results_of(op).len();
+        let more: Vec<Type<'c>> = initial[3 + own..].iter().map(|value| value.r#type()).collect();
+        let types = results_of(op).into_iter().map(|value| value.r#type());
+        let types: Vec<Type<'c>> = types.chain(more.iter().copied()).collect();
+        let arguments: Vec<_> = arguments_of(body)
+            .into_iter()
+            .map(|value| (value.r#type(), location_of(value)))
+            .chain(more.into_iter().map(|ty| (ty, b.location)))
+            .collect();
+        let (region, block) = Detached::with_block(&arguments);
+        let new = b.with_regions(scf::FOR, &initial, &types, &Self::kept_attributes(op), vec![region])?;
+        for (old, new) in arguments_of(body).into_iter().zip(arguments_of(block)) {
+            self.mapping.insert(key(old), new);
+        }
+        let mut behind = arguments_of(block).split_off(1 + own);
+        if stores {
+            self.has_stored = behind.pop();
+        }
+        let pending = self.enter(&within, &behind);
+        self.open = carried.iter().map(|carried| carried.group(self, &pending)).collect();
+        if self.role == Role::Computes {
+            self.stored = self.stored.before_turns(body);
+            self.written.clear();
+        }
+        let inner = Builder::at_end(b.context, block, b.location);
+        let mut yielded = self.block(body, inner)?;
+        let mut left = Vec::new();
+        if carried.is_some() {
+            let group = self.open.pop().expected(op, "a product that goes on")?;
+            self.drain(inner)?;
+            left = group.releases;
+        } else {
+            self.drain(inner)?;
+        }
+        for at in &within {
+            yielded.extend(self.next[*at]);
+        }
+        for ring in released {
+            let place = left.iter().find(|release| release.ring == *ring);
+            yielded.push(place.expected(op, "a place that is released")?.place);
+        }
+        if stores {
+            yielded.push(self.has_stored.expected(op, "a store")?);
+        }
+        inner.op(scf::YIELD, &yielded, &[], &[])?;
+        let mut results = results_of(new);
+        let mut behind = results.split_off(own);
+        if stores {
+            self.has_stored = behind.pop();
+        }
+        for (old, new) in results_of(op).into_iter().zip(results) {
+            self.mapping.insert(key(old), new);
+        }
+        let pending = self.enter(&within, &behind);
+        self.open = carried.iter().map(|carried| carried.group(self, &pending)).collect();
+        Ok(())
+    }
+
+    /// Takes the places of rings, and what is left behind them, of the values that a loop carries.
+    fn enter(&mut self, within: &[usize], values: &[Val<'c>]) -> Vec<Val<'c>> {
+        let (of_rings, rest) = values.split_at(2 * within.len());
+        for (at, pair) in within.iter().zip(of_rings.chunks(2)) {
+            self.next[*at] = [pair[0], pair[1]];
+        }
+        rest.to_vec()
+    }
+
+    fn branch(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let within = self.rings_within(op);
+        let before: Vec<_> = within.iter().map(|at| self.next[*at]).collect();
+        let types = results_of(op).into_iter().map(|value| value.r#type());
+        let stores = self.role == Role::Computes && has_stores(op);
+        let before_stores = match self.has_stored {
+            Some(before) => before,
+            None => b.constant(b.ty("i1")?, 0)?,
+        };
+        let mut types: Vec<Type<'c>> = types.chain((0..2 * within.len()).map(|_| b.i32_type())).collect();
+        types.extend(stores.then_some(before_stores.r#type()));
+        let ([of_then, of_else], [then, other]) = {
+            let (one, first) = Detached::with_block(&[]);
+            let (two, second) = Detached::with_block(&[]);
+            ([one, two], [first, second])
+        };
+        let condition: Vec<_> = operands_of(op).into_iter().map(|value| self.mapped(value)).collect();
+        let regions = vec![of_then, of_else];
+        let new = b.with_regions(scf::IF, &condition, &types, &Self::kept_attributes(op), regions)?;
+        let stored = self.stored.clone();
+        let mut behind = Stored::default();
+        for (index, block) in [then, other].into_iter().enumerate() {
+            let inner = Builder::at_end(b.context, block, b.location);
+            for (at, next) in within.iter().zip(&before) {
+                self.next[*at] = *next;
+            }
+            self.stored = stored.clone();
+            if stores {
+                self.has_stored = Some(before_stores);
+            }
+            let mut yielded = match body_of(op, index) {
+                Some(old) => self.block(old, inner)?,
+                None => Vec::new(),
+            };
+            if self.role == Role::Computes {
+                self.drain(inner)?;
+            }
+            for at in &within {
+                yielded.extend(self.next[*at]);
+            }
+            if stores {
+                yielded.push(self.has_stored.expected(op, "a store")?);
+            }
+            inner.op(scf::YIELD, &yielded, &[], &[])?;
+            behind = behind.joined(&self.stored);
+        }
+        self.stored = behind;
+        let mut results = results_of(new);
+        let mut places = results.split_off(results_of(op).len());
+        if stores {
+            self.has_stored = places.pop();
+        }
+        for (old, new) in results_of(op).into_iter().zip(results) {
+            self.mapping.insert(key(old), new);
+        }
+        self.enter(&within, &places);
+        Ok(())
+    }
+}
+
+
+/// Tells whether an op has stores by TMA within.
+fn has_stores(op: Op<'_>) -> bool {
+    nested_ops(op).into_iter().any(|op| cute_nvgpu::TmaStore::of(op).is_some())
+}

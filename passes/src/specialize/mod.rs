@@ -1,0 +1,203 @@
+//! `cute-specialize-warps`: a kernel is cut into roles, of warps that copy and warps that compute.
+//!
+//! In a kernel with `cute.roles` loads by TMA have no barriers: the kernel reads as if one thread did one thing after another. The last
+//! warpgroup gets the loads, and of the rest what they need; the others get everything else. Each tensor that is loaded becomes a ring
+//! of as many places as `cute.stages` of the loop says, and tensors that the same operations use share one. A ring has two mbarriers a
+//! place: one that its bytes complete, and one that those who used it arrive at. Products of warpgroups go on while their warps do: what
+//! they are given is released, and their sums are touched, behind a wait for them; a loop lets one of them go on into its next turn.
+//! Stores by TMA are started by one thread, behind a fence and a barrier of those who compute.
+//!
+//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have.
+
+mod compute;
+mod emit;
+mod needed;
+mod rings;
+
+use crate::{kernel::body_of_kernel, shared::in_shared};
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};
+use cute_ir::{
+    Anchor, Expected, Failure, PassSpec,
+    attributes::{RING, ROLES, SYNCHRONIZE, TOGETHER},
+    block::block_size_of,
+    diag,
+    mlir::*,
+    types::CuteType,
+};
+use emit::Emit;
+use melior::ir::{ValueLike, operation::OperationLike};
+use rings::Ring;
+use std::collections::HashSet;
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-specialize-warps",
+    description: "Cut kernels into warps that copy by TMA and warps that compute",
+    anchor: Anchor::Kernel,
+    options: &[],
+    run,
+};
+
+/// Threads of a warpgroup.
+const WARPGROUP: i64 = 128;
+
+/// Threads of a warp.
+const WARP: i64 = 32;
+
+/// The barrier of a block's threads that compute; 0 is that of all of them.
+const BARRIER: i64 = 1;
+
+/// The part of a kernel that some of its warps have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It loads.
+    Copies,
+    /// It does everything else.
+    Computes,
+}
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let Some(registers) = attribute_of(kernel, ROLES).and_then(i64s_of) else {
+        return Ok(());
+    };
+    let wrong = |message: String| diag::error(kernel.location(), message);
+    let [of_copies, of_computes] = registers[..] else {
+        return Err(wrong(format!(
+            "expected {ROLES} of two numbers of registers"
+        )));
+    };
+    if let Some(odd) = registers.iter().find(|registers| *registers % 8 != 0) {
+        return Err(wrong(format!(
+            "expected {ROLES} of multiples of 8 registers, as setmaxnreg takes, found {odd}"
+        )));
+    }
+    let threads = match block_size_of(kernel) {
+        Some([x, 1, 1]) if x % WARPGROUP == 0 && x > WARPGROUP => x - WARPGROUP,
+        found => {
+            return Err(wrong(format!(
+                "expected known_block_size of whole warpgroups along x, one that copies and at least one that computes, such as 384, 1, 1, \
+                 found {}",
+                found.map_or("none".to_owned(), |[x, y, z]| format!("{x}, {y}, {z}"))
+            )));
+        }
+    };
+    let budget = 65536 / WARPGROUP;
+    let all = of_copies + of_computes * (threads / WARPGROUP);
+    if all > budget {
+        return Err(wrong(format!(
+            "{of_copies} registers for the warpgroup that copies and {of_computes} for each of {} that compute are {all}, a multiprocessor \
+             has {budget} for one thread of each; take fewer in {ROLES}",
+            threads / WARPGROUP
+        )));
+    }
+    let body = body_of_kernel(kernel)?;
+    let mut old = ops_of(body);
+    old.retain(|op| name_of(*op) != gpu::RETURN);
+    let first = *old.first().expected(kernel, "an op in the body")?;
+    let rings = rings::of(kernel)?;
+    let needed = needed::of(kernel, &rings)?;
+    let top = Builder::before(first).at_location(kernel.location());
+    let staged = compute::staged(kernel);
+
+    // What all threads see: memory that they share, and the barriers of rings.
+    let mut mapping = Mapping::new();
+    let loaded: HashSet<_> = rings.iter().flat_map(Ring::roots).collect();
+    for op in nested_ops(kernel) {
+        let tensor = cute::MemrefAlloca::of(op).map(|op| op.result());
+        let Some(tensor) = tensor.filter(|tensor| in_shared(*tensor)) else {
+            continue;
+        };
+        if !loaded.contains(&key(tensor)) {
+            let copy = top.at_location(op.location()).clone_op(op, &mut mapping);
+            if staged.contains(&key(tensor)) {
+                // Its accesses are ordered here.
+                set_attribute(copy, RING, top.unit());
+            }
+        }
+    }
+    let rings = rings
+        .into_iter()
+        .map(|ring| ring.allocate(top))
+        .collect::<Result<Vec<_>, _>>()?;
+    let dimension = [("dimension", top.attribute("#gpu<dim x>")?)];
+    let thread = top.value(gpu::THREAD_ID, &[], top.index_type(), &dimension)?;
+    let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
+    let zero = top.i32(0)?;
+    let is_first = top.compare(Predicate::Eq, thread, zero)?;
+    let (region, block) = Detached::with_block(&[]);
+    top.step("barriers")
+        .with_regions(scf::IF, &[is_first], &[], &[], vec![region, Detached::empty()])?;
+    let init = Builder::at_end(top.context, block, top.location).step("barriers");
+    prefetch(init, kernel)?;
+    for ring in &rings {
+        ring.init(init, threads)?;
+    }
+    init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
+    init.op(scf::YIELD, &[], &[], &[])?;
+    top.op(gpu::BARRIER, &[], &[], &[])?;
+
+    // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
+    let warp = top.value(
+        arith::DIVUI,
+        &[thread, top.i32(WARP)?],
+        top.i32_type(),
+        &[],
+    )?;
+    let warp = top.value(cute_nvgpu::ARCH_MAKE_WARP_UNIFORM, &[warp], top.i32_type(), &[])?;
+    let first_of_copies = top.i32(threads / WARP)?;
+    let computes = top.compare(Predicate::Ult, warp, first_of_copies)?;
+    let (of_computing, computing) = Detached::with_block(&[]);
+    let (of_copying, copying) = Detached::with_block(&[]);
+    let together = [(TOGETHER, top.i64_array(&[BARRIER, threads]))];
+    let regions = vec![of_computing, of_copying];
+    top.with_regions(scf::IF, &[computes], &[], &together, regions)?;
+
+    let b = Builder::at_end(top.context, computing, top.location);
+    budget_of(b, "increase", of_computes)?;
+    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, (is_first, threads));
+    emit.all(&old, b, mapping.clone())?;
+
+    let b = Builder::at_end(top.context, copying, top.location);
+    budget_of(b, "decrease", of_copies)?;
+    let is_one = b.compare(Predicate::Eq, warp, first_of_copies)?;
+    let (region, block) = Detached::with_block(&[]);
+    b.with_regions(scf::IF, &[is_one], &[], &[], vec![region, Detached::empty()])?;
+    let one = Builder::at_end(top.context, block, top.location);
+    let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
+    let (region, block) = Detached::with_block(&[]);
+    one.with_regions(scf::IF, &[leads], &[], &[], vec![region, Detached::empty()])?;
+    let leader = Builder::at_end(top.context, block, top.location);
+    let emit = Emit::new(Role::Copies, &rings, &needed, &staged, (is_first, threads));
+    emit.all(&old, leader, mapping)?;
+    one.op(scf::YIELD, &[], &[], &[])?;
+    b.op(scf::YIELD, &[], &[], &[])?;
+
+    rewriter.erase_all(old)?;
+    remove_attribute(kernel, ROLES);
+    set_attribute(kernel, SYNCHRONIZE, top.unit());
+    Ok(())
+}
+
+/// Lets the threads of this warpgroup have so many registers each.
+fn budget_of(b: Builder<'_>, action: &str, registers: i64) -> Result<(), Failure> {
+    let attributes = [
+        ("action", b.attribute(&format!("#nvvm<action {action}>"))?),
+        ("regCount", b.integer(b.i32_type(), registers)),
+    ];
+    b.op(nvvm::SETMAXREGISTER, &[], &[], &attributes)?;
+    Ok(())
+}
+
+/// Brings the tensor maps of a kernel into the cache.
+fn prefetch<'c>(b: Builder<'c>, kernel: Op<'c>) -> Result<(), Failure> {
+    let Some(body) = body_of(kernel, 0) else {
+        return Ok(());
+    };
+    for atom in arguments_of(body) {
+        if let Some(CuteType::Tma { .. }) = CuteType::get(atom.r#type()) {
+            b.op(cute_nvgpu::PREFETCH_TMA_DESC, &[atom], &[], &[])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The part of a kernel that its loads need: what those who copy compute themselves.
+
+use super::rings::{Ring, load_of};
+use cute_ir::ops::cute;
+use cute_ir::{Failure, diag, mlir::*};
+use melior::ir::operation::OperationLike;
+use std::collections::HashSet;
+
+/// The ops that loads need, and the loops and branches around them.
+///
+/// Errors: an operand of a load that depends on what others write.
+pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey>, Failure> {
+    let mut needed = HashSet::new();
+    let mut left: Vec<(Val<'c>, Op<'c>)> = Vec::new();
+    let mut around = HashSet::new();
+    let all_of = |op: Op<'c>, of: Op<'c>, left: &mut Vec<(Val<'c>, Op<'c>)>| {
+        left.extend(operands_of(op).into_iter().map(|value| (value, of)));
+    };
+    let enclose = |op: Op<'c>, of: Op<'c>, around: &mut HashSet<OpKey>, left: &mut Vec<_>| {
+        let mut op = op;
+        while let Some(parent) = parent_op(op).filter(|parent| *parent != kernel) {
+            if !around.insert(op_key(parent)) {
+                break;
+            }
+            all_of(parent, of, left);
+            for end in blocks_of(parent).into_iter().filter_map(|block| ops_of(block).pop()) {
+                all_of(end, of, left);
+            }
+            op = parent;
+        }
+    };
+    for load in rings.iter().flat_map(|ring| &ring.loads) {
+        let tensors: HashSet<_> = rings.iter().flat_map(Ring::roots).collect();
+        let operands = operands_of(*load).into_iter();
+        left.extend(
+            operands
+                .filter(|value| !tensors.contains(&key(*value)))
+                .map(|value| (value, *load)),
+        );
+        enclose(*load, *load, &mut around, &mut left);
+    }
+    while let Some((value, load)) = left.pop() {
+        let Some(op) = defining_op(value) else {
+            continue;
+        };
+        if around.contains(&op_key(op)) || !needed.insert(op_key(op)) {
+            continue;
+        }
+        if !is_pure(op) && cute::MemrefLoad::of(op).is_none() && load_of(op).is_none() {
+            return Err(diag::error_with_notes(
+                op.location(),
+                format!(
+                    "'{}' op decides what a load by TMA copies, and depends on memory that others may write; expected coordinates and bounds \
+                     that are computed of arguments, indices and constants",
+                    name_of(op)
+                ),
+                &[(load.location(), "the load is here")],
+            ));
+        }
+        all_of(op, load, &mut left);
+        for inner in nested_ops(op) {
+            all_of(inner, load, &mut left);
+        }
+        enclose(op, load, &mut around, &mut left);
+    }
+    Ok(needed)
+}

@@ -1,0 +1,351 @@
+//! The tensors that loads by TMA fill, which become rings.
+
+use crate::{
+    memory::{is_memory, root_of},
+    pipeline::rings::{ring_of, slice},
+    shared::in_shared,
+};
+use cute_ir::ops::{cute, cute_nvgpu, scf};
+use cute_ir::{
+    Expected, Failure,
+    attributes::{RING, STAGES},
+    diag, hopper,
+    mlir::*,
+    types::{MemRef, Space, memref_of, mma_row},
+};
+use cute_ir::args::GemmArgs;
+use cute_layout::Layout;
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::HashSet;
+
+/// Tensors that are loaded together and used together.
+pub(super) struct Ring<'c> {
+    /// The block of the loads, a turn of which fills a place.
+    pub(super) block: Blk<'c>,
+    pub(super) loads: Vec<Op<'c>>,
+    /// The places.
+    pub(super) depth: i64,
+    /// The tensors that the loads fill.
+    pub(super) tensors: Vec<Val<'c>>,
+    /// The first and the last op of the block that uses them.
+    pub(super) uses: [Op<'c>; 2],
+    /// Views of the tensors that are made outside of the block, in their order.
+    pub(super) views: Vec<Op<'c>>,
+    /// Tells whether threads read them, and not products of warpgroups alone.
+    pub(super) is_read: bool,
+    /// Bytes of a place.
+    bytes: i64,
+    /// The rings in place of the tensors, and the mbarriers of full places and of empty ones.
+    made: Option<Made<'c>>,
+}
+
+struct Made<'c> {
+    rings: Vec<Val<'c>>,
+    barriers: [Val<'c>; 2],
+}
+
+/// The mbarriers of a ring.
+#[derive(Clone, Copy)]
+pub(super) enum Barrier {
+    /// What completes when a place is full.
+    Full,
+    /// What completes when a place is empty.
+    Empty,
+}
+
+/// The product that goes on while its warps do: its atom, its sums.
+pub(super) fn asynchronous_product<'c>(op: Op<'c>) -> Option<(Val<'c>, Val<'c>)> {
+    let (mma, sums) = match GemmArgs::of(op)? {
+        GemmArgs::Mma { mma, d, .. } => (mma, d),
+        GemmArgs::MmaInPlace { mma, c, .. } => (mma, c),
+        GemmArgs::Elements { .. } => return None,
+    };
+    let row = mma_row(mma.r#type())?;
+    hopper::is_asynchronous(&row).then_some((mma, sums))
+}
+
+/// The load by TMA that an op is, if nobody gave it a barrier.
+pub(super) fn load_of<'c>(op: Op<'c>) -> Option<cute_nvgpu::TmaLoad<'c>> {
+    cute_nvgpu::TmaLoad::of(op).filter(|load| load.barriers().is_none())
+}
+
+/// The op of a block that `op` is, or that it is within.
+fn within<'c>(block: Blk<'c>, op: Op<'c>) -> Option<Op<'c>> {
+    let mut op = op;
+    while block_of(op) != Some(block) {
+        op = parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// The uses of a loaded tensor.
+struct Uses<'c> {
+    /// The places of ops in the block of its load.
+    places: Vec<usize>,
+    views: Vec<Op<'c>>,
+    is_read: bool,
+}
+
+fn uses_of<'c>(
+    load: Op<'c>,
+    tensor: Val<'c>,
+    block: Blk<'c>,
+    order: &[Op<'c>],
+) -> Result<Uses<'c>, Failure> {
+    let mut uses = Uses {
+        places: Vec::new(),
+        views: Vec::new(),
+        is_read: false,
+    };
+    let mut left = vec![tensor];
+    while let Some(value) = left.pop() {
+        for user in users_of(value) {
+            if user == load {
+                continue;
+            }
+            let is_view =
+                is_pure(user) && user.region_count() == 0 && results_of(user).into_iter().any(is_memory);
+            if is_view {
+                left.extend(results_of(user));
+            }
+            let place = within(block, user);
+            match place.and_then(|op| order.iter().position(|other| *other == op)) {
+                Some(place) => uses.places.push(place),
+                None if is_view => uses.views.push(user),
+                None => {
+                    return Err(diag::error_with_notes(
+                        user.location(),
+                        "uses a tensor that is loaded by TMA elsewhere; expected it in the block of the load, or in a loop or branch in there",
+                        &[(load.location(), "it is loaded here")],
+                    ));
+                }
+            }
+            let is_operand_of_product = asynchronous_product(user).is_some();
+            uses.is_read |= !is_view && !is_operand_of_product;
+        }
+    }
+    Ok(uses)
+}
+
+/// Finds the rings of a kernel. Errors: a load of something else than a whole tensor of shared memory; a tensor that is used before it is loaded, or outside of the
+/// loop that loads it; no load.
+pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
+    let ops = nested_ops(kernel);
+    let mut rings: Vec<Ring<'c>> = Vec::new();
+    let mut met = HashSet::new();
+    for load in ops.iter().filter_map(|op| load_of(*op)) {
+        let op = load.op();
+        let tensor = load.destination();
+        let made = defining_op(tensor).and_then(cute::MemrefAlloca::of);
+        let memref = memref_of(tensor).expected(op, "a tensor")?;
+        if made.is_none() || !in_shared(tensor) || root_of(tensor) != tensor {
+            return Err(diag::error(
+                op.location(),
+                "expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring",
+            ));
+        }
+        if !met.insert(key(tensor)) {
+            return Err(diag::error(
+                op.location(),
+                "loads a tensor that another load fills as well; expected a tensor for each load",
+            ));
+        }
+        let block = block_of(op).expected(op, "a block")?;
+        let order = ops_of(block);
+        let uses = uses_of(op, tensor, block, &order)?;
+        let at = order.iter().position(|other| *other == op).expected(op, "an op of its block")?;
+        let ends = uses.places.iter().min().zip(uses.places.iter().max());
+        let Some((first, last)) = ends else {
+            return Err(diag::error(
+                op.location(),
+                "loads a tensor that nothing uses; remove the load",
+            ));
+        };
+        if *first < at {
+            return Err(diag::error_with_notes(
+                order[*first].location(),
+                "uses a tensor before the load that fills it; expected it behind the load, which runs ahead by itself",
+                &[(op.location(), "it is loaded here")],
+            ));
+        }
+        let around = owner_of(block).filter(|op| scf::For::of(*op).is_some());
+        let depth = around.and_then(|op| integer_of(op, STAGES)).unwrap_or(1);
+        let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e.to_string()))?;
+        let uses_of_it = [order[*first], order[*last]];
+        let shared = rings
+            .iter_mut()
+            .find(|ring| ring.block == block && ring.uses == uses_of_it);
+        match shared {
+            Some(ring) => {
+                ring.loads.push(op);
+                ring.tensors.push(tensor);
+                ring.bytes += bytes;
+                ring.views.extend(uses.views);
+                ring.is_read |= uses.is_read;
+            }
+            None => rings.push(Ring {
+                block,
+                loads: vec![op],
+                depth,
+                tensors: vec![tensor],
+                uses: uses_of_it,
+                views: uses.views,
+                is_read: uses.is_read,
+                bytes,
+                made: None,
+            }),
+        }
+    }
+    if rings.is_empty() {
+        return Err(diag::error(
+            kernel.location(),
+            "has cute.roles and no cute_nvgpu.tma_load without a barrier; expected one, or no cute.roles",
+        ));
+    }
+    // Views in the order in which they were made, as one may be of another.
+    for ring in &mut rings {
+        let all: HashSet<_> = ring.views.iter().map(|op| op_key(*op)).collect();
+        let in_order = ops.iter().copied().filter(|op| all.contains(&op_key(*op)));
+        ring.views = in_order.collect();
+    }
+    Ok(rings)
+}
+
+impl<'c> Ring<'c> {
+    /// The tensors that become rings.
+    pub(super) fn roots(&self) -> impl Iterator<Item = ValueKey> + '_ {
+        self.tensors.iter().map(|tensor| key(*tensor))
+    }
+
+    /// The same ring with its places and mbarriers, made at `b`.
+    pub(super) fn allocate(self, b: Builder<'c>) -> Result<Self, Failure> {
+        let mark = [(RING, b.unit())];
+        let mut rings = Vec::new();
+        for tensor in &self.tensors {
+            let memref = memref_of(*tensor).expected(b, "a tensor")?;
+            let ring = ring_of(&memref, self.depth).map_err(|e| b.error(e))?;
+            let ty = ring.to_type(b.location)?;
+            rings.push(b.value(cute::MEMREF_ALLOCA, &[], ty, &mark)?);
+        }
+        let barriers = MemRef {
+            element: b.i64_type(),
+            space: Space::Smem,
+            align: hopper::BARRIER_BYTES,
+            swizzle: None,
+            inner: None,
+            layout: Layout::leaf(self.depth, 1).map_err(|e| b.error(e.to_string()))?,
+        };
+        let ty = barriers.to_type(b.location)?;
+        let barriers = || b.value(cute::MEMREF_ALLOCA, &[], ty, &mark);
+        let made = Made {
+            rings,
+            barriers: [barriers()?, barriers()?],
+        };
+        Ok(Self {
+            made: Some(made),
+            ..self
+        })
+    }
+
+    fn made(&self, b: Builder<'c>) -> Result<&Made<'c>, Failure> {
+        self.made.as_ref().expected(b, "a ring that was made")
+    }
+
+    /// Makes its mbarriers: one arrival fills a place, and so many threads empty it.
+    pub(super) fn init(&self, b: Builder<'c>, threads: i64) -> Result<(), Failure> {
+        let made = self.made(b)?;
+        for place in 0..self.depth {
+            for (barriers, count) in made.barriers.iter().zip([1, threads]) {
+                let operands = [*barriers, b.i32(place)?, b.i32(count)?];
+                b.op(cute_nvgpu::MBARRIER_INIT, &operands, &[], &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One of its mbarriers.
+    pub(super) fn barrier(&self, b: Builder<'c>, which: Barrier) -> Result<Val<'c>, Failure> {
+        Ok(self.made(b)?.barriers[match which {
+            Barrier::Full => 0,
+            Barrier::Empty => 1,
+        }])
+    }
+
+    /// Waits until a place is full, or empty.
+    pub(super) fn wait(
+        &self,
+        b: Builder<'c>,
+        which: Barrier,
+        [place, parity]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
+        let operands = [self.barrier(b, which)?, place, parity];
+        b.op(cute_nvgpu::MBARRIER_WAIT, &operands, &[], &[])?;
+        Ok(())
+    }
+
+    /// Says how many bytes a place is to be filled with.
+    pub(super) fn expect(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
+        let operands = [self.barrier(b, Barrier::Full)?, place, b.i32(self.bytes)?];
+        b.op(cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX, &operands, &[], &[])?;
+        Ok(())
+    }
+
+    /// Says that this thread does not need a place any more.
+    pub(super) fn release(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
+        let b = b.step("release a buffer");
+        if self.is_read {
+            fence_proxy(b)?;
+        }
+        let operands = [self.barrier(b, Barrier::Empty)?, place];
+        b.op(cute_nvgpu::MBARRIER_ARRIVE, &operands, &[], &[])?;
+        Ok(())
+    }
+
+    /// A place of each of its tensors.
+    pub(super) fn places(&self, b: Builder<'c>, place: Val<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let made = self.made(b)?;
+        let places = made.rings.iter().map(|ring| slice(b, *ring, place));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        for (new, old) in places.iter().zip(&self.tensors) {
+            if new.r#type() != old.r#type() {
+                return Err(b.error(format!(
+                    "a place of a ring of {} is {}, whose alignment differs; expected a tensor whose bytes are a multiple of its alignment",
+                    old.r#type(),
+                    new.r#type()
+                )));
+            }
+        }
+        Ok(places)
+    }
+
+    /// The next place, and the parity of its phase, behind one of them.
+    pub(super) fn next(
+        &self,
+        b: Builder<'c>,
+        [place, phase]: [Val<'c>; 2],
+    ) -> Result<[Val<'c>; 2], Failure> {
+        use cute_arith::Predicate;
+        use cute_ir::ops::arith;
+        let (i32_type, one) = (b.i32_type(), b.i32(1)?);
+        if self.depth == 1 {
+            return Ok([place, b.value(arith::XORI, &[phase, one], i32_type, &[])?]);
+        }
+        let next = b.value(arith::ADDI, &[place, one], i32_type, &[])?;
+        let wraps = b.compare(Predicate::Eq, next, b.i32(self.depth)?)?;
+        let place = b.value(arith::SELECT, &[wraps, b.i32(0)?, next], i32_type, &[])?;
+        let other = b.value(arith::XORI, &[phase, one], i32_type, &[])?;
+        let phase = b.value(arith::SELECT, &[wraps, other, phase], i32_type, &[])?;
+        Ok([place, phase])
+    }
+}
+
+/// Orders what this thread did to shared memory before what asynchronous copies and products do behind the next barrier.
+pub(super) fn fence_proxy(b: Builder<'_>) -> Result<(), Failure> {
+    let attributes = [
+        ("kind", b.attribute("#nvvm.proxy_kind<async.shared>")?),
+        ("space", b.attribute("#nvvm.shared_space<cta>")?),
+    ];
+    b.op(cute_ir::ops::nvvm::FENCE_PROXY, &[], &[], &attributes)?;
+    Ok(())
+}
+

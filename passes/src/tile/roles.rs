@@ -1,0 +1,311 @@
+//! The kernel of a product whose warps have roles: blocks that stay, and take one tile of C after another.
+//!
+//! What is loaded by TMA, and stored, has atoms that the launch makes: a kernel's last arguments, an atom and the coordinates of what it copies for each
+//! operand. The kernel reads as if one thread did one thing after another; `cute-specialize-warps` cuts it.
+
+use super::{
+    Gemm,
+    function::block_index,
+    kernel::{Located, Place, block_copy, tile_of},
+    matrix::Matrix,
+    region::On,
+};
+use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
+use cute_ir::{
+    Expected, Failure,
+    attributes::{STAGES, UNROLL},
+    hopper,
+    mlir::*,
+    plan::{OPERANDS, SharedTile},
+    types::{self, CuteType},
+};
+use cute_layout::{IntTuple, Layout, Operand, tma::TmaBox, tuple};
+use melior::ir::{Type, ValueLike};
+
+/// The types of an atom of TMA, and of the coordinates of its tensor.
+type Bulk<'c> = (Type<'c>, Type<'c>);
+
+impl<'c> Gemm<'c> {
+    /// The operands that TMA moves.
+    fn moved_in_bulk(&self) -> impl Iterator<Item = Operand> + '_ {
+        let is_bulk = |operand: &Operand| self.plan.path(*operand).iter().any(|step| step.tma().is_some());
+        OPERANDS.into_iter().filter(is_bulk)
+    }
+
+    /// The layout of an operand's tile in shared memory with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
+    /// batch.
+    fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
+        let tile = self.plan.path(operand).iter().find_map(|step| step.shared.clone());
+        let tile = tile.ok_or("expected a tile in shared memory")?;
+        let matrix = &self.matrices.product[operand as usize];
+        let mut modes = tile.layout.modes();
+        if matrix.turned {
+            modes.reverse();
+        }
+        let batch = matrix.memref.layout.rank().saturating_sub(2);
+        let one = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
+        modes.extend((0..batch).map(|_| one.clone()));
+        let layout = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
+        Ok(SharedTile { layout, ..tile })
+    }
+
+    /// The types of an operand's atom and of its coordinates, of a tensor of that type.
+    fn bulk_of(&self, b: Builder<'c>, operand: Operand) -> Result<Bulk<'c>, Failure> {
+        let matrix = &self.matrices.product[operand as usize];
+        let tile = self.tile_of_tensor(operand).map_err(|e| b.error(e))?;
+        let tensor = types::MemRef {
+            layout: matrix.layout.clone(),
+            ..matrix.memref.clone()
+        };
+        let layout = swizzled(b, &tile);
+        let layout = CuteType::of(layout).expected(b, "a layout")?;
+        let map = hopper::tma_box(&tensor, &layout).map_err(|e| b.error(e))?;
+        let atom = types::tma_type(b.location, tensor.element, &map, operand == Operand::C)?;
+        Ok((atom, coordinates(b, &map, &tensor.layout)?))
+    }
+
+    /// The types of a kernel's arguments for what TMA moves.
+    pub(super) fn types_of_bulk(&self, b: Builder<'c>) -> Result<Vec<Type<'c>>, Failure> {
+        let mut all = Vec::new();
+        for operand in self.moved_in_bulk() {
+            let (atom, coords) = self.bulk_of(b, operand)?;
+            all.extend([atom, coords]);
+        }
+        Ok(all)
+    }
+
+    /// Makes the atoms of what TMA moves, in the function that launches.
+    pub(super) fn make_bulk(&self, host: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let mut all = Vec::new();
+        for operand in self.moved_in_bulk() {
+            let matrix = &self.matrices.product[operand as usize];
+            let (atom, coords) = self.bulk_of(host, operand)?;
+            let tile = self.tile_of_tensor(operand).map_err(|e| host.error(e))?;
+            let layout = host.static_value(swizzled(host, &tile))?;
+            let tensor = match matrix.layout == matrix.memref.layout {
+                true => matrix.tensor,
+                false => matrix.as_expected(host, matrix.tensor)?,
+            };
+            let name = match operand {
+                Operand::C => cute_nvgpu::ATOM_MAKE_TMA_STORE,
+                _ => cute_nvgpu::ATOM_MAKE_TMA_LOAD,
+            };
+            let made = host.op(name, &[tensor, layout], &[atom, coords], &[])?;
+            all.extend(results_of(made));
+        }
+        Ok(all)
+    }
+
+    /// The atom of an operand in a kernel, and the coordinates of one product of it; nothing where threads copy it.
+    fn bulk_in_kernel(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        operand: Operand,
+        product: Option<Val<'c>>,
+    ) -> Result<Option<(Val<'c>, Val<'c>)>, Failure> {
+        let Some(place) = self.moved_in_bulk().position(|other| other == operand) else {
+            return Ok(None);
+        };
+        let first = self.first_workspace() + 2 * place;
+        let (atom, mut coords) = (argument(body, first), argument(body, first + 1));
+        if let Some(product) = product {
+            let keep = IntTuple::underscore;
+            let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
+            coords = b.infer(cute::SLICE, &[coords, coord], &[])?;
+        }
+        Ok(Some((atom, coords)))
+    }
+
+    /// Writes the body of the kernel.
+    pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
+        let i32_type = b.i32_type();
+        let [tm, tn, _] = self.plan.tile;
+        let shared = |operand| {
+            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
+            let ty = tile.to_type(b.location)?;
+            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
+        };
+        let (shared_a, shared_b) = (shared(Operand::A)?, shared(Operand::B)?);
+        let shared_c = shared(Operand::C)?;
+        let sums = super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
+        let sums = sums.to_type(b.location)?;
+
+        // One tile after another: as many blocks as there are take turns.
+        let first = block_index(b)?;
+        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+        let blocks = b.value(gpu::GRID_DIM, &[], b.index_type(), &dimension)?;
+        let blocks = b.value(arith::INDEX_CAST, &[blocks], i32_type, &[])?;
+        let all = match self.known_tiles_of_c() {
+            Some(known) => b.i32(known)?,
+            None => {
+                let mut all = self.tiles_of_product(b, body)?;
+                if self.is_batched() {
+                    let c = &self.matrices.product[2];
+                    let known = c.extent(2).filter(|extent| extent.is_static());
+                    let batch = match known.and_then(|extent| extent.size().ok()) {
+                        Some(known) => b.i32(known)?,
+                        None => c.length(b, body, 2)?.expected(b, "the extent of the batch")?,
+                    };
+                    let batch = match batch.r#type() == i32_type {
+                        true => batch,
+                        false => b.value(arith::TRUNCI, &[batch], i32_type, &[])?,
+                    };
+                    all = b.value(arith::MULI, &[all, batch], i32_type, &[])?;
+                }
+                all
+            }
+        };
+        let (region, inner) = Detached::with_block(&[(i32_type, b.location)]);
+        b.with_regions(scf::FOR, &[first, all, blocks], &[], &[], vec![region])?;
+        let t = Builder::at_end(b.context, inner, b.location);
+        let (at, _) = self.place(t, body, argument(inner, 0), 1)?;
+        let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
+        t.step("clear accumulators").op(cute::CLEAR, &[accumulators], &[], &[])?;
+        self.turns(t, body, &at, [shared_a, shared_b, accumulators])?;
+        self.parts_of_c(t, body, &at, [accumulators, shared_c])?;
+        t.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// The loop along K.
+    fn turns(
+        &self,
+        t: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        [shared_a, shared_b, accumulators]: [Val<'c>; 3],
+    ) -> Result<(), Failure> {
+        let keep = IntTuple::underscore;
+        let mut tiles = Vec::new();
+        for (operand, leaf, shared) in [(Operand::A, at.m, shared_a), (Operand::B, at.n, shared_b)] {
+            let bulk = self.bulk_in_kernel(t, body, operand, at.product)?;
+            let (atom, coords) = bulk.expected(t, "an atom of TMA")?;
+            let tile = tile_of(self.plan.extents(operand)).map_err(|e| t.error(e))?;
+            let tile = t.static_value(types::tile_type(t.context, &tile))?;
+            let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
+            tiles.push((operand, atom, t.infer(cute::LOCAL_TILE, &[coords, tile, coord], &[])?, shared));
+        }
+        let (from, to, step) = (t.i32(0)?, self.tiles(t, body, 2)?, t.i32(1)?);
+        let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
+        let stages = [(STAGES, t.i64_attribute(self.plan.stages))];
+        t.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
+        let l = Builder::at_end(t.context, inner, t.location);
+        let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[argument(inner, 0)])?;
+        for (operand, atom, tiles, shared) in tiles {
+            let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
+            let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
+            let segments = [("operandSegmentSizes", l.i32_array(&[1, 1, 1, 0, 0]))];
+            l.op(cute_nvgpu::TMA_LOAD, &[atom, tile, shared], &[], &segments)?;
+        }
+        l.step("multiply").op(cute::BLOCK_GEMM, &[shared_a, shared_b, accumulators], &[], &[])?;
+        l.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// The way of C out through shared memory, part by part.
+    fn parts_of_c(
+        &self,
+        t: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        [accumulators, shared_c]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
+        let i32_type = t.i32_type();
+        let parts = self.plan.parts(Operand::C);
+        let extents = self.plan.extents(Operand::C);
+        let first = t.value(arith::MULI, &[at.n, t.i32(parts)?], i32_type, &[])?;
+        let bulk = self.bulk_in_kernel(t, body, Operand::C, at.product)?;
+        let ends = self.ends(t, body)?;
+        let (from, to, step) = (t.i32(0)?, t.i32(parts)?, t.i32(1)?);
+        let (region, inner) = Detached::with_block(&[(i32_type, t.location)]);
+        let unrolled = [(UNROLL, t.unit())];
+        t.with_regions(scf::FOR, &[from, to, step], &[], &unrolled, vec![region])?;
+        let p = Builder::at_end(t.context, inner, t.location);
+        let part = argument(inner, 0);
+        let at = Place {
+            m: at.m,
+            n: p.value(arith::ADDI, &[first, part], i32_type, &[])?,
+            product: at.product,
+        };
+        let tile = tile_of(extents).map_err(|e| p.error(e))?;
+        let tile = p.static_value(types::tile_type(p.context, &tile))?;
+        let coord = p.coord(&tuple([cute_layout::int(0), IntTuple::dynamic()]), &[part])?;
+        let sums = p.infer(cute::LOCAL_TILE, &[accumulators, tile, coord], &[])?;
+        let staged = self.staged();
+        let mut rounded = sums;
+        if staged != self.accumulate {
+            let ty = super::kernel::block_registers(staged, extents[0], extents[1]);
+            let ty = ty.map_err(|e| p.error(e))?.to_type(p.location)?;
+            rounded = p.step("convert C").value(cute::CONVERT, &[sums], ty, &[])?;
+        }
+        let none = Located::default();
+        block_copy(p.step("gather C"), Operand::C, [rounded, shared_c], &none)?;
+        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
+        if let Some((atom, coords)) = bulk {
+            self.store_in_bulk(p.step("store C"), &at, (atom, coords), shared_c)?;
+        } else {
+            let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
+            match &self.epilogue {
+                None => {
+                    block_copy(p.step("store C"), Operand::C, [shared_c, c.tensor], &c.located(1))?;
+                }
+                Some(epilogue) => {
+                    let (inputs, outputs) = self.tiles_beside(p, body, &at)?;
+                    let inputs = [vec![shared_c], inputs].concat();
+                    let outputs = [vec![c.tensor], outputs].concat();
+                    let located = Located {
+                        whole: self.whole_of_c(1),
+                        ..c.located(0)
+                    };
+                    let on = On {
+                        operand: Operand::C,
+                        inputs: &inputs,
+                        outputs: &outputs,
+                        reduce: &self.kinds(),
+                        located: &located,
+                    };
+                    epilogue.transform(p.step("epilogue"), on, value)?;
+                }
+            }
+        }
+        p.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// Stores a part of C by TMA, as its tensor has it.
+    fn store_in_bulk(
+        &self,
+        p: Builder<'c>,
+        at: &Place<'c>,
+        (atom, coords): (Val<'c>, Val<'c>),
+        shared_c: Val<'c>,
+    ) -> Result<(), Failure> {
+        let matrix: &Matrix<'c> = &self.matrices.product[2];
+        let (mut extents, mut leaves, mut from) = (self.plan.extents(Operand::C), [at.m, at.n], shared_c);
+        if matrix.turned {
+            extents.reverse();
+            leaves.reverse();
+            from = p.infer(cute::SELECT, &[from], &[("mode", p.i32_array(&[1, 0]))])?;
+        }
+        let tile = tile_of(extents).map_err(|e| p.error(e))?;
+        let tile = p.static_value(types::tile_type(p.context, &tile))?;
+        let coord = p.coord(&tuple([IntTuple::dynamic(), IntTuple::dynamic()]), &leaves)?;
+        let to = p.infer(cute::LOCAL_TILE, &[coords, tile, coord], &[])?;
+        p.op(cute_nvgpu::TMA_STORE, &[atom, from, to], &[], &[])?;
+        Ok(())
+    }
+}
+
+/// The type of a layout in shared memory, behind its swizzle where it has one.
+fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
+    let inner = tile.swizzle.map(|swizzle| (swizzle, cute_layout::int(0)));
+    types::composed_type(b.context, inner.as_ref(), &tile.layout)
+}
+
+/// The type of the coordinates of a tensor that a map describes.
+fn coordinates<'c>(b: Builder<'c>, map: &TmaBox, layout: &Layout) -> Result<Type<'c>, Failure> {
+    let start = tuple(map.dims.iter().map(|_| cute_layout::int(0)));
+    let layout = map.coordinates(layout).map_err(|e| b.error(e.to_string()))?;
+    types::coord_tensor_type(b.location, &start, &layout)
+}
