@@ -13,7 +13,7 @@ use cute_ir::{
     types::CuteType,
 };
 use cute_layout::Leaf;
-use cute_passes::launch::kernel_of;
+use cute_passes::{launch::kernel_of, memory::root_of};
 use cute_runtime::package::{
     CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param, Requirement,
 };
@@ -420,6 +420,19 @@ fn source(value: Val<'_>) -> Option<Source> {
     Some(Source::Leaf(index, before.count()))
 }
 
+/// Tells whether two tensors have the same layout but for what is known of leaves that only a launch knows.
+fn is_same_but_facts(one: Val<'_>, other: Val<'_>) -> bool {
+    let leaves = |value: Val<'_>| match CuteType::of(value.r#type()) {
+        Some(CuteType::MemRef(memref)) => {
+            let (shape, stride) = (memref.layout.shape().leaves(), memref.layout.stride().leaves());
+            let all = shape.into_iter().chain(stride);
+            Some(all.map(Leaf::as_static).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    leaves(one).is_some() && leaves(one) == leaves(other)
+}
+
 /// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
 /// arguments.
 fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
@@ -440,7 +453,12 @@ fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> 
         ))
     };
     let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
-    let argument = tensor.and_then(|tensor| Some((tensor, block_argument(tensor)?.1)));
+    // A view of all of an argument, of whose leaves more is said, is the argument.
+    let argument = tensor.and_then(|tensor| {
+        let root = root_of(tensor);
+        let is_whole = is_same_but_facts(tensor, root);
+        Some((root, block_argument(root)?.1)).filter(|_| is_whole)
+    });
     let Some((tensor, arg)) = argument else {
         return fail(
             "expected a TMA atom that cute_nvgpu.atom.make_tma_load or make_tma_store makes of an argument of the function; a launch plan has \

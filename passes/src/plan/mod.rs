@@ -157,6 +157,8 @@ pub struct Access {
     pub placed: bool,
     /// Elements that can be moved at once: as many as lie side by side, are all there or all not, and are aligned together.
     pub vector: i64,
+    /// Elements that lines along the contiguous mode start at multiples of, wherever they end; 0 where no mode is contiguous.
+    pub lines: i64,
 }
 
 /// Checks that architectures have the instructions of a builder. Errors: the first one that one lacks.
@@ -222,7 +224,7 @@ pub fn choose<'c>(
         avoid,
         table,
     } = rules;
-    let candidates = |problem: &Problem<'c>, splits: &[i64]| {
+    let candidates = |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
         let builder = sm80::Builder::new(
             problem.elements,
             problem.accumulate,
@@ -246,15 +248,12 @@ pub fn choose<'c>(
         None if is_asked => Vec::new(),
         _ => of_warpgroups().unwrap_or_default(),
     };
-    let candidates = match request.split {
-        _ if request.instructions == Some(Instructions::Wgmma) => Vec::new(),
-        Some(1) => candidates(problem, &[1])?,
-        Some(split) if problem.reduced.is_some() => {
-            return Err(format!(
-                "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
-            ));
-        }
-        Some(split) => candidates(&problem.staged_sums(), &[split])?,
+    let of_warps = || match request.split {
+        Some(1) => candidates(problem, &[1]),
+        Some(split) if problem.reduced.is_some() => Err(format!(
+            "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
+        )),
+        Some(split) => candidates(&problem.staged_sums(), &[split]),
         None => {
             let mut all = candidates(problem, &[1])?;
             // A tile that is asked for is taken as it is.
@@ -262,10 +261,16 @@ pub fn choose<'c>(
             if is_open && !problem.reduced.is_some() {
                 all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
             }
-            all
+            Ok(all)
         }
     };
-    let mut candidates = [of_warpgroups, candidates].concat();
+    let of_warps = match (request.instructions, of_warpgroups.is_empty()) {
+        (Some(Instructions::Wgmma), _) => Vec::new(),
+        (_, true) => of_warps()?,
+        // There is another way.
+        (_, false) => of_warps().unwrap_or_default(),
+    };
+    let mut candidates = [of_warpgroups, of_warps].concat();
     let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
     if candidates.iter().any(is_left) {
         candidates.retain(is_left);

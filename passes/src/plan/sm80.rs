@@ -347,6 +347,7 @@ impl<'c> Builder<'c> {
                 apart: false,
                 placed: false,
                 vector: row.num_val,
+                lines: row.num_val,
             })
         };
         let accesses = [

@@ -58,6 +58,11 @@ const BESIDE: i64 = 2048;
 /// Places of a ring, at most.
 const MOST_PLACES: i64 = 8;
 
+/// Tells whether lines of elements of so many bits start where TMA can have them: at multiples of 16 bytes.
+fn is_in_lines(access: &Access, bits: i64) -> bool {
+    access.lines > 0 && (access.lines * bits) % WIDEST == 0
+}
+
 fn said(_: Failure) -> String {
     "has no such atom".to_owned()
 }
@@ -96,7 +101,7 @@ impl<'c> Builder<'c> {
         let sum = types::elem(problem.accumulate)?;
         for (name, access) in ["A", "B"].iter().zip(&problem.accesses) {
             let elem = elems[usize::from(*name == "B")];
-            if access.placed || access.apart || access.vector * elem.bits() < WIDEST {
+            if access.placed || !is_in_lines(access, elem.bits()) {
                 return Err(format!(
                     "expected {name} with one stride along rows and columns, contiguous along one, and the other a multiple of 16 bytes, as TMA asks"
                 ));
@@ -222,7 +227,7 @@ impl<'c> Builder<'c> {
             completion: Completion::Immediate,
             shared: None,
         };
-        let is_bulk = !self.has_epilogue && of_c.vector * bits >= WIDEST && !of_c.apart;
+        let is_bulk = !self.has_epilogue && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, 1, true))?,
             false => {

@@ -463,7 +463,26 @@ fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<A
         apart: !is_along(0) && !is_along(1),
         placed: places.is_some(),
         vector: [rows, columns][major],
+        lines: lines(memref, layout, major),
     })
+}
+
+/// Elements that lines along a mode start at multiples of, as many as the widest access has at most; 0 of a mode that is not contiguous, and
+/// where some elements are one.
+fn lines(memref: &MemRef, layout: &Layout, major: usize) -> i64 {
+    let stride = |mode: usize| layout.stride().get(mode).and_then(IntTuple::as_leaf);
+    if stride(major) != Some(&Leaf::Static(1)) {
+        return 0;
+    }
+    let most = WIDEST / memref.element_bytes().max(1);
+    let mut all = gcd(most, memref.align / memref.element_bytes().max(1));
+    for mode in (0..layout.rank()).filter(|mode| *mode != major) {
+        match stride(mode) {
+            Some(Leaf::Static(0)) | None => return 0,
+            Some(leaf) => all = gcd(all, divisor(leaf)),
+        }
+    }
+    all
 }
 
 /// The elements of a group, where a mode is groups of elements that are one: `(g,n):(0,s)`.

@@ -112,7 +112,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 map.lower(rewriter, module, &name, request.most_of_map(), &mut home)?;
                 return rewriter.erase(*op);
             }
-            let op = &narrow::widened(rewriter, *op, &archs)?;
+            let op = &narrow::widened(rewriter, *op, &archs, &request)?;
             let rules = Rules {
                 request: &request,
                 avoid: avoid.as_ref(),

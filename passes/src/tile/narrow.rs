@@ -1,6 +1,8 @@
 //! Products of floating-point numbers of 8 bits on architectures whose tensor cores multiply none by `mma.sync`: both factors get a prologue that makes f16 of what
 //! is multiplied, which is exact, so that the product is one of f16.
 
+use super::matrix::WIDEST;
+use crate::plan::{Instructions, Request};
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
@@ -9,7 +11,9 @@ use cute_ir::{
     plan::Plan,
     types::{element_bits, is_float, memref_of},
 };
-use cute_target::Archs;
+use cute_ir::{contract::divisor, types::MemRef};
+use cute_layout::{IntTuple, Leaf};
+use cute_target::{Archs, Requirement};
 use melior::ir::{Type, ValueLike};
 
 /// Tells whether a type is a floating-point number of 8 bits.
@@ -33,6 +37,7 @@ pub(super) fn widened<'c>(
     rewriter: &Rewriter<'c>,
     op: Op<'c>,
     archs: &Archs,
+    request: &Request,
 ) -> Result<Op<'c>, Failure> {
     let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
     let prologues = [contract.prologue_a(), contract.prologue_b()];
@@ -42,6 +47,14 @@ pub(super) fn widened<'c>(
     let sums = contract.accumulate().and_then(type_value);
     let in_single = sums.is_some_and(|ty| is_float(ty) && element_bits(ty) == Some(32));
     if !narrow(0) || !narrow(1) || !in_single || own {
+        return Ok(op);
+    }
+    // Warpgroups multiply them, where TMA brings them.
+    let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
+    let is_plain = prologues.iter().all(Option::is_none) && contract.reduce().is_none();
+    let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
+    let may = request.instructions != Some(Instructions::Mma) && request.split.is_none_or(|split| split == 1);
+    if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
         return Ok(op);
     }
     // A plan that was given says what it multiplies.
@@ -79,6 +92,19 @@ pub(super) fn widened<'c>(
     let new = b.with_regions(cute::CONTRACT, &operands_of(op), &[], &attributes, regions)?;
     rewriter.erase(op)?;
     Ok(new)
+}
+
+/// Tells whether a factor lies along K in lines that TMA can move.
+fn is_along_k(memref: &MemRef<'_>) -> bool {
+    let strides = memref.layout.stride().modes().to_vec();
+    let is_line = |stride: &IntTuple| {
+        let leaf = stride.as_leaf();
+        leaf.is_some_and(|leaf| *leaf != Leaf::Static(0) && divisor(leaf) * memref.element_bytes() % WIDEST == 0)
+    };
+    let others = strides.iter().enumerate().filter(|(mode, _)| *mode != 1);
+    memref.align % WIDEST == 0
+        && strides.get(1).and_then(IntTuple::as_static) == Some(1)
+        && others.into_iter().all(|(_, stride)| is_line(stride))
 }
 
 /// A copy of a region of one block, which yields what `change` makes of what the block yields.

@@ -235,8 +235,12 @@ impl<'c> Gemm<'c> {
         let staged = self.staged();
         let mut rounded = sums;
         if staged != self.accumulate {
-            let ty = super::kernel::block_registers(staged, extents[0], extents[1]);
-            let ty = ty.map_err(|e| p.error(e))?.to_type(p.location)?;
+            let memref = types::memref_of(sums).expected(p, "a tensor")?;
+            let memref = types::MemRef {
+                element: staged,
+                ..memref
+            };
+            let ty = memref.to_type(p.location)?;
             rounded = p.step("convert C").value(cute::CONVERT, &[sums], ty, &[])?;
         }
         let none = Located::default();

@@ -10,6 +10,7 @@ const ROWS: Access = Access {
     known: true,
     apart: false,
     vector: 8,
+    lines: 8,
     placed: false,
 };
 

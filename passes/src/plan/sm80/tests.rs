@@ -25,6 +25,7 @@ const ROWS: Access = Access {
     apart: false,
     placed: false,
     vector: 8,
+    lines: 8,
 };
 
 fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {

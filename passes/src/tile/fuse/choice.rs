@@ -257,6 +257,7 @@ impl<'c> Fuse<'c> {
             known: true,
             apart: false,
             vector: WIDEST / 2,
+            lines: 0,
             placed: false,
         };
         let (of_a, of_b) = match is_score {
@@ -288,6 +289,7 @@ impl<'c> Fuse<'c> {
                 of_a,
                 of_b,
                 Access {
+                lines: 0,
                     major: 1,
                     known: access.known,
                     apart: access.apart,
@@ -472,6 +474,7 @@ impl Whole<'_> {
             vector /= 2;
         }
         Access {
+                lines: 0,
             major,
             known: stride.is_static(),
             apart: !is_next(along),
