@@ -151,7 +151,10 @@ pub(crate) fn together(op: Op<'_>) -> Option<[i64; 2]> {
     let mut op = op;
     while let Some(parent) = parent_op(op) {
         if is_together(parent, op) {
-            return attribute_of(parent, TOGETHER).and_then(i64s_of)?.try_into().ok();
+            return attribute_of(parent, TOGETHER)
+                .and_then(i64s_of)?
+                .try_into()
+                .ok();
         }
         op = parent;
     }

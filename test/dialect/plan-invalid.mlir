@@ -130,8 +130,24 @@ module attributes {some.use = #movement} {
 !load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
 !pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
 !store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
-// expected-error @below {{expected immediate or group, as the atom completes, found mbarrier}}
+// expected-error @below {{expected immediate, group, mbarrier or bulk, as the atom completes, found soon}}
+#movement = #cute.movement<!copy, soon>
+module attributes {some.use = #movement} {
+}
+
+// -----
+
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+// expected-error @below {{expected group, as SM80_CP_ASYNC_16 completes, found mbarrier}}
 #movement = #cute.movement<!copy, mbarrier>
+module attributes {some.use = #movement} {
+}
+
+// -----
+
+!tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+// expected-error @below {{expected mbarrier, as atom.tma_load completes, found group}}
+#movement = #cute.movement<!tma, group, smem = <S<3,4,3>, "(128,64):(64,1)">, buffers = 2>
 module attributes {some.use = #movement} {
 }
 

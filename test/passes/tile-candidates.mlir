@@ -1,7 +1,7 @@
 // Candidates for products, of which whoever measures chooses one.
 //
-// RUN: cute-opt %s --cute-tile="arch=sm_90a candidates=2" --split-input-file | FileCheck %s
-// RUN: cute-opt %s --cute-tile="arch=sm_90a candidates=2" --split-input-file | cute-opt --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma candidates=2" --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma candidates=2" --split-input-file | cute-opt --split-input-file | FileCheck %s
 // RUN: not cute-opt %S/../compile/plan.mlir --cute-tile="arch=sm_80 candidates=2" 2>&1 | FileCheck %s --check-prefix=GIVEN
 //
 // GIVEN: error: 'cute.contract' op has a cute.plan, and candidates are asked for beside it; expected one of them

@@ -1,6 +1,6 @@
 // Numbers of 8 bits are multiplied as f16 where no tensor core multiplies them by mma.sync.
 //
-// RUN: cute-opt %s --cute-tile="arch=sm_90a" --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma" --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: cute-opt %s --cute-tile="arch=sm_80" --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: cute-opt %s --cute-tile="arch=sm_89,sm_90" --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: cute-opt %s --cute-tile="arch=sm_120" --split-input-file | FileCheck %s --check-prefixes=CHECK,OWN

@@ -1,8 +1,8 @@
 // Of a problem whose sizes are open there are several kernels, of which a launch takes one.
 //
-// RUN: cute-opt %s --cute-tile="arch=sm_90a variants=3" --split-input-file | FileCheck %s
-// RUN: cute-opt %s --cute-tile="arch=sm_90a variants=3" --split-input-file | cute-opt --split-input-file | FileCheck %s
-// RUN: cute-opt %s --cute-tile="arch=sm_90a variants=1" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma variants=3" --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma variants=3" --split-input-file | cute-opt --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma variants=1" --split-input-file | FileCheck %s --check-prefix=ONE
 // RUN: cute-opt %s --cute-tile="arch=sm_90a tile=32x32x32 warps=2x2" --split-input-file | FileCheck %s --check-prefix=ONE
 
 // The one with the shortest estimated time on the device of the launch.

@@ -424,7 +424,10 @@ fn source(value: Val<'_>) -> Option<Source> {
 fn is_same_but_facts(one: Val<'_>, other: Val<'_>) -> bool {
     let leaves = |value: Val<'_>| match CuteType::of(value.r#type()) {
         Some(CuteType::MemRef(memref)) => {
-            let (shape, stride) = (memref.layout.shape().leaves(), memref.layout.stride().leaves());
+            let (shape, stride) = (
+                memref.layout.shape().leaves(),
+                memref.layout.stride().leaves(),
+            );
             let all = shape.into_iter().chain(stride);
             Some(all.map(Leaf::as_static).collect::<Vec<_>>())
         }

@@ -23,7 +23,13 @@ pub(crate) fn start_load<'c>(
     barrier: Option<(Val<'c>, Val<'c>)>,
 ) -> Result<(), Failure> {
     let on = i32::from(barrier.is_some());
-    let segments = [1, i32::try_from(coords.len()).unwrap_or(i32::MAX), 1, on, on];
+    let segments = [
+        1,
+        i32::try_from(coords.len()).unwrap_or(i32::MAX),
+        1,
+        on,
+        on,
+    ];
     let attributes = [("operandSegmentSizes", b.i32_array(&segments))];
     let barrier = barrier.into_iter().flat_map(|(all, index)| [all, index]);
     let operands = [atom].into_iter().chain(coords.iter().copied()).chain([to]);

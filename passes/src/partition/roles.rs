@@ -38,7 +38,12 @@ impl<'c> Partition<'c> {
         let thread = b.infer(cute::GET_SCALARS, &[self.thread], &[])?;
         let warp = b.value(arith::DIVUI, &[thread, b.i32(WARP.into())?], i32_type, &[])?;
         let warp = b.value(cute_nvgpu::ARCH_MAKE_WARP_UNIFORM, &[warp], i32_type, &[])?;
-        let group = b.value(arith::DIVUI, &[warp, b.i32(WARPGROUP / i64::from(WARP))?], i32_type, &[])?;
+        let group = b.value(
+            arith::DIVUI,
+            &[warp, b.i32(WARPGROUP / i64::from(WARP))?],
+            i32_type,
+            &[],
+        )?;
         let first = b.value(arith::MULI, &[group, b.i32(WARPGROUP)?], i32_type, &[])?;
         b.coord(&cute_layout::IntTuple::dynamic(), &[first])
     }
@@ -63,9 +68,16 @@ impl<'c> Partition<'c> {
         let layout = parts_of(&memref.layout, parts).map_err(wrong(b))?;
         let start = b.infer(cute::GET_ITER, &[sums], &[])?;
         let value = b.static_value(types::layout_type(b.context, &layout))?;
-        let ty = MemRef { layout: layout.clone(), ..memref }.to_type(b.location)?;
+        let ty = MemRef {
+            layout: layout.clone(),
+            ..memref
+        }
+        .to_type(b.location)?;
         let all = b.value(cute::MAKE_VIEW, &[start, value], ty, &[])?;
-        let coord = operands.get(2).copied().expected(b, "the place of a part")?;
+        let coord = operands
+            .get(2)
+            .copied()
+            .expected(b, "the place of a part")?;
         let made = defining_op(coord).filter(|op| name_of(*op) == cute::MAKE_COORD);
         let leaves = made.map(operands_of).unwrap_or_default();
         let [part] = leaves[..] else {
@@ -78,7 +90,12 @@ impl<'c> Partition<'c> {
     }
 
     /// Copies a part of C from registers into shared memory, as the product deals it out.
-    pub(super) fn gather(&self, b: Builder<'c>, part: Val<'c>, shared: Val<'c>) -> Result<(), Failure> {
+    pub(super) fn gather(
+        &self,
+        b: Builder<'c>,
+        part: Val<'c>,
+        shared: Val<'c>,
+    ) -> Result<(), Failure> {
         let top = self.top;
         let ty = self.plan.part_mma(b.location).map_err(wrong(b))?;
         let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
@@ -97,13 +114,21 @@ impl<'c> Partition<'c> {
 fn parts_of(layout: &Layout, parts: i64) -> Result<Layout, String> {
     let wrong = |e: cute_layout::LayoutError| e.to_string();
     let mut modes = layout.modes();
-    let values = modes.first().ok_or("expected the values of an atom")?.modes();
+    let values = modes
+        .first()
+        .ok_or("expected the values of an atom")?
+        .modes();
     let [pair, rows, eights] = &values[..] else {
-        return Err(format!("expected values of pairs, rows and columns, found {layout}"));
+        return Err(format!(
+            "expected values of pairs, rows and columns, found {layout}"
+        ));
     };
     let (count, stride) = (
         eights.size().map_err(wrong)?,
-        eights.stride().static_leaves().and_then(|all| all.first().copied()),
+        eights
+            .stride()
+            .static_leaves()
+            .and_then(|all| all.first().copied()),
     );
     let stride = stride.ok_or("expected known strides")?;
     if parts < 1 || count % parts != 0 {

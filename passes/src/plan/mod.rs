@@ -224,19 +224,22 @@ pub fn choose<'c>(
         avoid,
         table,
     } = rules;
-    let candidates = |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
-        let builder = sm80::Builder::new(
-            problem.elements,
-            problem.accumulate,
-            problem.accesses,
-            problem.fed,
-        )?;
-        let builder = builder.with_reduced(problem.reduced);
-        builder.candidates(request, splits, archs)
-    };
+    let candidates =
+        |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
+            let builder = sm80::Builder::new(
+                problem.elements,
+                problem.accumulate,
+                problem.accesses,
+                problem.fed,
+            )?;
+            let builder = builder.with_reduced(problem.reduced);
+            builder.candidates(request, splits, archs)
+        };
     // Products of warpgroups, where the problem is one for them.
     let of_warpgroups = || {
-        if request.instructions == Some(Instructions::Mma) || request.split.is_some_and(|split| split > 1) {
+        if request.instructions == Some(Instructions::Mma)
+            || request.split.is_some_and(|split| split > 1)
+        {
             return Ok(Vec::new());
         }
         sm90::Builder::new(problem, problem.has_epilogue)?.candidates(request, archs)
@@ -425,7 +428,9 @@ pub fn warps_of(plan: &Plan<'_>) -> [i64; 2] {
         let size = size.unwrap_or(1);
         match mma.atom().shape_mnk {
             [1, 1, 1] => (size / sm80::LANES[mode]).max(1),
-            _ if mode == 0 => size * (mma.atom().thr_id.size().unwrap_or(1) / i64::from(cute_target::WARP)).max(1),
+            _ if mode == 0 => {
+                size * (mma.atom().thr_id.size().unwrap_or(1) / i64::from(cute_target::WARP)).max(1)
+            }
             _ => size,
         }
     })

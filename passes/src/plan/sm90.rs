@@ -6,8 +6,8 @@
 use super::{
     Access, Candidate, Problem, Request, SwizzleChoice, WIDEST,
     cost::{self, Estimate},
-    require,
     request::Instructions,
+    require,
 };
 use cute_ir::{
     Failure,
@@ -41,15 +41,15 @@ const PART: i64 = 64;
 /// M and N of tiles, the warpgroups along M, and the speed of each where there are many tiles, in thousandths of that of the first of SM80's
 /// (`docs/performance.md`).
 const TABLE: &[([i64; 2], i64, i64)] = &[
-    ([128, 256], 2, 1560),
-    ([256, 128], 2, 1500),
-    ([128, 192], 2, 1430),
-    ([128, 128], 2, 1250),
-    ([64, 256], 1, 1150),
-    ([128, 64], 2, 900),
-    ([64, 128], 1, 850),
-    ([64, 64], 1, 560),
-    ([64, 32], 1, 300),
+    ([128, 256], 2, 1664),
+    ([256, 128], 2, 1679),
+    ([128, 192], 2, 1672),
+    ([128, 128], 2, 1644),
+    ([64, 256], 1, 1550),
+    ([128, 64], 2, 1300),
+    ([64, 128], 1, 1570),
+    ([64, 64], 1, 1075),
+    ([64, 32], 1, 600),
 ];
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
@@ -128,12 +128,22 @@ impl<'c> Builder<'c> {
 
     /// The row of the product of so many columns. Errors: one that there is not.
     fn row(&self, columns: i64) -> Result<MmaAtom, String> {
-        let major = |access: &Access| if access.major == 1 { Major::K } else { Major::Mn };
+        let major = |access: &Access| {
+            if access.major == 1 {
+                Major::K
+            } else {
+                Major::Mn
+            }
+        };
         let [a, b] = self.elems;
         let spec = MmaSpec {
             majors: [major(&self.accesses[0]), major(&self.accesses[1])],
             frag_kind: FragKind::Ss,
-            ..MmaSpec::new(Family::Sm90, [ROWS, columns, 256 / a.bits()], [a, b, self.sum, self.sum])
+            ..MmaSpec::new(
+                Family::Sm90,
+                [ROWS, columns, 256 / a.bits()],
+                [a, b, self.sum, self.sum],
+            )
         };
         MmaAtom::of(&spec).map_err(wrong)
     }
@@ -149,7 +159,8 @@ impl<'c> Builder<'c> {
         // The box of a matrix that is contiguous along the same mode, as the plan sees it; strides of it do not matter.
         let far = 1 << 20;
         let stride = if major == 1 { [far, 1] } else { [1, far] };
-        let gmem = Layout::new(tuple([far, far].map(int)), tuple(stride.map(int))).map_err(wrong)?;
+        let gmem =
+            Layout::new(tuple([far, far].map(int)), tuple(stride.map(int))).map_err(wrong)?;
         let bits = types::elem(element)?.bits();
         let map = TmaBox::of(&gmem, &tile.layout, tile.swizzle, bits).map_err(wrong)?;
         let atom = types::tma_type(self.location, element, &map, stores).map_err(said)?;
@@ -175,8 +186,12 @@ impl<'c> Builder<'c> {
     ) -> Result<SharedTile, String> {
         let bytes = types::elem(element)?.bits() / 8;
         let (along, across) = (extents[major], extents[1 - major]);
-        let spans = [128, 64, 32].into_iter().find(|span| (along * bytes) % span == 0);
-        let span = spans.ok_or_else(|| format!("expected rows of whole 32 bytes, found {along} elements of {bytes}"))?;
+        let spans = [128, 64, 32]
+            .into_iter()
+            .find(|span| (along * bytes) % span == 0);
+        let span = spans.ok_or_else(|| {
+            format!("expected rows of whole 32 bytes, found {along} elements of {bytes}")
+        })?;
         let run = span / bytes;
         let own = match along / run {
             1 => (int(run), int(1)),
@@ -186,7 +201,11 @@ impl<'c> Builder<'c> {
             ),
         };
         let other = (int(across), int(run));
-        let [first, second] = if major == 1 { [other, own] } else { [own, other] };
+        let [first, second] = if major == 1 {
+            [other, own]
+        } else {
+            [own, other]
+        };
         let layout = Layout::new(tuple([first.0, second.0]), tuple([first.1, second.1]));
         let swizzle = Swizzle::new((span / 16).ilog2().into(), 4, 3).map_err(wrong)?;
         Ok(SharedTile {
@@ -265,17 +284,28 @@ impl<'c> Builder<'c> {
         let row = self.row(PART)?;
         require(archs, &row.name, row.requires)?;
         if !matches!(request.swizzle, None | Some(SwizzleChoice::Auto)) {
-            return Err("expected swizzle=auto, as wgmma and TMA have swizzles of their own".to_owned());
+            return Err(
+                "expected swizzle=auto, as wgmma and TMA have swizzles of their own".to_owned(),
+            );
         }
         let mut why = "expected a tile of the table".to_owned();
         let mut all = Vec::new();
         let k = ROW * 8 / self.elems[0].bits();
-        let own = request.tile.zip(request.warps).map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, TABLE[0].2));
+        let own = request
+            .tile
+            .zip(request.warps)
+            .map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, TABLE[0].2));
         for ([m, n], groups, speed) in TABLE.iter().copied().chain(own) {
             let tile = [m, n, k];
             let is_asked = request.tile.is_none_or(|asked| asked == tile)
-                && request.warps.is_none_or(|asked| asked == [groups * WARPS, 1]);
-            if !is_asked || all.iter().any(|other: &Candidate<'_>| other.plan.tile == tile) {
+                && request
+                    .warps
+                    .is_none_or(|asked| asked == [groups * WARPS, 1]);
+            if !is_asked
+                || all
+                    .iter()
+                    .any(|other: &Candidate<'_>| other.plan.tile == tile)
+            {
                 continue;
             }
             let choice = Choice {
@@ -301,7 +331,11 @@ impl<'c> Builder<'c> {
     ) -> Result<Candidate<'c>, String> {
         let [m, n, k] = choice.tile;
         let one = self.plan(choice)?;
-        let most = archs.all().map(|arch| i64::from(arch.max_smem())).min().unwrap_or(0);
+        let most = archs
+            .all()
+            .map(|arch| i64::from(arch.max_smem()))
+            .min()
+            .unwrap_or(0);
         let tile = |operand| {
             let (tile, _) = one.shared(operand)?;
             tile.bytes().map_err(|e| e.to_string())
@@ -353,7 +387,11 @@ impl<'c> Builder<'c> {
 const RASTER: i64 = 8;
 
 /// Checks a plan that somebody wrote. Errors: what of it does not fit the problem or an architecture.
-pub(super) fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+pub(super) fn check_given(
+    plan: &Plan<'_>,
+    problem: &Problem<'_>,
+    archs: &Archs,
+) -> Result<(), String> {
     let builder = Builder::new(problem, problem.has_epilogue)?;
     let groups = plan.tiled_mma()?.num_threads() / 128;
     let choice = Choice {

@@ -104,7 +104,9 @@ fn touched(op: Op<'_>) -> HashSet<ValueKey> {
         if op.region_count() == 0 && is_pure(op) {
             continue;
         }
-        let tensors = operands_of(op).into_iter().filter(|value| is_memory(*value));
+        let tensors = operands_of(op)
+            .into_iter()
+            .filter(|value| is_memory(*value));
         found.extend(tensors.map(|value| key(root_of(value))));
     }
     found
@@ -112,7 +114,9 @@ fn touched(op: Op<'_>) -> HashSet<ValueKey> {
 
 /// The tensors of a kernel that are stored by TMA.
 pub(super) fn staged(kernel: Op<'_>) -> HashSet<ValueKey> {
-    let stores = nested_ops(kernel).into_iter().filter_map(cute_nvgpu::TmaStore::of);
+    let stores = nested_ops(kernel)
+        .into_iter()
+        .filter_map(cute_nvgpu::TmaStore::of);
     stores.map(|store| key(root_of(store.source()))).collect()
 }
 
@@ -132,8 +136,12 @@ impl<'c> Emit<'_, 'c> {
     pub(super) fn carried(&self, turns: Op<'c>) -> Option<Carried<'c>> {
         let body = body_of(turns, 0)?;
         let ops = ops_of(body);
-        let last = ops.iter().rposition(|op| asynchronous_product(*op).is_some())?;
-        let first = ops.iter().position(|op| asynchronous_product(*op).is_some())?;
+        let last = ops
+            .iter()
+            .rposition(|op| asynchronous_product(*op).is_some())?;
+        let first = ops
+            .iter()
+            .position(|op| asynchronous_product(*op).is_some())?;
         let (_, sums) = asynchronous_product(ops[last])?;
         let root = key(root_of(sums));
         let lets = |op: &Op<'c>| !stops(*op) && !touched(*op).contains(&root);
@@ -171,8 +179,16 @@ impl<'c> Emit<'_, 'c> {
         if let Some(at) = self.open.iter().rposition(is_touched) {
             self.wait(at + 1, b)?;
         }
-        let staged: Vec<_> = touched.iter().filter(|root| self.staged.contains(*root)).copied().collect();
-        let behind = staged.iter().filter_map(|root| self.stored.0.get(root)).min().copied();
+        let staged: Vec<_> = touched
+            .iter()
+            .filter(|root| self.staged.contains(*root))
+            .copied()
+            .collect();
+        let behind = staged
+            .iter()
+            .filter_map(|root| self.stored.0.get(root))
+            .min()
+            .copied();
         if let Some(behind) = behind {
             self.wait_for_stores(b, behind)?;
         }
@@ -239,7 +255,13 @@ impl<'c> Emit<'_, 'c> {
         }
         let is_one = b.compare(Predicate::Sge, release.place, b.i32(0)?)?;
         let (region, block) = Detached::with_block(&[]);
-        b.with_regions(scf::IF, &[is_one], &[], &[], vec![region, Detached::empty()])?;
+        b.with_regions(
+            scf::IF,
+            &[is_one],
+            &[],
+            &[],
+            vec![region, Detached::empty()],
+        )?;
         let inner = Builder::at_end(b.context, block, b.location);
         ring.release(inner, release.place)?;
         inner.op(scf::YIELD, &[], &[], &[])?;
@@ -258,7 +280,12 @@ impl<'c> Emit<'_, 'c> {
     fn wait_for_stores(&mut self, b: Builder<'c>, behind: i64) -> Result<(), Failure> {
         let b = b.step("wait for stores");
         let has_stored = self.has_stored.expected(b, "a store")?;
-        let waits = b.value(arith::ANDI, &[self.first.0, has_stored], has_stored.r#type(), &[])?;
+        let waits = b.value(
+            arith::ANDI,
+            &[self.first.0, has_stored],
+            has_stored.r#type(),
+            &[],
+        )?;
         alone(b, waits, |b| {
             let attributes = [
                 ("group", b.integer(b.i32_type(), behind)),
@@ -295,7 +322,12 @@ impl<'c> Emit<'_, 'c> {
         let Some(has_stored) = self.has_stored else {
             return Ok(());
         };
-        let waits = b.value(arith::ANDI, &[self.first.0, has_stored], has_stored.r#type(), &[])?;
+        let waits = b.value(
+            arith::ANDI,
+            &[self.first.0, has_stored],
+            has_stored.r#type(),
+            &[],
+        )?;
         alone(b.step("wait for stores"), waits, |b| {
             let attributes = [("group", b.integer(b.i32_type(), 0))];
             b.op(nvvm::CP_ASYNC_BULK_WAIT_GROUP, &[], &[], &attributes)?;
@@ -311,7 +343,13 @@ fn alone<'c>(
     write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (region, block) = Detached::with_block(&[]);
-    b.with_regions(scf::IF, &[condition], &[], &[], vec![region, Detached::empty()])?;
+    b.with_regions(
+        scf::IF,
+        &[condition],
+        &[],
+        &[],
+        vec![region, Detached::empty()],
+    )?;
     let inner = Builder::at_end(b.context, block, b.location);
     write(inner)?;
     inner.op(scf::YIELD, &[], &[], &[])?;

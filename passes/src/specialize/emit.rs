@@ -91,7 +91,10 @@ impl<'a, 'c> Emit<'a, 'c> {
         for op in ops {
             self.op(op, b.at_location(op.location()))?;
         }
-        Ok(operands_of(end).into_iter().map(|value| self.mapped(value)).collect())
+        Ok(operands_of(end)
+            .into_iter()
+            .map(|value| self.mapped(value))
+            .collect())
     }
 
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
@@ -137,7 +140,14 @@ impl<'a, 'c> Emit<'a, 'c> {
             if ring.uses[1] == op {
                 let place = self.next[at][0];
                 self.next[at] = ring.next(b, self.next[at])?;
-                self.release(Release { ring: at, place, is_certain: true }, b)?;
+                self.release(
+                    Release {
+                        ring: at,
+                        place,
+                        is_certain: true,
+                    },
+                    b,
+                )?;
             }
         }
         Ok(())
@@ -172,7 +182,11 @@ impl<'a, 'c> Emit<'a, 'c> {
             ring.expect(b, place)?;
         }
         let load = load_of(op).expected(b, "a load")?;
-        let coords: Vec<_> = load.coords().into_iter().map(|value| self.mapped(value)).collect();
+        let coords: Vec<_> = load
+            .coords()
+            .into_iter()
+            .map(|value| self.mapped(value))
+            .collect();
         let to = ring.places(b, place)?;
         let to = *to.get(index).expected(b, "a tensor of the load")?;
         let on = (ring.barrier(b, Barrier::Full)?, place);
@@ -192,7 +206,8 @@ impl<'a, 'c> Emit<'a, 'c> {
             self.mapping.insert(key(*old), new);
         }
         for view in &ring.views {
-            b.at_location(view.location()).clone_op(*view, &mut self.mapping);
+            b.at_location(view.location())
+                .clone_op(*view, &mut self.mapping);
         }
         Ok(())
     }
@@ -202,7 +217,9 @@ impl<'a, 'c> Emit<'a, 'c> {
         let loads: HashSet<_> = nested_ops(op).into_iter().map(op_key).collect();
         let filled = |ring: &Ring<'c>| ring.loads.iter().any(|load| loads.contains(&op_key(*load)));
         let all = self.rings.iter().enumerate();
-        all.filter(|(_, ring)| filled(ring)).map(|(at, _)| at).collect()
+        all.filter(|(_, ring)| filled(ring))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// A loop or a branch, which carries how far its rings are besides.
@@ -236,7 +253,10 @@ impl<'a, 'c> Emit<'a, 'c> {
             Role::Copies => None,
         };
         let released: &[usize] = carried.as_ref().map_or(&[], |carried| &carried.rings);
-        let mut initial: Vec<_> = operands_of(op).into_iter().map(|value| self.mapped(value)).collect();
+        let mut initial: Vec<_> = operands_of(op)
+            .into_iter()
+            .map(|value| self.mapped(value))
+            .collect();
         for at in &within {
             initial.extend(self.next[*at]);
         }
@@ -250,7 +270,10 @@ impl<'a, 'c> Emit<'a, 'c> {
             });
         }
         let own = results_of(op).len();
-        let more: Vec<Type<'c>> = initial[3 + own..].iter().map(|value| value.r#type()).collect();
+        let more: Vec<Type<'c>> = initial[3 + own..]
+            .iter()
+            .map(|value| value.r#type())
+            .collect();
         let types = results_of(op).into_iter().map(|value| value.r#type());
         let types: Vec<Type<'c>> = types.chain(more.iter().copied()).collect();
         let arguments: Vec<_> = arguments_of(body)
@@ -259,7 +282,13 @@ impl<'a, 'c> Emit<'a, 'c> {
             .chain(more.into_iter().map(|ty| (ty, b.location)))
             .collect();
         let (region, block) = Detached::with_block(&arguments);
-        let new = b.with_regions(scf::FOR, &initial, &types, &Self::kept_attributes(op), vec![region])?;
+        let new = b.with_regions(
+            scf::FOR,
+            &initial,
+            &types,
+            &Self::kept_attributes(op),
+            vec![region],
+        )?;
         for (old, new) in arguments_of(body).into_iter().zip(arguments_of(block)) {
             self.mapping.insert(key(old), new);
         }
@@ -268,7 +297,10 @@ impl<'a, 'c> Emit<'a, 'c> {
             self.has_stored = behind.pop();
         }
         let pending = self.enter(&within, &behind);
-        self.open = carried.iter().map(|carried| carried.group(self, &pending)).collect();
+        self.open = carried
+            .iter()
+            .map(|carried| carried.group(self, &pending))
+            .collect();
         if self.role == Role::Computes {
             self.stored = self.stored.before_turns(body);
             self.written.clear();
@@ -303,7 +335,10 @@ impl<'a, 'c> Emit<'a, 'c> {
             self.mapping.insert(key(old), new);
         }
         let pending = self.enter(&within, &behind);
-        self.open = carried.iter().map(|carried| carried.group(self, &pending)).collect();
+        self.open = carried
+            .iter()
+            .map(|carried| carried.group(self, &pending))
+            .collect();
         Ok(())
     }
 
@@ -325,16 +360,27 @@ impl<'a, 'c> Emit<'a, 'c> {
             Some(before) => before,
             None => b.constant(b.ty("i1")?, 0)?,
         };
-        let mut types: Vec<Type<'c>> = types.chain((0..2 * within.len()).map(|_| b.i32_type())).collect();
+        let mut types: Vec<Type<'c>> = types
+            .chain((0..2 * within.len()).map(|_| b.i32_type()))
+            .collect();
         types.extend(stores.then_some(before_stores.r#type()));
         let ([of_then, of_else], [then, other]) = {
             let (one, first) = Detached::with_block(&[]);
             let (two, second) = Detached::with_block(&[]);
             ([one, two], [first, second])
         };
-        let condition: Vec<_> = operands_of(op).into_iter().map(|value| self.mapped(value)).collect();
+        let condition: Vec<_> = operands_of(op)
+            .into_iter()
+            .map(|value| self.mapped(value))
+            .collect();
         let regions = vec![of_then, of_else];
-        let new = b.with_regions(scf::IF, &condition, &types, &Self::kept_attributes(op), regions)?;
+        let new = b.with_regions(
+            scf::IF,
+            &condition,
+            &types,
+            &Self::kept_attributes(op),
+            regions,
+        )?;
         let stored = self.stored.clone();
         let mut behind = Stored::default();
         for (index, block) in [then, other].into_iter().enumerate() {
@@ -376,8 +422,9 @@ impl<'a, 'c> Emit<'a, 'c> {
     }
 }
 
-
 /// Tells whether an op has stores by TMA within.
 fn has_stores(op: Op<'_>) -> bool {
-    nested_ops(op).into_iter().any(|op| cute_nvgpu::TmaStore::of(op).is_some())
+    nested_ops(op)
+        .into_iter()
+        .any(|op| cute_nvgpu::TmaStore::of(op).is_some())
 }

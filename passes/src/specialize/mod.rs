@@ -91,12 +91,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             threads / WARPGROUP
         )));
     }
+    let rings = rings::of(kernel)?;
+    let needed = needed::of(kernel, &rings)?;
     let body = body_of_kernel(kernel)?;
     let mut old = ops_of(body);
     old.retain(|op| name_of(*op) != gpu::RETURN);
     let first = *old.first().expected(kernel, "an op in the body")?;
-    let rings = rings::of(kernel)?;
-    let needed = needed::of(kernel, &rings)?;
     let top = Builder::before(first).at_location(kernel.location());
     let staged = compute::staged(kernel);
 
@@ -126,8 +126,13 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let zero = top.i32(0)?;
     let is_first = top.compare(Predicate::Eq, thread, zero)?;
     let (region, block) = Detached::with_block(&[]);
-    top.step("barriers")
-        .with_regions(scf::IF, &[is_first], &[], &[], vec![region, Detached::empty()])?;
+    top.step("barriers").with_regions(
+        scf::IF,
+        &[is_first],
+        &[],
+        &[],
+        vec![region, Detached::empty()],
+    )?;
     let init = Builder::at_end(top.context, block, top.location).step("barriers");
     prefetch(init, kernel)?;
     for ring in &rings {
@@ -138,13 +143,13 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     top.op(gpu::BARRIER, &[], &[], &[])?;
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
+    let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
     let warp = top.value(
-        arith::DIVUI,
-        &[thread, top.i32(WARP)?],
+        cute_nvgpu::ARCH_MAKE_WARP_UNIFORM,
+        &[warp],
         top.i32_type(),
         &[],
     )?;
-    let warp = top.value(cute_nvgpu::ARCH_MAKE_WARP_UNIFORM, &[warp], top.i32_type(), &[])?;
     let first_of_copies = top.i32(threads / WARP)?;
     let computes = top.compare(Predicate::Ult, warp, first_of_copies)?;
     let (of_computing, computing) = Detached::with_block(&[]);
@@ -155,14 +160,26 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
-    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, (is_first, threads));
+    let emit = Emit::new(
+        Role::Computes,
+        &rings,
+        &needed,
+        &staged,
+        (is_first, threads),
+    );
     emit.all(&old, b, mapping.clone())?;
 
     let b = Builder::at_end(top.context, copying, top.location);
     budget_of(b, "decrease", of_copies)?;
     let is_one = b.compare(Predicate::Eq, warp, first_of_copies)?;
     let (region, block) = Detached::with_block(&[]);
-    b.with_regions(scf::IF, &[is_one], &[], &[], vec![region, Detached::empty()])?;
+    b.with_regions(
+        scf::IF,
+        &[is_one],
+        &[],
+        &[],
+        vec![region, Detached::empty()],
+    )?;
     let one = Builder::at_end(top.context, block, top.location);
     let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
     let (region, block) = Detached::with_block(&[]);

@@ -1,7 +1,6 @@
 //! The part of a kernel that its loads need: what those who copy compute themselves.
 
-use super::rings::{Ring, load_of};
-use cute_ir::ops::cute;
+use super::rings::Ring;
 use cute_ir::{Failure, diag, mlir::*};
 use melior::ir::operation::OperationLike;
 use std::collections::HashSet;
@@ -23,7 +22,10 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
                 break;
             }
             all_of(parent, of, left);
-            for end in blocks_of(parent).into_iter().filter_map(|block| ops_of(block).pop()) {
+            for end in blocks_of(parent)
+                .into_iter()
+                .filter_map(|block| ops_of(block).pop())
+            {
                 all_of(end, of, left);
             }
             op = parent;
@@ -46,7 +48,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         if around.contains(&op_key(op)) || !needed.insert(op_key(op)) {
             continue;
         }
-        if !is_pure(op) && cute::MemrefLoad::of(op).is_none() && load_of(op).is_none() {
+        if !is_pure(op) {
             return Err(diag::error_with_notes(
                 op.location(),
                 format!(

@@ -5,6 +5,7 @@ use crate::{
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
+use cute_ir::args::GemmArgs;
 use cute_ir::ops::{cute, cute_nvgpu, scf};
 use cute_ir::{
     Expected, Failure,
@@ -13,7 +14,6 @@ use cute_ir::{
     mlir::*,
     types::{MemRef, Space, memref_of, mma_row},
 };
-use cute_ir::args::GemmArgs;
 use cute_layout::Layout;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub(super) struct Ring<'c> {
     pub(super) tensors: Vec<Val<'c>>,
     /// The first and the last op of the block that uses them.
     pub(super) uses: [Op<'c>; 2],
-    /// Views of the tensors that are made outside of the block, in their order.
+    /// Views of the tensors that are made in front of the loads, in their order.
     pub(super) views: Vec<Op<'c>>,
     /// Tells whether threads read them, and not products of warpgroups alone.
     pub(super) is_read: bool,
@@ -89,8 +89,8 @@ struct Uses<'c> {
 fn uses_of<'c>(
     load: Op<'c>,
     tensor: Val<'c>,
-    block: Blk<'c>,
-    order: &[Op<'c>],
+    (block, order): (Blk<'c>, &[Op<'c>]),
+    at: usize,
 ) -> Result<Uses<'c>, Failure> {
     let mut uses = Uses {
         places: Vec::new(),
@@ -103,16 +103,18 @@ fn uses_of<'c>(
             if user == load {
                 continue;
             }
-            let is_view =
-                is_pure(user) && user.region_count() == 0 && results_of(user).into_iter().any(is_memory);
+            let is_view = is_pure(user)
+                && user.region_count() == 0
+                && results_of(user).into_iter().any(is_memory);
             if is_view {
                 left.extend(results_of(user));
             }
             let place = within(block, user);
             match place.and_then(|op| order.iter().position(|other| *other == op)) {
-                Some(place) => uses.places.push(place),
-                None if is_view => uses.views.push(user),
-                None => {
+                Some(place) if !is_view || place > at => uses.places.push(place),
+                // Made anew of a place of the ring.
+                _ if is_view => uses.views.push(user),
+                _ => {
                     return Err(diag::error_with_notes(
                         user.location(),
                         "uses a tensor that is loaded by TMA elsewhere; expected it in the block of the load, or in a loop or branch in there",
@@ -152,8 +154,11 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
         }
         let block = block_of(op).expected(op, "a block")?;
         let order = ops_of(block);
-        let uses = uses_of(op, tensor, block, &order)?;
-        let at = order.iter().position(|other| *other == op).expected(op, "an op of its block")?;
+        let at = order
+            .iter()
+            .position(|other| *other == op)
+            .expected(op, "an op of its block")?;
+        let uses = uses_of(op, tensor, (block, &order), at)?;
         let ends = uses.places.iter().min().zip(uses.places.iter().max());
         let Some((first, last)) = ends else {
             return Err(diag::error(
@@ -170,7 +175,9 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
         }
         let around = owner_of(block).filter(|op| scf::For::of(*op).is_some());
         let depth = around.and_then(|op| integer_of(op, STAGES)).unwrap_or(1);
-        let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e.to_string()))?;
+        let bytes = memref
+            .bytes()
+            .map_err(|e| diag::error(op.location(), e.to_string()))?;
         let uses_of_it = [order[*first], order[*last]];
         let shared = rings
             .iter_mut()
@@ -286,7 +293,12 @@ impl<'c> Ring<'c> {
     /// Says how many bytes a place is to be filled with.
     pub(super) fn expect(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
         let operands = [self.barrier(b, Barrier::Full)?, place, b.i32(self.bytes)?];
-        b.op(cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX, &operands, &[], &[])?;
+        b.op(
+            cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
+            &operands,
+            &[],
+            &[],
+        )?;
         Ok(())
     }
 
@@ -348,4 +360,3 @@ pub(super) fn fence_proxy(b: Builder<'_>) -> Result<(), Failure> {
     b.op(cute_ir::ops::nvvm::FENCE_PROXY, &[], &[], &attributes)?;
     Ok(())
 }
-

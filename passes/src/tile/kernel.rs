@@ -767,7 +767,11 @@ pub(super) fn tile_of(extents: [i64; 2]) -> Result<Tile, String> {
 }
 
 /// A tile that a block's threads hold together.
-pub(super) fn block_registers<'c>(element: Type<'c>, rows: i64, columns: i64) -> Result<MemRef<'c>, String> {
+pub(super) fn block_registers<'c>(
+    element: Type<'c>,
+    rows: i64,
+    columns: i64,
+) -> Result<MemRef<'c>, String> {
     let shape = tuple([int(rows), int(columns)]);
     let layout = Layout::row_major(&shape).map_err(|e| e.to_string())?;
     Ok(tensor::registers(element, layout))

@@ -53,7 +53,8 @@ pub(super) fn widened<'c>(
     let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
     let is_plain = prologues.iter().all(Option::is_none) && contract.reduce().is_none();
     let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
-    let may = request.instructions != Some(Instructions::Mma) && request.split.is_none_or(|split| split == 1);
+    let may = request.instructions != Some(Instructions::Mma)
+        && request.split.is_none_or(|split| split == 1);
     if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
         return Ok(op);
     }
@@ -99,7 +100,9 @@ fn is_along_k(memref: &MemRef<'_>) -> bool {
     let strides = memref.layout.stride().modes().to_vec();
     let is_line = |stride: &IntTuple| {
         let leaf = stride.as_leaf();
-        leaf.is_some_and(|leaf| *leaf != Leaf::Static(0) && divisor(leaf) * memref.element_bytes() % WIDEST == 0)
+        leaf.is_some_and(|leaf| {
+            *leaf != Leaf::Static(0) && divisor(leaf) * memref.element_bytes() % WIDEST == 0
+        })
     };
     let others = strides.iter().enumerate().filter(|(mode, _)| *mode != 1);
     memref.align % WIDEST == 0

@@ -28,14 +28,23 @@ type Bulk<'c> = (Type<'c>, Type<'c>);
 impl<'c> Gemm<'c> {
     /// The operands that TMA moves.
     fn moved_in_bulk(&self) -> impl Iterator<Item = Operand> + '_ {
-        let is_bulk = |operand: &Operand| self.plan.path(*operand).iter().any(|step| step.tma().is_some());
+        let is_bulk = |operand: &Operand| {
+            self.plan
+                .path(*operand)
+                .iter()
+                .any(|step| step.tma().is_some())
+        };
         OPERANDS.into_iter().filter(is_bulk)
     }
 
     /// The layout of an operand's tile in shared memory with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
     /// batch.
     fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
-        let tile = self.plan.path(operand).iter().find_map(|step| step.shared.clone());
+        let tile = self
+            .plan
+            .path(operand)
+            .iter()
+            .find_map(|step| step.shared.clone());
         let tile = tile.ok_or("expected a tile in shared memory")?;
         let matrix = &self.matrices.product[operand as usize];
         let mut modes = tile.layout.modes();
@@ -128,7 +137,8 @@ impl<'c> Gemm<'c> {
         };
         let (shared_a, shared_b) = (shared(Operand::A)?, shared(Operand::B)?);
         let shared_c = shared(Operand::C)?;
-        let sums = super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
+        let sums =
+            super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
 
         // One tile after another: as many blocks as there are take turns.
@@ -145,7 +155,9 @@ impl<'c> Gemm<'c> {
                     let known = c.extent(2).filter(|extent| extent.is_static());
                     let batch = match known.and_then(|extent| extent.size().ok()) {
                         Some(known) => b.i32(known)?,
-                        None => c.length(b, body, 2)?.expected(b, "the extent of the batch")?,
+                        None => c
+                            .length(b, body, 2)?
+                            .expected(b, "the extent of the batch")?,
                     };
                     let batch = match batch.r#type() == i32_type {
                         true => batch,
@@ -161,7 +173,8 @@ impl<'c> Gemm<'c> {
         let t = Builder::at_end(b.context, inner, b.location);
         let (at, _) = self.place(t, body, argument(inner, 0), 1)?;
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
-        t.step("clear accumulators").op(cute::CLEAR, &[accumulators], &[], &[])?;
+        t.step("clear accumulators")
+            .op(cute::CLEAR, &[accumulators], &[], &[])?;
         self.turns(t, body, &at, [shared_a, shared_b, accumulators])?;
         self.parts_of_c(t, body, &at, [accumulators, shared_c])?;
         t.op(scf::YIELD, &[], &[], &[])?;
@@ -178,27 +191,41 @@ impl<'c> Gemm<'c> {
     ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
         let mut tiles = Vec::new();
-        for (operand, leaf, shared) in [(Operand::A, at.m, shared_a), (Operand::B, at.n, shared_b)] {
+        for (operand, leaf, shared) in [(Operand::A, at.m, shared_a), (Operand::B, at.n, shared_b)]
+        {
             let bulk = self.bulk_in_kernel(t, body, operand, at.product)?;
             let (atom, coords) = bulk.expected(t, "an atom of TMA")?;
             let tile = tile_of(self.plan.extents(operand)).map_err(|e| t.error(e))?;
             let tile = t.static_value(types::tile_type(t.context, &tile))?;
             let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
-            tiles.push((operand, atom, t.infer(cute::LOCAL_TILE, &[coords, tile, coord], &[])?, shared));
+            tiles.push((
+                operand,
+                atom,
+                t.infer(cute::LOCAL_TILE, &[coords, tile, coord], &[])?,
+                shared,
+            ));
         }
         let (from, to, step) = (t.i32(0)?, self.tiles(t, body, 2)?, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
         let stages = [(STAGES, t.i64_attribute(self.plan.stages))];
         t.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);
-        let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[argument(inner, 0)])?;
+        let coord = l.coord(
+            &tuple([keep(), keep(), IntTuple::dynamic()]),
+            &[argument(inner, 0)],
+        )?;
         for (operand, atom, tiles, shared) in tiles {
             let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
             let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
             let segments = [("operandSegmentSizes", l.i32_array(&[1, 1, 1, 0, 0]))];
             l.op(cute_nvgpu::TMA_LOAD, &[atom, tile, shared], &[], &segments)?;
         }
-        l.step("multiply").op(cute::BLOCK_GEMM, &[shared_a, shared_b, accumulators], &[], &[])?;
+        l.step("multiply").op(
+            cute::BLOCK_GEMM,
+            &[shared_a, shared_b, accumulators],
+            &[],
+            &[],
+        )?;
         l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
@@ -252,7 +279,12 @@ impl<'c> Gemm<'c> {
             let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
             match &self.epilogue {
                 None => {
-                    block_copy(p.step("store C"), Operand::C, [shared_c, c.tensor], &c.located(1))?;
+                    block_copy(
+                        p.step("store C"),
+                        Operand::C,
+                        [shared_c, c.tensor],
+                        &c.located(1),
+                    )?;
                 }
                 Some(epilogue) => {
                     let (inputs, outputs) = self.tiles_beside(p, body, &at)?;
@@ -286,7 +318,8 @@ impl<'c> Gemm<'c> {
         shared_c: Val<'c>,
     ) -> Result<(), Failure> {
         let matrix: &Matrix<'c> = &self.matrices.product[2];
-        let (mut extents, mut leaves, mut from) = (self.plan.extents(Operand::C), [at.m, at.n], shared_c);
+        let (mut extents, mut leaves, mut from) =
+            (self.plan.extents(Operand::C), [at.m, at.n], shared_c);
         if matrix.turned {
             extents.reverse();
             leaves.reverse();
@@ -310,6 +343,8 @@ fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
 /// The type of the coordinates of a tensor that a map describes.
 fn coordinates<'c>(b: Builder<'c>, map: &TmaBox, layout: &Layout) -> Result<Type<'c>, Failure> {
     let start = tuple(map.dims.iter().map(|_| cute_layout::int(0)));
-    let layout = map.coordinates(layout).map_err(|e| b.error(e.to_string()))?;
+    let layout = map
+        .coordinates(layout)
+        .map_err(|e| b.error(e.to_string()))?;
     types::coord_tensor_type(b.location, &start, &layout)
 }

@@ -282,10 +282,15 @@ impl<'c> Plan<'c> {
 
     /// The parts along columns in which C goes out; 1 of A and B.
     pub fn parts(&self, operand: Operand) -> i64 {
-        let tile = self.path(operand).iter().find_map(|step| step.shared.as_ref());
+        let tile = self
+            .path(operand)
+            .iter()
+            .find_map(|step| step.shared.as_ref());
         let columns = tile.and_then(|tile| tile.layout.mode(1).and_then(|mode| mode.size()).ok());
         match (operand, columns) {
-            (Operand::C, Some(columns)) if self.has_roles() && columns > 0 => self.tile[1] / columns,
+            (Operand::C, Some(columns)) if self.has_roles() && columns > 0 => {
+                self.tile[1] / columns
+            }
             _ => 1,
         }
     }
@@ -299,12 +304,19 @@ impl<'c> Plan<'c> {
         let [m, _, k] = atom.shape_mnk;
         let name = format!("SM90_{m}x{}x{k}_", self.extents(Operand::C)[1]);
         let whole = format!("SM90_{m}x{}x{k}_", atom.shape_mnk[1]);
-        let row = atom.name.strip_prefix(&whole).ok_or("expected a product of a warpgroup")?;
+        let row = atom
+            .name
+            .strip_prefix(&whole)
+            .ok_or("expected a product of a warpgroup")?;
         let row = MmaAtom::named(&(name + row)).map_err(|e| e.to_string())?;
         let said = |_: Failure| "has no such atom".to_owned();
         let atom = types::mma_type(location, &row, a, b, accumulate).map_err(said)?;
         let step = Tile::from_shape(&tuple([
-            int(m * mma.atom_layout().mode(0).and_then(|mode| mode.size()).unwrap_or(1)),
+            int(m * mma
+                .atom_layout()
+                .mode(0)
+                .and_then(|mode| mode.size())
+                .unwrap_or(1)),
             int(row.shape_mnk[1]),
             int(k),
         ]));

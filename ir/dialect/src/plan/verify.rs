@@ -137,14 +137,27 @@ impl Plan<'_> {
         let [a, b, _] = self.multiplied()?;
         if operand == Operand::C {
             let [into, out] = path else {
-                return Err(format!("expected two movements, into shared memory and out of it, found {}", path.len()));
+                return Err(format!(
+                    "expected two movements, into shared memory and out of it, found {}",
+                    path.len()
+                ));
             };
-            if into.tma().is_some() || out.tma().is_some_and(|(_, stores)| !stores) || out.shared.is_some() {
-                return Err("expected a copy into shared memory, and a copy or a TMA store out of it".to_owned());
+            if into.tma().is_some()
+                || out.tma().is_some_and(|(_, stores)| !stores)
+                || out.shared.is_some()
+            {
+                return Err(
+                    "expected a copy into shared memory, and a copy or a TMA store out of it"
+                        .to_owned(),
+                );
             }
             let columns = tile.layout.mode(1).and_then(|mode| mode.size());
             let rows = tile.layout.mode(0).and_then(|mode| mode.size());
-            if rows != Ok(self.tile[0]) || !columns.is_ok_and(|columns| columns >= 8 && columns % 8 == 0 && self.tile[1] % columns == 0) {
+            if rows != Ok(self.tile[0])
+                || !columns.is_ok_and(|columns| {
+                    columns >= 8 && columns % 8 == 0 && self.tile[1] % columns == 0
+                })
+            {
                 return Err(format!(
                     "expected {} rows in shared memory, and columns that are a multiple of 8 and divide {}, found {}",
                     self.tile[0], self.tile[1], tile.layout
@@ -158,13 +171,18 @@ impl Plan<'_> {
             return Ok(());
         }
         let [load] = path else {
-            return Err(format!("expected one movement, into shared memory, found {}", path.len()));
+            return Err(format!(
+                "expected one movement, into shared memory, found {}",
+                path.len()
+            ));
         };
         let expected = if operand == Operand::A { a } else { b };
         let extents = self.extents(operand);
         let found = [0, 1].map(|mode| tile.layout.mode(mode).and_then(|mode| mode.size()));
         if load.tma().is_none_or(|(_, stores)| stores) || load.element()? != expected {
-            return Err(format!("expected a TMA load of {expected}, as of the other factor"));
+            return Err(format!(
+                "expected a TMA load of {expected}, as of the other factor"
+            ));
         }
         if found != extents.map(Ok) || tile.buffers != self.stages {
             return Err(format!(

@@ -130,8 +130,16 @@ const KNOWN: &[Known] = &[
     ),
     known(attributes::FUSED, Form::Plan, &[Home::Kernel]),
     known(attributes::SYNCHRONIZE, Form::Unit, &[Home::Kernel]),
-    known(attributes::ROLES, Form::Integers(2, 24, 256), &[Home::Kernel]),
-    known(attributes::TOGETHER, Form::Integers(2, 0, 1024), &[Home::Branch]),
+    known(
+        attributes::ROLES,
+        Form::Integers(2, 24, 256),
+        &[Home::Kernel],
+    ),
+    known(
+        attributes::TOGETHER,
+        Form::Integers(2, 0, 1024),
+        &[Home::Branch],
+    ),
     known(attributes::RING, Form::Unit, &[Home::SharedTensor]),
     known(
         attributes::DYNAMIC_SMEM,

@@ -289,7 +289,7 @@ impl<'c> Fuse<'c> {
                 of_a,
                 of_b,
                 Access {
-                lines: 0,
+                    lines: 0,
                     major: 1,
                     known: access.known,
                     apart: access.apart,
@@ -474,7 +474,7 @@ impl Whole<'_> {
             vector /= 2;
         }
         Access {
-                lines: 0,
+            lines: 0,
             major,
             known: stride.is_static(),
             apart: !is_next(along),

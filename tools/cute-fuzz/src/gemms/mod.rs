@@ -136,6 +136,10 @@ impl Input {
         let problem = Problem::new(random, tile, on.scale);
         let mut options = vec![("arch", on.arch(random.pick::<&str>(&ARCHS)))];
         let [tm, tn, tk] = tile;
+        if options[0].1 == "sm_90a" && random.chance(60) {
+            of_warpgroups(random, &mut options);
+            return Input { problem, options };
+        }
         if random.chance(30) {
             // The problem alone.
             return Input { problem, options };
@@ -172,7 +176,15 @@ impl Input {
 
     /// Tells whether a part of the plan is asked for; of a problem alone there is always a plan.
     fn asks(&self) -> bool {
-        let parts = ["tile", "warps", "stages", "swizzle", "raster", "split"];
+        let parts = [
+            "tile",
+            "warps",
+            "stages",
+            "swizzle",
+            "raster",
+            "split",
+            "instructions",
+        ];
         let mut names = self.options.iter().map(|(name, _)| name);
         names.any(|name| parts.contains(name))
     }
@@ -193,6 +205,27 @@ impl Input {
             input.options.push((name, value.clone()));
         }
         input
+    }
+}
+
+/// Asks for products of warpgroups, and for one of their tiles or none, which not every type has.
+fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>) {
+    options.push(("instructions", "wgmma".to_owned()));
+    if random.chance(50) {
+        let (rows, groups) = *random.pick(&[(64, 1), (128, 2), (128, 1), (192, 3), (256, 2)]);
+        let columns = *random.pick(&[64, 64, 128, 192, 256, 96, 32]);
+        let k = *random.pick(&[64, 64, 64, 32, 128]);
+        options.push(("tile", format!("{rows}x{columns}x{k}")));
+        options.push(("warps", format!("{}x1", groups * 4)));
+    }
+    if random.chance(25) {
+        options.push(("stages", random.range(1, 6).to_string()));
+    }
+    if random.chance(20) {
+        options.push((
+            "raster",
+            random.pick(&["1", "2", "3", "7", "100"]).to_string(),
+        ));
     }
 }
 

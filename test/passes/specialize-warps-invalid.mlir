@@ -1,0 +1,230 @@
+// RUN: cute-opt %s --cute-specialize-warps --split-input-file --verify-diagnostics
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{expected cute.roles of multiples of 8 registers, as setmaxnreg takes, found 44}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 44, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{expected known_block_size of whole warpgroups along x, one that copies and at least one that computes, such as 384, 1, 1, found 192, 1, 1}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 192, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{such as 384, 1, 1, found none}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{40 registers for the warpgroup that copies and 232 for each of 3 that compute are 736, a multiprocessor has 512 for one thread of each; take fewer in cute.roles}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 512, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{has cute.roles and no cute_nvgpu.tma_load without a barrier; expected one, or no cute.roles}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %r = cute.memref.alloca() : !two
+    %c = cute.static : !cute.coord<"(_,_,1)">
+    %s = cute.slice(%r, %c) : !two, !cute.coord<"(_,_,1)">
+    // expected-error @below {{expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring}}
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    // expected-error @below {{loads a tensor that another load fills as well; expected a tensor for each load}}
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{loads a tensor that nothing uses; remove the load}}
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{uses a tensor before the load that fills it; expected it behind the load, which runs ahead by itself}}
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    // expected-note @below {{it is loaded here}}
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      // expected-note @below {{it is loaded here}}
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    }
+    // expected-error @below {{uses a tensor that is loaded by TMA elsewhere; expected it in the block of the load, or in a loop or branch in there}}
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    %r = cute.memref.alloca() : !cute.memref<i32, rmem, "4:1">
+    %o = cute.static : !cute.coord<"1">
+    // expected-error @below {{'cute.memref.load' op decides what a load by TMA copies, and depends on memory that others may write; expected coordinates and bounds that are computed of arguments, indices and constants}}
+    %w = cute.memref.load(%r, %o) : (!cute.memref<i32, rmem, "4:1">, !cute.coord<"1">) -> i32
+    // expected-note @below {{the load is here}}
+    cute_nvgpu.tma_load(%A, [%w, %w], %s) : (!load, [i32, i32], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{'scf.while' op has loads, stores or products of warpgroups within, which cute-specialize-warps puts barriers between; expected an scf.for or an scf.if around them}}
+    scf.while : () -> () {
+      %t = arith.constant true
+      scf.condition(%t)
+    } do {
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+      %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+      scf.yield
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,151 @@
+// A kernel that reads as one thread after another is cut into warps that copy and warps that compute.
+//
+// RUN: cute-opt %s --cute-specialize-warps --split-input-file | FileCheck %s
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// The ring has a place for each stage; the product of a turn goes on into the next one, where its place is released.
+
+// CHECK-LABEL: gpu.func @products
+// CHECK-NOT: cute.roles
+// CHECK: %[[SA:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,3):(64,1,4096)">
+// CHECK: %[[SB:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,3):(64,1,4096)">
+// CHECK: %[[FULL:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<i64, smem, {{.*}}"3:1">
+// CHECK: %[[EMPTY:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<i64, smem, {{.*}}"3:1">
+// CHECK: cute_nvgpu.mbarrier_init %[[FULL]][%{{.*}}], %{{.*}}
+// CHECK: cute_nvgpu.mbarrier_init %[[EMPTY]][%{{.*}}], %{{.*}}
+// CHECK: nvvm.fence.mbarrier.init
+// CHECK: gpu.barrier
+// CHECK: cute_nvgpu.arch.make_warp_uniform
+// CHECK: scf.if
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%[[PLACE:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}) -> (i32, i32, i32)
+// CHECK-NOT: tma_load
+// CHECK: cute_nvgpu.mbarrier_wait %[[FULL]][%[[PLACE]]], %[[PHASE]]
+// CHECK: cute_nvgpu.wgmma_fence
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_commit_group
+// CHECK: cute_nvgpu.wgmma_wait_group 1
+// CHECK: arith.cmpi sge, %[[BEFORE]]
+// CHECK: scf.if
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY]][%[[BEFORE]]]
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[PLACE]]
+// The last one is waited for, and its place released, before its sums are touched.
+// CHECK: cute_nvgpu.wgmma_wait_group 0
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY]][%[[LOOP]]#2]
+// CHECK: cute.convert
+// CHECK: } else {
+// CHECK: nvvm.setmaxregister decrease 40
+// CHECK: nvvm.elect.sync
+// CHECK: scf.for {{.*}} iter_args(%[[TO:.*]] = %{{.*}}, %[[ROUND:.*]] = %{{.*}}) -> (i32, i32)
+// CHECK: %[[OTHER:.*]] = arith.xori %[[ROUND]]
+// CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY]][%[[TO]]], %[[OTHER]]
+// CHECK: %[[BYTES:.*]] = arith.constant 16384
+// CHECK: cute_nvgpu.mbarrier_arrive_and_expect_tx %[[FULL]][%[[TO]]], %[[BYTES]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]]
+// CHECK-NOT: cute.gemm
+// CHECK: gpu.return
+gpu.module @kernels {
+  gpu.func @products(%A: !load, %at_A: !coords, %B: !load, %at_B: !coords, %turns: i32) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = cute.make_coord(%c0) : (i32) -> !at
+    %sA = cute.memref.alloca() : !tile
+    %sB = cute.memref.alloca() : !tile
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %b = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    scf.for %k = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+      cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
+      cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part, !part, !acc)
+    } {cute.stages = 3}
+    %h = cute.convert(%acc) : (!acc) -> !cute.memref<f16, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// As in attention: Q is loaded once and used in every turn; K and V have rings of their own. The first product's sums are touched in
+// its turn, behind a wait, where K's place is released; the second product goes on into the next turn.
+
+// CHECK-LABEL: gpu.func @two_products
+// CHECK: scf.if
+// CHECK: nvvm.setmaxregister increase 240
+// Q's only place.
+// CHECK: cute_nvgpu.mbarrier_wait %[[FULL_Q:[0-9a-z_]*]]
+// CHECK: scf.for
+// CHECK: cute_nvgpu.mbarrier_wait %[[FULL_K:[0-9a-z_]*]]
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_commit_group
+// What went on from the turn before is over, and V's place free.
+// CHECK: cute_nvgpu.wgmma_wait_group 1
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY_V:[0-9a-z_]*]]
+// CHECK: cute_nvgpu.wgmma_wait_group 0
+// CHECK-NEXT: cute_nvgpu.mbarrier_arrive %[[EMPTY_K:[0-9a-z_]*]]
+// CHECK: cute.convert
+// CHECK: cute_nvgpu.mbarrier_wait %[[FULL_V:[0-9a-z_]*]]
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_commit_group
+// CHECK: scf.yield
+// CHECK: cute_nvgpu.wgmma_wait_group 0
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY_V]]
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY_Q:[0-9a-z_]*]]
+// CHECK: } else {
+// CHECK: nvvm.setmaxregister decrease 24
+// CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY_Q]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL_Q]]
+// CHECK: scf.for
+// CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY_K]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL_K]]
+// CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY_V]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL_V]]
+gpu.module @kernels {
+  gpu.func @two_products(%A: !load, %at: !coords, %turns: i32) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 24, 240>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = cute.make_coord(%c0) : (i32) -> !at
+    %sQ = cute.memref.alloca() : !tile
+    %sK = cute.memref.alloca() : !tile
+    %sV = cute.memref.alloca() : !tile
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %q = cute.tiled.mma.partition A (%mma, %sQ, %t) : (!mma, !tile, !at) -> !part
+    %k = cute.tiled.mma.partition B (%mma, %sK, %t) : (!mma, !tile, !at) -> !part
+    %v = cute.tiled.mma.partition B (%mma, %sV, %t) : (!mma, !tile, !at) -> !part
+    %s = cute.memref.alloca() : !acc
+    %o = cute.memref.alloca() : !acc
+    cute.clear(%o) : (!acc)
+    cute_nvgpu.tma_load(%A, [%at], %sQ) : (!load, [!coords], !tile)
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %sK) : (!load, [!coords], !tile)
+      cute_nvgpu.tma_load(%A, [%at], %sV) : (!load, [!coords], !tile)
+      cute.gemm(%mma, %s, %q, %k, %s) : (!mma, !acc, !part, !part, !acc)
+      %p = cute.convert(%s) : (!acc) -> !cute.memref<f16, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+      cute.gemm(%mma, %o, %q, %v, %o) : (!mma, !acc, !part, !part, !acc)
+    } {cute.stages = 2}
+    %h = cute.convert(%o) : (!acc) -> !cute.memref<f16, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+    gpu.return
+  }
+}
