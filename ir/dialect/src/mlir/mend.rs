@@ -61,14 +61,17 @@ pub fn mend_types(context: &Context, text: &str, name: &str) -> Option<Mended> {
 /// How many bytes of a text are types: up to the blanks and comments at its end.
 fn length_of(text: &str) -> usize {
     let (mut end, mut quoted, mut comment, mut before) = (0, false, false, ' ');
+    // The end as it was before the first stroke of what may be a comment.
+    let mut earlier = 0;
     for (at, c) in text.char_indices() {
         if c == '\n' {
             comment = false;
         } else if !quoted && !comment && c == '/' && before == '/' {
             comment = true;
-            end = text[..at - 1].trim_end().len().min(end);
+            end = earlier;
         } else if !comment {
             quoted ^= c == '"' && before != '\\';
+            earlier = end;
             if !c.is_whitespace() {
                 end = at + c.len_utf8();
             }
